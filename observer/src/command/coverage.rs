@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::output::say;
 use super::tap_set::{Listener, TapSet};
 use crate::kubeconfig::{LeftOut, Selected};
+use crate::printable::print_message;
 
 /// Maximum number of names, and of reasons, in one message.
 const MAX_NAMES: usize = 8;
@@ -18,11 +18,13 @@ pub(super) fn announce(taps: &TapSet) {
     }
     let [_ours, theirs @ ..] = taps.kubeconfigs() else { return };
     if theirs.is_empty() {
-        say(format!("auth-provider of {providers}: a token that it refreshes is written to the private copy and lost at the end"));
+        print_message(format!(
+            "auth-provider of {providers}: a token that it refreshes is written to the private copy and lost at the end"
+        ));
         return;
     }
     let theirs = theirs.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
-    say(format!(
+    print_message(format!(
         "auth-provider of {providers}: it writes new tokens back to {theirs}, which KUBECONFIG names behind our copy; a client that is \
          given the copy alone, with --kubeconfig, has no such user"
     ));
@@ -36,11 +38,11 @@ fn users(listeners: &[Listener], noticed: fn(&Selected) -> bool) -> String {
 
 fn say_left_out(left_out: &[LeftOut]) {
     for LeftOut { contexts, why } in left_out.iter().take(MAX_NAMES) {
-        say(format!("not covered, and left as it is: {}: {why}", some_names(contexts.iter().map(String::as_str))));
+        print_message(format!("not covered, and left as it is: {}: {why}", some_names(contexts.iter().map(String::as_str))));
     }
     if left_out.len() > MAX_NAMES {
         let more: usize = left_out.iter().skip(MAX_NAMES).map(|left_out| left_out.contexts.len()).sum();
-        say(format!("not covered, and left as they are: {more} more contexts"));
+        print_message(format!("not covered, and left as they are: {more} more contexts"));
     }
 }
 

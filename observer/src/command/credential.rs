@@ -8,9 +8,9 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use super::output::say_error;
 use crate::credential::{EXEC_INFO, ExecCredential, Plan, ask_for_plan, hand_over, with_cluster};
 use crate::printable;
+use crate::printable::print_error;
 
 /// Bytes of a plug-in's output that are read at most. A credential has some 10 KiB.
 const MAX_OUTPUT: u64 = 4 * 1024 * 1024;
@@ -35,7 +35,7 @@ impl Credential {
         match self.execute() {
             Ok(code) => ExitCode::from(code),
             Err(error) => {
-                say_error(&error);
+                print_error(&error);
                 ExitCode::from(FAILURE)
             }
         }

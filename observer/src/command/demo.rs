@@ -11,14 +11,14 @@ use clap::Args;
 use tokio::task::JoinSet;
 
 use super::follow::{self, Follow};
-use super::output::{printed, say};
+use super::output::printed;
 use super::profiles::Profiles;
 use super::session::Bound;
 use super::tap_set::run_folder;
 use super::upstream_flags::UpstreamFlags;
 use crate::demo::{DemoConfig, DemoServer, Script, populate, reference, story};
 use crate::kubeconfig::{Environment, Kubeconfig};
-use crate::printable::{Printable, stdout};
+use crate::printable::{Printable, print_message, stdout};
 
 /// Runs a demo cluster in this process, with clients of many kinds, and observes it like a real one.
 ///
@@ -82,7 +82,7 @@ impl Demo {
 pub(super) async fn play(follow: &Follow, speed: u32, script: Option<Script>) -> Result<ExitCode> {
     let script = script.map_or_else(Script::standard, Ok)?;
     let server = DemoServer::start(DemoConfig { speed, ..DemoConfig::default() })?;
-    say(format!("the demo's API server listens on {}", server.address()));
+    print_message(format!("the demo's API server listens on {}", server.address()));
     let mut ready = follow.ready()?;
     let folder = run_folder()?;
     let own = folder.write("demo-kubeconfig", server.kubeconfig().as_bytes()).context("cannot write the demo's kubeconfig")?;
@@ -95,7 +95,7 @@ pub(super) async fn play(follow: &Follow, speed: u32, script: Option<Script>) ->
     let Some(mut followed) = ready.begin("demo", bound, &Profiles::default()).await? else { return Ok(ExitCode::SUCCESS) };
     let mut cast = JoinSet::new();
     let (handle, kubeconfig) = (server.handle(), followed.kubeconfig().clone());
-    cast.spawn(async move { story::tell(&script, handle, kubeconfig, speed, |line| say(line)).await });
+    cast.spawn(async move { story::tell(&script, handle, kubeconfig, speed, |line| print_message(line)).await });
     tokio::select! {
         () = followed.asked_to_end() => {}
         Some(ended) = cast.join_next() => ended.context("the demo's clients failed")??,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::output::say;
+use crate::printable::print_message;
 use crate::signals::SignalStream;
 use crate::terminal::{Left, RunningPage};
 
@@ -57,7 +57,7 @@ async fn page_left(page: &mut Option<RunningPage>) {
         *page = None;
         match left {
             Left::Asked => return,
-            Left::Failed(why) => say(format!("the page ended early: {why}; the traffic goes on, and ctrl-C ends it")),
+            Left::Failed(why) => print_message(format!("the page ended early: {why}; the traffic goes on, and ctrl-C ends it")),
         }
     }
     std::future::pending::<()>().await;

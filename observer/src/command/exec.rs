@@ -8,7 +8,6 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::budget_flags::{BudgetFiles, BudgetFlags};
-use super::output::say_error;
 use super::profiles::Profiles;
 use super::recording::{self, Recording};
 use super::report_flags::Report;
@@ -18,6 +17,7 @@ use super::upstream_flags::UpstreamFlags;
 use crate::child::{self, Child, SpawnError};
 use crate::kubeconfig::Via;
 use crate::observing::Outcome;
+use crate::printable::print_error;
 use crate::signals::SignalStream;
 use crate::view::Run;
 
@@ -77,7 +77,7 @@ impl Exec {
         match self.execute() {
             Ok(code) => ExitCode::from(code),
             Err(error) => {
-                say_error(&error);
+                print_error(&error);
                 ExitCode::from(error.downcast_ref().map_or(OWN_FAILURE, SpawnError::exit_code))
             }
         }

@@ -8,9 +8,9 @@ use observer_core::http::Target;
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::routing::{Rule, ServerProfile, all_proofs, all_rules, proof, rule};
 
-use super::output::{Format, say, say_error};
+use super::output::Format;
 use super::profile_flags::ProfileFlags;
-use crate::printable::{Printable, stdout};
+use crate::printable::{Printable, print_error, print_message, stdout};
 use crate::view::{Colour, Explained, explain_proof, explain_request, explain_rule};
 
 /// Explains, without a cluster, which layer of the API server answers a request, by which rule, and what it reads from etcd.
@@ -43,7 +43,7 @@ impl Explain {
         match self.explain().and_then(|text| Ok(stdout().print(&text)?)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                say_error(&error);
+                print_error(&error);
                 ExitCode::FAILURE
             }
         }
@@ -53,7 +53,7 @@ impl Explain {
         let colour = Colour::for_stdout();
         let profile = self.profile.over(ServerProfile::default());
         for sentence in ProfileFlags::without_effect(&profile) {
-            say(sentence);
+            print_message(sentence);
         }
         let subject = self.subject.trim();
         let Some((method, url)) = subject.split_once(char::is_whitespace) else {

@@ -9,7 +9,6 @@ use anyhow::Result;
 use clap::Args;
 
 use super::ends::{ENDED_AT_ONCE, Ends, SETTLING};
-use super::output::{say, say_error};
 use super::profiles::Profiles;
 use super::recording::{self, Beside, Recording};
 use super::report_flags::Report;
@@ -17,7 +16,7 @@ use super::session::{self, Bound, Session};
 use super::shown::{self, Shown};
 use super::tap_set::TapSet;
 use crate::observing::{Latest, Outcome, Outputs};
-use crate::printable::{Printable, stderr};
+use crate::printable::{Printable, print_error, print_message, stderr};
 use crate::view::{Run, counted};
 
 /// How a run is displayed, and how it ends.
@@ -63,7 +62,7 @@ pub(super) fn to_the_end(following: impl Future<Output = Result<ExitCode>>) -> E
         ended
     });
     ended.unwrap_or_else(|error| {
-        say_error(&error);
+        print_error(&error);
         ExitCode::FAILURE
     })
 }
@@ -126,7 +125,7 @@ impl Followed<'_> {
     pub(super) async fn end(self) -> Result<ExitCode> {
         let Self { follow, subcommand, session, report, mut ends, kubeconfig } = self;
         let Some(outcome) = drain(session, follow.grace, &mut ends).await? else {
-            say("ended at once: connections were cut, there is no report, and a capture ends where it was");
+            print_message("ended at once: connections were cut, there is no report, and a capture ends where it was");
             say_farewell(&kubeconfig);
             return Ok(ExitCode::from(ENDED_AT_ONCE));
         };
@@ -149,7 +148,7 @@ async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Opt
     if open > 0 {
         let connections = if open == 1 { "1 connection".to_owned() } else { format!("{open} connections") };
         let for_so_long = humantime::format_duration(grace);
-        say(format!(
+        print_message(format!(
             "draining: nobody new is let in; {connections} may go on for {for_so_long} (--grace); ctrl-C again ends at once"
         ));
     }
@@ -161,7 +160,7 @@ async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Opt
 
 /// The last line. kubectl accepts a kubeconfig that has vanished, and then connects to localhost:8080.
 fn say_farewell(kubeconfig: &Path) {
-    say(format!(
+    print_message(format!(
         "unset KUBECONFIG in the shells that have it: {} is gone, and kubectl without a kubeconfig goes to localhost:8080",
         kubeconfig.display()
     ));

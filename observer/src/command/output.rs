@@ -1,6 +1,5 @@
 //! Destinations of text, and the form of a failure.
 
-use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,10 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
 
-use crate::error_chain;
-use crate::printable::{Printable, Printer, stdout};
+use crate::printable::{Printer, print_message, stdout};
 use crate::private_file;
-use crate::terminal::Stderr;
 use crate::view::EventLines;
 
 /// The writer of `--events`.
@@ -27,30 +24,15 @@ pub(super) enum Format {
     Json,
 }
 
-/// Writes a paragraph to stderr that begins with our name. If stderr is closed, there is nowhere to report that.
-pub(super) fn say(line: impl Display) {
-    let _written = Stderr::print(&Printable::paragraph(format_args!("watchtap: {line}")));
-}
-
-/// Writes an error and its causes to stderr, on one line.
-pub(super) fn say_error(error: &anyhow::Error) {
-    say(in_words(error));
-}
-
 /// The exit code of a command that only prints. A reader that stops early, such as head(1), is no failure; a full disk is one.
 pub(super) fn printed(written: io::Result<()>) -> ExitCode {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            say(format_args!("cannot write to stdout: {error}"));
+            print_message(format_args!("cannot write to stdout: {error}"));
             ExitCode::FAILURE
         }
         Ok(()) | Err(_) => ExitCode::SUCCESS,
     }
-}
-
-/// An error and its causes, on one line.
-pub(super) fn in_words(error: &anyhow::Error) -> String {
-    error_chain::in_words(error.as_ref())
 }
 
 impl From<Format> for crate::view::ExplainFormat {

@@ -3,15 +3,14 @@
 //! The text of a panic may contain the data being processed: a slice that is cut within a character shows its text. That is other
 //! people's traffic.
 
+use crate::printable::print_message;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::PanicHookInfo;
 use std::thread;
 
-use super::output::say;
-
 /// From now on, a panic of any thread is reported without its text.
 pub(super) fn keep_to_the_place() {
-    std::panic::set_hook(Box::new(|panic| say(words(panic))));
+    std::panic::set_hook(Box::new(|panic| print_message(words(panic))));
 }
 
 fn words(panic: &PanicHookInfo<'_>) -> String {

@@ -11,7 +11,6 @@ use tokio::time::timeout;
 use super::api_servers::{self, ApiServer, ApiServerFlags};
 use super::ends::{ENDED_AT_ONCE, Ends};
 use super::follow;
-use super::output::say;
 use super::probe_check;
 use super::probe_flags::ProbeFlags;
 use super::profiles::Profiles;
@@ -20,7 +19,7 @@ use super::report_flags::Report;
 use super::shown::{self, Shown};
 use crate::intake::{Intake, IntakeLimits, Notice};
 use crate::observing::{Latest, Observing, Outcome, Outputs, Upstream};
-use crate::printable::{Printable, stderr};
+use crate::printable::{Printable, print_message, stderr};
 use crate::question;
 use crate::tap::Clock;
 use crate::tap::probe::{ProbeError, ProbeOutcome, ProbeTap};
@@ -128,20 +127,20 @@ impl Probe {
             () = ends.next() => return Ok(ExitCode::SUCCESS),
         };
         self.introduce(&servers)?;
-        probing.tap.limits().iter().for_each(say);
+        probing.tap.limits().iter().for_each(print_message);
         ends.listen_to(self.page(&servers, probing.tap.limits(), latest));
         tokio::select! {
             () = ends.next() => {}
             () = probing.tap.failed() => {
                 // Further output goes to the ordinary screen.
                 ends.listen_to(None);
-                say(format!("{}; the report tells what was seen until then", ProbeError::Failed));
+                print_message(format!("{}; the report tells what was seen until then", ProbeError::Failed));
             }
         }
         let (outcome, ended) = tokio::select! {
             ended = probing.end() => ended?,
             () = ends.next() => {
-                say("ended at once: there is no report, and a capture ends where it was");
+                print_message("ended at once: there is no report, and a capture ends where it was");
                 return Ok(ExitCode::from(ENDED_AT_ONCE));
             }
         };
@@ -154,7 +153,7 @@ impl Probe {
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let upstreams: Vec<Upstream> = servers.iter().flat_map(ApiServer::upstreams).collect();
         let options = self.flags.options(upstreams.iter().map(|upstream| upstream.listener).collect());
-        say("loading the programs into the kernel, and looking at what runs here");
+        print_message("loading the programs into the kernel, and looking at what runs here");
         let observing = Observing::start(receiver, clock.now(), upstreams, outputs).context("cannot start the observing thread")?;
         let told = intake.clone();
         let tap = spawn_blocking(move || ProbeTap::start(&options, told, clock)).await?;
@@ -189,7 +188,10 @@ impl Probe {
         out.end_line();
         stderr().print(&out)?;
         let is_asked = self.profiles.without_asking().is_none();
-        servers.iter().filter(|server| is_asked && !server.is_verified()).for_each(|server| say(api_servers::unverified(server)));
+        servers
+            .iter()
+            .filter(|server| is_asked && !server.is_verified())
+            .for_each(|server| print_message(api_servers::unverified(server)));
         Ok(())
     }
 

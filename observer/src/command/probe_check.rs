@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use super::output::{Format, say_error};
+use super::output::Format;
 use super::progress_line::ProgressLine;
-use crate::printable::stdout;
+use crate::printable::{print_error, stdout};
 use crate::probe_check::{CheckProgress, ProbeCheck};
 use crate::view::{Colour, probe_check_json, probe_check_text};
 
@@ -19,7 +19,7 @@ pub(super) fn run(format: Format) -> ExitCode {
         Ok(()) if check.can_probe() => ExitCode::SUCCESS,
         Ok(()) => ExitCode::FAILURE,
         Err(error) => {
-            say_error(&error);
+            print_error(&error);
             ExitCode::FAILURE
         }
     }

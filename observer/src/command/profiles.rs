@@ -3,10 +3,10 @@
 use clap::Args;
 use observer_core::routing::ServerProfile;
 
-use super::output::say;
 use super::profile_flags::ProfileFlags;
 use super::upstream;
 use crate::kubeconfig::Selected;
+use crate::printable::print_message;
 
 /// Flags for server profiles, and for the requests that learn them. They apply to all API servers.
 #[derive(Clone, Debug, Default, Args)]
@@ -37,7 +37,7 @@ impl Profiles {
             None => self.flags.over(upstream::learn(selected, !self.no_metrics_request).await),
         };
         for sentence in ProfileFlags::without_effect(&profile) {
-            say(sentence);
+            print_message(sentence);
         }
         profile
     }

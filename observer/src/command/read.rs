@@ -10,11 +10,11 @@ use observer_core::capture::{Lost, LostReason};
 use observer_core::observer::{Comparison, Limits, Missed, Observer, Snapshot};
 
 use super::byte_size::ByteSize;
-use super::output::{Events, Format, say, say_error};
+use super::output::{Events, Format};
 use super::report_flags::{Otherwise, Report, ReportFlags};
 use super::same_file;
 use crate::capture::{Pace, Recording};
-use crate::printable::Printable;
+use crate::printable::{Printable, print_error, print_message};
 use crate::view::{EventSink, Run, comparison_json, comparison_text, report_json, report_text};
 
 /// Exit code if a part of the capture was lost; the report lists the losses.
@@ -62,7 +62,7 @@ impl Read {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => ExitCode::from(INCOMPLETE),
             Err(error) => {
-                say_error(&error);
+                print_error(&error);
                 ExitCode::FAILURE
             }
         }
@@ -145,7 +145,7 @@ impl Replayed {
         let flushed = events.as_mut().map_or(Ok(()), Events::flush);
         give_up(events, flushed, &mut notes);
         for (file, lost) in &lost {
-            say(in_words(file, lost));
+            print_message(in_words(file, lost));
         }
         let snapshot = observer.snapshot();
         notes.extend(without_room(&snapshot, &limits));

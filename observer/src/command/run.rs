@@ -6,12 +6,13 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::follow::{self, Follow};
-use super::output::{in_words, say};
 use super::profiles::Profiles;
 use super::session::Bound;
 use super::upstream_flags::UpstreamFlags;
 use super::{demo, upstream};
+use crate::error_chain;
 use crate::kubeconfig::Kubeconfig;
+use crate::printable::print_message;
 
 /// Proxies all clients, and shows live which layer answered each of their requests.
 ///
@@ -55,7 +56,7 @@ impl Run {
             found if self.or_demo => match answering(found).await {
                 Ok(kubeconfig) => kubeconfig,
                 Err(error) => {
-                    say(format!("no cluster to watch, so this is the demo: {}", in_words(&error)));
+                    print_message(format!("no cluster to watch, so this is the demo: {}", error_chain::in_words(error.as_ref())));
                     return Box::pin(demo::play(&self.follow, 1, None)).await;
                 }
             },

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::output::say;
 use crate::observing::{Latest, Outputs};
-use crate::printable::{stderr, stdout};
+use crate::printable::{print_message, stderr, stdout};
 use crate::terminal::{RunningPage, is_for_a_page};
 use crate::view::{Colour, EventSink, LiveLines, Page};
 
@@ -52,6 +51,6 @@ pub(super) fn open_page(name: &str, guidance: Vec<String>, latest: Arc<Latest>) 
     let colour = Colour::for_stdout();
     let page = Page::new(Latest::nothing(), name, guidance, colour);
     RunningPage::start(page, latest)
-        .inspect_err(|error| say(format!("the page cannot be shown ({error}); --lines prints what happens")))
+        .inspect_err(|error| print_message(format!("the page cannot be shown ({error}); --lines prints what happens")))
         .ok()
 }

@@ -17,17 +17,18 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::output::{in_words, say};
 use super::plugin_users::StandIn;
 use super::profiles::Profiles;
 use super::upstream_flags::UpstreamFlags;
 use super::{listen_port, upstream};
 use crate::credential::{CredentialServer, Keeper, PluginUser};
+use crate::error_chain;
 use crate::intake::{Intake, Notice};
 use crate::kubeconfig::{
     ClientCertificatePair, ClientEndpoint, Kubeconfig, LeftOut, Pair, Pairs, PluginInPlace, RunFolder, Via, Way,
 };
 use crate::observing;
+use crate::printable::print_message;
 use crate::question;
 use crate::tap::Clock;
 use crate::tap::proxy::{
@@ -198,7 +199,7 @@ impl TapSet {
     /// returns the final totals.
     pub(super) async fn stop(mut self, grace: Duration) -> Result<ProxyCounts> {
         if let Some(Err(error)) = self.folder.take().map(RunFolder::remove) {
-            say(format!("the private folder of this run could not be removed: {error}"));
+            print_message(format!("the private folder of this run could not be removed: {error}"));
         }
         // A listener that was never served would never finish.
         self.idle.clear();
@@ -286,7 +287,7 @@ impl<'a> Binding<'a> {
             }
             Err(error) if self.listeners.is_empty() => Err(error),
             Err(error) => {
-                self.left_out.push(LeftOut { contexts: pair.contexts, why: in_words(&error) });
+                self.left_out.push(LeftOut { contexts: pair.contexts, why: error_chain::in_words(error.as_ref()) });
                 Ok(())
             }
         }
@@ -389,7 +390,7 @@ pub(super) fn run_folder() -> Result<RunFolder> {
         RunFolder::create(runtime_directory.as_deref(), &instead).context("cannot create a private folder for this run")?;
     if let Some((why, unused)) = folder.passed_over().zip(runtime_directory) {
         let (unused, instead) = (unused.display(), instead.display());
-        say(format!("XDG_RUNTIME_DIR is not used: {unused} {why}; the private files of this run are in {instead}"));
+        print_message(format!("XDG_RUNTIME_DIR is not used: {unused} {why}; the private files of this run are in {instead}"));
     }
     Ok(folder)
 }

@@ -13,11 +13,11 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::output::say;
 use crate::credential::{PluginCredential, run_plugin};
 use crate::forward_proxy::{ForwardProxy, ProxyEnvironment};
 use crate::intake::Intake;
 use crate::kubeconfig::{self, BearerToken, CaSource, ExecPlugin, Selected};
+use crate::printable::print_message;
 use crate::question::{self, Conversation, Question, QuestionError};
 use crate::tap::Clock;
 use crate::tap::proxy::{
@@ -68,7 +68,7 @@ pub(super) async fn learn(selected: &Selected, metrics: bool) -> ServerProfile {
     let for_metrics = credentials.as_ref().filter(|_| metrics);
     let metrics = for_metrics.is_some();
     let what = if metrics { "/version and /metrics (requests of ours" } else { "/version (one request of ours" };
-    say(format!("asking {} for {what}, not in the report)", endpoint(selected)));
+    print_message(format!("asking {} for {what}, not in the report)", endpoint(selected)));
     let page = async {
         let found = timeout(PAGE_WITHIN, Box::pin(ask_metrics(selected, for_metrics?))).await;
         Some(found.unwrap_or_else(|_elapsed| Err(QuestionError::TimedOut.into())))
@@ -104,11 +104,13 @@ fn version_profile(asked: Result<String>) -> ServerProfile {
         Ok(version) => match version.parse::<ServerVersion>() {
             Ok(parsed) => return ServerProfile::of_version(parsed, Basis::VersionEndpoint),
             Err(error) => {
-                say(format!("the API server says that its version is `{version}`: {error}; give --server-version"));
+                print_message(format!("the API server says that its version is `{version}`: {error}; give --server-version"));
             }
         },
         Err(error) => {
-            say(format!("the API server's version is not known: {error}; give --server-version, or every verdict is unknown"));
+            print_message(format!(
+                "the API server's version is not known: {error}; give --server-version, or every verdict is unknown"
+            ));
         }
     }
     ServerProfile::default()

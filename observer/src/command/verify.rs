@@ -11,13 +11,13 @@ use observer_core::routing::ServerProfile;
 use observer_core::verification::{SHAPES, Shape, Tally};
 
 use super::exec::OWN_FAILURE;
-use super::output::{Format, say, say_error};
+use super::output::Format;
 use super::profile_flags::ProfileFlags;
 use super::progress_line::ProgressLine;
 use super::upstream;
 use super::upstream_flags::KubeconfigFlags;
 use crate::kubeconfig::Kubeconfig;
-use crate::printable::stdout;
+use crate::printable::{print_error, print_message, stdout};
 use crate::verification::{Connect, LogTail, Oracles, Plan, Progress, Request, Server, Verification, verify};
 use crate::view::{Colour, verification_json, verification_text};
 
@@ -73,7 +73,7 @@ impl Verify {
         match self.verify().and_then(|verification| self.print(&verification)) {
             Ok(tally) => ExitCode::from(exit_code(tally)),
             Err(error) => {
-                say_error(&error);
+                print_error(&error);
                 ExitCode::from(OWN_FAILURE)
             }
         }
@@ -94,7 +94,7 @@ impl Verify {
         line.end();
         let verification = verified?;
         for sentence in ProfileFlags::without_effect(&verification.profile) {
-            say(sentence);
+            print_message(sentence);
         }
         Ok(verification)
     }
@@ -143,9 +143,9 @@ fn connect(kubeconfig: &Kubeconfig) -> Result<Connect> {
 fn show(line: &mut ProgressLine, progress: &Progress) {
     match progress {
         Progress::Choosing(quiet_for) => {
-            say(format!("looking for {} s for a resource that nobody else reads", quiet_for.as_secs()));
+            print_message(format!("looking for {} s for a resource that nobody else reads", quiet_for.as_secs()));
         }
-        Progress::Planned(plan) => say(planned(plan)),
+        Progress::Planned(plan) => print_message(planned(plan)),
         Progress::Row(index, of, title) => line.show(format_args!("{index}/{of}  {title}")),
     }
 }

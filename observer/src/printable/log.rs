@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::held_stderr::HeldStderr;
 use super::text::Printable;
-use crate::terminal::Stderr;
 
 /// Takes log records, each in one write, and prints each as a paragraph.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub(crate) struct Log;
 
 impl Write for Log {
     fn write(&mut self, record: &[u8]) -> io::Result<usize> {
-        Stderr::print(&paragraph(record))?;
+        HeldStderr::print(&paragraph(record))?;
         Ok(record.len())
     }
 

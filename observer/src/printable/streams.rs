@@ -8,7 +8,7 @@ pub(crate) fn stdout() -> Printer<Stdout> {
     Printer::to(io::stdout())
 }
 
-/// While a page is on the terminal, print to `terminal::Stderr` instead.
+/// While a page is on the terminal, print to `HeldStderr` instead.
 pub(crate) fn stderr() -> Printer<Stderr> {
     Printer::to(io::stderr())
 }

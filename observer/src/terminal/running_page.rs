@@ -16,12 +16,12 @@ use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::terminal::disable_raw_mode;
 use tokio::sync::oneshot;
 
-use super::held::Stderr;
 use super::modes::{is_ours, wait_for_input};
 use super::screen::Screen;
 use super::stops::Stops;
 use crate::injected_fault::{self, Place};
 use crate::observing::Latest;
+use crate::printable::HeldStderr;
 use crate::view::{Key, Outcome, Page};
 
 /// How often the thread checks for a newer snapshot; a key wakes it at once.
@@ -98,7 +98,7 @@ impl Drop for RunningPage {
         if self.given_back.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
             // The terminal blocks the thread, but its modes can be restored all the same.
             let _put_right = disable_raw_mode();
-            Stderr::release();
+            HeldStderr::release();
         }
     }
 }
@@ -145,7 +145,7 @@ impl Drawing {
             self.page.show(snapshot);
             self.is_stale = true;
         }
-        for line in Stderr::news() {
+        for line in HeldStderr::news() {
             self.page.hear(&strip_str(&line).to_string());
             self.is_stale = true;
         }

@@ -11,7 +11,7 @@ use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::layout::{Position, Rect};
 
-use super::held::Stderr;
+use crate::printable::HeldStderr;
 use crate::view::Page;
 
 /// Bytes of a picture that are written at once, so that it never appears in halves. A large screen full of colours takes less.
@@ -38,7 +38,7 @@ impl Screen {
     /// Takes the screen and the keyboard. The former picture returns when the screen is given back.
     pub(super) fn take(&mut self) -> io::Result<()> {
         self.is_taken = true;
-        Stderr::hold();
+        HeldStderr::hold();
         // If the terminal was lost, crossterm still assumes the modes that it had set.
         disable_raw_mode()?;
         enable_raw_mode()?;
@@ -54,14 +54,14 @@ impl Screen {
         self.is_taken = false;
         let shown = execute!(self.terminal.backend_mut(), LeaveAlternateScreen, Show);
         let cooked = disable_raw_mode();
-        Stderr::release();
+        HeldStderr::release();
         shown.and(cooked)
     }
 
     /// Leaves nothing to give back: the shell has the terminal, and has restored it.
     pub(super) fn lose(&mut self) {
         self.is_taken = false;
-        Stderr::release();
+        HeldStderr::release();
     }
 
     /// Draws the differences from the last picture.

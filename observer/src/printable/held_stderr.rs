@@ -7,8 +7,8 @@ use std::io;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::printable::{Printable, stderr, stderr_is_terminal};
-use crate::view::counted;
+use super::streams::{stderr, stderr_is_terminal};
+use super::text::Printable;
 
 /// Most lines held back; older ones are dropped.
 const MOST_LINES: usize = 500;
@@ -21,7 +21,7 @@ static HELD: Mutex<Option<Held>> = Mutex::new(None);
 
 /// Writes to standard error, or holds the text until the page closes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stderr;
+pub(crate) struct HeldStderr;
 
 /// Lines in the order written.
 #[derive(Debug, Default)]
@@ -34,14 +34,14 @@ struct Held {
     begun: Vec<u8>,
 }
 
-impl Stderr {
+impl HeldStderr {
     /// From here on, holds written text.
-    pub(super) fn hold() {
+    pub(crate) fn hold() {
         *held() = Some(Held::default());
     }
 
     /// Writes the held text, and from here on holds no more.
-    pub(super) fn release() {
+    pub(crate) fn release() {
         let Some(released) = held().take() else { return };
         if stderr_is_terminal() {
             // If stderr is closed, there is nowhere to report that.
@@ -61,7 +61,7 @@ impl Stderr {
     }
 
     /// The lines written since the last call.
-    pub(super) fn news() -> Vec<String> {
+    pub(crate) fn news() -> Vec<String> {
         held().as_mut().map_or_else(Vec::new, Held::take_news)
     }
 }
@@ -104,7 +104,7 @@ impl Held {
     fn text(&self) -> Printable {
         let mut text = Printable::new();
         if self.left_out > 0 {
-            text.push_line(format_args!("watchtap: {} said meanwhile are left out here", counted(self.left_out, "line")));
+            text.push_line(format_args!("watchtap: earlier lines left out here: {}", self.left_out));
         }
         for line in &self.lines {
             text.push_line(line);
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_comes_out_as_it_was_and_is_news_once() {
+    fn held_text_is_printed_unchanged_and_is_news_once() {
         let mut held = Held::default();
         held.take(&Printable::words("one\ntw"));
         assert_eq!(held.take_news(), ["one"]);
@@ -130,17 +130,17 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_lines_the_latest_are_kept_and_the_others_counted() {
+    fn beyond_the_bound_the_latest_lines_are_kept_and_the_others_counted() {
         let mut held = Held::default();
         for line in 0..MOST_LINES + 2 {
             held.take(&Printable::line(line));
         }
-        assert!(written(&held).starts_with("watchtap: 2 lines said meanwhile are left out here\n2\n3\n"));
+        assert!(written(&held).starts_with("watchtap: earlier lines left out here: 2\n2\n3\n"));
         assert_eq!(held.take_news().len(), MOST_LINES);
     }
 
     #[test]
-    fn of_a_line_without_end_the_beginning_is_kept() {
+    fn beginning_of_an_endless_line_is_kept() {
         let mut held = Held::default();
         held.take(&Printable::of("a".repeat(3 * LONGEST)));
         held.take(&Printable::words("b\n"));
