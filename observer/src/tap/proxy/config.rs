@@ -1,11 +1,10 @@
 //! The configuration of a proxy.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Descriptors, PrivateAuthority, UpstreamFiles, UpstreamTls};
+use super::{Descriptors, PrivateAuthority, UpstreamEndpoint, UpstreamFiles, UpstreamTls};
 use crate::forward_proxy::ForwardProxy;
 use crate::intake::Intake;
 use crate::tap::Clock;
@@ -63,22 +62,4 @@ pub enum Admission {
     /// Clients with a certificate that this authority issued. Required if `upstream_tls` carries a client certificate: otherwise
     /// every client that can connect would act as that user. Listeners for different users need different authorities.
     HoldersOf(Arc<PrivateAuthority>),
-}
-
-/// Host and port of an API server.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct UpstreamEndpoint {
-    /// A DNS name, or an IP address without brackets.
-    pub host: String,
-    /// The TCP port.
-    pub port: u16,
-}
-
-impl fmt::Display for UpstreamEndpoint {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            return write!(formatter, "[{}]:{}", self.host, self.port);
-        }
-        write!(formatter, "{}:{}", self.host, self.port)
-    }
 }

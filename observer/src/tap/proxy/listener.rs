@@ -10,9 +10,9 @@ use super::close_signal::{self, CloseSender};
 use super::gate::Question;
 use super::port::{Client, Port, Shortage};
 use super::probe::{Probe, ProbeEvent};
+use super::renewal::READ_AGAIN;
 use super::serve_connection::serve_connection;
 use super::shared::Shared;
-use super::upstream_files::READ_AGAIN;
 use super::{ListenerState, UpstreamError};
 
 /// Owns the port, the dials that decide its state, and the connections' tasks.

@@ -11,8 +11,8 @@ use super::counters::Counters;
 use super::gate::Gate;
 use super::listener::Listener;
 use super::port::BoundPort;
+use super::renewal::Renewal;
 use super::shared::Shared;
-use super::upstream_files::Renewal;
 use super::{
     ClientCertificate, ListenerState, PrivateAuthority, ProxyConfig, ProxyCounts, ProxyError, TlsConfigError, UpstreamError,
     UpstreamRoute,

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::connection_tls::CurrentTls;
 use super::counters::Counters;
 use super::gate::Gate;
-use super::upstream_files::Renewal;
+use super::renewal::Renewal;
 use super::{Descriptors, Entrance, ListenerState, TlsConfigError, UpstreamError, UpstreamIdentity, UpstreamRoute};
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
