@@ -1,9 +1,10 @@
 //! watchtap: shows which layer of the Kubernetes API server answers each list and watch, and by which rule.
 //!
 //! This crate is the shell around [`observer_core`]. [`tap`] carries traffic in, and [`intake`] hands copies of it to
-//! [`observing`], which feeds the core. [`capture`] records the core's input, and [`view`] shows its results. ARCHITECTURE.md has
+//! [`pipeline`], which feeds the core. [`capture`] records the core's input, and [`view`] shows its results. ARCHITECTURE.md has
 //! the map.
 
+pub mod api_server;
 pub mod capture;
 pub mod child;
 pub mod client_process;
@@ -15,11 +16,11 @@ pub mod forward_proxy;
 mod injected_fault;
 pub mod intake;
 pub mod kubeconfig;
-pub mod observing;
+pub mod pipeline;
+pub mod pki;
 mod printable;
 mod private_file;
 pub mod probe_check;
-pub mod question;
 mod signals;
 pub mod tap;
 mod terminal;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use observer_core::observer::Snapshot;
 use watchtap::demo::DemoServer;
 use watchtap::intake::{Intake, IntakeLimits};
-use watchtap::observing::{Observing, Outputs, Upstream};
+use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOutcome, ProbeTap};
 

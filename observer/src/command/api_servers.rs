@@ -10,7 +10,7 @@ use clap::Args;
 use super::upstream;
 use super::upstream_flags::KubeconfigFlags;
 use crate::kubeconfig::{Error as KubeconfigError, Kubeconfig, Selected, ServerTrust};
-use crate::observing::Upstream;
+use crate::pipeline::Upstream;
 
 /// The CA of the API server, as pods have it (kubernetes/client-go `rest/config.go`, `InClusterConfig`, v0.34).
 const AUTHORITY_IN_PODS: &str = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";

@@ -11,7 +11,7 @@ use serde_json::error::Category;
 
 use super::output::create;
 use super::recording::Beside;
-use crate::observing::Outcome;
+use crate::pipeline::Outcome;
 use crate::printable::{Printer, json};
 use crate::view::BudgetKept;
 

@@ -16,7 +16,7 @@ use super::tap_set::TapSet;
 use super::upstream_flags::UpstreamFlags;
 use crate::child::{self, Child, SpawnError};
 use crate::kubeconfig::Via;
-use crate::observing::Outcome;
+use crate::pipeline::Outcome;
 use crate::printable::print_error;
 use crate::signals::SignalStream;
 use crate::view::Run;

@@ -15,7 +15,7 @@ use super::report_flags::Report;
 use super::session::{self, Bound, Session};
 use super::shown::{self, Shown};
 use super::tap_set::TapSet;
-use crate::observing::{Latest, Outcome, Outputs};
+use crate::pipeline::{Latest, Outcome, Outputs};
 use crate::printable::{Printable, print_error, print_message, stderr};
 use crate::view::{Run, counted};
 

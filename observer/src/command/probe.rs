@@ -10,17 +10,16 @@ use tokio::time::timeout;
 
 use super::api_servers::{self, ApiServer, ApiServerFlags};
 use super::ends::{ENDED_AT_ONCE, Ends};
-use super::follow;
-use super::probe_check;
 use super::probe_flags::ProbeFlags;
 use super::profiles::Profiles;
 use super::recording::{self, Beside, Recording};
 use super::report_flags::Report;
 use super::shown::{self, Shown};
+use super::{follow, probe_check};
+use crate::api_server::request;
 use crate::intake::{Intake, IntakeLimits, Notice};
-use crate::observing::{Latest, Observing, Outcome, Outputs, Upstream};
+use crate::pipeline::{Latest, Observing, Outcome, Outputs, Upstream};
 use crate::printable::{Printable, print_message, stderr};
-use crate::question;
 use crate::tap::Clock;
 use crate::tap::probe::{ProbeError, ProbeOutcome, ProbeTap};
 use crate::view::{Run, counted};
@@ -220,7 +219,7 @@ impl Probing {
         let ended = spawn_blocking(|| tap.finish()).await?;
         // These tasks hold the intake, and the observing thread ends only when the intake is dropped.
         let asked = async { while learning.join_next().await.is_some() {} };
-        if timeout(question::LIMIT, asked).await.is_err() {
+        if timeout(request::LIMIT, asked).await.is_err() {
             learning.shutdown().await;
         }
         let mut outcome = spawn_blocking(|| observing.finish()).await??;

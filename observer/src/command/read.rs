@@ -14,8 +14,9 @@ use super::output::{Events, Format};
 use super::report_flags::{Otherwise, Report, ReportFlags};
 use super::same_file;
 use crate::capture::{Pace, Recording};
+use crate::pipeline::EventSink;
 use crate::printable::{Printable, print_error, print_message};
-use crate::view::{EventSink, Run, comparison_json, comparison_text, report_json, report_text};
+use crate::view::{Run, comparison_json, comparison_text, report_json, report_text};
 
 /// Exit code if a part of the capture was lost; the report lists the losses.
 const INCOMPLETE: u8 = 3;

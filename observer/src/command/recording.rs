@@ -12,9 +12,9 @@ use super::output::Format;
 use super::report_flags::{Otherwise, Report, ReportFlags};
 use super::same_file;
 use crate::injected_fault::{self, Place};
-use crate::observing::Outputs;
+use crate::pipeline::{EventSink, Outputs};
 use crate::printable::Printable;
-use crate::view::{EventSink, Run, report_json, report_text};
+use crate::view::{Run, report_json, report_text};
 
 /// Files that other flags name, each with its flag.
 #[derive(Clone, Copy, Debug, Default)]

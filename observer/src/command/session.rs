@@ -13,7 +13,7 @@ use super::upstream_flags::UpstreamFlags;
 use crate::client_process::ProcessFinder;
 use crate::intake::{Intake, IntakeLimits, IntakeReceiver, Notice};
 use crate::kubeconfig::{Kubeconfig, Pairs};
-use crate::observing::{Observing, Outcome, Outputs};
+use crate::pipeline::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
 use crate::tap::proxy::{Descriptors, ProxyCounts};
 use crate::view::counted;

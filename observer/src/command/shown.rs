@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::observing::{Latest, Outputs};
+use crate::pipeline::{EventSink, Latest, Outputs};
 use crate::printable::{print_message, stderr, stdout};
 use crate::terminal::{RunningPage, is_for_a_page};
-use crate::view::{Colour, EventSink, LiveLines, Page};
+use crate::view::{Colour, LiveLines, Page};
 
 /// The display that the flags ask for.
 #[derive(Clone, Copy, Debug, Args)]

@@ -21,19 +21,17 @@ use super::plugin_users::StandIn;
 use super::profiles::Profiles;
 use super::upstream_flags::UpstreamFlags;
 use super::{listen_port, upstream};
+use crate::api_server::request;
 use crate::credential::{CredentialServer, Keeper, PluginUser};
-use crate::error_chain;
 use crate::intake::{Intake, Notice};
 use crate::kubeconfig::{
     ClientCertificatePair, ClientEndpoint, Kubeconfig, LeftOut, Pair, Pairs, PluginInPlace, RunFolder, Via, Way,
 };
-use crate::observing;
+use crate::pki::{ClientIdentity, PrivateAuthority};
 use crate::printable::print_message;
-use crate::question;
 use crate::tap::Clock;
-use crate::tap::proxy::{
-    Admission, ClientIdentity, Descriptors, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyCounts, ProxyError, ProxyHandle,
-};
+use crate::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig, ProxyCounts, ProxyError, ProxyHandle};
+use crate::{error_chain, pipeline};
 
 /// The listeners of one run. They are bound, and [`Self::serve`] serves them.
 #[derive(Debug)]
@@ -121,10 +119,10 @@ impl TapSet {
         })
     }
 
-    /// The API servers behind the listeners, for [`observing::Observing::start`]. Only the current context's is asked for its
+    /// The API servers behind the listeners, for [`pipeline::Observing::start`]. Only the current context's is asked for its
     /// version here, unless the flags make that unnecessary.
-    pub(super) async fn upstreams(&self, profiles: &Profiles) -> Vec<observing::Upstream> {
-        let mut upstreams: Vec<observing::Upstream> = Vec::new();
+    pub(super) async fn upstreams(&self, profiles: &Profiles) -> Vec<pipeline::Upstream> {
+        let mut upstreams: Vec<pipeline::Upstream> = Vec::new();
         let mut current = None;
         for listener in &self.listeners {
             let name = listener.upstream_name();
@@ -138,7 +136,7 @@ impl TapSet {
                 }
             };
             let path_prefix = listener.pair.selected.upstream.path_prefix.clone();
-            upstreams.push(observing::Upstream { listener: listener.address, name, path_prefix, profile });
+            upstreams.push(pipeline::Upstream { listener: listener.address, name, path_prefix, profile });
         }
         upstreams
     }
@@ -159,7 +157,7 @@ impl TapSet {
 
     /// Checks whether the current context's API server, which did not answer, refuses connections. If so, our port refuses them
     /// before any client connects.
-    pub(super) fn check_unanswering(&self, upstreams: &[observing::Upstream], profiles: &Profiles) {
+    pub(super) fn check_unanswering(&self, upstreams: &[pipeline::Upstream], profiles: &Profiles) {
         let is_unknown =
             upstreams.first().and_then(|first| first.profile.as_ref()).is_some_and(|profile| profile.version.is_none());
         if let Some(first) = self.listeners.first().filter(|_| is_unknown && profiles.without_asking().is_none()) {
@@ -209,7 +207,7 @@ impl TapSet {
         }
         // These tasks hold the intake, and the observing thread ends only when the intake is dropped.
         let asked_already = learned(&mut self.learning, &self.leaving);
-        if timeout(question::LIMIT, asked_already).await.is_err() {
+        if timeout(request::LIMIT, asked_already).await.is_err() {
             self.learning.shutdown().await;
         }
         self.answering.shutdown().await;

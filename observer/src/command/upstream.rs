@@ -13,17 +13,19 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use crate::api_server::request::{self, Conversation, Question, QuestionError};
+use crate::api_server::{
+    ClientCertificate, Transport, UpstreamEndpoint, UpstreamFiles, UpstreamIdentity, UpstreamReading, UpstreamRoute, UpstreamTls,
+    UpstreamTrust,
+};
 use crate::credential::{PluginCredential, run_plugin};
 use crate::forward_proxy::{ForwardProxy, ProxyEnvironment};
 use crate::intake::Intake;
 use crate::kubeconfig::{self, BearerToken, CaSource, ExecPlugin, Selected};
+use crate::pki::PrivateAuthority;
 use crate::printable::print_message;
-use crate::question::{self, Conversation, Question, QuestionError};
 use crate::tap::Clock;
-use crate::tap::proxy::{
-    Admission, ClientCertificate, Descriptors, Entrance, PrivateAuthority, ProxyConfig, Transport, UpstreamEndpoint, UpstreamFiles,
-    UpstreamIdentity, UpstreamReading, UpstreamRoute, UpstreamTls, UpstreamTrust,
-};
+use crate::tap::proxy::{Admission, Descriptors, Entrance, ProxyConfig};
 
 /// Longest time until a person learns which cluster is used.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
@@ -222,8 +224,8 @@ fn question<'q>(selected: &'q Selected, host: &'q str, token: Option<&'q str>) -
 async fn connect(selected: &Selected, certificate: Option<&ClientCertificate>) -> Result<(TlsStream<Transport>, String)> {
     let tls = upstream_tls(selected, certificate)?;
     let route = UpstreamRoute::new(endpoint(selected), forward_proxy(selected)?, &tls);
-    let transport = route.connect(question::LIMIT).await.map_err(|error| QuestionError::Connect(error.to_string()))?;
-    let stream = timeout(question::LIMIT, TlsConnector::from(tls.client_config()).connect(tls.server_name(), transport))
+    let transport = route.connect(request::LIMIT).await.map_err(|error| QuestionError::Connect(error.to_string()))?;
+    let stream = timeout(request::LIMIT, TlsConnector::from(tls.client_config()).connect(tls.server_name(), transport))
         .await
         .map_err(|_elapsed| QuestionError::TimedOut)?
         .map_err(|error| QuestionError::Connect(error.to_string()))?;

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Map, Value};
 
 use super::exchange::{Answer, Plan, Question};
-use crate::tap::proxy::{ClientCertificate, ClientIdentity, PrivateAuthority, ProxyHandle};
+use crate::api_server::ClientCertificate;
+use crate::pki::{ClientIdentity, PrivateAuthority};
+use crate::tap::proxy::ProxyHandle;
 
 /// The users of one run that have exec plug-ins.
 #[derive(Debug, Default)]

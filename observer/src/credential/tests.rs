@@ -6,11 +6,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::{CallError, CredentialServer, ExecCredential, Keeper, Plan, PluginUser, ask_for_plan, hand_over, with_cluster};
+use crate::api_server::{UpstreamEndpoint, UpstreamTls, UpstreamTrust};
+use crate::pki::{ClientIdentity, PrivateAuthority};
 use crate::tap::Clock;
-use crate::tap::proxy::{
-    Admission, ClientIdentity, Descriptors, Entrance, PrivateAuthority, Proxy, ProxyConfig, UpstreamEndpoint, UpstreamTls,
-    UpstreamTrust,
-};
+use crate::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig};
 
 #[test]
 fn what_has_no_certificate_with_a_key_is_none_of_ours() {

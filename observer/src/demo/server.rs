@@ -13,13 +13,12 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 
-use super::api;
 use super::cluster::{Cluster, random_hex};
 use super::config::DemoConfig;
 use super::handle::DemoHandle;
-use super::periodic;
 use super::serve::{Life, Port, Responder};
-use crate::tap::proxy::{AuthorityError, PrivateAuthority};
+use super::{api, periodic};
+use crate::pki::{AuthorityError, PrivateAuthority};
 
 /// The namespaces that every cluster has.
 const NAMESPACES: &[&str] = &["default", "kube-node-lease", "kube-public", "kube-system"];

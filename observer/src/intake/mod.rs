@@ -13,7 +13,6 @@ mod losses;
 mod notice;
 mod outbox;
 mod pending_process;
-mod upstream_error;
 
 #[cfg(test)]
 mod tests;
@@ -25,4 +24,3 @@ pub use limits::IntakeLimits;
 pub use losses::IntakeLosses;
 pub use notice::{ListenerState, Notice};
 pub use pending_process::PendingProcess;
-pub use upstream_error::{ForwardProxyFault, UpstreamError};

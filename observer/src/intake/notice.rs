@@ -6,7 +6,7 @@ use observer_core::observation::ProbeMissed;
 use observer_core::routing::ServerProfile;
 use observer_core::time::Timestamp;
 
-use super::UpstreamError;
+use crate::api_server::UpstreamError;
 
 /// One event of a listener, a probe or the run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use super::modes::{is_ours, wait_for_input};
 use super::screen::Screen;
 use super::stops::Stops;
 use crate::injected_fault::{self, Place};
-use crate::observing::Latest;
+use crate::pipeline::Latest;
 use crate::printable::HeldStderr;
 use crate::view::{Key, Outcome, Page};
 

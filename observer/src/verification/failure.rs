@@ -1,6 +1,6 @@
 //! Why nothing can be verified.
 
-use crate::question::QuestionError;
+use crate::api_server::request::QuestionError;
 
 /// A verification that cannot begin or continue.
 #[derive(Debug, thiserror::Error)]

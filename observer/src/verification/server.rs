@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use super::failure::VerifyError;
-use crate::question::{Conversation, QuestionError};
+use crate::api_server::request::{Conversation, QuestionError};
 
 /// Time limit of one answer. A server waits three seconds for a revision; long lists take long.
 const ANSWERED_WITHIN: Duration = Duration::from_mins(1);

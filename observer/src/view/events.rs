@@ -7,7 +7,7 @@ use observer_core::time::Timestamp;
 use serde::Serialize;
 
 use super::json::EVENTS_SCHEMA;
-use super::sink::EventSink;
+use crate::pipeline::EventSink;
 use crate::printable::{Printer, json_line};
 
 /// Writes one JSON object per line; the first line names the schema.

@@ -13,12 +13,11 @@ use observer_core::time::Timestamp;
 
 use super::colour::{Colour, Tone};
 use super::discovery::{Discovery, is_discovery};
-use super::etcd;
-use super::following;
 use super::missed::{not_seen, not_understood};
 use super::quantity::{bytes, count, counted, length, microseconds};
-use super::sink::EventSink;
 use super::verdict::{certainty_mark, contradiction, detail, rule, served_from, served_tone};
+use super::{etcd, following};
+use crate::pipeline::EventSink;
 use crate::printable::{Printable, Printer};
 
 /// Most lines per second of observed time. No one reads faster scrolling, and it slows the observer down.

@@ -17,7 +17,6 @@ mod problems;
 mod quantity;
 mod report;
 mod run;
-mod sink;
 mod table;
 mod verdict;
 mod verification;
@@ -38,7 +37,6 @@ pub use probe_check::{PROBE_CHECK_SCHEMA, probe_check_json, probe_check_text};
 pub(crate) use quantity::counted;
 pub use report::report_text;
 pub use run::{BudgetKept, Run};
-pub use sink::EventSink;
 pub use verification::{VERIFY_SCHEMA, verification_json, verification_text};
 
 pub use crate::printable::{Printable, Printer};

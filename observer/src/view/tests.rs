@@ -8,6 +8,7 @@ use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 
 use super::*;
+use crate::pipeline::EventSink as _;
 
 #[test]
 fn silent_run_says_what_that_usually_means() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use watchtap::tap::proxy::{ClientCertificate, UpstreamTls, UpstreamTrust};
+use watchtap::api_server::{ClientCertificate, UpstreamTls, UpstreamTrust};
 
 use super::rig::{End, Options, Rig, config, eventually, read_to_end};
 use super::upstream::{ClusterCa, Upstream};

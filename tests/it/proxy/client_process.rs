@@ -12,9 +12,9 @@ use observer_core::time::Timestamp;
 use tokio::io::AsyncWriteExt;
 use watchtap::client_process::ProcessFinder;
 use watchtap::intake::{Delivery, Intake, IntakeLimits, IntakeReceiver, TapEvent};
-use watchtap::observing::{Observing, Outputs, Upstream};
+use watchtap::pipeline::EventSink;
+use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
-use watchtap::view::EventSink;
 
 use super::rig::{ClientStream, Options, Rig, carried, eventually, read_to_end};
 use super::upstream::UpstreamStream;

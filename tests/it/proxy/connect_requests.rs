@@ -4,7 +4,8 @@ use std::io;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use watchtap::tap::proxy::{Entrance, ProxyConfig, UpstreamTls, UpstreamTrust};
+use watchtap::api_server::{UpstreamTls, UpstreamTrust};
+use watchtap::tap::proxy::{Entrance, ProxyConfig};
 
 use super::rig::{End, Rig, config, read_to_end};
 use super::upstream::{ClusterCa, Upstream};

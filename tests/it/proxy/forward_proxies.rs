@@ -7,8 +7,9 @@ use std::time::Duration;
 use observer_tests::scripted_forward_proxy::{Answer, Protocol, ScriptedForwardProxy, authorization};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
+use watchtap::api_server::{UpstreamEndpoint, UpstreamError, UpstreamTls, UpstreamTrust};
 use watchtap::forward_proxy::ForwardProxy;
-use watchtap::tap::proxy::{ListenerState, ProxyConfig, UpstreamEndpoint, UpstreamError, UpstreamTls, UpstreamTrust};
+use watchtap::tap::proxy::{ListenerState, ProxyConfig};
 
 use super::rig::{End, Rig, config, eventually, read_to_end};
 use super::upstream::{ClusterCa, Upstream};

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use watchtap::tap::proxy::{Proxy, ProxyConfig, ProxyError, UpstreamEndpoint, UpstreamError, UpstreamTls, UpstreamTrust};
+use watchtap::api_server::{UpstreamEndpoint, UpstreamError, UpstreamTls, UpstreamTrust};
+use watchtap::tap::proxy::{Proxy, ProxyConfig, ProxyError};
 
 use super::rig::{ClientStream, Options, Rig, config, endpoint, eventually};
 use super::upstream::{ClusterCa, UpstreamStream};

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use watchtap::tap::proxy::{Proxy, ProxyConfig, UpstreamTls, UpstreamTrust};
+use watchtap::api_server::{UpstreamTls, UpstreamTrust};
+use watchtap::tap::proxy::{Proxy, ProxyConfig};
 
 use super::rig::{End, Rig, config, eventually, read_to_end};
 

@@ -10,7 +10,8 @@ use socket2::{Domain, Socket, Type};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, interval, sleep};
-use watchtap::tap::proxy::{ListenerState, UpstreamError};
+use watchtap::api_server::UpstreamError;
+use watchtap::tap::proxy::ListenerState;
 
 use super::rig::{End, Greeter, Rig, eventually, read_to_end};
 

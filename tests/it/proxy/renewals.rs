@@ -6,10 +6,9 @@ use std::time::Duration;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use tokio::time::timeout;
+use watchtap::api_server::{ClientCertificate, UpstreamFiles, UpstreamIdentity, UpstreamReading, UpstreamTls, UpstreamTrust};
 use watchtap::intake::{Intake, IntakeLimits};
-use watchtap::tap::proxy::{
-    ClientCertificate, ProxyConfig, UpstreamFiles, UpstreamIdentity, UpstreamReading, UpstreamTls, UpstreamTrust,
-};
+use watchtap::tap::proxy::ProxyConfig;
 
 use super::rig::{End, Rig, carried, config, eventually, read_to_end};
 use super::upstream::{ClusterCa, Upstream, UpstreamStream};

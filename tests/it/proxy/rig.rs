@@ -14,12 +14,11 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use watchtap::api_server::{ClientCertificate, UpstreamEndpoint, UpstreamTls, UpstreamTrust};
 use watchtap::intake::{Delivery, Intake, IntakeReceiver, TapEvent};
+use watchtap::pki::PrivateAuthority;
 use watchtap::tap::Clock;
-use watchtap::tap::proxy::{
-    Admission, ClientCertificate, Descriptors, Entrance, PrivateAuthority, Proxy, ProxyConfig, ProxyCounts, ProxyHandle,
-    UpstreamEndpoint, UpstreamTls, UpstreamTrust,
-};
+use watchtap::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig, ProxyCounts, ProxyHandle};
 
 use super::upstream::{ClusterCa, Upstream, UpstreamStream};
 

@@ -9,7 +9,7 @@ use observer_core::routing::{Basis, ServerProfile};
 use rustls::ClientConnection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use watchtap::intake::{Intake, IntakeLimits};
-use watchtap::observing::{Observing, Outputs, Upstream};
+use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
 
 use super::rig::{End, Options, Rig, eventually, read_to_end};

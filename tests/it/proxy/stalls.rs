@@ -11,9 +11,9 @@ use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use watchtap::intake::{Intake, IntakeLimits};
-use watchtap::observing::{Observing, Outputs, Upstream};
+use watchtap::pipeline::EventSink;
+use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
-use watchtap::view::EventSink;
 
 use super::rig::{Options, Rig};
 use super::upstream::UpstreamStream;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use watchtap::tap::proxy::UpstreamError;
+use watchtap::api_server::UpstreamError;
 
 use super::handshake::failure;
 use super::rig::{Rig, endpoint};

@@ -4,9 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Descriptors, PrivateAuthority, UpstreamEndpoint, UpstreamFiles, UpstreamTls};
+use super::Descriptors;
+use crate::api_server::{UpstreamEndpoint, UpstreamFiles, UpstreamTls};
 use crate::forward_proxy::ForwardProxy;
 use crate::intake::Intake;
+use crate::pki::PrivateAuthority;
 use crate::tap::Clock;
 
 /// One listener, for one cluster and user: the port decides which client certificate goes upstream.

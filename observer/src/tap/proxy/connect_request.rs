@@ -7,11 +7,10 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use super::UpstreamEndpoint;
 use super::establish::Failure;
-use super::http_connect::read_head;
 use super::shared::Shared;
 use super::socket;
+use crate::api_server::{UpstreamEndpoint, read_head};
 
 const CONNECTED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
 

@@ -7,9 +7,9 @@ use rustls_pki_types::ServerName;
 use tokio::sync::watch;
 
 use super::server_configs::ServerConfigs;
-use super::{
-    Admission, AuthorityError, ClientCertificate, Entrance, PrivateAuthority, TlsConfigError, UpstreamIdentity, UpstreamTls,
-};
+use super::{Admission, Entrance};
+use crate::api_server::{ClientCertificate, TlsConfigError, UpstreamIdentity, UpstreamTls};
+use crate::pki::{AuthorityError, PrivateAuthority};
 
 /// The identities that one connection uses.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::iter::Sum;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::UpstreamError;
+use crate::api_server::UpstreamError;
 
 /// Totals since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

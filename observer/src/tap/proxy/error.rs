@@ -3,9 +3,9 @@
 use std::io;
 use std::net::SocketAddr;
 
-use super::AuthorityError;
+use crate::pki::AuthorityError;
 
-/// An error of ours or of the configuration; later failures of upstream are [`super::UpstreamError`].
+/// An error of ours or of the configuration; later failures of upstream are [`crate::api_server::UpstreamError`].
 #[derive(Debug, thiserror::Error)]
 pub enum ProxyError {
     /// Another process listens on the port.

@@ -12,16 +12,14 @@ use tokio_rustls::StartHandshake;
 use tokio_rustls::server::Accept;
 
 use super::connection_tls::ConnectionTls;
-use super::dial::timed_out;
 use super::greeting::{self, Greeting};
-use super::hello;
 use super::hellos::Hello;
 use super::probe::Spare;
 use super::server_configs::{HTTP1, HTTP2};
 use super::shared::Shared;
 use super::side::Side;
-use super::transport::Transport;
-use super::{Entrance, UpstreamError, UpstreamTls, connect_request, socket, unforwardable};
+use super::{Entrance, connect_request, hello, socket, unforwardable};
+use crate::api_server::{Transport, UpstreamError, UpstreamTls, timed_out};
 
 /// A connection that is ready to be spliced.
 pub(super) struct Established {

@@ -13,7 +13,7 @@ use rustls::ClientConnection;
 use tokio::io::AsyncWrite;
 
 use super::side::Wire;
-use super::transport::Transport;
+use crate::api_server::Transport;
 
 /// A handshake with a server that has shown its certificate.
 pub(super) struct Greeting {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
 
+use super::ListenerState;
 use super::close_signal::{self, CloseSender};
 use super::gate::Question;
 use super::port::{Client, Port, Shortage};
@@ -13,7 +14,7 @@ use super::probe::{Probe, ProbeEvent};
 use super::renewal::READ_AGAIN;
 use super::serve_connection::serve_connection;
 use super::shared::Shared;
-use super::{ListenerState, UpstreamError};
+use crate::api_server::UpstreamError;
 
 /// Owns the port, the dials that decide its state, and the connections' tasks.
 pub(super) struct Listener {

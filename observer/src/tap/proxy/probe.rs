@@ -14,8 +14,8 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep_until};
 
 use super::gate::Question;
-use super::transport::Transport;
-use super::{UpstreamError, UpstreamRoute, socket};
+use super::socket;
+use crate::api_server::{Transport, UpstreamError, UpstreamRoute};
 
 /// The dials of one listener; at most one is under way, and at most one spare connection is kept.
 pub(super) struct Probe {

@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Instant, timeout};
 
 use super::shared::Shared;
-use super::{UpstreamFiles, UpstreamIdentity, UpstreamReading};
+use crate::api_server::{UpstreamFiles, UpstreamIdentity, UpstreamReading};
 
 /// How long a client waits for the file system; then it is connected with the previous reading.
 const READ_WITHIN: Duration = Duration::from_millis(250);

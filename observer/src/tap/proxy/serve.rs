@@ -13,10 +13,9 @@ use super::listener::Listener;
 use super::port::BoundPort;
 use super::renewal::Renewal;
 use super::shared::Shared;
-use super::{
-    ClientCertificate, ListenerState, PrivateAuthority, ProxyConfig, ProxyCounts, ProxyError, TlsConfigError, UpstreamError,
-    UpstreamRoute,
-};
+use super::{ListenerState, ProxyConfig, ProxyCounts, ProxyError};
+use crate::api_server::{ClientCertificate, TlsConfigError, UpstreamError, UpstreamRoute};
+use crate::pki::PrivateAuthority;
 
 /// A listener in front of one API server.
 ///

@@ -7,6 +7,7 @@ use std::time::Duration;
 use observer_core::http::{FrameWalker, Protocol, Start};
 use tokio::time::Instant;
 
+use super::ListenerState;
 use super::close_signal::CloseSignal;
 use super::establish::{Established, Failure, establish};
 use super::hellos::Hello;
@@ -15,7 +16,7 @@ use super::probe::Spare;
 use super::shared::Shared;
 use super::splice::Splice;
 use super::tee::Tee;
-use super::{ListenerState, UpstreamError};
+use crate::api_server::UpstreamError;
 use crate::client_process::Inquiry;
 use crate::intake::{ConnectionFeed, ConnectionInfo, Intake, PendingProcess};
 use crate::tap::Clock;

@@ -6,8 +6,9 @@ use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls_pki_types::ServerName;
 
+use super::Admission;
 use super::unforwardable::NoCertificate;
-use super::{Admission, AuthorityError, PrivateAuthority};
+use crate::pki::{AuthorityError, PrivateAuthority};
 
 /// Configurations that differ only in the protocol that ALPN selects.
 #[derive(Debug)]

@@ -10,7 +10,8 @@ use super::connection_tls::CurrentTls;
 use super::counters::Counters;
 use super::gate::Gate;
 use super::renewal::Renewal;
-use super::{Descriptors, Entrance, ListenerState, TlsConfigError, UpstreamError, UpstreamIdentity, UpstreamRoute};
+use super::{Descriptors, Entrance, ListenerState};
+use crate::api_server::{TlsConfigError, UpstreamError, UpstreamIdentity, UpstreamRoute};
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
 

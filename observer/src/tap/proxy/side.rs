@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::socket;
-use super::transport::Transport;
+use crate::api_server::Transport;
 use crate::intake::EndManner;
 
 /// A connection and its TLS state, after the handshake.

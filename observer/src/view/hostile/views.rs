@@ -14,6 +14,7 @@ use ratatui::backend::TestBackend;
 use super::super::*;
 use super::samples::{KINDS, name, observations, samples, spoiled_profile};
 use super::spoiling::spoiled;
+use crate::pipeline::EventSink as _;
 use crate::probe_check::{
     CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, ProbeCheck, Requirement, RequirementState, Seen,
 };

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
+use watchtap::api_server::{UpstreamEndpoint, UpstreamTls, UpstreamTrust};
+use watchtap::pki::PrivateAuthority;
 use watchtap::tap::Clock;
-use watchtap::tap::proxy::{
-    Admission, Descriptors, Entrance, PrivateAuthority, Proxy, ProxyConfig, UpstreamEndpoint, UpstreamTls, UpstreamTrust,
-};
+use watchtap::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig};
 
 use super::upstream::wait_for_end_of_input;
 

@@ -7,10 +7,10 @@ use std::time::Duration;
 use observer_core::observation::Observation;
 use observer_core::observer::{Event, Observer};
 
+use super::EventSink;
 use super::latest::Publisher;
 use crate::capture::CaptureFile;
 use crate::injected_fault::{self, Place};
-use crate::view::EventSink;
 
 /// Views and files that follow a run. One that fails is given up, and the run continues.
 #[derive(Default)]

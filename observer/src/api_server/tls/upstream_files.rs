@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{ClientCertificate, UpstreamTrust};
+use crate::api_server::{ClientCertificate, UpstreamTrust};
 
 /// How long a reading serves new connections: kubernetes/client-go `transport/transport.go`, `cachingCertificateLoader`, v0.37.
 const FRESH_FOR: Duration = Duration::from_secs(1);

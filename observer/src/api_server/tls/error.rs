@@ -1,6 +1,6 @@
 //! Why the TLS part of a kubeconfig cannot be used.
 
-use super::AuthorityError;
+use crate::pki::AuthorityError;
 
 /// An error in the TLS part of a cluster or user.
 #[derive(Debug, thiserror::Error)]

@@ -9,8 +9,9 @@ use observer_core::observation::{self, ConnectionDecoder, Observation, Plaintext
 use observer_core::time::Timestamp;
 
 use super::Upstream;
+use crate::api_server::UpstreamError;
 use crate::injected_fault::{self, Place};
-use crate::intake::{ConnectionId, EndManner, ListenerState, Notice, TapEvent, UpstreamError};
+use crate::intake::{ConnectionId, EndManner, ListenerState, Notice, TapEvent};
 
 /// The decoders of all open connections.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ pub enum Transport {
 
 impl Transport {
     /// The underlying socket.
-    pub(super) fn tcp(&self) -> &TcpStream {
+    pub(crate) fn tcp(&self) -> &TcpStream {
         match self {
             Self::Tcp(tcp) => tcp,
             Self::WithinTls(tls) => tls.get_ref().0,

@@ -7,10 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
-use super::UpstreamEndpoint;
 use super::transport::Transport;
+use crate::api_server::{ForwardProxyFault, UpstreamEndpoint};
 use crate::forward_proxy::Credentials;
-use crate::intake::ForwardProxyFault;
 
 /// Longest head of an answer, in bytes.
 const MAX_HEAD: usize = 16 * 1024;
@@ -50,7 +49,7 @@ fn request(target: &UpstreamEndpoint, credentials: Option<&Credentials>) -> Stri
 }
 
 /// Reads to the empty line and no further: later bytes belong to the tunnel.
-pub(super) async fn read_head(transport: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, ForwardProxyFault> {
+pub(crate) async fn read_head(transport: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, ForwardProxyFault> {
     let mut head = Vec::new();
     while !(head.ends_with(b"\r\n\r\n") || head.ends_with(b"\n\n")) {
         if head.len() == MAX_HEAD {

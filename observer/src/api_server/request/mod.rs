@@ -6,7 +6,7 @@
 //! Few users may read `/metrics`.
 
 mod conversation;
-mod request;
+mod question;
 
 pub use conversation::Conversation;
-pub use request::{LIMIT, Question, QuestionError};
+pub use question::{LIMIT, Question, QuestionError};

@@ -7,6 +7,7 @@ mod decoding;
 mod held;
 mod latest;
 mod outputs;
+mod sink;
 mod thread;
 mod upstream;
 mod waiting;
@@ -16,5 +17,6 @@ mod tests;
 
 pub use latest::{Latest, Publisher};
 pub use outputs::Outputs;
+pub use sink::EventSink;
 pub use thread::{Observing, Outcome};
 pub use upstream::Upstream;

@@ -18,9 +18,9 @@ use tokio_rustls::TlsConnector;
 
 use super::dial::dial;
 use super::transport::Transport;
-use super::{UpstreamEndpoint, UpstreamError, UpstreamTls, http_connect, socks};
+use super::{http_connect, socks};
+use crate::api_server::{ForwardProxyFault, UpstreamEndpoint, UpstreamError, UpstreamTls};
 use crate::forward_proxy::{ForwardProxy, Scheme};
-use crate::intake::ForwardProxyFault;
 
 /// The route to one API server.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl UpstreamRoute {
     }
 
     /// Uses `tls` for the handshake with an `https` proxy, from the next connection on.
-    pub(super) fn greet_by(&self, tls: &UpstreamTls) {
+    pub(crate) fn greet_by(&self, tls: &UpstreamTls) {
         if let Some(via) = &self.via {
             *via.connector.write().unwrap_or_else(PoisonError::into_inner) = tls.connector.clone();
         }

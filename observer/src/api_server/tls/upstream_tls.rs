@@ -12,13 +12,13 @@ use tokio_rustls::TlsConnector;
 
 use super::insecure::AnyCertificate;
 use super::server_verifier::ServerVerifier;
-use super::{ClientCertificate, TlsConfigError, UpstreamIdentity};
+use crate::api_server::{ClientCertificate, TlsConfigError, UpstreamIdentity};
 
 /// How the API server is trusted, and which certificate is presented to it.
 #[derive(Clone)]
 pub struct UpstreamTls {
-    pub(super) connector: TlsConnector,
-    pub(super) server_name: ServerName<'static>,
+    pub(crate) connector: TlsConnector,
+    pub(crate) server_name: ServerName<'static>,
     verifier: Arc<dyn ServerCertVerifier>,
     key: Option<Arc<CertifiedKey>>,
 }
@@ -66,19 +66,19 @@ impl UpstreamTls {
     }
 
     /// Whether a handshake presents a client certificate.
-    pub(super) fn presents_certificate(&self) -> bool {
+    pub(crate) fn presents_certificate(&self) -> bool {
         self.connector.config().client_auth_cert_resolver.has_certs()
     }
 
     /// The same upstream with another client certificate.
-    pub(super) fn presenting(&self, client: &ClientCertificate) -> Result<Self, TlsConfigError> {
+    pub(crate) fn presenting(&self, client: &ClientCertificate) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let key = client.certified_key(&provider)?;
         Self::with(provider, self.server_name.clone(), Arc::clone(&self.verifier), Some(key))
     }
 
     /// The same upstream with the trust and certificate of `identity`.
-    pub(super) fn renewed(&self, identity: &UpstreamIdentity) -> Result<Self, TlsConfigError> {
+    pub(crate) fn renewed(&self, identity: &UpstreamIdentity) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let verifier = identity.trust.verifier(&provider)?;
         let key = match &identity.certificate {
@@ -136,7 +136,7 @@ impl std::fmt::Debug for UpstreamTls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tap::proxy::PrivateAuthority;
+    use crate::pki::PrivateAuthority;
 
     #[test]
     fn each_part_that_is_wrong_is_named() {

@@ -5,10 +5,9 @@ use std::io;
 use tokio_socks::Error;
 use tokio_socks::tcp::Socks5Stream;
 
-use super::UpstreamEndpoint;
 use super::transport::Transport;
+use crate::api_server::{ForwardProxyFault, UpstreamEndpoint};
 use crate::forward_proxy::Credentials;
-use crate::intake::ForwardProxyFault;
 
 /// Asks for a connection to `target`; the proxy resolves its name.
 pub(super) async fn connect(

@@ -85,7 +85,7 @@ impl PrivateAuthority {
     }
 
     /// Admits only clients with a certificate of this authority.
-    pub(super) fn client_verifier(
+    pub(crate) fn client_verifier(
         &self,
         provider: Arc<rustls::crypto::CryptoProvider>,
     ) -> Result<Arc<dyn ClientCertVerifier>, AuthorityError> {
@@ -115,7 +115,7 @@ fn params(common_name: &str, names: &[SanType]) -> Result<CertificateParams, Aut
 }
 
 impl AuthorityError {
-    pub(super) fn of(error: impl std::fmt::Display) -> Self {
+    pub(crate) fn of(error: impl std::fmt::Display) -> Self {
         Self { detail: error.to_string() }
     }
 }

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::{UpstreamEndpoint, UpstreamError};
+use crate::api_server::{UpstreamEndpoint, UpstreamError};
 
 /// Pause between attempts while there is no descriptor.
 const DIAL_AGAIN: Duration = Duration::from_millis(50);
@@ -162,7 +162,7 @@ fn unresolved(shown: &str, detail: &str) -> UpstreamError {
 }
 
 /// The error for an exceeded limit.
-pub(super) fn timed_out(shown: &str, limit: Duration) -> UpstreamError {
+pub(crate) fn timed_out(shown: &str, limit: Duration) -> UpstreamError {
     UpstreamError::TimedOut { endpoint: shown.to_owned(), seconds: limit.as_secs() }
 }
 

@@ -15,7 +15,7 @@ use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 use x509_parser::x509::SubjectPublicKeyInfo;
 
-use super::TlsConfigError;
+use crate::api_server::TlsConfigError;
 
 /// The certificate of a kubeconfig's user, presented upstream.
 #[derive(Clone, PartialEq, Eq)]

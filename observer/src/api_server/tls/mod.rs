@@ -1,0 +1,13 @@
+//! The upstream half of TLS: whom it trusts, and which certificate it presents.
+
+mod client_certificate;
+mod error;
+mod insecure;
+mod server_verifier;
+mod upstream_files;
+mod upstream_tls;
+
+pub use client_certificate::ClientCertificate;
+pub use error::TlsConfigError;
+pub use upstream_files::{UpstreamFiles, UpstreamIdentity, UpstreamReading};
+pub use upstream_tls::{UpstreamTls, UpstreamTrust};
