@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    observer::command::main(std::env::args_os())
+    observer::cli::main(std::env::args_os())
 }

@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use anyhow::{Context, Result};
+
+use crate::forward_proxy::{ForwardProxy, ProxyEnvironment};
+use crate::kubeconfig::Selected;
+
 /// Host and port of an API server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UpstreamEndpoint {
@@ -18,4 +23,18 @@ impl fmt::Display for UpstreamEndpoint {
         }
         write!(formatter, "{}:{}", self.host, self.port)
     }
+}
+
+/// The endpoint of a context's cluster.
+pub(crate) fn endpoint(selected: &Selected) -> UpstreamEndpoint {
+    UpstreamEndpoint { host: selected.upstream.host.clone(), port: selected.upstream.port }
+}
+
+/// The cluster's `proxy-url`, otherwise the proxy in our environment, which is the client's too.
+pub(crate) fn forward_proxy(selected: &Selected) -> Result<Option<ForwardProxy>> {
+    if selected.forward_proxy.is_some() {
+        return Ok(selected.forward_proxy.clone());
+    }
+    let environment = ProxyEnvironment::read(|name| std::env::var_os(name));
+    environment.forward_proxy(&selected.upstream.host, selected.upstream.port).context("HTTPS_PROXY")
 }

@@ -1,11 +1,25 @@
 //! The API server that a tap leads to: where it listens, how it is reached and trusted, and our own requests to it.
 
+mod credentials;
 mod endpoint;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod in_cluster;
+mod name;
+mod profile;
 pub mod request;
 mod route;
 mod tls;
 
+pub(crate) use credentials::certificate;
 pub use endpoint::UpstreamEndpoint;
+pub(crate) use endpoint::{endpoint, forward_proxy};
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+pub(crate) use in_cluster::ServiceInPod;
+pub(crate) use name::name;
+#[cfg(test)]
+pub(crate) use name::name_behind;
+pub(crate) use profile::{ProfileOverrides, ProfileSource, gates_without_effect};
 pub use route::{ForwardProxyFault, Transport, UpstreamError, UpstreamRoute};
 pub(crate) use route::{read_head, timed_out};
 pub use tls::{ClientCertificate, TlsConfigError, UpstreamFiles, UpstreamIdentity, UpstreamReading, UpstreamTls, UpstreamTrust};
+pub(crate) use tls::{upstream_files, upstream_tls};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::exchange::{Answer, MAX_LINE, Plan, Question, from_line, to_line};
-use super::exec_info;
+use crate::exec_plugin::exec_info;
 
 /// Longer than the tap ever takes.
 const PATIENCE: Duration = Duration::from_secs(30);

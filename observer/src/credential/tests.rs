@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{CallError, CredentialServer, ExecCredential, Keeper, Plan, PluginUser, ask_for_plan, hand_over, with_cluster};
+use super::{CallError, CredentialServer, Keeper, Plan, PluginUser, ask_for_plan, hand_over};
 use crate::api_server::{UpstreamEndpoint, UpstreamTls, UpstreamTrust};
+use crate::exec_plugin::{ExecCredential, with_cluster};
 use crate::pki::{ClientIdentity, PrivateAuthority};
 use crate::tap::Clock;
 use crate::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig};

@@ -1,6 +1,6 @@
 //! Checks that the runs cover the command line, and that the outputs cover the runs.
 
-use watchtap::command::command_line;
+use watchtap::cli::command_line;
 
 use super::outputs::{ELSEWHERE, NO_OUTPUT, OUTPUTS};
 use super::runs;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    watchtap::command::main(std::env::args_os())
+    watchtap::cli::main(std::env::args_os())
 }

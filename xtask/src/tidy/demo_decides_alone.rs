@@ -48,5 +48,5 @@ fn conclusions_in_the_demo_are_caught() {
         "4: the demo uses `crate::view::Report`",
     ];
     assert_found(&violations(&SourceFile::new("observer/src/demo/cache/layer.rs", text)), &expected);
-    assert_found(&violations(&SourceFile::new("observer/src/command/demo.rs", text)), &[]);
+    assert_found(&violations(&SourceFile::new("observer/src/cli/demo.rs", text)), &[]);
 }

@@ -1,61 +1,110 @@
-//! Rule: inside the core a module uses modules of strictly lower floors only. This includes a module's tests, because they document
-//! it.
+//! Rule: inside the core and inside the shell, a module uses modules of strictly lower floors only. So no circle crosses a folder.
+//! In the core this includes a module's tests, because they document it; tests of the shell may look at what a view shows.
 
 use super::references::{Reference, references};
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// The modules of the core from the bottom up, as ARCHITECTURE.md explains them.
-const FLOORS: &[&[&str]] = &[
-    &["k8s", "left_out", "logs", "metrics", "time", "redacted"],
-    &["http", "wire", "routing"],
-    &["observation", "verification"],
-    &["exchange"],
-    &["reflector"],
-    &["capture", "storm"],
-    &["observer"],
-];
-
-fn floor(module: &str) -> Option<usize> {
-    FLOORS.iter().position(|modules| modules.contains(&module))
+/// A crate whose modules stand on floors, as ARCHITECTURE.md explains them.
+struct House {
+    /// Folder of its sources.
+    sources: &'static str,
+    /// Its modules from the bottom up.
+    floors: &'static [&'static [&'static str]],
+    /// Whether the rule holds for tests, too.
+    with_tests: bool,
 }
 
-/// The crate's root is above all floors, because it names them.
-fn upward_uses(file: &SourceFile) -> Vec<Violation> {
-    let Some(&module) = file.module().first() else { return Vec::new() };
-    let Some(own_floor) = floor(module) else {
-        return vec![Violation::of(file, format!("module `{module}` has no floor"))];
-    };
-    let uses = references(file);
-    uses.iter().filter_map(|reference| upward(file, module, own_floor, reference)).collect()
-}
+const CORE: House = House {
+    sources: "observer/core/src/",
+    floors: &[
+        &["k8s", "left_out", "logs", "metrics", "time", "redacted"],
+        &["http", "wire", "routing"],
+        &["observation", "verification"],
+        &["exchange"],
+        &["reflector"],
+        &["capture", "storm"],
+        &["observer"],
+    ],
+    with_tests: true,
+};
 
-fn upward(file: &SourceFile, module: &str, own_floor: usize, reference: &Reference<'_>) -> Option<Violation> {
-    let ["crate", target, ..] = reference.segments.as_slice() else { return None };
-    if *target == module {
-        return None;
+const SHELL: House = House {
+    sources: "observer/src/",
+    floors: &[
+        &["client_process", "error_chain", "forward_proxy", "injected_fault", "pki", "private_file", "probe_check", "signals"],
+        &["capture", "demo", "kubeconfig", "printable"],
+        &["child", "exec_plugin"],
+        &["api_server"],
+        &["intake", "verification"],
+        &["tap"],
+        &["credential", "pipeline"],
+        &["view"],
+        &["terminal"],
+        &["session"],
+        &["cli"],
+    ],
+    with_tests: false,
+};
+
+impl House {
+    fn floor(&self, module: &str) -> Option<usize> {
+        self.floors.iter().position(|modules| modules.contains(&module))
     }
-    let what = match floor(target) {
-        Some(floor) if floor < own_floor => return None,
-        Some(floor) => format!("`{module}` (floor {own_floor}) uses `{}` (floor {floor})", reference.path()),
-        None => format!("`{}` leads to no floor", reference.path()),
-    };
-    Some(Violation::at(file, reference.line, what))
+
+    /// The crate's root is above all floors, because it names them.
+    fn upward_uses(&self, file: &SourceFile) -> Vec<Violation> {
+        let Some(&module) = file.module().first() else { return Vec::new() };
+        let Some(own_floor) = self.floor(module) else {
+            return vec![Violation::of(file, format!("module `{module}` has no floor"))];
+        };
+        if !self.with_tests && file.module().contains(&"tests") {
+            return Vec::new();
+        }
+        let uses = references(file);
+        let counted = uses.iter().filter(|reference| self.with_tests || !reference.in_tests);
+        counted.filter_map(|reference| self.upward(file, module, own_floor, reference)).collect()
+    }
+
+    fn upward(&self, file: &SourceFile, module: &str, own_floor: usize, reference: &Reference<'_>) -> Option<Violation> {
+        let ["crate", target, ..] = reference.segments.as_slice() else { return None };
+        if *target == module {
+            return None;
+        }
+        let what = match self.floor(target) {
+            Some(floor) if floor < own_floor => return None,
+            Some(floor) => format!("`{module}` (floor {own_floor}) uses `{}` (floor {floor})", reference.path()),
+            None => format!("`{}` leads to no floor", reference.path()),
+        };
+        Some(Violation::at(file, reference.line, what))
+    }
+
+    #[track_caller]
+    fn assert_floors(&self) {
+        let tree = Tree::read();
+        let files = tree.rust_files_below(self.sources);
+        for module in self.floors.iter().flat_map(|modules| modules.iter()) {
+            assert!(files.iter().any(|file| file.module().first() == Some(module)), "{} has no module `{module}`", self.sources);
+        }
+        let violations: Vec<_> = files.into_iter().flat_map(|file| self.upward_uses(file)).collect();
+        assert_none(
+            &violations,
+            "move what is shared to a lower floor, or pass it as an argument; a new module gets its floor in xtask/src/tidy/floors.rs \
+             and ARCHITECTURE.md",
+        );
+    }
 }
 
 #[test]
 fn modules_of_the_core_use_lower_floors_only() {
+    CORE.assert_floors();
+}
+
+#[test]
+fn modules_of_the_shell_use_lower_floors_only() {
     let tree = Tree::read();
-    let files = tree.rust_files_below("observer/core/src/");
-    for module in ["k8s", "time", "http", "wire"] {
-        assert!(files.iter().any(|file| file.module().first() == Some(&module)), "the core has no module `{module}`");
-    }
-    let violations: Vec<_> = files.into_iter().flat_map(upward_uses).collect();
-    assert_none(
-        &violations,
-        "move what is shared to a lower floor, or pass it as an argument; a new module gets its floor in xtask/src/tidy/floors.rs and \
-         ARCHITECTURE.md",
-    );
+    assert!(tree.rust_files_below("observer/core/src/").len() > 100, "the core is not part of the shell");
+    SHELL.assert_floors();
 }
 
 #[test]
@@ -63,7 +112,7 @@ fn upward_and_sideways_uses_are_caught() {
     let text = "use crate::k8s::Verb;\nuse crate::exchange::Exchange;\nuse super::super::wire;\nuse super::field::Field;\nuse crate::Verdict;";
     let file = SourceFile::new("observer/core/src/http/event.rs", text);
     assert_found(
-        &upward_uses(&file),
+        &CORE.upward_uses(&file),
         &[
             "2: `http` (floor 1) uses `crate::exchange::Exchange` (floor 3)",
             "3: `http` (floor 1) uses `crate::wire` (floor 1)",
@@ -73,13 +122,22 @@ fn upward_and_sideways_uses_are_caught() {
 }
 
 #[test]
+fn tests_of_the_shell_may_look_upward() {
+    let text = "mod tests { use crate::view::Page; }";
+    assert_found(&SHELL.upward_uses(&SourceFile::new("observer/src/pipeline/latest.rs", text)), &[]);
+    assert_found(&SHELL.upward_uses(&SourceFile::new("observer/src/pipeline/tests.rs", "use crate::view::Page;")), &[]);
+    let used = SourceFile::new("observer/src/pipeline/latest.rs", "use crate::view::Page;");
+    assert_found(&SHELL.upward_uses(&used), &["1: `pipeline` (floor 6) uses `crate::view::Page` (floor 7)"]);
+}
+
+#[test]
 fn module_without_a_floor_is_caught() {
     let file = SourceFile::new("observer/core/src/manager/mod.rs", "");
-    assert_found(&upward_uses(&file), &["module `manager` has no floor"]);
+    assert_found(&CORE.upward_uses(&file), &["module `manager` has no floor"]);
 }
 
 #[test]
 fn root_of_the_core_may_name_every_floor() {
     let file = SourceFile::new("observer/core/src/lib.rs", "pub use crate::observer::Observer;");
-    assert_found(&upward_uses(&file), &[]);
+    assert_found(&CORE.upward_uses(&file), &[]);
 }

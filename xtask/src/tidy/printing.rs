@@ -10,7 +10,7 @@ const GATE: &str = "observer/src/printable/";
 /// The exceptions, each with what it writes.
 const BESIDE: &[(&str, &str)] = &[
     ("observer/src/capture/file.rs", "captures, which are data"),
-    ("observer/src/command/output.rs", "files of text, which leave it as a `Printer`"),
+    ("observer/src/cli/output.rs", "files of text, which leave it as a `Printer`"),
     ("observer/src/injected_fault.rs", "in debug builds with its feature only"),
     ("observer/src/kubeconfig/run_folder.rs", "kubeconfigs and certificates for clients, which are data"),
     ("observer/src/private_file.rs", "nothing: it opens files for the others"),

@@ -5,8 +5,11 @@
 //! administrator removed that permission (`ClusterRole` `system:public-info-viewer`). So it is requested without credentials first.
 //! Few users may read `/metrics`.
 
+mod ask;
 mod conversation;
 mod question;
 
+pub(crate) use ask::{Conversations, check_answers};
+pub(super) use ask::{ask_metrics, ask_version};
 pub use conversation::Conversation;
 pub use question::{LIMIT, Question, QuestionError};

@@ -1,0 +1,112 @@
+//! `watchtap demo`.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use tokio::task::JoinSet;
+
+use super::follow::{self, Follow};
+use super::output::printed;
+use crate::api_server::ProfileSource;
+use crate::demo::{DemoConfig, DemoServer, Script, populate, reference, story};
+use crate::kubeconfig::{Environment, Kubeconfig};
+use crate::printable::{Printable, print_message, stdout};
+use crate::session::{Bound, ListenerOptions, private_folder};
+
+/// Runs a demo cluster in this process, with clients of many kinds, and observes it like a real one.
+///
+/// The API server is a small one of our own that follows the rules of Kubernetes 1.34. Its clients use kube-rs or behave like
+/// client-go of several releases. They connect through the same proxy as those of `watchtap run`. A script controls the story:
+/// watches expire, the API server restarts, etcd is restored from an older backup, a client stops reading. Nothing leaves this
+/// machine. kubectl can connect, too. On a terminal you see a page (? shows its keys, q quits).
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLES:
+  watchtap demo
+  watchtap demo --speed 3
+  watchtap demo --print-script > my.script
+  watchtap demo --script my.script
+  watchtap demo --events - | jq .event
+
+EXIT CODES:
+  0 ended after it was asked to · 1 watchtap failed · 2 wrong usage · 130 ended at once by a second signal")]
+pub(super) struct Demo {
+    #[command(flatten)]
+    follow: Follow,
+
+    /// Run the story and the server's own periods this many times faster
+    #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    speed: u32,
+
+    /// Play this script instead of the standard one (docs/demo.md)
+    #[arg(long, value_name = "FILE", value_parser = script)]
+    script: Option<Script>,
+
+    /// Print everything that a script can contain, and exit
+    #[arg(long, conflicts_with_all = ["script", "print_script"])]
+    list: bool,
+
+    /// Print the standard script, and exit
+    #[arg(long, conflicts_with = "script")]
+    print_script: bool,
+}
+
+/// Parses a script for clap, which adds the flag to an error.
+fn script(file: &str) -> Result<Script, String> {
+    let mut text = String::new();
+    let script = File::open(file).map_err(|error| error.to_string())?;
+    // One byte more than a script may have, so that a longer one is detected.
+    script.take(Script::MOST_BYTES as u64 + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    Script::parse(file, &text).map_err(|error| error.to_string())
+}
+
+impl Demo {
+    pub(super) fn run(&self) -> ExitCode {
+        let text = match (self.list, self.print_script) {
+            (true, _) => Printable::lines(reference()),
+            (false, true) => Printable::words(Script::standard_text()),
+            (false, false) => return follow::to_the_end(play(&self.follow, self.speed, self.script.clone())),
+        };
+        let mut out = stdout();
+        printed(out.print(&text).and_then(|()| out.flush()))
+    }
+}
+
+/// Starts the API server, connects its clients through a tap, and follows the run to its end.
+pub(super) async fn play(follow: &Follow, speed: u32, script: Option<Script>) -> Result<ExitCode> {
+    let script = script.map_or_else(Script::standard, Ok)?;
+    let server = DemoServer::start(DemoConfig { speed, ..DemoConfig::default() })?;
+    print_message(format!("the demo's API server listens on {}", server.address()));
+    let mut ready = follow.ready()?;
+    let folder = private_folder()?;
+    let own = folder.write("demo-kubeconfig", server.kubeconfig().as_bytes()).context("cannot write the demo's kubeconfig")?;
+    match ready.unless_ended(populate(&own)).await {
+        Some(populated) => populated?,
+        None => return Ok(ExitCode::SUCCESS),
+    }
+    let kubeconfig = kubeconfig(&own)?;
+    let bound = Bound::new(&kubeconfig, kubeconfig.pairs()?, ListenerOptions::default())?;
+    let Some(mut followed) = ready.begin("demo", bound, ProfileSource::default()).await? else { return Ok(ExitCode::SUCCESS) };
+    let mut cast = JoinSet::new();
+    let (handle, kubeconfig) = (server.handle(), followed.kubeconfig().clone());
+    cast.spawn(async move { story::tell(&script, handle, kubeconfig, speed, |line| print_message(line)).await });
+    tokio::select! {
+        () = followed.asked_to_end() => {}
+        Some(ended) = cast.join_next() => ended.context("the demo's clients failed")??,
+    }
+    followed.note_shutdown();
+    // The demo's own clients stop first: draining does not wait for them.
+    cast.shutdown().await;
+    let ended = followed.end().await;
+    drop(server);
+    ended
+}
+
+fn kubeconfig(file: &Path) -> Result<Kubeconfig> {
+    let environment = Environment { kubeconfig: Some(OsString::from(file)), home: None, working_directory: PathBuf::from("/") };
+    Ok(Kubeconfig::load(&environment)?)
+}

@@ -1,0 +1,158 @@
+//! `watchtap exec`.
+
+use std::ffi::{OsStr, OsString};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use super::flags::{BudgetFiles, BudgetFlags, ProfileSourceFlags, Report, UpstreamFlags};
+use super::recording::{self, Recording};
+use crate::child::{self, Child, SpawnError};
+use crate::kubeconfig::Via;
+use crate::pipeline::Outcome;
+use crate::printable::print_error;
+use crate::session::{self, Bound, Session, TapSet};
+use crate::signals::SignalStream;
+use crate::view::Run;
+
+/// Exit code of our own failures, as in env(1): the command was not run, or its report could not be written.
+pub(super) const OWN_FAILURE: u8 = 125;
+
+/// Exit code if the command succeeded but cost more than its budget.
+const BUDGET_EXCEEDED: u8 = 124;
+
+/// How long connections may outlive the command, so that their ends are observed.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Runs one client behind a private proxy and reports which layer of the API server answered each of its requests.
+///
+/// The command's KUBECONFIG is a private copy of yours whose contexts lead through watchtap. Every byte is passed on unchanged.
+/// watchtap sends requests of its own to each API server in use: GET /version, and GET /metrics with your credentials. They are not
+/// in the report, which goes to stderr.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLES:
+  watchtap exec -- kubectl get pods -A
+  watchtap exec --format json --report run.json -- ./my-controller
+  watchtap exec --write-budget budget.json -- ./my-controller  and in CI: --budget budget.json
+  watchtap exec --capture run.cap -- ./my-controller      and later: watchtap read run.cap
+  watchtap exec --events events.jsonl -- sh -c 'kubectl get pods; kubectl get events'
+
+EXIT CODES:
+  the command's own · 124 it ended well and exceeded its budget · 128+n ended by signal n · 125 watchtap failed · 126 the command cannot be run · 127 it does not exist")]
+pub(super) struct Exec {
+    #[command(flatten)]
+    recording: Recording,
+
+    #[command(flatten)]
+    budget: BudgetFlags,
+
+    #[command(flatten)]
+    upstream: UpstreamFlags,
+
+    #[command(flatten)]
+    profiles: ProfileSourceFlags,
+
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+/// The result of a run, for its report.
+struct Observed {
+    code: u8,
+    outcome: Outcome,
+    silence: Vec<String>,
+    report: Report,
+    budget: BudgetFiles,
+}
+
+impl Exec {
+    pub(super) fn run(&self) -> ExitCode {
+        match self.execute() {
+            Ok(code) => ExitCode::from(code),
+            Err(error) => {
+                print_error(&error);
+                ExitCode::from(error.downcast_ref().map_or(OWN_FAILURE, SpawnError::exit_code))
+            }
+        }
+    }
+
+    fn execute(&self) -> Result<u8> {
+        let runtime = session::runtime()?;
+        let observed = runtime.block_on(self.observe());
+        // A name look-up that hangs would delay the end of the runtime.
+        runtime.shutdown_background();
+        let Observed { code, mut outcome, silence, report, budget } = observed?;
+        outcome.snapshot = outcome.snapshot.without_findings(report.mute());
+        let budget = budget.judge(&outcome)?;
+        let is_kept = budget.as_ref().is_none_or(|budget| budget.exceeded.is_empty());
+        let run = Run {
+            subcommand: "exec",
+            command: Run::shown(self.command.iter().map(|word| word.to_string_lossy())),
+            exit_code: Some(i32::from(code)),
+            silence,
+            budget,
+            notes: outcome.troubles,
+        };
+        recording::write(report, &run, &outcome.snapshot)?;
+        Ok(if code == 0 && !is_kept { BUDGET_EXCEEDED } else { code })
+    }
+
+    async fn observe(&self) -> Result<Observed> {
+        anyhow::ensure!(
+            !self.recording.events_take_stdout(),
+            "--events - would mix with what the command prints to stdout; write them to a file (--events events.jsonl), or use \
+             `watchtap run --events -` and start the command beside it"
+        );
+        let kubeconfig = self.upstream.kubeconfig()?;
+        let pairs = kubeconfig.pairs()?;
+        // Files are opened before the command runs, so that one that cannot be written fails early. They are opened before signals
+        // are held back, so that a pipe without a reader can still be interrupted.
+        let (report, outputs) = self.recording.open(self.budget.files())?;
+        let budget = self.budget.open()?;
+        // From here on there are private files, which must be removed before a signal ends us.
+        let mut signals = SignalStream::open().context("cannot listen for signals")?;
+        let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options())?;
+        let session = tokio::select! {
+            session = bound.serve(self.profiles.source(), outputs) => session?,
+            signal = signals.next_end() => return Err(SpawnError::Interrupted(signal).into()),
+        };
+        let silence = silence(session.taps(), self.upstream.via());
+        let code = match session.taps().kubeconfig_variable() {
+            Ok(variable) => self.run_command(&session, &variable, signals).await,
+            Err(error) => Err(error),
+        };
+        // After this a signal ends us at once, so the private files are removed first.
+        let outcome = session.end(GRACE).await;
+        Ok(Observed { code: code?, outcome: outcome?, silence, report, budget })
+    }
+
+    async fn run_command(&self, session: &Session, kubeconfig: &OsStr, signals: SignalStream) -> Result<u8> {
+        let (command, arguments) = self.command.split_first().context("no command was given")?;
+        let variables = child::variables(kubeconfig, self.upstream.via(), |name| std::env::var_os(name));
+        let child = session.start(|| Child::spawn(command, arguments, &variables, signals))?;
+        let status = child.wait_forwarding(|| session.note_shutdown()).await.context("cannot wait for the command")?;
+        Ok(child::exit_code(status))
+    }
+}
+
+/// The usual reasons why no client connected through watchtap.
+fn silence(taps: &TapSet, via: Via) -> Vec<String> {
+    let mut lines = vec![
+        "Nothing came through watchtap. Usually that means that the command".to_owned(),
+        "  · was told another kubeconfig or server (--kubeconfig, --server) than the KUBECONFIG it got from us".to_owned(),
+        "  · runs in a cluster and uses the address it finds there (KUBERNETES_SERVICE_HOST)".to_owned(),
+        "  · made no request, or failed before it did".to_owned(),
+    ];
+    if via == Via::ProxyUrl {
+        lines.push(
+            "  · is made with kube-rs, which goes past a proxy-url whose address is in NO_PROXY: ours is 127.0.0.1".to_owned(),
+        );
+    }
+    if !taps.left_out().is_empty() {
+        lines.push("  · used a context that is not covered (--context): see above".to_owned());
+    }
+    lines
+}

@@ -1,0 +1,137 @@
+//! Flags that name the API servers of a probe.
+
+use anyhow::Result;
+use clap::Args;
+
+use super::upstream::KubeconfigFlags;
+use crate::api_server::{ServiceInPod, UpstreamEndpoint};
+use crate::kubeconfig::Error as KubeconfigError;
+use crate::session::ObservedServer;
+
+/// Flags that name the API servers to observe.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ApiServerFlags {
+    /// Address of an API server, as its clients dial it; may be given several times. Default: the server of the kubeconfig's
+    /// current context, or in a pod without a kubeconfig the server of its cluster. Pods dial the address of the cluster's service,
+    /// and their sockets keep it, since kube-proxy translates packets: to see pods from a node, give that address, too
+    #[arg(long = "api-server", value_name = "HOST:PORT", value_parser = host_and_port)]
+    api_servers: Vec<UpstreamEndpoint>,
+
+    #[command(flatten)]
+    kubeconfig: KubeconfigFlags,
+}
+
+impl ApiServerFlags {
+    /// Finds the API servers that the flags or the environment name, and resolves their names.
+    pub(crate) async fn find(&self) -> Result<Vec<ObservedServer>> {
+        let servers = self.servers(ServiceInPod::of_environment().as_ref())?;
+        ObservedServer::resolve(servers).await
+    }
+
+    fn servers(&self, in_pod: Option<&ServiceInPod>) -> Result<Vec<ObservedServer>> {
+        let current = self.kubeconfig.load().and_then(|kubeconfig| Ok(kubeconfig.current()?));
+        if !self.api_servers.is_empty() {
+            let current = match current {
+                Err(error) if self.kubeconfig.is_given() => return Err(error),
+                // The flags replace it and did not ask for it, so an error does not matter.
+                current => current.ok(),
+            };
+            return self.api_servers.iter().map(|server| ObservedServer::at(server, current.as_ref())).collect();
+        }
+        match (current, in_pod) {
+            (Ok(current), _) => Ok(vec![ObservedServer::of_context(current)?]),
+            (Err(error), Some(service)) if self.may_lack(&error) => Ok(vec![ObservedServer::in_pod(service)?]),
+            (Err(error), None) if self.may_lack(&error) => Err(error.context(
+                "no API server to look for: give --api-server HOST:PORT, or on a node --kubeconfig /etc/kubernetes/kubelet.conf",
+            )),
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Whether the error is that no kubeconfig exists, and no flag asked for one.
+    fn may_lack(&self, error: &anyhow::Error) -> bool {
+        let is_missing = matches!(error.downcast_ref(), Some(KubeconfigError::NowhereToLook | KubeconfigError::NoFile { .. }));
+        is_missing && !self.kubeconfig.is_given()
+    }
+}
+
+/// Parses `HOST:PORT` for clap, which adds the flag to an error.
+fn host_and_port(text: &str) -> Result<UpstreamEndpoint, String> {
+    let expected = || "expected HOST:PORT, such as 10.0.0.1:6443, api.example.com:443 or [fd00::1]:6443".to_owned();
+    let (host, port) = text.rsplit_once(':').ok_or_else(expected)?;
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let is_name = |host: &str| !host.is_empty() && !host.contains([':', '/', '@', '[', ']', ' ']);
+    let host = match bare {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().map_err(|_error| expected())?.to_string(),
+        None if is_name(host) => host.to_owned(),
+        None => return Err(expected()),
+    };
+    let port = port.parse().ok().filter(|port| *port != 0).ok_or_else(expected)?;
+    Ok(UpstreamEndpoint { host, port })
+}
+
+/// A note that a server's certificate cannot be verified.
+pub(crate) fn unverified(server: &ObservedServer) -> String {
+    format!(
+        "nobody vouches here for {}: it is believed what it says of its version; a kubeconfig that leads to it, or --server-version, mends that",
+        server.name()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kubeconfig::{Kubeconfig, ServerTrust};
+
+    fn server(text: &str) -> UpstreamEndpoint {
+        host_and_port(text).unwrap()
+    }
+
+    #[test]
+    fn address_is_a_host_and_a_port() {
+        for (text, shown) in [
+            ("10.0.0.1:6443", "10.0.0.1:6443"),
+            ("api.example.com:443", "api.example.com:443"),
+            ("[fd00::0:1]:6443", "[fd00::1]:6443"),
+        ] {
+            assert_eq!(server(text).to_string(), shown);
+        }
+        for text in ["", ":", "api", "api:", "api:0", "api:65536", ":443", "fd00::1:6443", "[api]:443", "https://api:443", "a b:1"]
+        {
+            assert!(host_and_port(text).unwrap_err().contains("such as"), "{text}");
+        }
+    }
+
+    #[test]
+    fn server_of_the_kubeconfig_is_known_by_its_address() {
+        let of_kubeconfig = Kubeconfig::of_server("https://API.example.com:6443/prefix", &ServerTrust::SystemRoots, "--upstream")
+            .unwrap()
+            .current()
+            .unwrap();
+        let known = ObservedServer::at(&server("api.example.com:6443"), Some(&of_kubeconfig)).unwrap();
+        assert_eq!((known.name(), known.is_verified()), ("API.example.com:6443/prefix", true));
+        for other in ["api.example.com:443", "10.0.0.1:6443"] {
+            let unknown = ObservedServer::at(&server(other), Some(&of_kubeconfig)).unwrap();
+            assert_eq!((unknown.name(), unknown.is_verified()), (other, false));
+        }
+    }
+
+    #[test]
+    fn service_of_a_pod_is_the_last_resort() {
+        let folder = tempfile::tempdir().unwrap();
+        let kubeconfig = |name| KubeconfigFlags::of_file(folder.path().join(name));
+        let service = ServiceInPod { at: server("[fd00::1]:443"), authority: None };
+        let given = ApiServerFlags { api_servers: vec![], kubeconfig: kubeconfig("missing") };
+        let error = given.servers(Some(&service)).unwrap_err();
+        assert!(matches!(error.downcast_ref(), Some(KubeconfigError::NoFile { .. })), "it was asked for: {error}");
+
+        let names = |flags: &ApiServerFlags| {
+            flags.servers(Some(&service)).unwrap().into_iter().map(|server| server.name().to_owned()).collect()
+        };
+        let no_flags: Vec<String> = names(&ApiServerFlags::default());
+        assert!(no_flags.len() == 1, "the service, or that of this machine's kubeconfig");
+        let by_address = ApiServerFlags { api_servers: vec![server("10.0.0.1:6443")], ..ApiServerFlags::default() };
+        let by_address: Vec<String> = names(&by_address);
+        assert_eq!(by_address, ["10.0.0.1:6443"]);
+    }
+}

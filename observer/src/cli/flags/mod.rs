@@ -1,0 +1,23 @@
+//! Groups of flags that several subcommands share, and the values that they parse.
+
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod api_servers;
+mod budget;
+mod byte_size;
+mod capture;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod probe;
+mod profile;
+mod report;
+mod upstream;
+
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+pub(crate) use api_servers::{ApiServerFlags, unverified};
+pub(crate) use budget::{BudgetFiles, BudgetFlags};
+pub(crate) use byte_size::ByteSize;
+pub(crate) use capture::CaptureFlags;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+pub(crate) use probe::ProbeFlags;
+pub(crate) use profile::{ProfileFlags, ProfileSourceFlags};
+pub(crate) use report::{Otherwise, Report, ReportFlags};
+pub(crate) use upstream::{KubeconfigFlags, UpstreamFlags};

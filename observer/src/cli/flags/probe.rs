@@ -1,0 +1,123 @@
+//! Flags that choose the connections a probe reads, and limit its cost.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::tap::probe::ProbeOptions;
+
+/// The processes to probe, and the limits of the probe.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ProbeFlags {
+    /// Probe only this process, and those of --comm and --cgroup; may be given several times
+    #[arg(long = "pid", value_name = "PID")]
+    processes: Vec<u32>,
+
+    /// Probe only processes of this name (`ps -o comm`; its first 15 bytes count), and those of --pid and --cgroup; may be given
+    /// several times
+    #[arg(long = "comm", value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Probe only processes in this cgroup or below it, such as the pods of kubepods.slice, and those of --pid and --comm: a
+    /// folder, or the path in /proc/PID/cgroup; may be given several times
+    #[arg(long = "cgroup", value_name = "PATH")]
+    cgroups: Vec<PathBuf>,
+
+    /// A program or library never to probe, by its path or its name; libraries that such a program uses are probed all the same;
+    /// may be given several times
+    #[arg(long, value_name = "PATH|NAME")]
+    never: Vec<String>,
+
+    /// Most calls per second of the TLS functions of one program or library, in all its processes; a probe adds some microseconds
+    /// to each. A file with more calls is reported and left alone for the rest of the run; 0 for any number
+    #[arg(long, value_name = "N", default_value_t = ProbeOptions::default().calls_per_second)]
+    calls_per_second: u32,
+
+    /// Follow connections at their API server's end, too, if it runs on this machine, to see clients from elsewhere. A connection
+    /// seen at both ends counts once
+    #[arg(long)]
+    server_ends: bool,
+
+    /// Size of the kernel's buffer for records not read yet, in MiB: a power of two
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = ring_mebibytes)]
+    ring: u32,
+}
+
+impl ProbeFlags {
+    /// The options of a probe for connections with these addresses.
+    pub(crate) fn options(&self, api_servers: Vec<SocketAddr>) -> ProbeOptions {
+        ProbeOptions {
+            api_servers,
+            server_ends: self.server_ends,
+            ring_bytes: self.ring << 20,
+            processes: self.processes.clone(),
+            names: self.names.clone(),
+            cgroups: self.cgroups.clone(),
+            never: self.never.clone(),
+            calls_per_second: self.calls_per_second,
+        }
+    }
+
+    /// Describes the processes to probe.
+    pub(crate) fn whose(&self) -> String {
+        let processes = self.processes.iter().map(|process| format!("process {process}"));
+        let names = self.names.iter().map(|name| format!("processes called {name}"));
+        let cgroups = self.cgroups.iter().map(|cgroup| format!("processes in {}", cgroup.display()));
+        let chosen: Vec<String> = processes.chain(names).chain(cgroups).collect();
+        let whose = match chosen.as_slice() {
+            [] => "all processes are looked at, those that are started later too".to_owned(),
+            chosen => format!("only {} {} looked at", chosen.join(", "), if self.is_one() { "is" } else { "are" }),
+        };
+        if self.server_ends { format!("{whose}; the API server's own end counts as well") } else { whose }
+    }
+
+    fn is_one(&self) -> bool {
+        self.processes.len() == 1 && self.names.is_empty() && self.cgroups.is_empty()
+    }
+}
+
+/// Parses the size of the ring buffer for clap, which adds the flag to an error.
+fn ring_mebibytes(text: &str) -> Result<u32, String> {
+    let expected = || "expected a power of two from 1 to 1024".to_owned();
+    text.parse().ok().filter(|ring: &u32| ring.is_power_of_two() && *ring <= 1_024).ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        flags: ProbeFlags,
+    }
+
+    #[test]
+    fn whose_connections_are_read_is_said_in_words() {
+        for (arguments, expected) in [
+            (&[][..], "all processes are looked at, those that are started later too"),
+            (&["--pid", "7"], "only process 7 is looked at"),
+            (
+                &["--pid", "7", "--comm", "kubelet", "--cgroup", "/a"],
+                "only process 7, processes called kubelet, processes in /a are looked at",
+            ),
+            (
+                &["--server-ends", "--comm", "kubelet"],
+                "only processes called kubelet are looked at; the API server's own end counts as well",
+            ),
+        ] {
+            let line = Line::parse_from([&["probe"], arguments].concat());
+            assert_eq!(line.flags.whose(), expected);
+        }
+    }
+
+    #[test]
+    fn ring_is_a_power_of_two() {
+        for (text, expected) in [("1", Some(1)), ("1024", Some(1_024)), ("0", None), ("3", None), ("2048", None), ("x", None)] {
+            assert_eq!(ring_mebibytes(text).ok(), expected, "{text}");
+        }
+    }
+}

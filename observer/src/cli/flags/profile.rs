@@ -1,0 +1,97 @@
+//! Flags that describe the API server. They override everything that is learned.
+
+use std::str::FromStr;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use observer_core::routing::{EtcdVersion, Gate, ServerVersion};
+
+use crate::api_server::{ProfileOverrides, ProfileSource};
+
+/// The server profile, as far as flags give it.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ProfileFlags {
+    /// The API server's version, such as 1.34.2 (patch levels differ: give one if you can)
+    #[arg(long, value_name = "VERSION")]
+    server_version: Option<ServerVersion>,
+
+    /// A feature gate of the API server that is not at its default; may be given several times
+    #[arg(long = "gate", value_name = "NAME=true|false")]
+    gates: Vec<GateFlag>,
+
+    /// The version of its etcd, such as 3.5.10 (without it, etcd is assumed to answer progress requests)
+    #[arg(long, value_name = "VERSION")]
+    etcd_version: Option<EtcdVersion>,
+
+    /// A resource without a watch cache, such as deployments.apps; may be given several times (events have none anyway)
+    #[arg(long, value_name = "RESOURCE")]
+    uncached: Vec<String>,
+
+    /// An API group that an extension server serves; may be given several times
+    #[arg(long, value_name = "GROUP")]
+    aggregated: Vec<String>,
+}
+
+/// `NAME=true` or `NAME=false`.
+#[derive(Clone, Copy, Debug)]
+struct GateFlag {
+    gate: Gate,
+    on: bool,
+}
+
+impl FromStr for GateFlag {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, value) = text.split_once('=').context("a gate is given as NAME=true or NAME=false")?;
+        let gate = name.parse::<Gate>().ok().with_context(|| {
+            let known: Vec<&str> = Gate::ALL.iter().map(|gate| gate.as_str()).collect();
+            format!("no rule depends on a gate `{name}`; those that matter are {}", known.join(", "))
+        })?;
+        let on = match value {
+            "true" => true,
+            "false" => false,
+            other => bail!("a gate is true or false, not `{other}`"),
+        };
+        Ok(Self { gate, on })
+    }
+}
+
+impl ProfileFlags {
+    /// The values that they give.
+    pub(crate) fn overrides(&self) -> ProfileOverrides {
+        ProfileOverrides {
+            version: self.server_version.clone(),
+            gates: self.gates.iter().map(|flag| (flag.gate, flag.on)).collect(),
+            etcd: self.etcd_version,
+            uncached: self.uncached.clone(),
+            aggregated: self.aggregated.clone(),
+        }
+    }
+}
+
+/// Flags for server profiles, and for the requests that learn them. They apply to all API servers.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ProfileSourceFlags {
+    #[command(flatten)]
+    flags: ProfileFlags,
+
+    /// Do not request /version; without --server-version every verdict is then unknown
+    #[arg(long)]
+    no_version_request: bool,
+
+    /// Do not request /metrics, which reports feature gates and watch caches; their defaults are then assumed
+    #[arg(long)]
+    no_metrics_request: bool,
+}
+
+impl ProfileSourceFlags {
+    /// How the server profiles of this run are found.
+    pub(crate) fn source(&self) -> ProfileSource {
+        ProfileSource {
+            overrides: self.flags.overrides(),
+            asks_version: !self.no_version_request,
+            asks_metrics: !self.no_metrics_request,
+        }
+    }
+}

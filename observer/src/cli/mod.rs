@@ -1,0 +1,31 @@
+//! The command line: flags and output; one file per subcommand.
+
+mod command_line;
+mod flags;
+
+mod completions;
+mod credential;
+mod demo;
+mod exec;
+mod explain;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod probe;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod probe_check;
+mod read;
+mod run;
+mod verify;
+
+mod follow;
+mod logging;
+mod output;
+mod panic_message;
+mod progress_line;
+mod recording;
+mod same_file;
+mod shown;
+
+pub use command_line::{command_line, main};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! `watchtap probe`.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::flags::{ApiServerFlags, ProbeFlags, ProfileSourceFlags, Report, unverified};
+use super::recording::{self, Beside, Recording};
+use super::shown::{self, Shown};
+use super::{follow, probe_check};
+use crate::pipeline::{Latest, Outcome};
+use crate::printable::{Printable, print_message, stderr};
+use crate::session::{ENDED_AT_ONCE, Ends, ObservedServer, ProbeSession};
+use crate::tap::probe::ProbeError;
+use crate::view::{Run, counted};
+
+/// Observes clients on this machine without a proxy: eBPF programs read the plaintext in their TLS libraries.
+///
+/// No client is restarted, redirected or shown another certificate. So a probe also sees clients that cannot use a proxy: kubelet,
+/// scheduler, controller-manager, pods that must not be touched. Connections that are already open are seen from now on.
+///
+/// The kernel decides which connections lead to the API server, and only those are read. The traffic is not changed. A probe that
+/// falls behind loses data, and counts it. Each call of a probed TLS library takes some microseconds more, whatever it connects to.
+#[derive(Debug, Args)]
+#[command(after_help = "WHAT IS SEEN:
+  Programs that are written in Go (crypto/tls), and those with OpenSSL or BoringSSL, in a library or linked in (Python, curl, node).
+  Not: rustls, GnuTLS, Java, and Go programs whose version is not known. Each program that is found and not seen is told.
+
+WHAT IT TAKES:
+  Linux 6.6 or later with BTF on x86-64, not locked down for confidentiality,
+  and the initial user namespace. As root it has all rights. Without root:
+    CAP_BPF, CAP_PERFMON     to load and attach the programs (or CAP_SYS_ADMIN)
+    CAP_SYS_PTRACE           to look at the processes of other users
+    CAP_DAC_READ_SEARCH      to read programs that only their owner may read,
+                             and to tell connections that were open before
+    CAP_CHECKPOINT_RESTORE   to reach TLS libraries that were replaced since
+                             they were loaded (or CAP_SYS_ADMIN)
+  Without one of the last three it runs and sees less. --check says what is
+  missing here.
+
+EXAMPLES:
+  sudo watchtap probe --check
+  sudo watchtap probe --kubeconfig /etc/kubernetes/kubelet.conf
+  sudo watchtap probe --api-server 10.0.0.1:6443 --comm kubelet --events - | jq .event
+  sudo watchtap probe --api-server 10.0.0.1:6443 --server-ends --report report.txt
+
+EXIT CODES:
+  0 ended after it was asked to · 1 watchtap failed · 2 wrong usage · 130 ended at once by a second signal
+  with --check: 0 a probe can run, be it with less than all · 1 it cannot · 2 wrong usage")]
+pub(super) struct Probe {
+    /// Report what this kernel and these rights allow, how to fix the rest, and which TLS libraries of running processes are seen.
+    /// Needs no API server, and records nothing. --format json is for programs (docs/probe-check.md)
+    #[arg(long, conflicts_with_all = MEANINGLESS_IN_A_CHECK)]
+    check: bool,
+
+    #[command(flatten)]
+    api_servers: ApiServerFlags,
+
+    #[command(flatten)]
+    flags: ProbeFlags,
+
+    #[command(flatten)]
+    recording: Recording,
+
+    #[command(flatten)]
+    shown: Shown,
+
+    #[command(flatten)]
+    profiles: ProfileSourceFlags,
+}
+
+/// Flags for a probe that runs. A structure of flags stands here as its clap group, if no other structure is flattened into it.
+const MEANINGLESS_IN_A_CHECK: [&str; 11] = [
+    "api_servers",
+    "KubeconfigFlags",
+    "ProbeFlags",
+    "report",
+    "events",
+    "mute",
+    "CaptureFlags",
+    "Shown",
+    "no_version_request",
+    "no_metrics_request",
+    "ProfileFlags",
+];
+
+impl Probe {
+    pub(super) fn run(&self) -> ExitCode {
+        if self.check {
+            return probe_check::run(self.recording.format());
+        }
+        follow::to_the_end(self.follow())
+    }
+
+    async fn follow(&self) -> Result<ExitCode> {
+        let (report, mut outputs) = self.recording.open(Beside::default())?;
+        let latest = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
+        let mut ends = Ends::open()?;
+        let beginning = async {
+            let servers = self.api_servers.find().await?;
+            let options = self.flags.options(servers.iter().flat_map(ObservedServer::addresses).copied().collect());
+            print_message("loading the programs into the kernel, and looking at what runs here");
+            let probing = ProbeSession::begin(&servers, options, &self.profiles.source(), outputs).await?;
+            anyhow::Ok((servers, probing))
+        };
+        let (servers, probing) = tokio::select! {
+            begun = beginning => begun?,
+            () = ends.next() => return Ok(ExitCode::SUCCESS),
+        };
+        self.introduce(&servers)?;
+        probing.limits().iter().for_each(print_message);
+        ends.listen_to(self.page(&servers, probing.limits(), latest));
+        tokio::select! {
+            () = ends.next() => {}
+            () = probing.failed() => {
+                // Further output goes to the ordinary screen.
+                ends.listen_to(None);
+                print_message(format!("{}; the report tells what was seen until then", ProbeError::Failed));
+            }
+        }
+        let (outcome, ended) = tokio::select! {
+            ended = probing.end() => ended?,
+            () = ends.next() => {
+                print_message("ended at once: there is no report, and a capture ends where it was");
+                return Ok(ExitCode::from(ENDED_AT_ONCE));
+            }
+        };
+        write(report, outcome)?;
+        Ok(if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// The first lines: the API servers, and the processes observed.
+    fn introduce(&self, servers: &[ObservedServer]) -> Result<()> {
+        let mut out = Printable::new();
+        for server in servers {
+            let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
+            let addresses = addresses.join(", ");
+            let at = if addresses == server.name() { String::new() } else { format!(" ({addresses})") };
+            out.push_line(format_args!(
+                "watchtap probe: connections with {}{at} are read where a process encrypts them",
+                server.name()
+            ));
+        }
+        out.push_line(capitalized(&self.flags.whose()));
+        out.push_line("ctrl-C ends, and leaves nothing behind · times are UTC · ~ means predicted");
+        out.end_line();
+        stderr().print(&out)?;
+        let is_asked = self.profiles.source().without_asking().is_none();
+        servers.iter().filter(|server| is_asked && !server.is_verified()).for_each(|server| print_message(unverified(server)));
+        Ok(())
+    }
+
+    fn page(
+        &self,
+        servers: &[ObservedServer],
+        limits: &[String],
+        latest: Option<Arc<Latest>>,
+    ) -> Option<crate::terminal::RunningPage> {
+        let name = match servers {
+            [server] => server.name().to_owned(),
+            _ => counted(servers.len() as u64, "API server"),
+        };
+        let mut guidance = vec![
+            "Clients on this machine are seen as they are, without a proxy.".to_owned(),
+            format!("{}.", capitalized(&self.flags.whose())),
+            "Where one is missing: watchtap probe --check".to_owned(),
+        ];
+        guidance.extend_from_slice(limits);
+        shown::open_page(&name, guidance, latest?)
+    }
+}
+
+fn capitalized(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
+fn write(report: Report, outcome: Outcome) -> Result<()> {
+    let silence = vec![
+        "No process on this machine talked to the API server in a way that a probe sees: watchtap probe --check says what it sees."
+            .to_owned(),
+    ];
+    let run = Run { subcommand: "probe", command: Vec::new(), exit_code: None, silence, budget: None, notes: outcome.troubles };
+    let snapshot = outcome.snapshot.without_findings(report.mute());
+    recording::write(report, &run, &snapshot)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{ArgAction, CommandFactory as _, Parser};
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        _probe: Probe,
+    }
+
+    #[test]
+    fn check_goes_with_no_flag_but_the_format() {
+        assert!(Line::try_parse_from(["probe", "--check"]).is_ok());
+        assert!(Line::try_parse_from(["probe", "--check", "--format", "json"]).is_ok());
+        let command = Line::command();
+        let others = command.get_arguments().filter(|argument| !["check", "format", "help"].contains(&argument.get_id().as_str()));
+        let others: Vec<_> = others.collect();
+        assert!(others.len() > 20, "{others:?}");
+        for other in others {
+            let mut arguments = vec!["probe".to_owned(), "--check".to_owned(), format!("--{}", other.get_long().unwrap())];
+            if matches!(other.get_action(), ArgAction::Set | ArgAction::Append) {
+                arguments.push(value_of(other.get_id().as_str()).to_owned());
+            }
+            let error = Line::try_parse_from(&arguments).err().unwrap_or_else(|| panic!("{arguments:?} are taken"));
+            assert_eq!(error.kind(), clap::error::ErrorKind::ArgumentConflict, "{arguments:?}: {error}");
+        }
+    }
+
+    fn value_of(flag: &str) -> &'static str {
+        match flag {
+            "api_servers" => "10.0.0.1:6443",
+            "server_version" => "1.34.2",
+            "etcd_version" => "3.5.10",
+            "gates" => "WatchList=true",
+            "capture_max_size" => "1MiB",
+            _ => "1",
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! `watchtap read`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use observer_core::capture::{Lost, LostReason};
+use observer_core::observer::{Comparison, Limits, Missed, Observer, Snapshot};
+
+use super::flags::{ByteSize, Otherwise, Report, ReportFlags};
+use super::output::{Events, Format};
+use super::same_file;
+use crate::capture::{Pace, Recording};
+use crate::pipeline::EventSink;
+use crate::printable::{Printable, print_error, print_message};
+use crate::view::{Run, comparison_json, comparison_text, report_json, report_text};
+
+/// Exit code if a part of the capture was lost; the report lists the losses.
+const INCOMPLETE: u8 = 3;
+
+/// Replays captures and prints the report of the recorded run, or compares two runs.
+///
+/// The files of one capture (FILE, FILE.1, …) may be given in any order and give one report. Parts may be missing: the writer was
+/// stopped, bytes are damaged, a file is absent. These losses are listed with their times, and the rest is read. The report goes to
+/// stdout.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLES:
+  watchtap exec --capture run.cap -- ./my-controller
+  watchtap read run.cap
+  watchtap read run.cap run.cap.1 run.cap.2 --format json
+  watchtap read run.cap --events - --speed 1 --report /dev/null     what happened, as it happened
+  watchtap read after.cap --against before.cap                      what a fix changed, the worst first
+
+EXIT CODES:
+  0 all was read · 1 nothing could be read, or the report not be written · 2 wrong usage · 3 read, and something is missing")]
+pub(super) struct Read {
+    /// Captures, or the files of one capture
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Compare with the earlier run in this capture; may be given several times for its files
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["events", "speed"])]
+    against: Vec<PathBuf>,
+
+    /// Replay at this speed instead of at once: 1 is the original speed, 10 ten times that
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    speed: Option<f64>,
+
+    /// Approximate memory for requests, reflectors and their objects; the report counts the rest. A live run has the limits of 1GiB
+    #[arg(long, value_name = "SIZE", default_value = "16MiB")]
+    max_memory: ByteSize,
+
+    #[command(flatten)]
+    report: ReportFlags,
+}
+
+impl Read {
+    pub(super) fn run(&self) -> ExitCode {
+        match self.execute() {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::from(INCOMPLETE),
+            Err(error) => {
+                print_error(&error);
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// Whether the captures were complete.
+    fn execute(&self) -> Result<bool> {
+        let captures = self.files.iter().chain(&self.against).map(|file| ("capture", file.as_path()));
+        same_file::check(captures, self.report.files())?;
+        let (report, mut events) = self.report.open(Otherwise::Stdout)?;
+        let pace = self.speed.map_or(Pace::AtOnce, Pace::Times);
+        let mut after = Replayed::of(&self.files, self.limits(), pace, &mut events)?;
+        after.snapshot = after.snapshot.without_findings(report.mute());
+        if self.against.is_empty() {
+            let text = self.report_of(&after, &report)?;
+            report.write(&text)?;
+            return Ok(after.is_complete());
+        }
+        let before = Replayed::of(&self.against, self.limits(), Pace::AtOnce, &mut None)?;
+        let text = self.comparison_of(&before, &after, &report)?;
+        report.write(&text)?;
+        Ok(after.is_complete() && before.is_complete())
+    }
+
+    /// A capture may come from an attacker: a few kilobytes of it can name millions of things.
+    fn limits(&self) -> Limits {
+        Limits::default().within(usize::try_from(self.max_memory.0).unwrap_or(usize::MAX))
+    }
+
+    fn report_of(&self, replayed: &Replayed, report: &Report) -> Result<Printable> {
+        let run = Run {
+            subcommand: "read",
+            command: Run::shown(self.files.iter().map(|file| file.to_string_lossy())),
+            exit_code: None,
+            silence: vec!["No request was recorded in this capture.".to_owned()],
+            budget: None,
+            notes: replayed.notes.clone(),
+        };
+        Ok(match report.format() {
+            Format::Text => report_text(&run, &replayed.snapshot, report.colour()),
+            Format::Json => report_json(&run, &replayed.snapshot)?,
+        })
+    }
+
+    fn comparison_of(&self, before: &Replayed, after: &Replayed, report: &Report) -> Result<Printable> {
+        let comparison = Comparison::of(&before.snapshot, &after.snapshot);
+        let names = [&self.against, &self.files].map(|files| names(files));
+        let names = names.each_ref().map(String::as_str);
+        let notes = [before.notes.as_slice(), after.notes.as_slice()].concat();
+        Ok(match report.format() {
+            Format::Text => comparison_text(names, &notes, &comparison, report.colour()),
+            Format::Json => comparison_json(names, &notes, &comparison)?,
+        })
+    }
+}
+
+/// The result of replaying the files of one capture.
+struct Replayed {
+    snapshot: Snapshot,
+    lost: Vec<(PathBuf, Lost)>,
+    notes: Vec<String>,
+}
+
+impl Replayed {
+    fn of(files: &[PathBuf], limits: Limits, pace: Pace, events: &mut Option<Events>) -> Result<Self> {
+        let mut observer = Observer::new(limits);
+        let mut notes = Vec::new();
+        let lost = Recording::of(files)?.replay(pace, &mut |observation| {
+            let mut written = Ok(());
+            observer.observe(observation, &mut |event| {
+                if let (Some(lines), Ok(())) = (events.as_mut(), &written) {
+                    written = lines.event(&event);
+                }
+            });
+            if let (Some(lines), Pace::Times(_), Ok(())) = (events.as_mut(), pace, &written) {
+                written = lines.flush();
+            }
+            give_up(events, written, &mut notes);
+        })?;
+        let flushed = events.as_mut().map_or(Ok(()), Events::flush);
+        give_up(events, flushed, &mut notes);
+        for (file, lost) in &lost {
+            print_message(in_words(file, lost));
+        }
+        let snapshot = observer.snapshot();
+        notes.extend(without_room(&snapshot, &limits));
+        Ok(Self { snapshot, lost, notes })
+    }
+
+    fn is_complete(&self) -> bool {
+        self.lost.is_empty()
+    }
+}
+
+/// The amount of data dropped for lack of memory, and the remedy. It leaves out tables with too many rows, since memory does not
+/// help there.
+fn without_room(snapshot: &Snapshot, limits: &Limits) -> Option<String> {
+    let Missed { exchanges_dropped, records_dropped, connections_forgotten, reflectors, .. } = &snapshot.missed;
+    let records = if snapshot.requests.len() < limits.records { *records_dropped } else { 0 };
+    let counts = [
+        (*exchanges_dropped, "requests are not followed"),
+        (records, "requests are not listed one by one"),
+        (*connections_forgotten, "connections were forgotten"),
+        (reflectors.forgotten, "reflectors were forgotten"),
+        (reflectors.requests, "requests belong to no reflector"),
+        (reflectors.thinned, "times versions of objects were sampled"),
+    ];
+    let missing: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    (!missing.is_empty() && *limits != Limits::default()).then(|| {
+        format!(
+            "not all of the capture found room: {}; a larger --max-memory (1GiB is as much as a live run has) may have room",
+            missing.join(", ")
+        )
+    })
+}
+
+/// If the reader of events has gone or the disk is full, events end and reading continues.
+fn give_up(events: &mut Option<Events>, written: io::Result<()>, notes: &mut Vec<String>) {
+    if let Err(error) = written {
+        *events = None;
+        notes.push(format!("--events ended early: {error}"));
+    }
+}
+
+/// `run.cap: at byte 4096: 120 bytes damaged; 12 observations are missing, from … until …`.
+fn in_words(file: &Path, lost: &Lost) -> String {
+    let bytes = if lost.bytes > 0 { format!("{} bytes: ", lost.bytes) } else { String::new() };
+    let place = match lost.reason {
+        LostReason::NoEarlierPart => String::new(),
+        LostReason::Damaged
+        | LostReason::OutOfBounds
+        | LostReason::Missing
+        | LostReason::Torn
+        | LostReason::Trailing
+        | LostReason::NoLaterPart => {
+            format!("at byte {}: ", lost.offset)
+        }
+    };
+    let missing = match lost.observations {
+        Some(0) => return format!("{}: {place}{bytes}{}; nothing that was recorded is missing", file.display(), lost.reason),
+        Some(1) => "1 observation is missing".to_owned(),
+        Some(number) => format!("{number} observations are missing"),
+        None => "how much is missing is not known".to_owned(),
+    };
+    let from = lost.from.map_or_else(String::new, |time| format!(", from {time}"));
+    let until = lost.until.map_or_else(String::new, |time| format!(" until {time}"));
+    format!("{}: {place}{bytes}{}; {missing}{from}{until}", file.display(), lost.reason)
+}
+
+fn names(files: &[PathBuf]) -> String {
+    Run::shown(files.iter().map(|file| file.to_string_lossy())).join(" ")
+}
+
+/// Parses a number above 0.
+fn factor(text: &str) -> Result<f64> {
+    let factor: f64 = text.parse().context("a speed is a number, such as 1 or 0.5")?;
+    anyhow::ensure!(factor.is_finite() && factor > 0.0, "a speed is above 0");
+    Ok(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct CommandLine {
+        #[command(flatten)]
+        read: Read,
+    }
+
+    #[test]
+    fn a_capture_is_never_overwritten_by_what_is_read_from_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (capture, other, alias, missing) = (path("run.cap"), path("other.cap"), path("alias"), path("missing"));
+        for file in [&capture, &other] {
+            fs::write(file, "recorded").unwrap();
+        }
+        fs::hard_link(&capture, &alias).unwrap();
+        for (arguments, said) in [
+            (&[&*capture, "--report", &*capture][..], "would overwrite"),
+            (&[&*capture, "--events", &*capture], "would overwrite"),
+            (&[&*capture, "--report", &*alias], "would overwrite"),
+            (&[&*capture, "--against", &*other, "--report", &*other], "would overwrite"),
+            (&[&*missing, "--report", &*other], "cannot read"),
+        ] {
+            let line = <CommandLine as clap::Parser>::try_parse_from([&["read"], arguments].concat()).unwrap();
+            let error = line.read.execute().unwrap_err().to_string();
+            assert!(error.contains(said), "{arguments:?}: {error}");
+            for file in [&capture, &other] {
+                assert_eq!(fs::read_to_string(file).unwrap(), "recorded", "{arguments:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `watchtap run`.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use super::demo;
+use super::flags::{ProfileSourceFlags, UpstreamFlags};
+use super::follow::{self, Follow};
+use crate::api_server::name;
+use crate::api_server::request::check_answers;
+use crate::error_chain;
+use crate::kubeconfig::Kubeconfig;
+use crate::printable::print_message;
+use crate::session::Bound;
+
+/// Proxies all clients, and shows live which layer answered each of their requests.
+///
+/// On a terminal this is a page (? shows its keys, q quits); elsewhere, or with --lines, a line per event.
+///
+/// Only clients that are pointed here are seen: watchtap writes a kubeconfig for them and prints its path. Every byte is passed on
+/// unchanged. The first Ctrl-C (or SIGTERM) stops accepting clients and drains open connections; the second ends at once. watchtap
+/// sends requests of its own to each API server in use, which are not in the report: GET /version, again with your credentials if
+/// anonymous requests are refused, and GET /metrics with your credentials.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLES:
+  watchtap run
+  watchtap run --context kind-dev --report report.txt
+  watchtap run --events - | jq 'select(.event == \"request\" and .verdict.served_from == \"Etcd\")'
+  watchtap run --upstream https://10.0.0.1:6443 --upstream-ca ca.crt --listen 127.0.0.1:7443
+
+EXIT CODES:
+  0 ended after it was asked to · 1 watchtap failed · 2 wrong usage · 130 ended at once by a second signal")]
+pub(super) struct Run {
+    #[command(flatten)]
+    follow: Follow,
+
+    #[command(flatten)]
+    upstream: UpstreamFlags,
+
+    #[command(flatten)]
+    profiles: ProfileSourceFlags,
+
+    /// Run the demo instead if there is no kubeconfig or its current cluster does not answer
+    #[arg(long)]
+    or_demo: bool,
+}
+
+impl Run {
+    pub(super) fn run(&self) -> ExitCode {
+        follow::to_the_end(self.follow())
+    }
+
+    async fn follow(&self) -> Result<ExitCode> {
+        let kubeconfig = match self.upstream.kubeconfig() {
+            found if self.or_demo => match answering(found).await {
+                Ok(kubeconfig) => kubeconfig,
+                Err(error) => {
+                    print_message(format!("no cluster to watch, so this is the demo: {}", error_chain::in_words(error.as_ref())));
+                    return Box::pin(demo::play(&self.follow, 1, None)).await;
+                }
+            },
+            found => found?,
+        };
+        let pairs = kubeconfig.pairs()?;
+        let ready = self.follow.ready()?;
+        let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options())?;
+        let Some(mut followed) = ready.begin("run", bound, self.profiles.source()).await? else { return Ok(ExitCode::SUCCESS) };
+        followed.asked_to_end().await;
+        followed.end().await
+    }
+}
+
+/// The kubeconfig, if its current cluster answers.
+async fn answering(found: Result<Kubeconfig>) -> Result<Kubeconfig> {
+    let kubeconfig = found?;
+    let current = kubeconfig.current()?;
+    check_answers(&current).await.with_context(|| format!("{} does not answer", name(&current)))?;
+    Ok(kubeconfig)
+}

@@ -1,0 +1,11 @@
+//! Exec plug-ins of a kubeconfig's users, run on our own behalf, and the documents that they exchange with a client.
+//!
+//! The document between plug-in and client is `ExecCredential` (kubernetes/client-go `pkg/apis/clientauthentication/v1`, v0.34).
+
+mod exec_credential;
+pub(crate) mod exec_info;
+mod plugin;
+
+pub(crate) use exec_credential::ExecCredential;
+pub(crate) use exec_info::{EXEC_INFO, with_cluster};
+pub(crate) use plugin::{PluginCredential, run_plugin};

@@ -1,0 +1,111 @@
+//! Running a plug-in for our own requests.
+
+use std::fmt;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::exec_credential;
+use super::exec_info::EXEC_INFO;
+use crate::kubeconfig::ExecPlugin;
+
+/// Time limit of a plug-in: some open a browser.
+const ENDS_WITHIN: Duration = Duration::from_mins(1);
+
+/// Longest output that is read, in bytes.
+const MAX_OUTPUT: u64 = 1024 * 1024;
+
+/// The credential that a plug-in returned. `Debug` shows nothing of it.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(crate) struct PluginCredential {
+    /// A bearer token.
+    pub token: Option<String>,
+    /// A client certificate and its key, as PEM text.
+    pub certificate: Option<(String, String)>,
+}
+
+/// Why a plug-in returned no credential.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PluginError {
+    /// It could not be run.
+    #[error("cannot run the exec plug-in `{command}`: {error}")]
+    Spawn {
+        /// As in the kubeconfig.
+        command: String,
+        /// The system's error.
+        error: std::io::Error,
+    },
+    /// It failed. Its stderr was shown.
+    #[error("the exec plug-in `{command}` ended with {status}")]
+    Failed {
+        /// As in the kubeconfig.
+        command: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// It ran longer than a minute.
+    #[error("the exec plug-in `{command}` did not end within a minute")]
+    TimedOut {
+        /// As in the kubeconfig.
+        command: String,
+    },
+    /// Its output is no credential.
+    #[error("the exec plug-in `{command}` did not write an ExecCredential with a token or a certificate")]
+    NoCredential {
+        /// As in the kubeconfig.
+        command: String,
+    },
+}
+
+/// Runs `plugin` as client-go does (kubernetes/client-go `plugin/pkg/client/auth/exec/exec.go`, v0.34), but never on a terminal.
+pub(crate) async fn run_plugin(plugin: &ExecPlugin) -> Result<PluginCredential, PluginError> {
+    let command = || plugin.command.clone();
+    let mut process = Command::new(Path::new(&plugin.command));
+    process.args(&plugin.arguments).envs(plugin.environment.iter().map(|(name, value)| (name, value)));
+    process.env(EXEC_INFO, exec_info(plugin).to_string());
+    process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit()).kill_on_drop(true);
+    let ended = timeout(ENDS_WITHIN, output(process)).await.map_err(|_elapsed| PluginError::TimedOut { command: command() })?;
+    let (status, output) = ended.map_err(|error| PluginError::Spawn { command: command(), error })?;
+    if !status.success() {
+        return Err(PluginError::Failed { command: command(), status });
+    }
+    PluginCredential::read(&output).ok_or_else(|| PluginError::NoCredential { command: command() })
+}
+
+/// The output of a program, and how it ended. A program that writes too much finds its pipe closed.
+async fn output(mut process: Command) -> std::io::Result<(ExitStatus, Vec<u8>)> {
+    let mut child = process.spawn()?;
+    let mut output = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        stdout.take(MAX_OUTPUT).read_to_end(&mut output).await?;
+    }
+    Ok((child.wait().await?, output))
+}
+
+fn exec_info(plugin: &ExecPlugin) -> Value {
+    let mut spec = Map::from_iter([("interactive".to_owned(), Value::Bool(false))]);
+    if plugin.wants_cluster {
+        spec.insert("cluster".to_owned(), Value::Object(plugin.cluster.clone()));
+    }
+    json!({"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec})
+}
+
+impl PluginCredential {
+    fn read(output: &[u8]) -> Option<Self> {
+        let document = exec_credential::document(output)?;
+        let token = exec_credential::status_text(&document, "token");
+        let credential = Self { token, certificate: exec_credential::certificate(&document) };
+        (credential != Self::default()).then_some(credential)
+    }
+}
+
+impl fmt::Debug for PluginCredential {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PluginCredential").finish_non_exhaustive()
+    }
+}

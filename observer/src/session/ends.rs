@@ -1,0 +1,64 @@
+//! Requests for shutdown.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::printable::print_message;
+use crate::signals::SignalStream;
+use crate::terminal::{Left, RunningPage};
+
+/// Exit code after the second signal, as a shell reports SIGINT.
+pub(crate) const ENDED_AT_ONCE: u8 = 130;
+/// Signals within this time count as one: timeout(1) and some shells signal the process and its group. Clients that were asked to
+/// end together with us (a pipeline, the demo's own) have ended after this time.
+pub(crate) const SETTLING: Duration = Duration::from_millis(300);
+
+/// The sources of shutdown requests: signals, including the terminal's hangup, and the user of the page.
+pub(crate) struct Ends {
+    signals: SignalStream,
+    page: Option<RunningPage>,
+    latest: Option<Instant>,
+}
+
+impl Ends {
+    /// From here on, signals request an orderly shutdown.
+    pub(crate) fn open() -> Result<Self> {
+        let signals = SignalStream::open().context("cannot listen for signals")?;
+        Ok(Self { signals, page: None, latest: None })
+    }
+
+    /// Lets the user of the page request shutdown, too.
+    pub(crate) fn listen_to(&mut self, page: Option<RunningPage>) {
+        self.page = page;
+    }
+
+    /// Waits for the next shutdown request; requests within [`SETTLING`] count as one. The page is closed afterwards, and further
+    /// output goes to the ordinary screen. May be dropped and called again.
+    pub(crate) async fn next(&mut self) {
+        loop {
+            tokio::select! {
+                _signal = self.signals.next_end() => {}
+                () = page_left(&mut self.page) => {}
+            }
+            self.page = None;
+            let former = self.latest.replace(Instant::now());
+            if former.is_none_or(|former| former.elapsed() >= SETTLING) {
+                return;
+            }
+        }
+    }
+}
+
+/// Waits until the user leaves the page. If the page fails, the run continues without it.
+async fn page_left(page: &mut Option<RunningPage>) {
+    if let Some(running) = page {
+        let left = running.left().await;
+        *page = None;
+        match left {
+            Left::Asked => return,
+            Left::Failed(why) => print_message(format!("the page ended early: {why}; the traffic goes on, and ctrl-C ends it")),
+        }
+    }
+    std::future::pending::<()>().await;
+}

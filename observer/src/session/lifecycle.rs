@@ -1,0 +1,115 @@
+//! One run of observing, from the first listener to the last observation.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::runtime::Runtime;
+
+use super::descriptor_limit::DescriptorLimit;
+use super::troubles::troubles;
+use super::{TapSet, coverage};
+use crate::api_server::ProfileSource;
+use crate::client_process::ProcessFinder;
+use crate::intake::{Intake, IntakeLimits, IntakeReceiver, Notice};
+use crate::kubeconfig::{Kubeconfig, Pairs, Via};
+use crate::pipeline::{Observing, Outcome, Outputs};
+use crate::tap::Clock;
+use crate::tap::proxy::Descriptors;
+
+/// How clients reach the listeners.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ListenerOptions {
+    /// The address of the current context's listener. `None` or port 0 lets the run choose the port.
+    pub address: Option<SocketAddr>,
+    /// How the clients' kubeconfig leads here.
+    pub via: Via,
+}
+
+/// The listeners are bound. Clients may connect and wait; none is served yet.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    taps: TapSet,
+    descriptor_limit: DescriptorLimit,
+    intake: Intake,
+    receiver: IntakeReceiver,
+    clock: Clock,
+}
+
+/// Clients are served and observed.
+#[derive(Debug)]
+pub(crate) struct Session {
+    taps: TapSet,
+    descriptor_limit: DescriptorLimit,
+    observing: Observing,
+    intake: Intake,
+    clock: Clock,
+}
+
+/// The runtime of the forwarding threads.
+pub(crate) fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("forwarding")
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")
+}
+
+impl Bound {
+    /// Binds a listener for each of `pairs`, those of `kubeconfig`, according to `options`. Reports the contexts that are not
+    /// covered.
+    pub(crate) fn new(kubeconfig: &Kubeconfig, pairs: Pairs, options: ListenerOptions) -> Result<Self> {
+        let clock = Clock::start();
+        let (intake, receiver) = Intake::new(IntakeLimits::default());
+        let processes = ProcessFinder::start().context("cannot start the thread that finds the processes of clients")?;
+        let intake = intake.with_processes(processes);
+        let descriptor_limit = DescriptorLimit::raise();
+        let descriptors = Descriptors::within(descriptor_limit.count());
+        let taps = TapSet::bind(kubeconfig, pairs, options, &intake, clock, &descriptors)?;
+        coverage::announce(&taps);
+        Ok(Self { taps, descriptor_limit, intake, receiver, clock })
+    }
+
+    pub(crate) fn taps(&self) -> &TapSet {
+        &self.taps
+    }
+
+    /// Learns the server profiles, then serves.
+    pub(crate) async fn serve(self, profiles: ProfileSource, outputs: Outputs) -> Result<Session> {
+        let Self { mut taps, descriptor_limit, intake, receiver, clock } = self;
+        let upstreams = taps.upstreams(&profiles).await;
+        taps.check_unanswering(&upstreams, &profiles);
+        let observing = Observing::start(receiver, clock.now(), upstreams, outputs).context("cannot start the observing thread")?;
+        taps.serve(&profiles, &intake, clock);
+        Ok(Session { taps, descriptor_limit, observing, intake, clock })
+    }
+}
+
+impl Session {
+    pub(crate) fn taps(&self) -> &TapSet {
+        &self.taps
+    }
+
+    /// Starts a command with the descriptor limit that we were started with.
+    pub(crate) fn start<T>(&self, start: impl FnOnce() -> T) -> T {
+        self.descriptor_limit.as_before(start)
+    }
+
+    /// Notes that shutdown was requested: the report shows reflectors as they are now, before their connections close.
+    pub(crate) fn note_shutdown(&self) {
+        self.intake.notice(Notice::ShutdownRequested { at: self.clock.now() });
+    }
+
+    /// Stops accepting clients. Waits until all connections have ended or `grace` has passed, and until everything is decoded.
+    pub(crate) async fn end(self, grace: Duration) -> Result<Outcome> {
+        self.note_shutdown();
+        let Self { taps, descriptor_limit: _, observing, intake, clock: _ } = self;
+        // Observing ends when the intake is dropped; from here on only the listeners hold it.
+        drop(intake);
+        let counts = taps.stop(grace).await?;
+        let mut outcome = tokio::task::spawn_blocking(|| observing.finish()).await??;
+        outcome.troubles.extend(troubles(&counts));
+        Ok(outcome)
+    }
+}

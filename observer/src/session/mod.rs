@@ -1,0 +1,29 @@
+//! One run of observing: start, serve, drain, outcome. It knows the API servers, the taps and the pipeline, and no command line.
+
+mod binding;
+mod coverage;
+mod descriptor_limit;
+mod ends;
+mod lifecycle;
+mod listen_port;
+mod listener_config;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod observed_server;
+mod private_folder;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod probe_session;
+mod stand_in;
+mod tap_set;
+mod troubles;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use ends::{ENDED_AT_ONCE, Ends, SETTLING};
+pub(crate) use lifecycle::{Bound, ListenerOptions, Session, runtime};
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+pub(crate) use observed_server::ObservedServer;
+pub(crate) use private_folder::private_folder;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+pub(crate) use probe_session::ProbeSession;
+pub(crate) use tap_set::TapSet;

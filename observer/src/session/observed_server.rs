@@ -1,0 +1,117 @@
+//! The API servers that a probe observes, identified by the remote addresses of sockets.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::api_server::{self, ServiceInPod, UpstreamEndpoint};
+use crate::kubeconfig::{Kubeconfig, Selected, ServerTrust};
+use crate::pipeline::Upstream;
+
+/// The number of addresses that the kernel programs can match.
+const MOST_ADDRESSES: usize = 64;
+
+/// An API server that the probe observes.
+#[derive(Clone, Debug)]
+pub(crate) struct ObservedServer {
+    /// Its name in reports.
+    name: String,
+    /// All addresses that its name resolves to.
+    addresses: Vec<SocketAddr>,
+    /// The endpoint and credentials of our own requests to it.
+    selected: Selected,
+    /// Whether our own requests verify its certificate.
+    is_verified: bool,
+}
+
+impl ObservedServer {
+    /// The API server of a context. Fails if clients reach it through a forward proxy.
+    pub(crate) fn of_context(selected: Selected) -> Result<Self> {
+        let name = api_server::name(&selected);
+        if let Some(proxy) = &selected.forward_proxy {
+            bail!(
+                "clients reach {name} through the forward proxy of their kubeconfig, so their sockets lead there; if only the API server is \
+                 reached through it, give its own address with --api-server (it is {proxy})"
+            );
+        }
+        Ok(Self { name, addresses: Vec::new(), is_verified: !selected.insecure_skip_tls_verify, selected })
+    }
+
+    /// The server at an address. It is the kubeconfig's if host and port are the same, otherwise one whose certificate we cannot
+    /// verify.
+    pub(crate) fn at(endpoint: &UpstreamEndpoint, current: Option<&Selected>) -> Result<Self> {
+        let is_current = |selected: &&Selected| {
+            selected.upstream.port == endpoint.port && selected.upstream.host.eq_ignore_ascii_case(&endpoint.host)
+        };
+        if let Some(selected) = current.filter(is_current) {
+            return Self::of_context(selected.without_forward_proxy());
+        }
+        let name = endpoint.to_string();
+        let selected = Kubeconfig::of_server(&format!("https://{name}"), &ServerTrust::Anybody, "--api-server")?.current()?;
+        Ok(Self { name, addresses: Vec::new(), selected, is_verified: false })
+    }
+
+    /// The server of the pod that we run in.
+    pub(crate) fn in_pod(service: &ServiceInPod) -> Result<Self> {
+        let (name, selected) = (service.at.to_string(), service.selected()?);
+        Ok(Self { name, addresses: Vec::new(), selected, is_verified: service.authority.is_some() })
+    }
+
+    /// Resolves the names of `servers`. A server whose addresses earlier ones have already is left out.
+    pub(crate) async fn resolve(servers: Vec<Self>) -> Result<Vec<Self>> {
+        let mut found = Vec::new();
+        let mut taken = BTreeSet::new();
+        for mut server in servers {
+            let Selected { upstream, .. } = &server.selected;
+            let looked_up = tokio::net::lookup_host((upstream.host.as_str(), upstream.port)).await;
+            let looked_up = looked_up.with_context(|| format!("cannot look up the API server {}", server.name))?;
+            server.addresses = looked_up.map(canonical).filter(|address| taken.insert(*address)).collect();
+            if !server.addresses.is_empty() {
+                found.push(server);
+            }
+        }
+        ensure!(
+            taken.len() <= MOST_ADDRESSES,
+            "the API servers have {} addresses, and a probe looks for {MOST_ADDRESSES} at most; give fewer with --api-server",
+            taken.len()
+        );
+        Ok(found)
+    }
+
+    /// Its name in reports.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The addresses that its clients connect to.
+    pub(crate) fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// The endpoint and credentials of our own requests to it.
+    pub(crate) fn selected(&self) -> &Selected {
+        &self.selected
+    }
+
+    /// Whether its certificate is verified, so that the version it reports can be trusted.
+    pub(crate) fn is_verified(&self) -> bool {
+        self.is_verified
+    }
+
+    /// One [`Upstream`] per address for the observing thread, without a server profile.
+    pub(crate) fn upstreams(&self) -> impl Iterator<Item = Upstream> {
+        let path_prefix = &self.selected.upstream.path_prefix;
+        self.addresses.iter().map(|listener| Upstream {
+            listener: *listener,
+            name: self.name.clone(),
+            path_prefix: path_prefix.clone(),
+            profile: None,
+        })
+    }
+}
+
+/// The form in which the kernel programs report addresses.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}

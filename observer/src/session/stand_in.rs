@@ -1,0 +1,51 @@
+//! The users of a run that have exec plug-ins, and the program that replaces these plug-ins.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::private_folder::{folder_variable, runtime_directory};
+use crate::credential::{CredentialServer, Keeper};
+use crate::kubeconfig::{PluginInPlace, RunFolder};
+
+/// `watchtap credential`, as the client's copy of the kubeconfig calls it.
+#[derive(Debug)]
+pub(super) struct StandIn {
+    command: String,
+    socket: String,
+}
+
+impl StandIn {
+    /// Our own program, with a socket in `folder`.
+    pub(super) fn new(folder: &RunFolder) -> Result<Self> {
+        let command = std::env::current_exe().context("cannot find our own program, which would stand in for the exec plug-ins")?;
+        Ok(Self { command: text(&command)?, socket: text(&folder.path().join("credentials"))? })
+    }
+
+    /// Its arguments except the last, the user.
+    pub(super) fn arguments(&self) -> [&str; 4] {
+        ["credential", "--socket", &self.socket, "--"]
+    }
+
+    /// The plug-in entry of the client's copy.
+    pub(super) fn in_place<'a>(&'a self, arguments: &'a [&'a str]) -> PluginInPlace<'a> {
+        PluginInPlace { command: &self.command, arguments }
+    }
+
+    /// Listens at its socket; `None` if no user has a plug-in.
+    pub(super) fn listen(&self, keeper: Keeper) -> Result<Option<CredentialServer>> {
+        if keeper.is_empty() {
+            return Ok(None);
+        }
+        let bound = CredentialServer::bind(Path::new(&self.socket), keeper);
+        bound.map(Some).with_context(|| {
+            let variable = folder_variable(Path::new(&self.socket), runtime_directory().as_deref());
+            format!("cannot listen at {}; set {variable} to a folder with a shorter path", self.socket)
+        })
+    }
+}
+
+fn text(path: &Path) -> Result<String> {
+    let text = path.to_str().with_context(|| format!("{} is not UTF-8, which a kubeconfig needs", path.display()))?;
+    Ok(text.to_owned())
+}

@@ -1,0 +1,232 @@
+//! Everything between the clients of one run and their API servers: a listener for each cluster and user, and the files that lead
+//! clients there.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use observer_core::routing::ServerProfile;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::ListenerOptions;
+use super::binding::Binding;
+use super::private_folder::{folder_variable, private_folder, runtime_directory};
+use super::stand_in::StandIn;
+use crate::api_server::{self, ProfileSource, request};
+use crate::credential::CredentialServer;
+use crate::intake::{Intake, Notice};
+use crate::kubeconfig::{Kubeconfig, LeftOut, Pair, Pairs, RunFolder};
+use crate::pipeline;
+use crate::printable::print_message;
+use crate::tap::Clock;
+use crate::tap::proxy::{Descriptors, Proxy, ProxyCounts, ProxyError, ProxyHandle};
+
+/// The listeners of one run. They are bound, and [`Self::serve`] serves them.
+#[derive(Debug)]
+pub(crate) struct TapSet {
+    /// The first one is the current context's.
+    listeners: Vec<Listener>,
+    left_out: Vec<LeftOut>,
+    /// `None` once it is removed.
+    folder: Option<RunFolder>,
+    kubeconfigs: Vec<PathBuf>,
+    /// Bound, but not served yet.
+    idle: Vec<Proxy>,
+    serving: JoinSet<Result<(), ProxyError>>,
+    /// For users with exec plug-ins; `None` without any, and once it is served.
+    credentials: Option<CredentialServer>,
+    answering: JoinSet<()>,
+    /// Each waits for the first client of an API server whose profile is unknown.
+    learning: JoinSet<()>,
+    /// Set at shutdown, so that those of `learning` that have had no client stop waiting.
+    leaving: watch::Sender<bool>,
+}
+
+/// The listener of one cluster and user.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    /// The address that clients connect to.
+    pub(crate) address: SocketAddr,
+    /// The cluster, the user, and the contexts that combine them.
+    pub(crate) pair: Pair,
+    pub(super) handle: ProxyHandle,
+}
+
+impl TapSet {
+    /// Binds a listener for each of `pairs`, and writes the files for clients. The listener of the current context gets the address
+    /// in `options`, if there is one. Clients that connect before [`Self::serve`] wait.
+    ///
+    /// Fails if the current context cannot be served. For other contexts, [`Self::left_out`] has the reason.
+    pub(super) fn bind(
+        kubeconfig: &Kubeconfig,
+        pairs: Pairs,
+        options: ListenerOptions,
+        intake: &Intake,
+        clock: Clock,
+        descriptors: &Descriptors,
+    ) -> Result<Self> {
+        let mut binding = Binding::new(options, intake, clock, descriptors, pairs.left_out)?;
+        for pair in pairs.served {
+            binding.add(pair)?;
+        }
+        let folder = private_folder()?;
+        let stand_in = StandIn::new(&folder)?;
+        let copy = kubeconfig.client_copy(&binding.ways(&stand_in.in_place(&stand_in.arguments())));
+        let credentials = stand_in.listen(binding.keeper()?)?;
+        let file = folder.write("kubeconfig", copy.text.as_bytes()).context("cannot write the private kubeconfig")?;
+        let Binding { listeners, idle, left_out, .. } = binding;
+        let kubeconfigs = std::iter::once(file).chain(copy.beside).collect();
+        let (serving, learning, answering) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
+        let (folder, leaving) = (Some(folder), watch::Sender::new(false));
+        Ok(Self { listeners, left_out, folder, kubeconfigs, idle, serving, credentials, answering, learning, leaving })
+    }
+
+    /// The listeners; the first one is the current context's.
+    pub(crate) fn listeners(&self) -> &[Listener] {
+        &self.listeners
+    }
+
+    /// Contexts that no listener serves.
+    pub(crate) fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// The files for clients: first ours, then those of the user's that a client must be able to write to. If ours is the only one,
+    /// `--kubeconfig` accepts it too.
+    pub(crate) fn kubeconfigs(&self) -> &[PathBuf] {
+        &self.kubeconfigs
+    }
+
+    /// The value of `KUBECONFIG` for clients.
+    pub(crate) fn kubeconfig_variable(&self) -> Result<OsString> {
+        std::env::join_paths(&self.kubeconfigs).with_context(|| {
+            let variable = self.kubeconfigs.first().map_or("TMPDIR", |own| folder_variable(own, runtime_directory().as_deref()));
+            format!(
+                "the path of a kubeconfig holds a colon, which KUBECONFIG cannot say; move it, or set {variable} to another folder"
+            )
+        })
+    }
+
+    /// The API servers behind the listeners, for [`pipeline::Observing::start`]. Only the current context's is asked for its
+    /// version here, unless the flags make that unnecessary.
+    pub(super) async fn upstreams(&self, profiles: &ProfileSource) -> Vec<pipeline::Upstream> {
+        let mut upstreams: Vec<pipeline::Upstream> = Vec::new();
+        let mut current = None;
+        for listener in &self.listeners {
+            let name = listener.upstream_name();
+            let profile = match &current {
+                Some((known, profile)) if *known == name => Some(ServerProfile::clone(profile)),
+                Some(_) => profiles.without_asking(),
+                None => {
+                    let learned = profiles.learn(&listener.pair.selected).await;
+                    current = Some((name.clone(), learned.clone()));
+                    Some(learned)
+                }
+            };
+            let path_prefix = listener.pair.selected.upstream.path_prefix.clone();
+            upstreams.push(pipeline::Upstream { listener: listener.address, name, path_prefix, profile });
+        }
+        upstreams
+    }
+
+    /// Serves on the current runtime until [`Self::stop`]. An API server with an unknown profile is asked when its first client
+    /// connects. The profile goes to `intake`, even if the server does not answer.
+    pub(super) fn serve(&mut self, profiles: &ProfileSource, intake: &Intake, clock: Clock) {
+        for proxy in self.idle.drain(..) {
+            self.serving.spawn(proxy.serve());
+        }
+        if let Some(credentials) = self.credentials.take() {
+            self.answering.spawn(credentials.serve());
+        }
+        if profiles.without_asking().is_none() {
+            self.learn_later(profiles, intake, clock);
+        }
+    }
+
+    /// Checks whether the current context's API server, which did not answer, refuses connections. If so, our port refuses them
+    /// before any client connects.
+    pub(super) fn check_unanswering(&self, upstreams: &[pipeline::Upstream], profiles: &ProfileSource) {
+        let is_unknown =
+            upstreams.first().and_then(|first| first.profile.as_ref()).is_some_and(|profile| profile.version.is_none());
+        if let Some(first) = self.listeners.first().filter(|_| is_unknown && profiles.without_asking().is_none()) {
+            first.handle.check_upstream();
+        }
+    }
+
+    fn learn_later(&mut self, profiles: &ProfileSource, intake: &Intake, clock: Clock) {
+        let current = self.listeners.first().map(Listener::upstream_name);
+        let mut asked: BTreeMap<String, Arc<AtomicBool>> = BTreeMap::new();
+        for listener in self.listeners.iter().filter(|listener| Some(listener.upstream_name()) != current) {
+            let asked = Arc::clone(asked.entry(listener.upstream_name()).or_default());
+            let (address, selected, handle) = (listener.address, listener.pair.selected.clone(), listener.handle.clone());
+            let (profiles, intake) = (profiles.clone(), intake.clone());
+            let left = left(self.leaving.subscribe());
+            self.learning.spawn(async move {
+                tokio::select! {
+                    // A client that connects just before shutdown counts.
+                    biased;
+                    () = handle.first_client() => {}
+                    () = left => return,
+                }
+                if !asked.swap(true, Ordering::Relaxed) {
+                    let profile = Box::new(profiles.learn(&selected).await);
+                    intake.notice(Notice::Profile { at: clock.now(), listener: address, profile });
+                }
+            });
+        }
+    }
+
+    /// Totals over all listeners.
+    pub(crate) fn counts(&self) -> ProxyCounts {
+        self.listeners.iter().map(|listener| listener.handle.counts()).sum()
+    }
+
+    /// Removes the files for clients and stops accepting clients. Waits until all connections have ended or `grace` has passed, and
+    /// returns the final totals.
+    pub(super) async fn stop(mut self, grace: Duration) -> Result<ProxyCounts> {
+        if let Some(Err(error)) = self.folder.take().map(RunFolder::remove) {
+            print_message(format!("the private folder of this run could not be removed: {error}"));
+        }
+        // A listener that was never served would never finish.
+        self.idle.clear();
+        let stops: Vec<_> = self.listeners.iter().map(|listener| listener.handle.stop(grace)).collect();
+        for stopped in stops {
+            stopped.await;
+        }
+        // These tasks hold the intake, and the observing thread ends only when the intake is dropped.
+        let asked_already = learned(&mut self.learning, &self.leaving);
+        if timeout(request::LIMIT, asked_already).await.is_err() {
+            self.learning.shutdown().await;
+        }
+        self.answering.shutdown().await;
+        let counts = self.counts();
+        while let Some(served) = self.serving.join_next().await {
+            served.context("the proxy failed")??;
+        }
+        Ok(counts)
+    }
+}
+
+impl Listener {
+    /// See [`api_server::name`].
+    pub(crate) fn upstream_name(&self) -> String {
+        api_server::name(&self.pair.selected)
+    }
+}
+
+async fn left(mut leaving: watch::Receiver<bool>) {
+    leaving.wait_for(|leaving| *leaving).await.ok();
+}
+
+/// Waits for the answers to requests already sent. Tasks that have not sent a request stop.
+pub(super) async fn learned(learning: &mut JoinSet<()>, leaving: &watch::Sender<bool>) {
+    leaving.send_replace(true);
+    while learning.join_next().await.is_some() {}
+}
