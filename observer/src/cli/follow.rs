@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -12,7 +11,7 @@ use super::flags::Report;
 use super::recording::{self, Beside, Recording};
 use super::shown::{self, Shown};
 use crate::api_server::ProfileSource;
-use crate::pipeline::{Latest, Outcome, Outputs};
+use crate::pipeline::{Outcome, Outputs, Snapshots};
 use crate::printable::{Printable, print_error, print_message, stderr};
 use crate::session::{self, Bound, ENDED_AT_ONCE, Ends, SETTLING, Session, TapSet};
 use crate::view::{Run, counted};
@@ -37,7 +36,7 @@ pub(super) struct Ready<'f> {
     report: Report,
     outputs: Outputs,
     /// The snapshots of a page; `None` without one.
-    latest: Option<Arc<Latest>>,
+    snapshots: Option<Snapshots>,
     ends: Ends,
 }
 
@@ -70,8 +69,8 @@ impl Follow {
     /// interrupted.
     pub(super) fn ready(&self) -> Result<Ready<'_>> {
         let (report, mut outputs) = self.recording.open(Beside::default())?;
-        let latest = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
-        Ok(Ready { follow: self, report, outputs, latest, ends: Ends::open()? })
+        let snapshots = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
+        Ok(Ready { follow: self, report, outputs, snapshots, ends: Ends::open()? })
     }
 }
 
@@ -91,10 +90,10 @@ impl<'f> Ready<'f> {
         bound: Bound,
         profiles: ProfileSource,
     ) -> Result<Option<Followed<'f>>> {
-        let Self { follow, report, outputs, latest, mut ends } = self;
+        let Self { follow, report, outputs, snapshots, mut ends } = self;
         let pointing = pointing(bound.taps())?;
         introduce(subcommand, bound.taps(), &pointing)?;
-        ends.listen_to(latest.and_then(|latest| shown::open_page(&name(bound.taps()), pointing, latest)));
+        ends.listen_to(snapshots.and_then(|snapshots| shown::open_page(&name(bound.taps()), pointing, snapshots)));
         let kubeconfig = bound.taps().kubeconfigs().first().cloned().unwrap_or_default();
         let session = tokio::select! {
             session = bound.serve(profiles, outputs) => session?,

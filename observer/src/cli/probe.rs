@@ -1,7 +1,6 @@
 //! `watchtap probe`.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
@@ -10,7 +9,7 @@ use super::flags::{ApiServerFlags, ProbeFlags, ProfileSourceFlags, Report, unver
 use super::recording::{self, Beside, Recording};
 use super::shown::{self, Shown};
 use super::{follow, probe_check};
-use crate::pipeline::{Latest, Outcome};
+use crate::pipeline::{Outcome, Snapshots};
 use crate::printable::{Printable, print_message, stderr};
 use crate::session::{ENDED_AT_ONCE, Ends, ObservedServer, ProbeSession};
 use crate::tap::probe::ProbeError;
@@ -96,7 +95,7 @@ impl Probe {
 
     async fn follow(&self) -> Result<ExitCode> {
         let (report, mut outputs) = self.recording.open(Beside::default())?;
-        let latest = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
+        let snapshots = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
         let mut ends = Ends::open()?;
         let beginning = async {
             let servers = self.api_servers.find().await?;
@@ -111,7 +110,7 @@ impl Probe {
         };
         self.introduce(&servers)?;
         probing.limits().iter().for_each(print_message);
-        ends.listen_to(self.page(&servers, probing.limits(), latest));
+        ends.listen_to(self.page(&servers, probing.limits(), snapshots));
         tokio::select! {
             () = ends.next() => {}
             () = probing.failed() => {
@@ -156,7 +155,7 @@ impl Probe {
         &self,
         servers: &[ObservedServer],
         limits: &[String],
-        latest: Option<Arc<Latest>>,
+        snapshots: Option<Snapshots>,
     ) -> Option<crate::terminal::RunningPage> {
         let name = match servers {
             [server] => server.name().to_owned(),
@@ -168,7 +167,7 @@ impl Probe {
             "Where one is missing: watchtap probe --check".to_owned(),
         ];
         guidance.extend_from_slice(limits);
-        shown::open_page(&name, guidance, latest?)
+        shown::open_page(&name, guidance, snapshots?)
     }
 }
 

@@ -1,10 +1,8 @@
 //! How a run is displayed: on a page, in lines, or not at all.
 
-use std::sync::Arc;
-
 use clap::Args;
 
-use crate::pipeline::{EventSink, Latest, Outputs};
+use crate::pipeline::{EventSink, Outputs, Snapshots};
 use crate::printable::{print_message, stderr, stdout};
 use crate::terminal::{RunningPage, is_for_a_page};
 use crate::view::{Colour, LiveLines, Page};
@@ -24,14 +22,14 @@ pub(super) struct Shown {
 impl Shown {
     /// Connects the display to `outputs`. Returns the snapshots for a page, if there is to be one. With `stdout_is_taken`, stdout
     /// is used by a program or by the report. `mute` lists the findings to suppress.
-    pub(super) fn prepare(self, outputs: &mut Outputs, stdout_is_taken: bool, mute: &[String]) -> Option<Arc<Latest>> {
+    pub(super) fn prepare(self, outputs: &mut Outputs, stdout_is_taken: bool, mute: &[String]) -> Option<Snapshots> {
         if self.quiet {
             return None;
         }
         if !self.lines && !stdout_is_taken && is_for_a_page() {
-            let (latest, publisher) = Latest::begin(mute.to_vec());
+            let (snapshots, publisher) = Snapshots::begin(mute.to_vec());
             outputs.publish_by(publisher);
-            return Some(latest);
+            return Some(snapshots);
         }
         outputs.add(live_lines(stdout_is_taken));
         None
@@ -47,10 +45,10 @@ fn live_lines(stdout_is_taken: bool) -> Box<dyn EventSink> {
 }
 
 /// Opens the page. If the terminal cannot show it, the run continues without it.
-pub(super) fn open_page(name: &str, guidance: Vec<String>, latest: Arc<Latest>) -> Option<RunningPage> {
+pub(super) fn open_page(name: &str, guidance: Vec<String>, snapshots: Snapshots) -> Option<RunningPage> {
     let colour = Colour::for_stdout();
-    let page = Page::new(Latest::nothing(), name, guidance, colour);
-    RunningPage::start(page, latest)
+    let page = Page::new(Snapshots::nothing(), name, guidance, colour);
+    RunningPage::start(page, snapshots)
         .inspect_err(|error| print_message(format!("the page cannot be shown ({error}); --lines prints what happens")))
         .ok()
 }

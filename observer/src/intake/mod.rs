@@ -13,14 +13,18 @@ mod losses;
 mod notice;
 mod outbox;
 mod pending_process;
+mod queue;
+mod receiver;
 
 #[cfg(test)]
 mod tests;
 
 pub use event::{ConnectionId, ConnectionInfo, EndManner, TapEvent};
 pub use feed::ConnectionFeed;
-pub use handover::{Delivered, Delivery, Intake, IntakeReceiver};
+pub use handover::Intake;
 pub use limits::IntakeLimits;
 pub use losses::IntakeLosses;
 pub use notice::{ListenerState, Notice};
 pub use pending_process::PendingProcess;
+pub use queue::{Delivered, Delivery};
+pub use receiver::IntakeReceiver;

@@ -10,8 +10,8 @@ use observer_core::http::{Direction, Gap};
 use observer_core::time::Timestamp;
 
 use super::account::{Account, Charge};
-use super::handover::Shared;
-use super::{ConnectionId, Delivered, IntakeLimits, TapEvent};
+use super::queue::{Delivered, Shared};
+use super::{ConnectionId, TapEvent};
 
 /// Sends one connection's events in order.
 ///
@@ -38,7 +38,8 @@ struct PendingGap {
 const EVENT_COST: usize = 256;
 
 impl Outbox {
-    pub(super) fn new(id: ConnectionId, sender: Sender<Delivered>, shared: Arc<Shared>, limits: IntakeLimits) -> Self {
+    pub(super) fn new(id: ConnectionId, sender: Sender<Delivered>, shared: Arc<Shared>) -> Self {
+        let limits = shared.limits;
         let data = Account::part_of(&shared.data, limits.connection);
         let reserve = Account::part_of(&shared.reserve, limits.connection_reserve);
         Self { id, sender, shared, data, reserve, gaps: Vec::new(), last: Timestamp::default() }

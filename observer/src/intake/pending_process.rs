@@ -4,8 +4,9 @@ use std::sync::mpsc::Sender;
 
 use observer_core::observation::Process;
 
+use super::ConnectionId;
 use super::account::Charge;
-use super::{ConnectionId, Delivered};
+use super::queue::Delivered;
 
 /// Reports the process of one connection's client. If it is dropped without [`Self::found`], it reports an unknown process, since
 /// the observer waits for an answer.
@@ -31,8 +32,8 @@ impl PendingProcess {
 
 impl Drop for PendingProcess {
     fn drop(&mut self) {
-        let told = Delivered::of_process(self.connection, self.found.take(), self.charge.take());
+        let delivered = Delivered::of_process(self.connection, self.found.take(), self.charge.take());
         // Without a receiver, the observer does not wait for it either.
-        self.sender.send(told).ok();
+        self.sender.send(delivered).ok();
     }
 }

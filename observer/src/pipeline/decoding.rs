@@ -39,12 +39,12 @@ impl Decoding {
     /// Decodes an event of a connection. A decoder that panics loses its connection, not the others.
     ///
     /// Each observation is passed on at once, so observations take no memory here, however many a delivery contains.
-    pub(super) fn take(&mut self, id: ConnectionId, event: &TapEvent, told: &mut dyn FnMut(Observation)) {
+    pub(super) fn take(&mut self, id: ConnectionId, event: &TapEvent, emit: &mut dyn FnMut(Observation)) {
         // A panic of the receiver passes through the decoder, and must not count as the decoder's own.
         let mut receiver_panic = None;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             self.event(id, event, &mut |one| {
-                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| told(one))) {
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| emit(one))) {
                     receiver_panic = Some(panic);
                     resume_unwind(Box::new("the receiver of observations failed"));
                 }
@@ -55,14 +55,14 @@ impl Decoding {
         }
         if outcome.is_err() {
             self.fail(id);
-            told(Observation { at: time_of(event), what: What::DecoderFailed { connection: connection(id) } });
+            emit(Observation { at: time_of(event), what: What::DecoderFailed { connection: connection(id) } });
             if let TapEvent::Closed { at, forwarded } = event {
-                self.close(id, *at, *forwarded, told);
+                self.close(id, *at, *forwarded, emit);
             }
         }
     }
 
-    fn event(&mut self, id: ConnectionId, event: &TapEvent, told: &mut dyn FnMut(Observation)) {
+    fn event(&mut self, id: ConnectionId, event: &TapEvent, emit: &mut dyn FnMut(Observation)) {
         match event {
             TapEvent::Opened { at, info, .. } => {
                 let connection = connection(id);
@@ -74,7 +74,7 @@ impl Decoding {
                 };
                 let upstream = name(upstream);
                 let process = info.process.clone();
-                told(Observation {
+                emit(Observation {
                     at: *at,
                     what: What::ConnectionOpened {
                         connection,
@@ -88,34 +88,34 @@ impl Decoding {
             }
             TapEvent::Bytes { at, direction, bytes } => self.on(id, |decoder| {
                 injected_fault::inject(Place::Decoder, bytes);
-                decoder.bytes(*at, *direction, bytes, told);
+                decoder.bytes(*at, *direction, bytes, emit);
             }),
             TapEvent::Fields { direction, fields, .. } => self.on(id, |decoder| decoder.fields(*direction, fields)),
-            TapEvent::Gap { at, direction, gap } => self.on(id, |decoder| decoder.gap(*at, *direction, *gap, told)),
+            TapEvent::Gap { at, direction, gap } => self.on(id, |decoder| decoder.gap(*at, *direction, *gap, emit)),
             TapEvent::ClientBlocked { at, since } => {
-                self.on(id, |decoder| decoder.socket_blocked(*at, *since, told));
+                self.on(id, |decoder| decoder.socket_blocked(*at, *since, emit));
             }
             TapEvent::Ended { at, direction, manner } => {
-                self.on(id, |decoder| decoder.end(*at, *direction, of_manner(*manner), told));
+                self.on(id, |decoder| decoder.end(*at, *direction, of_manner(*manner), emit));
             }
-            TapEvent::OutOfSight { at } => self.on(id, |decoder| decoder.lose_sight(*at, told)),
-            TapEvent::Closed { at, forwarded } => self.close(id, *at, *forwarded, told),
+            TapEvent::OutOfSight { at } => self.on(id, |decoder| decoder.lose_sight(*at, emit)),
+            TapEvent::Closed { at, forwarded } => self.close(id, *at, *forwarded, emit),
         }
     }
 
     /// If a decoder fails even here, it stays, so that the plaintext it was given is still known.
-    fn close(&mut self, id: ConnectionId, at: Timestamp, forwarded: Plaintext, told: &mut dyn FnMut(Observation)) {
+    fn close(&mut self, id: ConnectionId, at: Timestamp, forwarded: Plaintext, emit: &mut dyn FnMut(Observation)) {
         match self.connections.get_mut(&id) {
             Some(Connection::Decoded(decoder)) => {
                 injected_fault::inject(Place::Close, &self.upstreams);
-                decoder.close(at, forwarded, told);
+                decoder.close(at, forwarded, emit);
             }
             Some(Connection::Failed { observed, missed }) => {
                 let (observed, connection) = (*observed, connection(id));
                 for (direction, bytes) in lacking(forwarded, observed, *missed) {
-                    told(Observation { at, what: What::Missed { connection, stream: None, direction, bytes } });
+                    emit(Observation { at, what: What::Missed { connection, stream: None, direction, bytes } });
                 }
-                told(Observation { at, what: What::ConnectionClosed { connection, forwarded, observed } });
+                emit(Observation { at, what: What::ConnectionClosed { connection, forwarded, observed } });
             }
             None => {}
         }

@@ -8,7 +8,7 @@ use observer_core::observation::Observation;
 use observer_core::observer::{Event, Observer};
 
 use super::EventSink;
-use super::latest::Publisher;
+use super::snapshots::Publisher;
 use crate::capture::CaptureFile;
 use crate::injected_fault::{self, Place};
 

@@ -13,9 +13,10 @@ use observer_core::time::Timestamp;
 use super::Upstream;
 use super::deadline::{Deadline, PATIENCE, Undecoded};
 use super::decoding::{Decoding, connection};
-use super::held::Held;
+
+use super::awaiting_process::AwaitingProcess;
+use super::awaiting_profile::AwaitingProfile;
 use super::outputs::Outputs;
-use super::waiting::Waiting;
 use crate::injected_fault::{self, Place};
 use crate::intake::{Delivery, IntakeLosses, IntakeReceiver, TapEvent};
 use crate::tap::Clock;
@@ -46,12 +47,12 @@ pub struct Outcome {
 
 /// The data that the thread owns.
 struct State {
-    waiting: Waiting,
+    awaiting_profile: AwaitingProfile,
     decoding: Decoding,
-    held: Held,
-    door: Door,
+    awaiting_process: AwaitingProcess,
+    observer: RecordingObserver,
     losses: IntakeLosses,
-    totals_told: Instant,
+    totals_emitted: Instant,
     clock: Clock,
     idle: Idle,
     deadline: Deadline,
@@ -62,12 +63,12 @@ struct State {
 struct Idle {
     /// By the clock of this thread.
     since: Timestamp,
-    /// The taps' time at that moment, once everything received by then has passed the door.
+    /// The taps' time at that moment, once everything received by then is observed.
     at: Timestamp,
 }
 
 /// The one way into the Observer. Everything that passes is recorded, so a replay ends in the same state.
-struct Door {
+struct RecordingObserver {
     observer: Observer,
     outputs: Outputs,
 }
@@ -82,12 +83,12 @@ impl Observing {
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let clock = Clock::start();
             let mut state = State {
-                waiting: Waiting::new(&upstreams),
+                awaiting_profile: AwaitingProfile::new(&upstreams),
                 decoding: Decoding::new(upstreams),
-                held: Held::default(),
-                door: Door { observer: Observer::new(Limits::default()), outputs },
+                awaiting_process: AwaitingProcess::default(),
+                observer: RecordingObserver { observer: Observer::new(Limits::default()), outputs },
                 losses: IntakeLosses::default(),
-                totals_told: Instant::now(),
+                totals_emitted: Instant::now(),
                 clock,
                 idle: Idle { since: clock.now(), at },
                 deadline: of_thread,
@@ -95,7 +96,7 @@ impl Observing {
             };
             state.run(known, receiver);
             let trouble = state.undecoded.trouble();
-            state.door.outcome(trouble)
+            state.observer.outcome(trouble)
         })?;
         Ok(Self { thread, deadline })
     }
@@ -126,9 +127,9 @@ impl State {
     fn run(&mut self, known: Vec<Observation>, mut receiver: IntakeReceiver) {
         let observing = catch_unwind(AssertUnwindSafe(|| {
             for one in known {
-                self.door.observe(one);
+                self.observer.observe(one);
             }
-            self.door.publish();
+            self.observer.publish();
             while !receiver.is_closed() {
                 self.turn(&mut receiver);
             }
@@ -137,53 +138,53 @@ impl State {
         if observing.is_err() {
             tracing::error!("observing failed and stops here; the traffic goes on");
             let why = "observing failed and stopped; the traffic went on, and what followed is not in this report";
-            self.door.outputs.abandon(why);
+            self.observer.outputs.abandon(why);
         }
     }
 
     /// Takes the deliveries that have arrived, and does what is due.
     fn turn(&mut self, receiver: &mut IntakeReceiver) {
-        let wait = self.door.outputs.due_in().unwrap_or(IDLE).min(IDLE);
+        let wait = self.observer.outputs.due_in().unwrap_or(IDLE).min(IDLE);
         let mut nothing_came = true;
         for delivered in receiver.drain(wait) {
             nothing_came = false;
             if !matches!(delivered.delivery, Delivery::Process(..)) {
                 self.idle.since = self.clock.now();
             }
-            for delivered in self.waiting.pass(delivered) {
+            for delivered in self.awaiting_profile.pass(delivered) {
                 self.decode(&delivered.delivery);
             }
         }
         if nothing_came {
             self.let_time_pass();
         } else {
-            self.idle.at = self.door.observer.now();
+            self.idle.at = self.observer.observer.now();
         }
         if receiver.is_closed() {
-            for delivered in self.waiting.give_up() {
+            for delivered in self.awaiting_profile.give_up() {
                 self.decode(&delivered.delivery);
             }
         }
         self.note_losses(receiver.losses());
-        if self.totals_told.elapsed() >= TOTALS {
-            self.totals_told = Instant::now();
-            self.door.tell_totals();
+        if self.totals_emitted.elapsed() >= TOTALS {
+            self.totals_emitted = Instant::now();
+            self.observer.emit_totals();
         }
-        self.door.flush();
-        self.door.publish();
+        self.observer.flush();
+        self.observer.publish();
     }
 
     /// Emits a tick if time matters: a storm ends when nothing happens, and a page shows how long things last. The time is
     /// computed, since the taps' clocks cannot be read here. A tick never overtakes held observations.
     fn let_time_pass(&mut self) {
-        if !self.held.is_empty() {
+        if !self.awaiting_process.is_empty() {
             return;
         }
         let now = self.clock.now();
         let at = self.idle.at(now);
-        let is_awaited = self.door.observer.awaits_time() || self.door.outputs.is_looked_at();
-        if is_awaited && at.since(self.door.observer.now()) >= IDLE {
-            self.door.observe(Observation { at, what: What::Tick });
+        let is_awaited = self.observer.observer.awaits_time() || self.observer.outputs.is_looked_at();
+        if is_awaited && at.since(self.observer.observer.now()) >= IDLE {
+            self.observer.observe(Observation { at, what: What::Tick });
             self.idle = Idle { since: now, at };
         }
     }
@@ -191,25 +192,25 @@ impl State {
     /// Adds the time after the last delivery: a run is as long as it took.
     fn let_the_rest_pass(&mut self) {
         let at = self.idle.at(self.clock.now());
-        if self.held.is_empty() && at > self.door.observer.now() {
-            self.door.observe(Observation { at, what: What::Tick });
+        if self.awaiting_process.is_empty() && at > self.observer.observer.now() {
+            self.observer.observe(Observation { at, what: What::Tick });
         }
     }
 
     fn decode(&mut self, delivery: &Delivery) {
         let instead = if self.deadline.has_passed() { self.undecoded.instead_of(delivery) } else { None };
         let delivery = instead.as_ref().unwrap_or(delivery);
-        let Self { decoding, held, door, .. } = self;
-        let mut told = |observation| door.observe(observation);
+        let Self { decoding, awaiting_process, observer, .. } = self;
+        let mut emit = |observation| observer.observe(observation);
         match delivery {
             Delivery::Connection(id, event) => {
                 let process_follows = matches!(event, TapEvent::Opened { process_follows: true, .. });
-                decoding.take(*id, event, &mut |observation| held.pass(observation, process_follows, &mut told));
+                decoding.take(*id, event, &mut |observation| awaiting_process.pass(observation, process_follows, &mut emit));
             }
-            Delivery::Process(id, process) => held.answer(connection(*id), process.clone(), &mut told),
+            Delivery::Process(id, process) => awaiting_process.answer(connection(*id), process.clone(), &mut emit),
             Delivery::Notice(notice) => {
                 if let Some(observation) = decoding.notice(notice) {
-                    held.pass(observation, false, &mut told);
+                    awaiting_process.pass(observation, false, &mut emit);
                 }
             }
         }
@@ -220,17 +221,17 @@ impl State {
         let connections = losses.connections.saturating_sub(self.losses.connections);
         let notices = losses.notices.saturating_sub(self.losses.notices);
         self.losses = losses;
-        let at = self.door.observer.now();
+        let at = self.observer.observer.now();
         if connections > 0 {
-            self.door.observe(Observation { at, what: What::Unobserved { connections } });
+            self.observer.observe(Observation { at, what: What::Unobserved { connections } });
         }
         if notices > 0 {
-            self.door.observe(Observation { at, what: What::Untold { notices } });
+            self.observer.observe(Observation { at, what: What::Untold { notices } });
         }
     }
 }
 
-impl Door {
+impl RecordingObserver {
     fn observe(&mut self, observation: Observation) {
         let recorded = self.outputs.record(&observation);
         self.pass(observation);
@@ -263,7 +264,7 @@ impl Door {
         outputs.note_change();
     }
 
-    fn tell_totals(&mut self) {
+    fn emit_totals(&mut self) {
         let Self { observer, outputs } = self;
         outputs.totals(observer);
     }
@@ -280,7 +281,7 @@ impl Door {
     }
 
     fn conclude(&mut self) -> Snapshot {
-        self.tell_totals();
+        self.emit_totals();
         let recorded = self.outputs.end_capture();
         self.note_end_of_capture(recorded);
         self.observer.snapshot()
@@ -289,8 +290,8 @@ impl Door {
 
 /// The profiles known from the start, one per server, even if several listeners lead to it.
 fn known(upstreams: &[Upstream]) -> Vec<What> {
-    let mut told = BTreeSet::new();
-    let fresh = upstreams.iter().filter(|upstream| told.insert(&upstream.name));
+    let mut named = BTreeSet::new();
+    let fresh = upstreams.iter().filter(|upstream| named.insert(&upstream.name));
     let known = fresh.filter_map(|upstream| Some((UpstreamName::of(upstream.name.clone()), upstream.profile.clone()?)));
     known.map(|(upstream, profile)| What::Profile { upstream, profile: Box::new(profile) }).collect()
 }

@@ -20,7 +20,7 @@ use super::modes::{is_ours, wait_for_input};
 use super::screen::Screen;
 use super::stops::Stops;
 use crate::injected_fault::{self, Place};
-use crate::pipeline::Latest;
+use crate::pipeline::Snapshots;
 use crate::printable::HeldStderr;
 use crate::view::{Key, Outcome, Page};
 
@@ -51,7 +51,7 @@ pub(crate) enum Left {
 struct Drawing {
     page: Page,
     screen: Screen,
-    latest: Arc<Latest>,
+    snapshots: Snapshots,
     stops: Stops,
     closing: Arc<AtomicBool>,
     /// Whether the picture is out of date.
@@ -59,11 +59,11 @@ struct Drawing {
 }
 
 impl RunningPage {
-    /// Takes the terminal, and shows `page`, then each snapshot in `latest`.
-    pub(crate) fn start(page: Page, latest: Arc<Latest>) -> io::Result<Self> {
+    /// Takes the terminal, and shows `page`, then each snapshot in `snapshots`.
+    pub(crate) fn start(page: Page, snapshots: Snapshots) -> io::Result<Self> {
         let closing = Arc::new(AtomicBool::new(false));
         let (screen, stops) = (Screen::new()?, Stops::open()?);
-        let mut drawing = Drawing { page, screen, latest, stops, closing: Arc::clone(&closing), is_stale: true };
+        let mut drawing = Drawing { page, screen, snapshots, stops, closing: Arc::clone(&closing), is_stale: true };
         let (leaving, left) = oneshot::channel();
         let (giving_back, given_back) = mpsc::channel();
         thread::Builder::new().name("page".to_owned()).spawn(move || {
@@ -83,9 +83,9 @@ impl RunningPage {
     pub(crate) async fn left(&mut self) -> Left {
         match &mut self.left {
             Some(left) => {
-                let told = left.await.unwrap_or_else(|_gone| Left::Failed("its thread is gone".to_owned()));
+                let how = left.await.unwrap_or_else(|_gone| Left::Failed("its thread is gone".to_owned()));
                 self.left = None;
-                told
+                how
             }
             None => std::future::pending().await,
         }
@@ -141,7 +141,7 @@ impl Drawing {
     }
 
     fn take_news(&mut self) {
-        if let Some(snapshot) = self.latest.take() {
+        if let Some(snapshot) = self.snapshots.take() {
             self.page.show(snapshot);
             self.is_stale = true;
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use observer_core::observer::RequestRecord;
 use observer_core::time::Timestamp;
 
-use super::lines::program;
+use super::client::program;
 use super::quantity::{bytes, counted, length};
 
 /// The discovery requests of one client since the last line.

@@ -135,7 +135,7 @@ fn clients(storm: &StormRecord) -> String {
 
 /// `my-controller/0.3 pods all namespaces`.
 pub(super) fn subject(client: &Client, shape: &Shape) -> String {
-    let program = super::lines::program(client);
+    let program = super::client::program(client);
     let scope = shape.scope.as_ref().map_or_else(String::new, |scope| format!(" {scope}"));
     let options = if shape.options.is_empty() { String::new() } else { format!(" {}", shape.options) };
     format!("{program} {}{scope}{options}", shape.resource)

@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use observer_core::exchange::Client;
 use observer_core::http::Direction;
 use observer_core::k8s::Verb;
 use observer_core::observation::{ListenerState, UpstreamName};
 use observer_core::observer::{Event, Missed, RequestRecord, Totals};
 use observer_core::time::Timestamp;
 
+use super::client::program;
 use super::colour::{Colour, Tone};
 use super::discovery::{Discovery, is_discovery};
 use super::missed::{not_seen, not_understood};
-use super::quantity::{bytes, count, counted, length, microseconds};
+use super::quantity::{bytes, count, counted, length, microseconds, time_of_day};
 use super::verdict::{certainty_mark, contradiction, detail, rule, served_from, served_tone};
 use super::{etcd, following};
 use crate::pipeline::EventSink;
@@ -276,13 +276,6 @@ fn own_prefix(scope: &str) -> &str {
     if scope.ends_with('/') { scope } else { "" }
 }
 
-pub(super) fn program(client: &Client) -> String {
-    let program = if client.program.is_empty() { "unnamed client" } else { &client.program };
-    // client-go's default is the file name and its version, followed by the platform in further words.
-    program.to_owned()
-}
-
-/// The options with the revision itself, which a shape omits.
 fn options(record: &RequestRecord) -> Option<String> {
     use observer_core::k8s::ResourceVersion;
     let options = &record.shape.options;
@@ -332,10 +325,4 @@ fn ended_at(record: &RequestRecord) -> Timestamp {
 
 fn after(at: Timestamp, microseconds: Option<u64>) -> Timestamp {
     at.plus(Duration::from_micros(microseconds.unwrap_or_default()))
-}
-
-/// `12:00:01.204`, in UTC.
-pub(super) fn time_of_day(at: Timestamp) -> String {
-    let text = at.to_string();
-    text.get(11..23).unwrap_or(&text).to_owned()
 }

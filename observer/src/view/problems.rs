@@ -8,8 +8,7 @@ use observer_core::time::Timestamp;
 
 use super::colour::Tone;
 use super::following;
-use super::lines::time_of_day;
-use super::quantity::{count, counted, length};
+use super::quantity::{count, counted, length, time_of_day};
 
 /// Problems named at the head of a report. With the lines above them, these are ten.
 const MAX_PROBLEMS: usize = 7;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use observer_core::time::Timestamp;
+
 /// `1,704`.
 pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -59,6 +61,12 @@ fn scaled(number: u64, units: &[(&str, u64)]) -> String {
     } else {
         format!("{}.{} {name}", tenths / 10, tenths % 10)
     }
+}
+
+/// `12:00:01.204`, in UTC.
+pub(super) fn time_of_day(at: Timestamp) -> String {
+    let text = at.to_string();
+    text.get(11..23).unwrap_or(&text).to_owned()
 }
 
 #[cfg(test)]

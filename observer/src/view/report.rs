@@ -253,7 +253,7 @@ fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut Printable) {
     ]);
     for row in rows.iter().take(MAX_ROWS) {
         let cells = [
-            format!("{} {}", super::lines::program(&row.client), row.resource),
+            format!("{} {}", super::client::program(&row.client), row.resource),
             count(row.writes),
             count(row.before_answer),
             microseconds(row.median_us),

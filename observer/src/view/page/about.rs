@@ -9,10 +9,11 @@ use super::reflectors::scope;
 use super::row::Cell;
 use super::sheet::Sheet;
 use super::state::Page;
+use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::following;
-use crate::view::lines::{program, time_of_day};
 use crate::view::missed::{connections, not_seen, not_understood, unrecorded};
+use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, count, counted};
 
 const EXPOSED: &[Column] = &[

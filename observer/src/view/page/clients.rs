@@ -10,9 +10,9 @@ use super::column::Column;
 use super::filter::FilterKey;
 use super::reflectors::is_stuck;
 use super::row::{Cell, Row, RowKey};
+use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::following;
-use crate::view::lines::program;
 use crate::view::quantity::{bytes, count};
 
 pub(super) const COLUMNS: &[Column] = &[

@@ -6,7 +6,7 @@ use super::column::Column;
 use super::filter::FilterKey;
 use super::reflectors::scope;
 use super::row::{Cell, Row, RowKey};
-use crate::view::lines::program;
+use crate::view::client::program;
 
 pub(super) const COLUMNS: &[Column] = &[
     Column::word("FINDING", 22),

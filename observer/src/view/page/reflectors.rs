@@ -7,9 +7,9 @@ use observer_core::reflector::{ReflectorRow, ReflectorState};
 use super::column::Column;
 use super::filter::FilterKey;
 use super::row::{Cell, Row, RowKey};
+use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::following;
-use crate::view::lines::program;
 use crate::view::quantity::{bytes, count};
 use crate::view::report::state_tone;
 

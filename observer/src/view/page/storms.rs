@@ -9,9 +9,10 @@ use observer_core::storm::StormRecord;
 use super::column::Column;
 use super::filter::FilterKey;
 use super::row::{Cell, Row, RowKey};
+use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::following::{lasted, layers};
-use crate::view::lines::{program, time_of_day};
+use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, count, length};
 
 pub(super) const COLUMNS: &[Column] = &[

@@ -5,8 +5,8 @@ use observer_core::reflector::ClientId;
 
 use super::container::container;
 use super::finding;
+use crate::view::client::program;
 use crate::view::colour::Tone;
-use crate::view::lines::program;
 use crate::view::page::clients::{identity, process, reflectors_of};
 use crate::view::page::column::Column;
 use crate::view::page::grid;

@@ -5,8 +5,8 @@ use observer_core::reflector::{Happened, Moment};
 use observer_core::time::Timestamp;
 
 use crate::view::colour::Tone;
-use crate::view::lines::time_of_day;
 use crate::view::page::sheet::Sheet;
+use crate::view::quantity::time_of_day;
 use crate::view::quantity::{counted, length, microseconds};
 
 /// Writes each moment with its time and a letter. `relist` is the time at which the last relist began.

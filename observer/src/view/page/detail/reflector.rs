@@ -5,9 +5,9 @@ use observer_core::reflector::{ClientAge, PollingKind, ReflectorRow, Representat
 
 use super::container::container;
 use super::{finding, moments, relist};
+use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::following;
-use crate::view::lines::program;
 use crate::view::page::clients::{identity, process};
 use crate::view::page::sheet::Sheet;
 use crate::view::quantity::{bytes, count, counted, microseconds};

@@ -6,8 +6,8 @@ use observer_core::routing::Certainty;
 use super::moments;
 use crate::view::colour::Tone;
 use crate::view::following;
-use crate::view::lines::time_of_day;
 use crate::view::page::sheet::Sheet;
+use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, counted, microseconds};
 
 pub(super) fn write(list: &ListEvent, sheet: &mut Sheet) {

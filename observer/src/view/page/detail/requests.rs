@@ -3,14 +3,15 @@
 use observer_core::observer::{RequestRecord, Snapshot, VerdictRecord};
 use observer_core::routing;
 
+use crate::view::client::program;
 use crate::view::colour::Tone;
-use crate::view::lines::{program, time_of_day};
 use crate::view::page::column::Column;
 use crate::view::page::grid;
 use crate::view::page::request_row::RequestRow;
 use crate::view::page::requests::verb;
 use crate::view::page::row::Cell;
 use crate::view::page::sheet::Sheet;
+use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, count, counted, microseconds, microseconds_or_none};
 use crate::view::report::known;
 use crate::view::verdict::{certainty_mark, detail, served_from, served_tone};

@@ -2,15 +2,16 @@
 
 use observer_core::storm::{StormMember, StormRecord};
 
+use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::following::{lasted, layers, without_list};
-use crate::view::lines::{program, time_of_day};
 use crate::view::page::column::Column;
 use crate::view::page::grid;
 use crate::view::page::reflectors::scope;
 use crate::view::page::row::Cell;
 use crate::view::page::sheet::Sheet;
 use crate::view::page::storms::state;
+use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, count, counted, length};
 
 /// Members drawn; JSON has all.

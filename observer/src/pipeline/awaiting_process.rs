@@ -20,10 +20,10 @@ const MAX_BYTES: usize = 16 << 20;
 
 /// Waiting observations, in their order.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct AwaitingProcess {
     waiting: VecDeque<Waiting>,
     /// Connections whose openings wait, and the answer if it has come.
-    awaited: BTreeMap<ConnectionId, Answer>,
+    awaited: BTreeMap<ConnectionId, LookUp>,
     bytes: usize,
     limit: usize,
 }
@@ -34,20 +34,20 @@ struct Waiting {
     bytes: usize,
 }
 
-/// The answer about a client's process.
+/// The state of the look-up of a client's process.
 #[derive(Debug)]
-enum Answer {
+enum LookUp {
     Awaited,
-    Told(Option<Process>),
+    Received(Option<Process>),
 }
 
-impl Default for Held {
+impl Default for AwaitingProcess {
     fn default() -> Self {
         Self::within(MAX_BYTES)
     }
 }
 
-impl Held {
+impl AwaitingProcess {
     fn within(limit: usize) -> Self {
         Self { waiting: VecDeque::new(), awaited: BTreeMap::new(), bytes: 0, limit }
     }
@@ -58,32 +58,32 @@ impl Held {
     }
 
     /// Takes the next observation, and passes on all that need not wait. `process_follows` belongs to the opening of a connection.
-    pub(super) fn pass(&mut self, observation: Observation, process_follows: bool, told: &mut dyn FnMut(Observation)) {
+    pub(super) fn pass(&mut self, observation: Observation, process_follows: bool, emit: &mut dyn FnMut(Observation)) {
         if let What::ConnectionOpened { connection, .. } = &observation.what
             && process_follows
         {
-            self.awaited.insert(*connection, Answer::Awaited);
+            self.awaited.insert(*connection, LookUp::Awaited);
         } else if self.waiting.is_empty() {
-            return told(observation);
+            return emit(observation);
         }
         let bytes = memory_of(&observation);
         self.bytes = self.bytes.saturating_add(bytes);
         self.waiting.push_back(Waiting { observation, bytes });
-        self.release(told);
+        self.release(emit);
     }
 
     /// Takes the process of a connection's client, `None` if it is unknown. Passes on all that need not wait any more.
-    pub(super) fn answer(&mut self, connection: ConnectionId, process: Option<Process>, told: &mut dyn FnMut(Observation)) {
+    pub(super) fn answer(&mut self, connection: ConnectionId, process: Option<Process>, emit: &mut dyn FnMut(Observation)) {
         // A connection that was given up is not in `awaited` any more.
         if let Some(answer) = self.awaited.get_mut(&connection) {
-            *answer = Answer::Told(process);
-            self.release(told);
+            *answer = LookUp::Received(process);
+            self.release(emit);
         }
     }
 
-    fn release(&mut self, told: &mut dyn FnMut(Observation)) {
+    fn release(&mut self, emit: &mut dyn FnMut(Observation)) {
         while let Some(observation) = self.next() {
-            told(observation);
+            emit(observation);
         }
     }
 
@@ -92,9 +92,9 @@ impl Held {
         let first = &mut self.waiting.front_mut()?.observation.what;
         if let What::ConnectionOpened { connection, process, .. } = first {
             match self.awaited.get_mut(connection) {
-                Some(Answer::Awaited) if self.bytes <= self.limit => return None,
-                Some(Answer::Told(found)) => *process = found.take(),
-                Some(Answer::Awaited) | None => {}
+                Some(LookUp::Awaited) if self.bytes <= self.limit => return None,
+                Some(LookUp::Received(found)) => *process = found.take(),
+                Some(LookUp::Awaited) | None => {}
             }
             self.awaited.remove(connection);
         }
@@ -154,13 +154,13 @@ mod tests {
         stage.opens(3, true);
         stage.closes(2);
         stage.opens(4, false);
-        assert_eq!(stage.told(), ["1 opened by -"]);
+        assert_eq!(stage.emitted(), ["1 opened by -"]);
         stage.answers(3, Some(33));
-        assert_eq!(stage.told(), [""; 0], "the second is not known yet");
+        assert_eq!(stage.emitted(), [""; 0], "the second is not known yet");
         stage.answers(2, Some(22));
-        assert_eq!(stage.told(), ["2 opened by 22", "1 closed", "3 opened by 33", "2 closed", "4 opened by -"]);
+        assert_eq!(stage.emitted(), ["2 opened by 22", "1 closed", "3 opened by 33", "2 closed", "4 opened by -"]);
         stage.closes(3);
-        assert_eq!(stage.told(), ["3 closed"]);
+        assert_eq!(stage.emitted(), ["3 closed"]);
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
         stage.opens(1, true);
         stage.closes(1);
         stage.answers(1, None);
-        assert_eq!(stage.told(), ["1 opened by -", "1 closed"]);
+        assert_eq!(stage.emitted(), ["1 opened by -", "1 closed"]);
     }
 
     #[test]
@@ -179,13 +179,13 @@ mod tests {
         stage.opens(1, true);
         stage.closes(9);
         stage.closes(9);
-        assert_eq!(stage.told(), [""; 0]);
+        assert_eq!(stage.emitted(), [""; 0]);
         stage.opens(2, true);
-        assert_eq!(stage.told(), ["1 opened by -", "9 closed", "9 closed"]);
+        assert_eq!(stage.emitted(), ["1 opened by -", "9 closed", "9 closed"]);
         stage.answers(1, Some(11));
-        assert_eq!(stage.told(), [""; 0], "it was told without");
+        assert_eq!(stage.emitted(), [""; 0], "it was emitted without");
         stage.answers(2, Some(22));
-        assert_eq!(stage.told(), ["2 opened by 22"]);
+        assert_eq!(stage.emitted(), ["2 opened by 22"]);
         assert!(stage.held.is_empty() && stage.held.bytes == 0 && stage.held.awaited.is_empty(), "{:?}", stage.held);
     }
 
@@ -212,31 +212,31 @@ mod tests {
     }
 
     struct Stage {
-        held: Held,
-        told: RefCell<Vec<String>>,
+        held: AwaitingProcess,
+        emitted: RefCell<Vec<String>>,
     }
 
     impl Stage {
         fn new(limit: usize) -> Self {
-            Self { held: Held::within(limit), told: RefCell::default() }
+            Self { held: AwaitingProcess::within(limit), emitted: RefCell::default() }
         }
 
         fn opens(&mut self, connection: u64, process_follows: bool) {
-            self.held.pass(opened(connection), process_follows, &mut |one| self.told.borrow_mut().push(line(one)));
+            self.held.pass(opened(connection), process_follows, &mut |one| self.emitted.borrow_mut().push(line(one)));
         }
 
         fn closes(&mut self, connection: u64) {
-            self.held.pass(closed(connection), false, &mut |one| self.told.borrow_mut().push(line(one)));
+            self.held.pass(closed(connection), false, &mut |one| self.emitted.borrow_mut().push(line(one)));
         }
 
         fn answers(&mut self, connection: u64, pid: Option<u32>) {
             let process = pid.map(|pid| Process { pid, started: 1, name: "controller".to_owned(), container: None });
-            self.held.answer(ConnectionId(connection), process, &mut |one| self.told.borrow_mut().push(line(one)));
+            self.held.answer(ConnectionId(connection), process, &mut |one| self.emitted.borrow_mut().push(line(one)));
         }
 
         /// The observations passed on since the last call.
-        fn told(&self) -> Vec<String> {
-            self.told.take()
+        fn emitted(&self) -> Vec<String> {
+            self.emitted.take()
         }
     }
 

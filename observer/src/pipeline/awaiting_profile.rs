@@ -12,7 +12,7 @@ use crate::intake::{ConnectionId, Delivered, Delivery, Notice, TapEvent};
 
 /// Puts deliveries aside, and returns them in their order.
 #[derive(Debug, Default)]
-pub(super) struct Waiting {
+pub(super) struct AwaitingProfile {
     names: BTreeMap<SocketAddr, String>,
     /// Servers whose profile is unknown.
     unknown: BTreeSet<String>,
@@ -21,7 +21,7 @@ pub(super) struct Waiting {
     aside: BTreeMap<String, Vec<Delivered>>,
 }
 
-impl Waiting {
+impl AwaitingProfile {
     pub(super) fn new(upstreams: &[Upstream]) -> Self {
         let unknown = upstreams.iter().filter(|upstream| upstream.profile.is_none()).map(|upstream| upstream.name.clone());
         Self {

@@ -1,9 +1,10 @@
-//! The newest snapshot, for a page that draws it at its own pace.
+//! Snapshots for any number of readers, each at its own pace.
 
-use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use observer_core::observer::{Limits, Observer, Snapshot};
+use tokio::sync::watch;
 
 /// Shortest time between two snapshots: a reader cannot follow more.
 const SHORTEST: Duration = Duration::from_millis(250);
@@ -11,16 +12,14 @@ const SHORTEST: Duration = Duration::from_millis(250);
 /// The pause after a snapshot, in multiples of the time that it took. So snapshots take at most 5 % of the time.
 const PAUSE: u32 = 20;
 
-/// Holds the newest snapshot until it is taken. The lock is held only while a pointer moves.
-#[derive(Debug)]
-pub struct Latest {
-    snapshot: Mutex<Option<Arc<Snapshot>>>,
-}
+/// A reader of snapshots. All its clones get the same ones.
+#[derive(Clone, Debug)]
+pub struct Snapshots(watch::Receiver<Arc<Snapshot>>);
 
-/// Makes snapshots while a page takes them.
+/// Makes snapshots while there are readers, each once for all of them.
 #[derive(Debug)]
 pub struct Publisher {
-    latest: Weak<Latest>,
+    sender: watch::Sender<Arc<Snapshot>>,
     /// Identifiers of suppressed findings.
     mute: Vec<String>,
     due: Instant,
@@ -28,29 +27,30 @@ pub struct Publisher {
     is_stale: bool,
 }
 
-impl Latest {
+impl Snapshots {
+    /// A reader, and the publisher of its snapshots, without the findings in `mute`.
+    pub fn begin(mute: Vec<String>) -> (Self, Publisher) {
+        let (sender, receiver) = watch::channel(Self::nothing());
+        (Self(receiver), Publisher { sender, mute, due: Instant::now(), is_stale: true })
+    }
+
     /// The snapshot of an Observer that has seen nothing.
     pub fn nothing() -> Arc<Snapshot> {
         Arc::new(Observer::new(Limits::default()).snapshot())
     }
 
-    /// An empty place, and the publisher that fills it with snapshots, without the findings in `mute`.
-    pub fn begin(mute: Vec<String>) -> (Arc<Self>, Publisher) {
-        let latest = Arc::new(Self { snapshot: Mutex::new(None) });
-        let publisher = Publisher { latest: Arc::downgrade(&latest), mute, due: Instant::now(), is_stale: true };
-        (latest, publisher)
-    }
-
-    /// The newest snapshot; `None` if it was taken before.
-    pub fn take(&self) -> Option<Arc<Snapshot>> {
-        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// The newest snapshot; `None` if this reader has had it, or if there is none yet.
+    pub fn take(&mut self) -> Option<Arc<Snapshot>> {
+        // After the publisher is gone, its last snapshot is still news.
+        let is_news = self.0.has_changed().unwrap_or_default();
+        is_news.then(|| Arc::clone(&self.0.borrow_and_update()))
     }
 }
 
 impl Publisher {
-    /// Whether a page still takes them.
+    /// Whether there is a reader.
     pub(super) fn is_wanted(&self) -> bool {
-        self.latest.strong_count() > 0
+        !self.sender.is_closed()
     }
 
     /// Notes that the last snapshot is out of date.
@@ -68,19 +68,11 @@ impl Publisher {
         if self.due_in() != Some(Duration::ZERO) {
             return;
         }
-        let Some(latest) = self.latest.upgrade() else { return };
         let begun = Instant::now();
         let snapshot = Arc::new(observer.snapshot().without_findings(&self.mute));
-        // A page that takes a snapshot at this moment gets the next one: observing never waits.
-        let place = match latest.snapshot.try_lock() {
-            Ok(place) => Some(place),
-            Err(TryLockError::Poisoned(place)) => Some(place.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        };
-        self.is_stale = place.is_none();
-        // The lock is released before the former snapshot is dropped, which takes longer than moving a pointer.
-        let former = place.map(|mut place| place.replace(snapshot));
-        drop(former);
+        // Readers hold the channel's lock only while they count a reference. The former snapshot is dropped after the lock.
+        drop(self.sender.send_replace(snapshot));
+        self.is_stale = false;
         self.due = Instant::now() + pause_after(begun.elapsed());
     }
 }
@@ -101,26 +93,30 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_before_it_is_due_or_without_news_or_for_nobody() {
+    fn snapshots_are_made_when_due_and_only_with_news_and_readers() {
         let observer = Observer::new(Limits::default());
-        let (latest, mut publisher) = Latest::begin(Vec::new());
+        let (mut reader, mut publisher) = Snapshots::begin(Vec::new());
+        assert!(reader.take().is_none(), "nothing is published yet");
         publisher.publish_if_due(&observer);
-        assert!(latest.take().is_some());
+        assert!(reader.take().is_some());
         publisher.publish_if_due(&observer);
-        assert!(latest.take().is_none() && publisher.due_in().is_none(), "there is no news");
+        assert!(reader.take().is_none() && publisher.due_in().is_none(), "there is no news");
         publisher.note_change();
         publisher.publish_if_due(&observer);
-        assert!(latest.take().is_none() && publisher.due_in() > Some(Duration::ZERO), "it is not due");
-        drop(latest);
+        assert!(reader.take().is_none() && publisher.due_in() > Some(Duration::ZERO), "it is not due");
+        drop(reader);
         assert!(!publisher.is_wanted() && publisher.due_in().is_none());
     }
 
     #[test]
-    fn observing_does_not_wait_for_who_takes_a_snapshot() {
-        let (latest, mut publisher) = Latest::begin(Vec::new());
-        let taking = latest.snapshot.lock().unwrap();
+    fn readers_share_one_snapshot_and_each_gets_it_once() {
+        let (mut page, mut publisher) = Snapshots::begin(Vec::new());
+        let mut metrics = page.clone();
         publisher.publish_if_due(&Observer::new(Limits::default()));
-        assert!(publisher.due_in() > Some(Duration::ZERO), "it is tried again, and not at once: another would cost as much");
-        drop(taking);
+        let (one, other) = (page.take().unwrap(), metrics.take().unwrap());
+        assert!(Arc::ptr_eq(&one, &other));
+        assert!(page.take().is_none() && metrics.take().is_none());
+        drop(page);
+        assert!(publisher.is_wanted(), "one reader is left");
     }
 }
