@@ -4,12 +4,8 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use observer_core::http::{Direction, Gap, HeaderFields, Protocol, Start};
-use observer_core::observation::{Plaintext, Process};
+use observer_core::observation::{EndManner, Plaintext, Process};
 use observer_core::time::Timestamp;
-
-/// Identifies one connection within a run; never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnectionId(pub u64);
 
 /// The facts about a connection when it opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,21 +22,6 @@ pub struct ConnectionInfo {
     pub protocol: Option<Protocol>,
     /// Whether the first bytes offered are the first of the connection.
     pub start: Start,
-}
-
-/// How one direction of a connection ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EndManner {
-    /// TLS `close_notify` (RFC 8446 §6.1).
-    CloseNotify,
-    /// A TCP FIN without `close_notify`.
-    Fin,
-    /// A TCP RST, or a dead path (keep-alive failed, unreachable).
-    Reset,
-    /// Bytes that are not TLS, or a fatal alert (RFC 8446 §6.2).
-    BrokenTls,
-    /// The tap ended it before either peer did.
-    ByTap,
 }
 
 /// One event of a connection. Both directions share one order.

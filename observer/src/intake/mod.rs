@@ -19,12 +19,13 @@ mod receiver;
 #[cfg(test)]
 mod tests;
 
-pub use event::{ConnectionId, ConnectionInfo, EndManner, TapEvent};
+pub use event::{ConnectionInfo, TapEvent};
 pub use feed::ConnectionFeed;
 pub use handover::Intake;
 pub use limits::IntakeLimits;
 pub use losses::IntakeLosses;
-pub use notice::{ListenerState, Notice};
+pub use notice::Notice;
+pub use observer_core::observation::{ConnectionId, EndManner, ListenerState};
 pub use pending_process::PendingProcess;
 pub use queue::{Delivered, Delivery};
 pub use receiver::IntakeReceiver;

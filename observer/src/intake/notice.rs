@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use observer_core::observation::ProbeMissed;
+use observer_core::observation::{ListenerState, ProbeMissed};
 use observer_core::routing::ServerProfile;
 use observer_core::time::Timestamp;
 
@@ -68,13 +68,4 @@ pub enum Notice {
         /// How it failed.
         error: UpstreamError,
     },
-}
-
-/// Whether clients can connect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ListenerState {
-    /// Connections are accepted.
-    Listening,
-    /// Upstream refuses connections, and so do we: the port is held, but does not listen.
-    Held,
 }

@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use observer_core::http::{Direction, Start};
-use observer_core::observation::{self, ConnectionDecoder, Observation, Plaintext, UpstreamName, WORDS, What};
+use observer_core::observation::{ConnectionDecoder, Observation, Plaintext, UpstreamName, WORDS, What};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
 use crate::api_server::UpstreamError;
 use crate::injected_fault::{self, Place};
-use crate::intake::{ConnectionId, EndManner, ListenerState, Notice, TapEvent};
+use crate::intake::{ConnectionId, Notice, TapEvent};
 
 /// The decoders of all open connections.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Decoding {
         }
         if outcome.is_err() {
             self.fail(id);
-            emit(Observation { at: time_of(event), what: What::DecoderFailed { connection: connection(id) } });
+            emit(Observation { at: time_of(event), what: What::DecoderFailed { connection: id } });
             if let TapEvent::Closed { at, forwarded } = event {
                 self.close(id, *at, *forwarded, emit);
             }
@@ -65,7 +65,7 @@ impl Decoding {
     fn event(&mut self, id: ConnectionId, event: &TapEvent, emit: &mut dyn FnMut(Observation)) {
         match event {
             TapEvent::Opened { at, info, .. } => {
-                let connection = connection(id);
+                let connection = id;
                 let upstream = self.upstream(info.listener);
                 let path_prefix = upstream.map_or("", |upstream| upstream.path_prefix.as_str());
                 let decoder = match info.start {
@@ -96,7 +96,7 @@ impl Decoding {
                 self.on(id, |decoder| decoder.socket_blocked(*at, *since, emit));
             }
             TapEvent::Ended { at, direction, manner } => {
-                self.on(id, |decoder| decoder.end(*at, *direction, of_manner(*manner), emit));
+                self.on(id, |decoder| decoder.end(*at, *direction, *manner, emit));
             }
             TapEvent::OutOfSight { at } => self.on(id, |decoder| decoder.lose_sight(*at, emit)),
             TapEvent::Closed { at, forwarded } => self.close(id, *at, *forwarded, emit),
@@ -111,7 +111,7 @@ impl Decoding {
                 decoder.close(at, forwarded, emit);
             }
             Some(Connection::Failed { observed, missed }) => {
-                let (observed, connection) = (*observed, connection(id));
+                let (observed, connection) = (*observed, id);
                 for (direction, bytes) in lacking(forwarded, observed, *missed) {
                     emit(Observation { at, what: What::Missed { connection, stream: None, direction, bytes } });
                 }
@@ -136,11 +136,7 @@ impl Decoding {
         Some(match notice {
             Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
             Notice::Listener { at, listener, state } => {
-                let state = match state {
-                    ListenerState::Listening => observation::ListenerState::Listening,
-                    ListenerState::Held => observation::ListenerState::Refusing,
-                };
-                Observation { at: *at, what: What::Listener { upstream: name(self.upstream(*listener)), state } }
+                Observation { at: *at, what: What::Listener { upstream: name(self.upstream(*listener)), state: *state } }
             }
             Notice::ResetInsteadOfRefused { at, clients, .. } => {
                 Observation { at: *at, what: What::ResetInsteadOfRefused { connections: *clients } }
@@ -177,21 +173,6 @@ fn lacking(forwarded: Plaintext, observed: Plaintext, missed: Plaintext) -> impl
     let request = rest(forwarded.request, observed.request, missed.request);
     let response = rest(forwarded.response, observed.response, missed.response);
     [(Direction::Request, request), (Direction::Response, response)].into_iter().filter(|(_, bytes)| *bytes > 0)
-}
-
-/// The same connection, as observations number it.
-pub(super) fn connection(id: ConnectionId) -> observation::ConnectionId {
-    observation::ConnectionId(id.0)
-}
-
-fn of_manner(manner: EndManner) -> observation::EndManner {
-    match manner {
-        EndManner::CloseNotify => observation::EndManner::CloseNotify,
-        EndManner::Fin => observation::EndManner::Fin,
-        EndManner::Reset => observation::EndManner::Reset,
-        EndManner::BrokenTls => observation::EndManner::BrokenTls,
-        EndManner::ByTap => observation::EndManner::ByWatchtap,
-    }
 }
 
 fn name(upstream: Option<&Upstream>) -> UpstreamName {

@@ -25,7 +25,7 @@ const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nC
 fn what_a_tap_delivers_ends_in_the_snapshot() {
     let outcome = observe(Outputs::default(), |intake| {
         exchange(intake);
-        intake.notice(Notice::Listener { at: now(), listener: anywhere(), state: ListenerState::Held });
+        intake.notice(Notice::Listener { at: now(), listener: anywhere(), state: ListenerState::Refusing });
         intake.notice(Notice::ResetInsteadOfRefused { at: now(), listener: anywhere(), clients: 3 });
     });
     let totals = &outcome.snapshot.totals;
@@ -53,7 +53,7 @@ fn a_run_lasts_until_its_end_and_not_until_its_last_observation() {
     let lines = EventLines::begin(Printer::to(Box::new(Seen(seen)) as Box<dyn Write + Send>)).unwrap();
     let mut lasted = Duration::ZERO;
     let outcome = observe(Outputs::new(vec![Box::new(lines)], None), |intake| {
-        intake.notice(Notice::Listener { at: now(), listener: anywhere(), state: ListenerState::Held });
+        intake.notice(Notice::Listener { at: now(), listener: anywhere(), state: ListenerState::Refusing });
         observed.recv_timeout(Duration::from_secs(10)).unwrap();
         let begun = Instant::now();
         while lasted < Duration::from_millis(5) {

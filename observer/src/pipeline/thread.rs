@@ -12,7 +12,7 @@ use observer_core::time::Timestamp;
 
 use super::Upstream;
 use super::deadline::{Deadline, PATIENCE, Undecoded};
-use super::decoding::{Decoding, connection};
+use super::decoding::Decoding;
 
 use super::awaiting_process::AwaitingProcess;
 use super::awaiting_profile::AwaitingProfile;
@@ -207,7 +207,7 @@ impl State {
                 let process_follows = matches!(event, TapEvent::Opened { process_follows: true, .. });
                 decoding.take(*id, event, &mut |observation| awaiting_process.pass(observation, process_follows, &mut emit));
             }
-            Delivery::Process(id, process) => awaiting_process.answer(connection(*id), process.clone(), &mut emit),
+            Delivery::Process(id, process) => awaiting_process.answer(*id, process.clone(), &mut emit),
             Delivery::Notice(notice) => {
                 if let Some(observation) = decoding.notice(notice) {
                     awaiting_process.pass(observation, false, &mut emit);

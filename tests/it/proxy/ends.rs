@@ -105,7 +105,7 @@ async fn what_the_tap_ends_itself_is_told_as_its_own_doing() {
     let (mut rig, receiver) = observed();
     let (_client, _upstream) = rig.pair().await;
     rig.handle.stop(Duration::ZERO).await;
-    assert_eq!(ends(receiver).await, [(Direction::Request, EndManner::ByTap), (Direction::Response, EndManner::ByTap)]);
+    assert_eq!(ends(receiver).await, [(Direction::Request, EndManner::ByWatchtap), (Direction::Response, EndManner::ByWatchtap)]);
 }
 
 #[tokio::test]

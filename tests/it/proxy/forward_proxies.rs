@@ -108,7 +108,7 @@ async fn a_proxy_that_refuses_is_an_upstream_that_refuses() {
     let rig = rig_behind(&format!("http://me:s3cret@{}", socket.local_addr().unwrap()), "api.invalid", &ClusterCa::new());
     rig.client(&["h2"], None).await.unwrap_err();
     assert!(rig.refuses().await);
-    assert_eq!((rig.handle.state(), rig.handle.counts().reset_instead_of_refused), (ListenerState::Held, 1));
+    assert_eq!((rig.handle.state(), rig.handle.counts().reset_instead_of_refused), (ListenerState::Refusing, 1));
     let message = rig.handle.last_upstream_error().unwrap().to_string();
     assert!(message.contains(&format!("the proxy http://{} refuses", socket.local_addr().unwrap())), "{message}");
 
@@ -124,7 +124,7 @@ async fn a_proxy_that_is_back_and_says_no_does_not_refuse_any_more() {
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let rig = rig_behind(&format!("http://{}", socket.local_addr().unwrap()), "api.invalid", &ClusterCa::new());
     rig.client(&["h2"], None).await.unwrap_err();
-    eventually(|| rig.handle.state() == ListenerState::Held).await;
+    eventually(|| rig.handle.state() == ListenerState::Refusing).await;
 
     let listener = socket.listen(16).unwrap();
     let denying = tokio::spawn(async move {

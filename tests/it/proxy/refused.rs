@@ -55,7 +55,7 @@ async fn a_goaway_makes_the_port_follow_upstream_while_the_connection_lives_on()
     let settings_and_goaway: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
     upstream.write_all(settings_and_goaway).await.unwrap();
 
-    eventually(|| rig.handle.state() == ListenerState::Held).await;
+    eventually(|| rig.handle.state() == ListenerState::Refusing).await;
     assert!(rig.refuses().await);
     client.read_exact(&mut vec![0; settings_and_goaway.len()]).await.unwrap();
     upstream.write_all(b"the last watch events").await.unwrap();
@@ -67,7 +67,7 @@ async fn upstream_that_is_looked_at_and_refuses_is_followed_before_the_first_cli
     let mut rig = Rig::start();
     rig.upstream.refuse().await;
     rig.handle.check_upstream();
-    eventually(|| rig.handle.state() == ListenerState::Held).await;
+    eventually(|| rig.handle.state() == ListenerState::Refusing).await;
     assert!(rig.refuses().await);
     assert_eq!(rig.handle.counts().reset_instead_of_refused, 0);
 }
@@ -109,7 +109,7 @@ async fn strangers_cannot_take_the_port_at_any_time() {
     let (client, upstream) = rig.pair().await;
     rig.upstream.refuse().await;
     drop(upstream);
-    eventually(|| rig.handle.state() == ListenerState::Held).await;
+    eventually(|| rig.handle.state() == ListenerState::Refusing).await;
     assert_not_bindable(rig.address, "held");
     drop(client);
     assert_not_bindable(rig.address, "held without connections");
@@ -143,7 +143,7 @@ async fn a_spare_that_upstream_has_dropped_is_a_sign_like_any_other() {
     read_to_end(&mut client).await;
     assert_eq!(rig.handle.state(), ListenerState::Listening);
     rig.upstream.close_listener();
-    eventually(|| rig.handle.state() == ListenerState::Held).await;
+    eventually(|| rig.handle.state() == ListenerState::Refusing).await;
     assert_eq!(rig.handle.counts().bare_dials, 2);
 }
 

@@ -85,7 +85,7 @@ impl Flow {
         }
         match self.state {
             State::Ending(EndManner::Reset) => Poll::Ready(FlowEnd::Reset),
-            State::Ending(EndManner::BrokenTls | EndManner::ByTap) => Poll::Ready(FlowEnd::Broken),
+            State::Ending(EndManner::BrokenTls | EndManner::ByWatchtap) => Poll::Ready(FlowEnd::Broken),
             State::Ending(manner @ (EndManner::CloseNotify | EndManner::Fin)) => {
                 sink.poll_shutdown(context, manner).map(|()| FlowEnd::HalfClosed)
             }
@@ -96,7 +96,7 @@ impl Flow {
     /// Reports that the tap ends this direction, unless the source's own end was reported.
     pub(super) fn cut(&self, tee: &mut Tee) {
         if matches!(self.state, State::Open) {
-            tee.ended(self.direction, EndManner::ByTap);
+            tee.ended(self.direction, EndManner::ByWatchtap);
         }
     }
 

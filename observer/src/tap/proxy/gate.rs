@@ -57,7 +57,7 @@ impl Gate {
     /// Waits until the port is held.
     pub(super) async fn held(&self) {
         let mut state = self.state.subscribe();
-        if state.wait_for(|state| *state == ListenerState::Held).await.is_err() {
+        if state.wait_for(|state| *state == ListenerState::Refusing).await.is_err() {
             std::future::pending::<()>().await;
         }
     }

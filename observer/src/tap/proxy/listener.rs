@@ -149,7 +149,7 @@ impl Listener {
             Err(_other) if self.port.is_held() => self.probe.retry(),
             Err(_other) => {}
         }
-        let state = if self.port.is_held() { ListenerState::Held } else { ListenerState::Listening };
+        let state = if self.port.is_held() { ListenerState::Refusing } else { ListenerState::Listening };
         self.shared.gate.settle(question, state);
         if self.shared.gate.is_open() {
             self.dial();
@@ -173,7 +173,7 @@ impl Listener {
     fn hold(&mut self) {
         if !self.port.is_held() {
             let resets = self.port.hold();
-            self.shared.listener_is(ListenerState::Held);
+            self.shared.listener_is(ListenerState::Refusing);
             self.shared.reset_instead_of_refused(resets);
         }
     }

@@ -120,7 +120,7 @@ async fn fail(shared: &Shared, error: UpstreamError) {
     if may_refuse {
         let question = shared.gate.ask();
         shared.gate.answer(question).await;
-        if is_refusal || shared.gate.state() == ListenerState::Held {
+        if is_refusal || shared.gate.state() == ListenerState::Refusing {
             shared.reset_instead_of_refused(1);
         }
     }
