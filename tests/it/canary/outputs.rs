@@ -49,7 +49,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/private_file.rs", &["exec", "run", "demo", "read"], "all files that flags ask for"),
     ("observer/src/tap/probe/binary/named.rs", &[], "opens libraries, to read"),
     ("observer/src/tap/probe/binary/program_file.rs", &[], "opens programs, to read"),
-    ("observer/src/tap/probe/opened_file.rs", &[], "opens programs, to read"),
+    ("observer/src/tap/probe/find/opened_file.rs", &[], "opens programs, to read"),
     ("observer/src/tap/proxy/port.rs", &["exec", "run"], "the listeners"),
     ("observer/src/terminal/modes.rs", &[], "looks whether there is a terminal"),
     ("observer/src/terminal/screen.rs", &[], "the page, which shows of a snapshot less than the report"),

@@ -1,42 +1,17 @@
 //! The tap without a proxy: eBPF programs record the plaintext that TLS libraries of local processes take and return.
 
 mod assembly;
+mod attach;
 pub mod binary;
-mod call_rate;
-mod cgroup;
-mod changes;
 mod check;
-mod containers;
-mod ending;
+mod collect;
 mod error;
-mod file_numbers;
-mod file_table;
-mod files;
-mod in_order;
-mod installed;
+mod find;
 pub mod kernel;
 mod kernel_clock;
-mod late;
-mod left_files;
-mod libraries;
 mod limit;
-mod listeners;
-mod looking;
-mod namespace;
-mod never;
-mod opened_file;
 mod options;
-mod orders;
-mod plan;
-mod probing;
-mod program_file;
-mod program_files;
 mod run;
-mod schedule;
-mod selection;
-mod standstill;
-mod telling;
-mod wakes;
 
 pub use assembly::{Answer, Assembly, Limits};
 pub use error::{OptionsError, ProbeError};

@@ -7,7 +7,7 @@
 //! - `looking` finds and reads the files of processes, and attaches programs to them and detaches them. It owns the programs
 //!   ([`Programs`]) and all attachments.
 //!
-//! Two bounded channels connect them ([`orders`](super::orders)): orders name processes to look at, and findings report the
+//! Two bounded channels connect them ([`attach`](super::attach)): orders name processes to look at, and findings report the
 //! results. `probing` never waits for `looking`. Shutdown has one order. `probing` drops its orders, so `looking` ends, and all
 //! attachments end with it. Then the findings end, and `probing` takes the rest of the rings. A panic in either thread has the same
 //! effect, since it ends both channels.
@@ -23,23 +23,15 @@ use observer_ebpf::{FILTER_SERVER_ENDS, Filter};
 use tokio::sync::watch;
 
 use super::assembly::{Assembly, Limits};
+use super::attach::{LastTurn, Looking, Orders, ProbedFiles, Task, findings};
+use super::collect::{InOrder, Probing, Telling, Wakes};
 use super::error::ProbeError;
-use super::files::ProbedFiles;
-use super::in_order::InOrder;
+use super::find::namespace::{self, INITIAL_PID_NAMESPACE};
+use super::find::{NeverProbed, Selection, is_any_listened_on};
 use super::kernel::{Options, Programs};
 use super::kernel_clock::Times;
 use super::limit;
-use super::listeners::is_any_listened_on;
-use super::looking::{Looking, Task};
-use super::namespace::{self, INITIAL_PID_NAMESPACE};
-use super::never::NeverProbed;
 use super::options::{ProbeOptions, ProbeOutcome};
-use super::orders::{Orders, findings};
-use super::probing::Probing;
-use super::selection::Selection;
-use super::standstill::LastTurn;
-use super::telling::Telling;
-use super::wakes::Wakes;
 use crate::intake::Intake;
 use crate::tap::Clock;
 

@@ -3,8 +3,8 @@
 use std::fs;
 
 use super::trial::Trial;
+use crate::tap::probe::find::namespace;
 use crate::tap::probe::kernel::kernel_offsets;
-use crate::tap::probe::namespace;
 
 /// A machine, and the rights of this process on it.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@ use super::capability::{Capabilities, Capability, effective_user};
 use super::machine::Machine;
 use super::trial::Step;
 use crate::probe_check::Requirement;
+use crate::tap::probe::find::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
 use crate::tap::probe::limit;
-use crate::tap::probe::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
 
 /// `/proc/sys/kernel/arch` of machines with the registers that the programs read.
 const ARCHITECTURE: &str = "x86_64";

@@ -4,8 +4,8 @@ use super::machine::Machine;
 use super::requirements::requirements;
 use super::trial::{Step, Trial};
 use crate::probe_check::{ProbeCheck, Requirement, RequirementState};
+use crate::tap::probe::find::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
 use crate::tap::probe::limit;
-use crate::tap::probe::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
 
 /// A machine that lacks nothing, as root.
 fn sound() -> Machine {

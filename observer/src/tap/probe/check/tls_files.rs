@@ -7,12 +7,9 @@ use std::io;
 use procfs::process::Process;
 
 use crate::probe_check::{CheckProgress, CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, Seen};
+use crate::tap::probe::attach::{NotProbed, out_of_reach};
 use crate::tap::probe::binary::{OpenSslFlavour, OpenSslProbePoints, Rustls, TlsLibrary, probe_points, read_program};
-use crate::tap::probe::files::{NotProbed, out_of_reach};
-use crate::tap::probe::libraries::Libraries;
-use crate::tap::probe::opened_file::OpenedFile;
-use crate::tap::probe::program_file::{FileIdentity, ProgramFile};
-use crate::tap::probe::program_files::program_files;
+use crate::tap::probe::find::{FileIdentity, Libraries, OpenedFile, ProgramFile, program_files};
 
 /// The files of all processes, and the processes that could not be examined.
 #[derive(Debug, Default)]

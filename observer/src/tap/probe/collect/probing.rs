@@ -10,18 +10,17 @@ use std::time::{Duration, Instant};
 
 use observer_ebpf::LifeKind;
 
-use super::assembly::Answer;
 use super::ending::Ending;
-use super::error::ProbeError;
 use super::in_order::InOrder;
-use super::kernel::Recorded;
-use super::kernel_clock::{Times, kernels_now};
-use super::options::ProbeOutcome;
-use super::orders::{Finding, Order, Orders};
-use super::standstill::{LastTurn, Standstill};
 use super::telling::{Telling, missed};
 use super::wakes::Wakes;
 use crate::tap::Clock;
+use crate::tap::probe::assembly::Answer;
+use crate::tap::probe::attach::{Finding, LastTurn, Order, Orders, Standstill};
+use crate::tap::probe::error::ProbeError;
+use crate::tap::probe::kernel::Recorded;
+use crate::tap::probe::kernel_clock::{Times, kernels_now};
+use crate::tap::probe::options::ProbeOutcome;
 
 /// How often the rings are read, since the programs send no wake-up for a record. Overdue data is given up as often.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -35,18 +34,18 @@ const BATCH: usize = 4_096;
 
 /// The state that the thread starts with.
 #[derive(Debug)]
-pub(super) struct Probing {
-    pub(super) clock: Clock,
-    pub(super) recorded: Recorded,
+pub(in crate::tap::probe) struct Probing {
+    pub(in crate::tap::probe) clock: Clock,
+    pub(in crate::tap::probe) recorded: Recorded,
     /// Of the rings of `recorded`.
-    pub(super) wakes: Wakes,
-    pub(super) in_order: InOrder,
-    pub(super) telling: Telling,
+    pub(in crate::tap::probe) wakes: Wakes,
+    pub(in crate::tap::probe) in_order: InOrder,
+    pub(in crate::tap::probe) telling: Telling,
     /// To the looking thread.
-    pub(super) orders: Orders,
-    pub(super) findings: Receiver<Finding>,
+    pub(in crate::tap::probe) orders: Orders,
+    pub(in crate::tap::probe) findings: Receiver<Finding>,
     /// Of the looking thread.
-    pub(super) last_turn: LastTurn,
+    pub(in crate::tap::probe) last_turn: LastTurn,
 }
 
 /// The state of the running thread.
@@ -73,7 +72,7 @@ struct Run {
 impl Probing {
     /// Takes records until shutdown is requested or the looking thread has failed. It then continues, for a bounded time, until
     /// nothing more can come.
-    pub(super) fn run(self, is_asked: &AtomicBool) -> Result<ProbeOutcome, ProbeError> {
+    pub(in crate::tap::probe) fn run(self, is_asked: &AtomicBool) -> Result<ProbeOutcome, ProbeError> {
         let Self { clock, recorded, wakes, in_order, telling, orders, findings, last_turn } = self;
         let mut run = Run {
             clock,

@@ -25,7 +25,7 @@ const SHARE: u32 = 20;
 
 /// Containers by the numbers of their cgroups.
 #[derive(Debug, Default)]
-pub(super) struct Containers {
+pub(in crate::tap::probe) struct Containers {
     /// The mount point of cgroups of version 2, and the part of the tree that is mounted there.
     mounted: Option<(PathBuf, PathBuf)>,
     /// All cgroups as of the last scan.
@@ -35,13 +35,13 @@ pub(super) struct Containers {
 
 impl Containers {
     /// Scans nothing before the first look-up.
-    pub(super) fn new() -> Self {
+    pub(in crate::tap::probe) fn new() -> Self {
         let place = mounted().into_iter().next();
         Self { mounted: place.map(|place| (place.mount_point, PathBuf::from(place.root))), ..Self::default() }
     }
 
     /// The container of the client that a record opens; `None` for other records.
-    pub(super) fn of_record(&mut self, record: &Record, payload: &[u8]) -> Option<Container> {
+    pub(in crate::tap::probe) fn of_record(&mut self, record: &Record, payload: &[u8]) -> Option<Container> {
         if record.kind != Kind::Opened as u32 {
             return None;
         }

@@ -9,25 +9,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Instant;
 
 use super::files::ProbedFiles;
-use super::installed::installed_libraries;
-use super::kernel::Programs;
-use super::kernel_clock::kernels_now;
-use super::late::{LateProcesses, began};
-use super::libraries::Libraries;
-use super::options::ProbeOutcome;
 use super::orders::{Explained, Finding, Findings, Order};
-use super::program_file::ProgramFile;
-use super::program_files::program_files;
 use super::schedule::{Due, Schedule};
-use super::selection::Selection;
 use super::standstill::LastTurn;
+use crate::tap::probe::find::{LateProcesses, Libraries, ProgramFile, Selection, began, installed_libraries, program_files};
+use crate::tap::probe::kernel::Programs;
+use crate::tap::probe::kernel_clock::kernels_now;
+use crate::tap::probe::options::ProbeOutcome;
 
 /// Most orders taken before the next look at a process.
 const BATCH: usize = 1_024;
 
 /// The state of the looking thread. Attachments drop before the findings end, so nothing is recorded after that.
 #[derive(Debug)]
-pub(super) struct Looking {
+pub(in crate::tap::probe) struct Looking {
     files: ProbedFiles,
     programs: Programs,
     selection: Selection,
@@ -45,17 +40,17 @@ pub(super) struct Looking {
 
 /// The inputs of the looking thread.
 #[derive(Debug)]
-pub(super) struct Task {
-    pub(super) files: ProbedFiles,
-    pub(super) programs: Programs,
-    pub(super) selection: Selection,
-    pub(super) api_servers: Vec<SocketAddr>,
-    pub(super) calls_per_second: u32,
-    pub(super) last_turn: LastTurn,
+pub(in crate::tap::probe) struct Task {
+    pub(in crate::tap::probe) files: ProbedFiles,
+    pub(in crate::tap::probe) programs: Programs,
+    pub(in crate::tap::probe) selection: Selection,
+    pub(in crate::tap::probe) api_servers: Vec<SocketAddr>,
+    pub(in crate::tap::probe) calls_per_second: u32,
+    pub(in crate::tap::probe) last_turn: LastTurn,
 }
 
 impl Looking {
-    pub(super) fn new(task: Task, ready: SyncSender<()>, findings: Findings) -> Self {
+    pub(in crate::tap::probe) fn new(task: Task, ready: SyncSender<()>, findings: Findings) -> Self {
         let Task { files, programs, selection, api_servers, calls_per_second, last_turn } = task;
         let (late, schedule) = (LateProcesses::default(), Schedule::new(Instant::now()));
         let libraries = Libraries::sparing(files.never().clone());
@@ -63,7 +58,7 @@ impl Looking {
     }
 
     /// Looks until the sender of orders is gone.
-    pub(super) fn run(mut self, orders: &Receiver<Order>) {
+    pub(in crate::tap::probe) fn run(mut self, orders: &Receiver<Order>) {
         // Processes selected by PID already run, and are looked at again and again for later libraries.
         if self.selection.may_grow() {
             for library in &installed_libraries() {

@@ -20,7 +20,7 @@ use super::program_file::{DELETED, FileIdentity, ProgramFile};
 /// # Errors
 ///
 /// The process is gone, or may not be inspected.
-pub(super) fn program_files(process: u32, libraries: &mut Libraries) -> io::Result<Vec<ProgramFile>> {
+pub(in crate::tap::probe) fn program_files(process: u32, libraries: &mut Libraries) -> io::Result<Vec<ProgramFile>> {
     let number = i32::try_from(process).map_err(io::Error::other)?;
     let maps = Process::new(number).and_then(|process| process.maps()).map_err(of_proc)?;
     let executable = fs::read_link(format!("/proc/{process}/exe"))?;

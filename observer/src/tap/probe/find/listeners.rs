@@ -8,7 +8,7 @@ use procfs::net::{TcpNetEntry, TcpState};
 use procfs::process::{Process, all_processes};
 
 /// Whether any process that we may inspect listens on one of these TCP ports, in any network namespace.
-pub(super) fn is_any_listened_on(ports: &BTreeSet<u16>) -> bool {
+pub(in crate::tap::probe) fn is_any_listened_on(ports: &BTreeSet<u16>) -> bool {
     let mut namespaces = BTreeSet::new();
     let processes = all_processes().into_iter().flatten().flatten();
     let in_fresh_namespaces = processes.filter(|process| {

@@ -19,7 +19,7 @@ const MAX_PROCESSES: usize = 65_536;
 
 /// Processes whose header fields are recorded.
 #[derive(Debug, Default)]
-pub(super) struct LateProcesses {
+pub(in crate::tap::probe) struct LateProcesses {
     told: BTreeMap<u32, Late>,
     /// Start times of the processes that were checked.
     looked_at: BTreeMap<u32, u64>,
@@ -38,7 +38,7 @@ impl LateProcesses {
     /// `probed` (clock ticks since boot, [`now`]).
     ///
     /// Its sockets are checked only once until it is [renewed](Self::renew), since later sockets may be of later connections.
-    pub(super) fn begins(
+    pub(in crate::tap::probe) fn begins(
         &mut self,
         process: u32,
         began: u64,
@@ -63,38 +63,38 @@ impl LateProcesses {
 
     /// Whether the PID was checked for another process, with a start time other than `began`. This catches reuse that no order
     /// reported.
-    pub(super) fn is_of_another(&self, process: u32, began: u64) -> bool {
+    pub(in crate::tap::probe) fn is_of_another(&self, process: u32, began: u64) -> bool {
         self.looked_at.get(&process).is_some_and(|former| *former != began)
     }
 
     /// Processes whose connections from before the probe are gone.
-    pub(super) fn over(&self, api_servers: &[SocketAddr]) -> Vec<u32> {
+    pub(in crate::tap::probe) fn over(&self, api_servers: &[SocketAddr]) -> Vec<u32> {
         let is_over =
             |(process, late): (&u32, &Late)| sockets(*process, api_servers).is_disjoint(&late.sockets).then_some(*process);
         self.told.iter().filter_map(is_over).collect()
     }
 
     /// Processes with recorded header fields in a file.
-    pub(super) fn told_of(&self, file: FileIdentity) -> Vec<u32> {
+    pub(in crate::tap::probe) fn told_of(&self, file: FileIdentity) -> Vec<u32> {
         self.told.iter().filter_map(|(process, late)| late.files.contains(&file).then_some(*process)).collect()
     }
 
     /// Forgets a process that is gone, runs another program, or has lost its connections from before. Returns the files whose
     /// fields no process needs any more; `None` if its fields were not recorded.
-    pub(super) fn forget(&mut self, process: u32) -> Option<Vec<FileIdentity>> {
+    pub(in crate::tap::probe) fn forget(&mut self, process: u32) -> Option<Vec<FileIdentity>> {
         let mut gone = self.told.remove(&process)?;
         gone.files.retain(|file| !self.told.values().any(|late| late.files.contains(file)));
         Some(gone.files)
     }
 
     /// The PID belongs to another process now, or the process runs another program.
-    pub(super) fn renew(&mut self, process: u32) {
+    pub(in crate::tap::probe) fn renew(&mut self, process: u32) {
         self.looked_at.remove(&process);
     }
 }
 
 /// Clock ticks since boot, as in proc(5).
-pub(super) fn now() -> u64 {
+pub(in crate::tap::probe) fn now() -> u64 {
     let time = clock_gettime(ClockId::Boottime);
     let ticks = procfs::ticks_per_second();
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
@@ -103,7 +103,7 @@ pub(super) fn now() -> u64 {
 }
 
 /// The start time of a process, as [`now`]; `None` if it is gone.
-pub(super) fn began(process: u32) -> Option<u64> {
+pub(in crate::tap::probe) fn began(process: u32) -> Option<u64> {
     Some(Process::new(i32::try_from(process).ok()?).ok()?.stat().ok()?.starttime)
 }
 

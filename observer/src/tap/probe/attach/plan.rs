@@ -2,8 +2,8 @@
 
 use observer_ebpf::DescriptorOffsets;
 
-use super::binary::{GoProbePoints, Http2Function, OpenSslFlavour, OpenSslProbePoints, ProbePoint, TlsLibrary};
-use super::kernel::Probe;
+use crate::tap::probe::binary::{GoProbePoints, Http2Function, OpenSslFlavour, OpenSslProbePoints, ProbePoint, TlsLibrary};
+use crate::tap::probe::kernel::Probe;
 
 /// A program and its places in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

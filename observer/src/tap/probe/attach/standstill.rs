@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::kernel_clock::kernels_now;
+use crate::tap::probe::kernel_clock::kernels_now;
 
 /// How long one turn may take before it is reported. A task is due each second, but programs are large and file systems may be
 /// slow.
@@ -12,33 +12,33 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// When the looking thread began its current turn, by the kernel's clock.
 #[derive(Clone, Debug)]
-pub(super) struct LastTurn(Arc<AtomicU64>);
+pub(in crate::tap::probe) struct LastTurn(Arc<AtomicU64>);
 
 /// The standstill that was reported, if any.
 #[derive(Debug, Default)]
-pub(super) struct Standstill {
+pub(in crate::tap::probe) struct Standstill {
     /// The turn that was reported as stuck.
     told: Option<u64>,
 }
 
 impl LastTurn {
-    pub(super) fn now() -> Self {
+    pub(in crate::tap::probe) fn now() -> Self {
         Self(Arc::new(AtomicU64::new(kernels_now())))
     }
 
     /// Begins the next turn now.
-    pub(super) fn turn(&self) {
+    pub(in crate::tap::probe) fn turn(&self) {
         self.0.store(kernels_now(), Ordering::Relaxed);
     }
 
-    pub(super) fn at(&self) -> u64 {
+    pub(in crate::tap::probe) fn at(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Standstill {
     /// The report due at `now` if the last turn began at `last_turn`: one when it takes long, and one with its duration afterwards.
-    pub(super) fn news(&mut self, now: u64, last_turn: u64) -> Option<String> {
+    pub(in crate::tap::probe) fn news(&mut self, now: u64, last_turn: u64) -> Option<String> {
         let turn = Duration::from_nanos(now.saturating_sub(last_turn));
         match self.told {
             None if turn >= PATIENCE => {

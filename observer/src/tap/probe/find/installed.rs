@@ -11,7 +11,7 @@ const FOLDERS: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/lo
 const TRIPLET: &str = "-linux-";
 
 /// Files with the name of OpenSSL's library, each once.
-pub(super) fn installed_libraries() -> Vec<ProgramFile> {
+pub(in crate::tap::probe) fn installed_libraries() -> Vec<ProgramFile> {
     let mut found: Vec<ProgramFile> = Vec::new();
     let folders = FOLDERS.iter().map(PathBuf::from).flat_map(|folder| {
         let triplets = entries(&folder).filter(|path| name(path).contains(TRIPLET) && path.is_dir()).collect::<Vec<_>>();

@@ -3,16 +3,16 @@
 use observer_core::time::Timestamp;
 use observer_ebpf::{Life, LifeKind, Record};
 
-use super::assembly::{Answer, Assembly};
 use super::changes::{Change, Changes};
-use super::containers::Containers;
-use super::kernel_clock::Times;
 use super::left_files::LeftFiles;
-use super::orders::Explained;
+use crate::tap::probe::assembly::{Answer, Assembly};
+use crate::tap::probe::attach::Explained;
+use crate::tap::probe::find::Containers;
+use crate::tap::probe::kernel_clock::Times;
 
 /// The assembly, and the changes that wait for their turn. All times are of the kernel's clock.
 #[derive(Debug)]
-pub(super) struct InOrder {
+pub(in crate::tap::probe) struct InOrder {
     times: Times,
     assembly: Assembly,
     containers: Containers,
@@ -24,7 +24,7 @@ pub(super) struct InOrder {
 }
 
 impl InOrder {
-    pub(super) fn new(times: Times, assembly: Assembly) -> Self {
+    pub(in crate::tap::probe) fn new(times: Times, assembly: Assembly) -> Self {
         Self {
             times,
             assembly,
@@ -36,30 +36,30 @@ impl InOrder {
     }
 
     /// Adopts the clocks as in `now`.
-    pub(super) fn look_at_clocks(&mut self, now: Times) {
+    pub(in crate::tap::probe) fn look_at_clocks(&mut self, now: Times) {
         self.times = self.times.again(now);
     }
 
     /// A process or a socket ended, or began to end.
-    pub(super) fn ended(&mut self, life: Life) {
+    pub(in crate::tap::probe) fn ended(&mut self, life: Life) {
         self.changes.ended(life);
         self.bound_changes();
     }
 
     /// A file is no longer probed, and nothing was recorded of it after `at`.
-    pub(super) fn left(&mut self, file: u16, at: u64) {
+    pub(in crate::tap::probe) fn left(&mut self, file: u16, at: u64) {
         self.left.add(file, at);
     }
 
     /// From now on, header fields of a process are recorded, or no longer.
-    pub(super) fn explain(&mut self, explained: Explained) {
+    pub(in crate::tap::probe) fn explain(&mut self, explained: Explained) {
         self.changes.explain(explained);
         self.bound_changes();
     }
 
     /// Takes the next record, after the changes before it and the files that have no later records. A new connection may have the
     /// socket and the memory address of one that has ended. Its file may have the number of one that was left.
-    pub(super) fn take(&mut self, record: &Record, payload: &[u8]) -> Answer {
+    pub(in crate::tap::probe) fn take(&mut self, record: &Record, payload: &[u8]) -> Answer {
         self.tell_of_changes(record.time);
         for file in self.left.before_record(record.time) {
             self.assembly.leave(self.times.of(record.time), file);
@@ -70,7 +70,7 @@ impl InOrder {
     }
 
     /// No record was left after all changes until `now` were applied.
-    pub(super) fn found_empty(&mut self, now: u64) {
+    pub(in crate::tap::probe) fn found_empty(&mut self, now: u64) {
         self.tell_of_changes(u64::MAX);
         for file in self.left.with_empty_ring(now) {
             self.assembly.leave(self.times.of(now), file);
@@ -80,19 +80,19 @@ impl InOrder {
 
     /// Gives up everything that has waited too long, as of the last record taken: records still in the rings have not been waited
     /// for.
-    pub(super) fn pass(&mut self) {
+    pub(in crate::tap::probe) fn pass(&mut self) {
         let taken = self.times.of(self.taken_until);
         self.assembly.look(taken);
         self.assembly.pass(taken);
     }
 
     /// No more records will come.
-    pub(super) fn finish(&mut self, at: Timestamp) {
+    pub(in crate::tap::probe) fn finish(&mut self, at: Timestamp) {
         self.assembly.finish(at);
     }
 
     /// The assembly, for its counters of unplaced data.
-    pub(super) const fn assembly(&self) -> &Assembly {
+    pub(in crate::tap::probe) const fn assembly(&self) -> &Assembly {
         &self.assembly
     }
 

@@ -11,7 +11,7 @@ use super::program_file::{FileIdentity, ProgramFile};
 
 /// A file whose code a process was seen to run. The process may end or execute another program while its file is examined.
 #[derive(Debug)]
-pub(super) struct OpenedFile {
+pub(in crate::tap::probe) struct OpenedFile {
     _file: File,
     path: PathBuf,
 }
@@ -22,7 +22,7 @@ impl OpenedFile {
     /// # Errors
     ///
     /// `NotFound` if the process no longer has it: its path leads to another file, or to none.
-    pub(super) fn of(found: &ProgramFile) -> io::Result<Self> {
+    pub(in crate::tap::probe) fn of(found: &ProgramFile) -> io::Result<Self> {
         // The observed process may have put something else there: opening a pipe would block, and opening a device has effects.
         let place = File::from(open(&found.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?);
         let there = place.metadata()?;
@@ -35,7 +35,7 @@ impl OpenedFile {
     }
 
     /// A path to it in this process, valid while `self` lives.
-    pub(super) fn path(&self) -> &Path {
+    pub(in crate::tap::probe) fn path(&self) -> &Path {
         &self.path
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::program_file::FileIdentity;
+use crate::tap::probe::find::FileIdentity;
 
 /// A file that no process was seen to run for this long is forgotten.
 const UNUSED: Duration = Duration::from_mins(10);

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-use super::options::ProbeOutcome;
+use crate::tap::probe::options::ProbeOutcome;
 
 /// Most waiting orders.
 const MAX_ORDERS: usize = 4_096;
@@ -11,7 +11,7 @@ const MAX_FINDINGS: usize = 1_024;
 
 /// An order to the looking thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(in crate::tap::probe) enum Order {
     /// A process executed a program.
     Executed(u32),
     /// A process has exited.
@@ -22,7 +22,7 @@ pub(super) enum Order {
 
 /// A result of looking.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Finding {
+pub(in crate::tap::probe) enum Finding {
     /// A file is no longer probed.
     Left {
         /// The file's number.
@@ -45,39 +45,39 @@ pub(super) enum Finding {
 
 /// Whether header fields of a process are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Explained {
+pub(in crate::tap::probe) struct Explained {
     /// Its PID.
-    pub(super) process: u32,
+    pub(in crate::tap::probe) process: u32,
     /// Whether they are recorded from then on.
-    pub(super) is_told: bool,
+    pub(in crate::tap::probe) is_told: bool,
     /// Since when, by the kernel's clock; a former process with this PID was gone by then.
-    pub(super) at: u64,
+    pub(in crate::tap::probe) at: u64,
 }
 
 /// The sender of findings, which waits for room.
-pub(super) type Findings = SyncSender<Finding>;
+pub(in crate::tap::probe) type Findings = SyncSender<Finding>;
 
 /// The sender of orders, which never waits.
 #[derive(Debug)]
-pub(super) struct Orders {
+pub(in crate::tap::probe) struct Orders {
     orders: SyncSender<Order>,
     are_missed: bool,
 }
 
 impl Orders {
-    pub(super) fn new() -> (Self, Receiver<Order>) {
+    pub(in crate::tap::probe) fn new() -> (Self, Receiver<Order>) {
         let (orders, receiver) = sync_channel(MAX_ORDERS);
         (Self { orders, are_missed: false }, receiver)
     }
 
     /// Gives an order. If it finds no room, [`Order::Missed`] follows as soon as there is room.
-    pub(super) fn give(&mut self, order: Order) {
+    pub(in crate::tap::probe) fn give(&mut self, order: Order) {
         self.catch_up();
         self.are_missed = self.are_missed || self.finds_no_room(order);
     }
 
     /// Sends [`Order::Missed`] if orders were missed and there is room now.
-    pub(super) fn catch_up(&mut self) {
+    pub(in crate::tap::probe) fn catch_up(&mut self) {
         self.are_missed = self.are_missed && self.finds_no_room(Order::Missed);
     }
 
@@ -87,7 +87,7 @@ impl Orders {
     }
 }
 
-pub(super) fn findings() -> (Findings, Receiver<Finding>) {
+pub(in crate::tap::probe) fn findings() -> (Findings, Receiver<Finding>) {
     sync_channel(MAX_FINDINGS)
 }
 

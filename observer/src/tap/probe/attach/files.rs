@@ -6,22 +6,19 @@ use std::time::Instant;
 
 use observer_ebpf::{AttachCookie, MAX_FILES};
 
-use super::binary::{BinaryError, OpenSslProbePoints, Rustls, TlsLibrary, probe_points, read_program};
 use super::call_rate::CallRate;
 use super::file_numbers::FileNumbers;
 use super::file_table::{FileTable, Known};
-use super::kernel::{Attachment, KernelError, Programs};
-use super::kernel_clock::kernels_now;
-use super::late::now;
-use super::never::NeverProbed;
-use super::opened_file::OpenedFile;
 use super::orders::Finding;
 use super::plan::{Placement, field_placements, placements};
-use super::program_file::{FileIdentity, ProgramFile};
+use crate::tap::probe::binary::{BinaryError, OpenSslProbePoints, Rustls, TlsLibrary, probe_points, read_program};
+use crate::tap::probe::find::{FileIdentity, NeverProbed, OpenedFile, ProgramFile, now};
+use crate::tap::probe::kernel::{Attachment, KernelError, Programs};
+use crate::tap::probe::kernel_clock::kernels_now;
 
 /// Why a file's connections are not seen, or not all of them.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum NotProbed {
+pub(in crate::tap::probe) enum NotProbed {
     /// The places for probes cannot be determined.
     #[error(transparent)]
     Binary(#[from] BinaryError),
@@ -69,7 +66,7 @@ pub(super) enum NotProbed {
 
 /// The examined files, and the attachments to them.
 #[derive(Debug)]
-pub(super) struct ProbedFiles {
+pub(in crate::tap::probe) struct ProbedFiles {
     never: NeverProbed,
     table: FileTable<ProbedFile>,
     numbers: FileNumbers,
@@ -96,16 +93,16 @@ struct ProbedFile {
 }
 
 impl ProbedFiles {
-    pub(super) fn new(never: NeverProbed) -> Self {
+    pub(in crate::tap::probe) fn new(never: NeverProbed) -> Self {
         Self { never, table: FileTable::new(), numbers: FileNumbers::new(), are_too_many: false }
     }
 
-    pub(super) fn never(&self) -> &NeverProbed {
+    pub(in crate::tap::probe) fn never(&self) -> &NeverProbed {
         &self.never
     }
 
     /// Probes a file that a process runs, unless it is probed already. If its connections cannot be seen, that is reported once.
-    pub(super) fn probe(&mut self, file: &ProgramFile, programs: &Programs, tell: &mut dyn FnMut(Finding)) {
+    pub(in crate::tap::probe) fn probe(&mut self, file: &ProgramFile, programs: &Programs, tell: &mut dyn FnMut(Finding)) {
         let now = Instant::now();
         let is_never = self.never.contains(file);
         match self.table.used(file.identity, now) {
@@ -155,7 +152,12 @@ impl ProbedFiles {
 
     /// Stops probing files whose functions are called more than `budget` times a second. For the others, it stops only the header
     /// fields if their functions exceed the budget. Each case is reported once. Returns the files whose header fields were stopped.
-    pub(super) fn leave_the_busy(&mut self, programs: &Programs, budget: u32, tell: &mut dyn FnMut(Finding)) -> Vec<FileIdentity> {
+    pub(in crate::tap::probe) fn leave_the_busy(
+        &mut self,
+        programs: &Programs,
+        budget: u32,
+        tell: &mut dyn FnMut(Finding),
+    ) -> Vec<FileIdentity> {
         let now = Instant::now();
         let busy = self.table.leave(|probed| {
             let beyond = probed.calls.beyond(now, programs.calls(probed.number), budget);
@@ -180,7 +182,7 @@ impl ProbedFiles {
     /// Stops probing files that no process has run for long and that their name no longer leads to: deleted files, and those of
     /// containers that are gone. A program that may be started again stays probed, since the first traffic of each new process
     /// would otherwise be missed.
-    pub(super) fn leave_the_unused(&mut self, tell: &mut dyn FnMut(Finding)) {
+    pub(in crate::tap::probe) fn leave_the_unused(&mut self, tell: &mut dyn FnMut(Finding)) {
         let is_there = |file, probed: &ProbedFile| FileIdentity::of(Path::new(&probed.name)) == Some(file);
         let unused = self.table.forget_unused(Instant::now(), is_there);
         self.detach(unused, tell);
@@ -208,17 +210,17 @@ impl ProbedFiles {
     }
 
     /// Whether header fields can be recorded for HTTP/2 connections of this file's processes.
-    pub(super) fn tells_fields(&self, file: FileIdentity) -> bool {
+    pub(in crate::tap::probe) fn tells_fields(&self, file: FileIdentity) -> bool {
         self.table.probed(file).is_some_and(|probed| !probed.fields.is_empty())
     }
 
     /// When a file was probed, as [`late::now`](now).
-    pub(super) fn probed_since(&self, file: FileIdentity) -> Option<u64> {
+    pub(in crate::tap::probe) fn probed_since(&self, file: FileIdentity) -> Option<u64> {
         self.table.probed(file).map(|probed| probed.since)
     }
 
     /// Starts recording header fields.
-    pub(super) fn probe_fields(&mut self, file: &ProgramFile, programs: &Programs) -> Result<(), NotProbed> {
+    pub(in crate::tap::probe) fn probe_fields(&mut self, file: &ProgramFile, programs: &Programs) -> Result<(), NotProbed> {
         if let Some(probed) = self.table.probed_mut(file.identity)
             && probed.attached_fields.is_empty()
         {
@@ -230,14 +232,14 @@ impl ProbedFiles {
     }
 
     /// Stops recording header fields.
-    pub(super) fn leave_fields(&mut self, file: FileIdentity) {
+    pub(in crate::tap::probe) fn leave_fields(&mut self, file: FileIdentity) {
         if let Some(probed) = self.table.probed_mut(file) {
             Attachment::end_all(std::mem::take(&mut probed.attached_fields));
         }
     }
 
     /// How many files have their header fields recorded.
-    pub(super) fn telling_fields(&self) -> usize {
+    pub(in crate::tap::probe) fn telling_fields(&self) -> usize {
         self.table.all_probed().filter(|probed| !probed.attached_fields.is_empty()).count()
     }
 }
@@ -252,7 +254,7 @@ impl Drop for ProbedFiles {
 
 impl NotProbed {
     /// Whether the file can no longer be reached through the process in which it was found.
-    pub(super) fn is_gone(&self) -> bool {
+    pub(in crate::tap::probe) fn is_gone(&self) -> bool {
         let Self::Opening(source) = self else { return false };
         source.kind() == io::ErrorKind::NotFound || source.raw_os_error() == Some(libc::ESRCH)
     }
@@ -296,7 +298,7 @@ fn probe(
 }
 
 /// Why some plaintext of a library is not seen. The functions that end a connection carry none.
-pub(super) fn out_of_reach(library: &TlsLibrary) -> Option<NotProbed> {
+pub(in crate::tap::probe) fn out_of_reach(library: &TlsLibrary) -> Option<NotProbed> {
     match library {
         TlsLibrary::GoCryptoTls(_) => None,
         TlsLibrary::Rustls(_) => Some(NotProbed::Rustls),

@@ -8,33 +8,33 @@ use std::time::SystemTime;
 use procfs::process::MemoryMap;
 
 /// The suffix that the table of mappings adds to the name of a deleted or replaced file.
-pub(super) const DELETED: &str = " (deleted)";
+pub(in crate::tap::probe) const DELETED: &str = " (deleted)";
 
 /// A file on its file system: the same for all processes that map it, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct FileIdentity {
+pub(in crate::tap::probe) struct FileIdentity {
     /// `st_dev` of stat(2).
-    pub(super) device: u64,
+    pub(in crate::tap::probe) device: u64,
     /// Its inode number. A later file may get the number of one that is gone.
-    pub(super) inode: u64,
+    pub(in crate::tap::probe) inode: u64,
     /// Its creation time, if the file system keeps it: no other file with this inode has the same. A new name or new permissions do
     /// not change it.
-    pub(super) born: Option<SystemTime>,
+    pub(in crate::tap::probe) born: Option<SystemTime>,
 }
 
 impl FileIdentity {
     /// The identity of the file at a path, following links; `None` if it is no regular file.
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub(in crate::tap::probe) fn of(path: &Path) -> Option<Self> {
         fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| Self::told(&metadata))
     }
 
     /// From the result of stat(2).
-    pub(super) fn told(metadata: &fs::Metadata) -> Self {
+    pub(in crate::tap::probe) fn told(metadata: &fs::Metadata) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino(), born: metadata.created().ok() }
     }
 
     /// From the table of mappings, if nothing better is available.
-    pub(super) fn mapped(map: &MemoryMap) -> Self {
+    pub(in crate::tap::probe) fn mapped(map: &MemoryMap) -> Self {
         let number = |number: i32| u32::try_from(number).unwrap_or_default();
         Self { device: rustix::fs::makedev(number(map.dev.0), number(map.dev.1)), inode: map.inode, born: None }
     }
@@ -42,11 +42,11 @@ impl FileIdentity {
 
 /// A file whose code a process runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ProgramFile {
-    pub(super) identity: FileIdentity,
+pub(in crate::tap::probe) struct ProgramFile {
+    pub(in crate::tap::probe) identity: FileIdentity,
     /// A path through `/proc` by which our process reaches it, even from another mount namespace or after the file was replaced on
     /// disk.
-    pub(super) path: PathBuf,
+    pub(in crate::tap::probe) path: PathBuf,
     /// Its path as the observed process sees it.
-    pub(super) name: String,
+    pub(in crate::tap::probe) name: String,
 }

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use procfs::process::MemoryMap;
 
-use super::binary::names_tls_functions;
 use super::never::NeverProbed;
 use super::opened_file::OpenedFile;
 use super::program_file::ProgramFile;
+use crate::tap::probe::binary::names_tls_functions;
 
 /// Words in the names of shared libraries that are or contain a TLS library: libssl, `BoringSSL` under its own name, netty's
 /// tcnative and conscrypt of Java, the `_ssl` module of Python. If a library with such a name cannot be probed, that is reported.
@@ -21,7 +21,7 @@ const REMEMBERED: Duration = Duration::from_mins(10);
 
 /// Remembers which libraries may have TLS.
 #[derive(Debug, Default)]
-pub(super) struct Libraries {
+pub(in crate::tap::probe) struct Libraries {
     /// Libraries that may not be searched.
     never: NeverProbed,
     known: HashMap<Mapped, LookedInto>,
@@ -38,12 +38,17 @@ struct LookedInto {
 
 impl Libraries {
     /// Libraries in `never` are not searched; each counts as one that may have TLS.
-    pub(super) fn sparing(never: NeverProbed) -> Self {
+    pub(in crate::tap::probe) fn sparing(never: NeverProbed) -> Self {
         Self { never, known: HashMap::new() }
     }
 
     /// Whether a library may have TLS. If its name does not show that, the file `found` is searched the first time.
-    pub(super) fn may_have_tls(&mut self, map: &MemoryMap, name: &Path, found: impl FnOnce() -> ProgramFile) -> bool {
+    pub(in crate::tap::probe) fn may_have_tls(
+        &mut self,
+        map: &MemoryMap,
+        name: &Path,
+        found: impl FnOnce() -> ProgramFile,
+    ) -> bool {
         if is_named_so(name) {
             return true;
         }

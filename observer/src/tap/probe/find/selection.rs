@@ -7,13 +7,13 @@ use observer_ebpf::{FILTER_BY_CGROUP, FILTER_BY_NAME, FILTER_BY_PROCESS, NAME_LE
 use procfs::process::Process;
 
 use super::cgroup::Cgroup;
-use super::error::OptionsError;
-use super::kernel::Selected;
-use super::options::ProbeOptions;
+use crate::tap::probe::error::OptionsError;
+use crate::tap::probe::kernel::Selected;
+use crate::tap::probe::options::ProbeOptions;
 
 /// Processes by PID, name and cgroup; all processes if none of these is given.
 #[derive(Debug, Default)]
-pub(super) struct Selection {
+pub(in crate::tap::probe) struct Selection {
     /// Start times by PID, in clock ticks as in proc(5).
     processes: BTreeMap<u32, u64>,
     names: Vec<Name>,
@@ -25,7 +25,7 @@ type Name = [u8; NAME_LENGTH];
 
 impl Selection {
     /// Resolves the targets of the options.
-    pub(super) fn of(options: &ProbeOptions) -> Result<Self, OptionsError> {
+    pub(in crate::tap::probe) fn of(options: &ProbeOptions) -> Result<Self, OptionsError> {
         let processes = options.processes.iter().map(|number| Ok((*number, started(*number)?)));
         let names = options.names.iter().map(|given| name(given.as_bytes()).ok_or(OptionsError::EmptyName));
         let cgroups = options.cgroups.iter().map(|given| Cgroup::find(given));
@@ -37,7 +37,7 @@ impl Selection {
     }
 
     /// The flags of the kernel's filter.
-    pub(super) fn flags(&self) -> u32 {
+    pub(in crate::tap::probe) fn flags(&self) -> u32 {
         let flag = |is_given: bool, flag| if is_given { flag } else { 0 };
         flag(!self.processes.is_empty(), FILTER_BY_PROCESS)
             | flag(!self.names.is_empty(), FILTER_BY_NAME)
@@ -45,7 +45,7 @@ impl Selection {
     }
 
     /// The selected processes, as entries of the kernel's maps.
-    pub(super) fn selected(&self) -> Selected {
+    pub(in crate::tap::probe) fn selected(&self) -> Selected {
         Selected {
             processes: self.processes.iter().map(|(number, started)| (*number, *started)).collect(),
             names: self.names.clone(),
@@ -54,17 +54,17 @@ impl Selection {
     }
 
     /// Whether later processes may be selected.
-    pub(super) fn may_grow(&self) -> bool {
+    pub(in crate::tap::probe) fn may_grow(&self) -> bool {
         self.processes.is_empty() || !self.names.is_empty() || !self.cgroups.is_empty()
     }
 
     /// The processes selected by PID.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(in crate::tap::probe) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
         self.processes.keys().copied()
     }
 
     /// Whether a process may be selected now; false only if it certainly is not.
-    pub(super) fn may_include(&self, process: u32) -> bool {
+    pub(in crate::tap::probe) fn may_include(&self, process: u32) -> bool {
         let is_any = self.processes.is_empty() && self.names.is_empty() && self.cgroups.is_empty();
         is_any
             || self.processes.contains_key(&process)

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::error::OptionsError;
 use super::program_file::{DELETED, FileIdentity, ProgramFile};
+use crate::tap::probe::error::OptionsError;
 
 /// Excluded files, by path and by base name.
 #[derive(Clone, Debug, Default)]
-pub(super) struct NeverProbed {
+pub(in crate::tap::probe) struct NeverProbed {
     names: Vec<String>,
     /// Identities of the paths that exist on this machine, since files may have other names as well.
     identities: Vec<FileIdentity>,
@@ -15,7 +15,7 @@ pub(super) struct NeverProbed {
 
 impl NeverProbed {
     /// Takes absolute paths and base names.
-    pub(super) fn of(given: &[String]) -> Result<Self, OptionsError> {
+    pub(in crate::tap::probe) fn of(given: &[String]) -> Result<Self, OptionsError> {
         let is_name = |name: &&String| !name.starts_with('/') && (name.is_empty() || name.contains('/'));
         if let Some(wrong) = given.iter().find(is_name) {
             return Err(OptionsError::NoFile(wrong.clone()));
@@ -25,7 +25,7 @@ impl NeverProbed {
     }
 
     /// Whether a file is excluded.
-    pub(super) fn contains(&self, file: &ProgramFile) -> bool {
+    pub(in crate::tap::probe) fn contains(&self, file: &ProgramFile) -> bool {
         let path = file.name.strip_suffix(DELETED).unwrap_or(&file.name);
         let base = path.rsplit('/').next().unwrap_or_default();
         self.identities.contains(&file.identity) || self.names.iter().any(|name| name == path || name == base)

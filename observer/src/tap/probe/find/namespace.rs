@@ -4,12 +4,12 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
 /// The PID namespace whose PIDs are the kernel's own: `PROC_PID_INIT_INO` of Linux `include/linux/proc_ns.h`, 6.18.
-pub(super) const INITIAL_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
+pub(in crate::tap::probe) const INITIAL_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
 /// The user namespace whose capabilities the kernel checks: `PROC_USER_INIT_INO`, as above.
-pub(super) const INITIAL_USER_NAMESPACE: u64 = 0xEFFF_FFFD;
+pub(in crate::tap::probe) const INITIAL_USER_NAMESPACE: u64 = 0xEFFF_FFFD;
 
 /// Device and inode of our namespace of a kind, which is a name in `/proc/self/ns`; `None` if it cannot be read.
-pub(super) fn own(kind: &str) -> Option<(u64, u64)> {
+pub(in crate::tap::probe) fn own(kind: &str) -> Option<(u64, u64)> {
     let file = fs::metadata(format!("/proc/self/ns/{kind}")).ok()?;
     Some((file.dev(), file.ino()))
 }

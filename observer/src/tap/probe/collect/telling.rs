@@ -3,31 +3,31 @@
 use observer_core::observation::ProbeMissed;
 use observer_ebpf::Loss;
 
-use super::assembly::Assembly;
-use super::kernel::Recorded;
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
+use crate::tap::probe::assembly::Assembly;
+use crate::tap::probe::kernel::Recorded;
 
 /// Reports gaps to the intake.
 #[derive(Debug)]
-pub(super) struct Telling {
+pub(in crate::tap::probe) struct Telling {
     intake: Intake,
     clock: Clock,
     missed: ProbeMissed,
 }
 
 impl Telling {
-    pub(super) fn new(intake: Intake, clock: Clock) -> Self {
+    pub(in crate::tap::probe) fn new(intake: Intake, clock: Clock) -> Self {
         Self { intake, clock, missed: ProbeMissed::default() }
     }
 
     /// Reports that the connections of a program or library are not seen.
-    pub(super) fn not_probed(&self, file: &str, why: &str) {
+    pub(in crate::tap::probe) fn not_probed(&self, file: &str, why: &str) {
         self.intake.notice(Notice::NotProbed { at: self.clock.now(), file: file.to_owned(), why: why.to_owned() });
     }
 
     /// Takes the totals of missed records, and reports the increase, if any.
-    pub(super) fn missed(&mut self, until_now: ProbeMissed) {
+    pub(in crate::tap::probe) fn missed(&mut self, until_now: ProbeMissed) {
         let news = until_now.since(&self.missed);
         self.missed = until_now;
         if !news.is_none() {
@@ -37,7 +37,7 @@ impl Telling {
 }
 
 /// The totals that the programs missed or the assembly could not place.
-pub(super) fn missed(recorded: &Recorded, assembly: &Assembly) -> ProbeMissed {
+pub(in crate::tap::probe) fn missed(recorded: &Recorded, assembly: &Assembly) -> ProbeMissed {
     ProbeMissed {
         records: recorded.lost(Loss::NoRoom),
         bytes: recorded.lost(Loss::NoRoomBytes),

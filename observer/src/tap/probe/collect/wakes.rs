@@ -13,7 +13,7 @@ use rustix::event::{Timespec, epoll};
 /// of epoll(7)). Then only a wake-up (`BPF_RB_FORCE_WAKEUP`) ends a wait, and other data (`BPF_RB_NO_WAKEUP`) stays until the next
 /// read.
 #[derive(Debug)]
-pub(super) struct Wakes {
+pub(in crate::tap::probe) struct Wakes {
     epoll: OwnedFd,
     was_woken: bool,
 }
@@ -22,7 +22,7 @@ impl Wakes {
     /// # Errors
     ///
     /// The kernel refuses, for example one more open file.
-    pub(super) fn of(rings: impl IntoIterator<Item = impl AsFd>) -> io::Result<Self> {
+    pub(in crate::tap::probe) fn of(rings: impl IntoIterator<Item = impl AsFd>) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for ring in rings {
             epoll::add(&epoll, ring, epoll::EventData::new_u64(0), epoll::EventFlags::IN | epoll::EventFlags::ET)?;
@@ -31,7 +31,7 @@ impl Wakes {
     }
 
     /// Waits for a wake-up, at most `most`. If the last wait ended with one, it first waits until `least` after `last_look`.
-    pub(super) fn wait(&mut self, last_look: Instant, least: Duration, most: Duration) {
+    pub(in crate::tap::probe) fn wait(&mut self, last_look: Instant, least: Duration, most: Duration) {
         if self.was_woken {
             thread::sleep(least.saturating_sub(last_look.elapsed()));
         }

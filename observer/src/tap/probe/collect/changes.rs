@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use observer_ebpf::Life;
 
-use super::orders::Explained;
+use crate::tap::probe::attach::Explained;
 
 /// Most ends that wait, and most changes of header-field recording that wait.
 const MAX_WAITING: usize = 65_536;

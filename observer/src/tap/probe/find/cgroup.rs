@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use procfs::process::{MountInfo, Process};
 use rustix::fs::statfs;
 
-use super::error::OptionsError;
+use crate::tap::probe::error::OptionsError;
 
 /// `CGROUP2_SUPER_MAGIC` of Linux `include/uapi/linux/magic.h`.
 const MAGIC: u64 = 0x6367_7270;
