@@ -13,7 +13,7 @@ mod limit;
 mod options;
 mod run;
 
-pub use assembly::{Answer, Assembly, Limits};
+pub use assembly::{Assembly, Limits, Recording};
 pub use error::{OptionsError, ProbeError};
 pub use options::{ProbeOptions, ProbeOutcome};
 pub use run::ProbeTap;

@@ -10,7 +10,7 @@ use observer_core::observation::Process;
 use observer_core::time::Timestamp;
 use observer_ebpf::{ConnectionKey, Role};
 
-use super::place::{Ends, Place};
+use super::socket::{Endpoints, Socket};
 use crate::intake::PendingProcess;
 
 /// How long a reported server's end waits for the process of its client.
@@ -19,11 +19,11 @@ const CLIENT_TIME: Duration = Duration::from_millis(100);
 /// Ends that are reported, or will be with their first bytes.
 #[derive(Debug, Default)]
 pub(super) struct BothEnds {
-    told: HashMap<Ends, Told>,
+    reported: HashMap<Endpoints, Reported>,
 }
 
 #[derive(Debug)]
-struct Told {
+struct Reported {
     connection: ConnectionKey,
     role: Role,
     client: Client,
@@ -33,7 +33,7 @@ struct Told {
 /// The client's process, which a server's end does not know.
 #[derive(Debug)]
 enum Client {
-    NotKnown,
+    Unknown,
     Awaited(PendingProcess, Timestamp),
     Known(Process),
 }
@@ -41,56 +41,56 @@ enum Client {
 impl BothEnds {
     /// Takes an end that became known. False if it is the other end of a reported connection, or of one that ended recently. A
     /// second end on the same side is from another network with the same addresses, or its predecessor is over.
-    pub(super) fn take(&mut self, connection: ConnectionKey, place: &Place) -> bool {
-        if let Some(told) = self.told.get_mut(&place.ends).filter(|told| told.role != place.role) {
-            if place.role == Role::Client {
-                told.client_is(place.process.clone());
+    pub(super) fn take(&mut self, connection: ConnectionKey, socket: &Socket) -> bool {
+        if let Some(reported) = self.reported.get_mut(&socket.endpoints).filter(|reported| reported.role != socket.role) {
+            if socket.role == Role::Client {
+                reported.client_is(socket.process.clone());
             }
             return false;
         }
-        let told = Told { connection, role: place.role, client: Client::NotKnown, over: None };
-        self.told.insert(place.ends, told);
+        let reported = Reported { connection, role: socket.role, client: Client::Unknown, over: None };
+        self.reported.insert(socket.endpoints, reported);
         true
     }
 
     /// The client's process, if its end became known before the server's end was reported.
-    pub(super) fn client(&self, ends: &Ends) -> Option<Process> {
-        match &self.told.get(ends)?.client {
+    pub(super) fn client(&self, endpoints: &Endpoints) -> Option<Process> {
+        match &self.reported.get(endpoints)?.client {
             Client::Known(process) => Some(process.clone()),
-            Client::NotKnown | Client::Awaited(..) => None,
+            Client::Unknown | Client::Awaited(..) => None,
         }
     }
 
     /// A server's end was reported at this time; `pending` waits for its client's process.
-    pub(super) fn await_client(&mut self, at: Timestamp, ends: &Ends, pending: PendingProcess) {
-        if let Some(told) = self.told.get_mut(ends) {
-            told.client = Client::Awaited(pending, at);
+    pub(super) fn await_client(&mut self, at: Timestamp, endpoints: &Endpoints, pending: PendingProcess) {
+        if let Some(reported) = self.reported.get_mut(endpoints) {
+            reported.client = Client::Awaited(pending, at);
         }
     }
 
     /// Marks a connection as over.
-    pub(super) fn over(&mut self, at: Timestamp, connection: ConnectionKey, ends: &Ends) {
-        if let Some(told) = self.told.get_mut(ends).filter(|told| told.connection == connection) {
-            told.over = Some(at);
+    pub(super) fn over(&mut self, at: Timestamp, connection: ConnectionKey, endpoints: &Endpoints) {
+        if let Some(reported) = self.reported.get_mut(endpoints).filter(|reported| reported.connection == connection) {
+            reported.over = Some(at);
         }
     }
 
     /// Forgets connections that have been over for `linger`, and gives up overdue clients.
-    pub(super) fn pass(&mut self, now: Timestamp, linger: Duration) {
-        self.told.retain(|_, told| {
-            if matches!(told.client, Client::Awaited(_, since) if since.plus(CLIENT_TIME) <= now) {
-                told.client = Client::NotKnown;
+    pub(super) fn expire(&mut self, now: Timestamp, linger: Duration) {
+        self.reported.retain(|_, reported| {
+            if matches!(reported.client, Client::Awaited(_, since) if since.plus(CLIENT_TIME) <= now) {
+                reported.client = Client::Unknown;
             }
-            told.over.is_none_or(|over| over.plus(linger) > now)
+            reported.over.is_none_or(|over| over.plus(linger) > now)
         });
     }
 }
 
-impl Told {
+impl Reported {
     fn client_is(&mut self, process: Process) {
-        match std::mem::replace(&mut self.client, Client::NotKnown) {
+        match std::mem::replace(&mut self.client, Client::Unknown) {
             Client::Awaited(pending, _) => pending.found(process),
-            Client::NotKnown | Client::Known(_) => self.client = Client::Known(process),
+            Client::Unknown | Client::Known(_) => self.client = Client::Known(process),
         }
     }
 }

@@ -6,8 +6,8 @@ use observer_core::http::{Direction, Protocol, Start};
 use observer_core::time::Timestamp;
 use observer_ebpf::Role;
 
-use super::held::Held;
-use super::place::Place;
+use super::header_recovery::HeldRead;
+use super::socket::Socket;
 use super::socket_ends::{End, SocketEnds};
 use super::transfer::{Plaintext, Transfer, Way};
 use crate::intake::{ConnectionFeed, EndManner};
@@ -24,7 +24,7 @@ pub(super) enum Last {
 /// A connection and its position in each direction.
 #[derive(Debug)]
 pub(super) struct Followed {
-    pub place: Place,
+    pub socket: Socket,
     pub ends: SocketEnds,
     /// Since when its process no longer has it: the process is gone, or has silently given it up.
     pub abandoned: Option<Timestamp>,
@@ -36,7 +36,7 @@ pub(super) struct Followed {
     /// Whether its beginning was seen. Otherwise its header blocks refer to an unknown table.
     start: Start,
     /// Bytes that wait for their header fields, if those are recorded.
-    held: Option<Held>,
+    held: Option<HeldRead>,
 }
 
 /// A connection's protocol, and whether its first record has its first bytes.
@@ -49,24 +49,24 @@ pub(super) fn beginning(role: Role, first: &Transfer<'_>) -> (Option<Protocol>, 
 }
 
 impl Followed {
-    pub(super) fn new(place: Place, start: Start, feed: ConnectionFeed, ends: SocketEnds) -> Self {
-        Self { place, ends, abandoned: None, feed, sent: 0, received: 0, latest: Timestamp::default(), start, held: None }
+    pub(super) fn new(socket: Socket, start: Start, feed: ConnectionFeed, ends: SocketEnds) -> Self {
+        Self { socket, ends, abandoned: None, feed, sent: 0, received: 0, latest: Timestamp::default(), start, held: None }
     }
 
     /// Header fields are recorded from now on. If the beginning was seen, the bytes alone are enough.
-    pub(super) fn explain(&mut self) {
+    pub(super) fn recover_fields(&mut self) {
         if self.start == Start::Middle && self.held.is_none() {
-            self.held = Some(Held::default());
+            self.held = Some(HeldRead::default());
         }
     }
 
-    /// Whether recorded header fields are wanted.
-    pub(super) const fn is_explained(&self) -> bool {
-        self.held.is_some()
+    /// The last read, if recorded header fields are wanted.
+    pub(super) const fn held_read(&mut self) -> Option<&mut HeldRead> {
+        self.held.as_mut()
     }
 
     /// Header fields are no longer recorded.
-    pub(super) fn explain_no_more(&mut self) {
+    pub(super) fn recover_no_fields(&mut self) {
         self.release();
         self.held = None;
     }
@@ -83,13 +83,8 @@ impl Followed {
                     self.release();
                 }
             }
-            Some(_) | None => self.pass(transfer),
+            Some(_) | None => self.forward(transfer),
         }
-    }
-
-    /// Takes field `number` of a read that ended at `received` bytes; false if it comes too late.
-    pub(super) fn received_field(&mut self, received: u64, number: u64, name: &[u8], value: &[u8]) -> bool {
-        self.held.as_mut().is_some_and(|held| held.received_field(received, number, name, value))
     }
 
     /// Since when nothing has come, if its process no longer has it or its socket is closed.
@@ -98,21 +93,21 @@ impl Followed {
     }
 
     /// Notes that all records up to `taken` were taken; bytes that have waited for `wait` are passed on.
-    pub(super) fn look(&mut self, taken: Timestamp, wait: Duration) {
-        if self.held.as_mut().is_some_and(|held| held.look(taken, wait)) {
+    pub(super) fn release_overdue(&mut self, taken: Timestamp, wait: Duration) {
+        if self.held.as_mut().is_some_and(|held| held.is_overdue(taken, wait)) {
             self.release();
         }
     }
 
     /// Passes on everything that waits.
     pub(super) fn release(&mut self) {
-        for transfer in self.held.as_mut().map(Held::take).unwrap_or_default() {
-            self.pass(transfer);
+        for transfer in self.held.as_mut().map(HeldRead::take).unwrap_or_default() {
+            self.forward(transfer);
         }
     }
 
     /// Passes on bytes at their position in their direction. Missing bytes before it are a gap.
-    fn pass(&mut self, transfer: Transfer<'_>) {
+    fn forward(&mut self, transfer: Transfer<'_>) {
         let Transfer { at, way, offset, bytes, fields } = transfer;
         self.latest = self.latest.max(at);
         let bytes = match bytes {
@@ -130,10 +125,10 @@ impl Followed {
     /// Passes on bytes at their position in their direction, without those passed on before.
     fn bytes(&mut self, at: Timestamp, way: Way, offset: u64, bytes: &[u8]) {
         let known = self.position(way).saturating_sub(offset);
-        let news = usize::try_from(known).ok().and_then(|known| bytes.get(known..)).filter(|news| !news.is_empty());
-        if let Some(news) = news {
-            *self.position_mut(way) += news.len() as u64;
-            self.feed.bytes(at, self.direction(way), news);
+        let new = usize::try_from(known).ok().and_then(|known| bytes.get(known..)).filter(|new| !new.is_empty());
+        if let Some(new) = new {
+            *self.position_mut(way) += new.len() as u64;
+            self.feed.bytes(at, self.direction(way), new);
         }
     }
 
@@ -167,7 +162,7 @@ impl Followed {
     }
 
     fn direction(&self, way: Way) -> Direction {
-        match (self.place.role, way) {
+        match (self.socket.role, way) {
             (Role::Client, Way::Sent) | (Role::Server, Way::Received) => Direction::Request,
             (Role::Client, Way::Received) | (Role::Server, Way::Sent) => Direction::Response,
         }

@@ -1,16 +1,14 @@
 //! Turns the programs' records into feeds: one for each connection with an API server, with gaps for missing records.
 
 mod both_ends;
-mod explained;
+mod connection;
+mod connections;
 mod followed;
-mod held;
-mod place;
-mod records;
-mod sent_fields;
+mod header_recovery;
+mod socket;
 mod socket_ends;
 #[cfg(test)]
 mod tests;
 mod transfer;
-mod waiting;
 
-pub use records::{Answer, Assembly, Limits};
+pub use connections::{Assembly, Limits, Recording};

@@ -57,14 +57,14 @@ pub(super) struct SocketEnds {
 
 impl SocketEnds {
     /// Takes the next change of state. A repeated one has no effect.
-    pub(super) fn changed(&mut self, at: Timestamp, life: &Life) {
-        for way in [life.before, life.after].into_iter().flat_map(finished) {
+    pub(super) fn changed(&mut self, at: Timestamp, event: &Life) {
+        for way in [event.before, event.after].into_iter().flat_map(finished) {
             self.note(at, *way, EndManner::Fin);
         }
-        if life.after != CLOSE {
+        if event.after != CLOSE {
             return;
         }
-        match (life.error, life.before) {
+        match (event.error, event.before) {
             (EPIPE, _) => self.note(at, Way::Received, EndManner::Fin),
             (0, ESTABLISHED | CLOSE_WAIT) => self.note(at, Way::Sent, EndManner::Reset),
             (0, _) => {}

@@ -1,4 +1,4 @@
-//! Bytes that passed in one direction.
+//! Bytes that passed in one direction, and those that are held back.
 
 use std::borrow::Cow;
 
@@ -27,6 +27,34 @@ pub(super) enum Plaintext<'b> {
     Known(Cow<'b, [u8]>),
     /// A number of bytes that could not be read.
     Unreadable(u64),
+}
+
+/// Bytes that are held back, in order of arrival.
+#[derive(Debug, Default)]
+pub(super) struct HeldTransfers {
+    transfers: Vec<Transfer<'static>>,
+    bytes: u64,
+}
+
+impl HeldTransfers {
+    pub(super) fn push(&mut self, transfer: Transfer<'_>) {
+        self.bytes = self.bytes.saturating_add(transfer.bytes.length());
+        self.transfers.push(transfer.into_owned());
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.transfers.is_empty()
+    }
+
+    /// Number of bytes held. Unreadable bytes count, too: they take room later.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns everything held.
+    pub(super) fn take(&mut self) -> Vec<Transfer<'static>> {
+        std::mem::take(self).transfers
+    }
 }
 
 impl Transfer<'_> {

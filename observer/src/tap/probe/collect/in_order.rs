@@ -5,7 +5,7 @@ use observer_ebpf::{Life, LifeKind, Record};
 
 use super::changes::{Change, Changes};
 use super::left_files::LeftFiles;
-use crate::tap::probe::assembly::{Answer, Assembly};
+use crate::tap::probe::assembly::{Assembly, Recording};
 use crate::tap::probe::attach::Explained;
 use crate::tap::probe::find::Containers;
 use crate::tap::probe::kernel_clock::Times;
@@ -59,10 +59,10 @@ impl InOrder {
 
     /// Takes the next record, after the changes before it and the files that have no later records. A new connection may have the
     /// socket and the memory address of one that has ended. Its file may have the number of one that was left.
-    pub(in crate::tap::probe) fn take(&mut self, record: &Record, payload: &[u8]) -> Answer {
+    pub(in crate::tap::probe) fn take(&mut self, record: &Record, payload: &[u8]) -> Recording {
         self.tell_of_changes(record.time);
         for file in self.left.before_record(record.time) {
-            self.assembly.leave(self.times.of(record.time), file);
+            self.assembly.detached(self.times.of(record.time), file);
         }
         self.taken_until = self.taken_until.max(record.time);
         let container = self.containers.of_record(record, payload);
@@ -73,7 +73,7 @@ impl InOrder {
     pub(in crate::tap::probe) fn found_empty(&mut self, now: u64) {
         self.tell_of_changes(u64::MAX);
         for file in self.left.with_empty_ring(now) {
-            self.assembly.leave(self.times.of(now), file);
+            self.assembly.detached(self.times.of(now), file);
         }
         self.taken_until = self.taken_until.max(now);
     }
@@ -82,8 +82,8 @@ impl InOrder {
     /// for.
     pub(in crate::tap::probe) fn pass(&mut self) {
         let taken = self.times.of(self.taken_until);
-        self.assembly.look(taken);
-        self.assembly.pass(taken);
+        self.assembly.release_overdue(taken);
+        self.assembly.expire(taken);
     }
 
     /// No more records will come.
@@ -106,7 +106,7 @@ impl InOrder {
     fn tell_of_changes(&mut self, before: u64) {
         while let Some(change) = self.changes.next(before) {
             match change {
-                Change::Explained(Explained { process, is_told, .. }) => self.assembly.explain(process, is_told),
+                Change::Explained(Explained { process, is_told, .. }) => self.assembly.record_fields(process, is_told),
                 Change::Ended(life) if life.kind == LifeKind::Exit as u32 => {
                     self.assembly.exited(self.times.of(life.time), life.process);
                 }

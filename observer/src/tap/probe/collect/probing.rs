@@ -15,7 +15,7 @@ use super::in_order::InOrder;
 use super::telling::{Telling, missed};
 use super::wakes::Wakes;
 use crate::tap::Clock;
-use crate::tap::probe::assembly::Answer;
+use crate::tap::probe::assembly::Recording;
 use crate::tap::probe::attach::{Finding, LastTurn, Order, Orders, Standstill};
 use crate::tap::probe::error::ProbeError;
 use crate::tap::probe::kernel::Recorded;
@@ -162,14 +162,14 @@ impl Run {
                     later = Some((*record, payload.to_vec()));
                     return ControlFlow::Break(());
                 }
-                if in_order.take(record, payload) == Answer::Dismiss {
+                if in_order.take(record, payload) == Recording::Stops {
                     dismissed.push(record.connection);
                 }
                 ControlFlow::Continue(())
             });
             let Some((record, payload)) = later else { break };
             self.catch_up();
-            if self.in_order.take(&record, &payload) == Answer::Dismiss {
+            if self.in_order.take(&record, &payload) == Recording::Stops {
                 dismissed.push(record.connection);
             }
         }

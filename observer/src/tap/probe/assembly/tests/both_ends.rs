@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use observer_core::time::Timestamp;
 
-use super::super::Answer;
+use super::super::Recording;
 use super::stage::{CLIENT, GET, RECEIVED, SENT, SERVER, Stage};
 use crate::intake::{Delivery, TapEvent};
 
@@ -13,34 +13,34 @@ const CLIENT_END: &str = "127.0.0.1:40000";
 const SERVER_END: &str = "127.0.0.1:6443";
 
 #[test]
-fn connection_is_told_by_the_end_that_is_known_first() {
+fn connection_is_reported_by_the_end_that_is_known_first() {
     for (first, second) in [(CLIENT, SERVER), (SERVER, CLIENT)] {
         let mut stage = Stage::new();
         stage.begin(first, 1);
-        assert_eq!(stage.opens(second, 2), Answer::Dismiss);
+        assert_eq!(stage.opens(second, 2), Recording::Stops);
         stage.take(second, 2, SENT, 0, GET);
         stage.close(second, 2, 29);
         stage.close(first, 1, 29);
-        assert_eq!(stage.told().len(), 4, "one connection's beginning, bytes, end and close");
+        assert_eq!(stage.reports().len(), 4, "one connection's beginning, bytes, end and close");
     }
 }
 
 #[test]
-fn end_that_becomes_known_behind_the_life_of_the_other_is_of_the_same_connection() {
+fn end_that_becomes_known_after_the_other_has_ended_is_of_the_same_connection() {
     for (first, second) in [(CLIENT, SERVER), (SERVER, CLIENT)] {
         let mut stage = Stage::new();
         stage.begin(first, 1);
         stage.close(first, 1, 29);
-        assert_eq!(stage.opens(second, 2), Answer::Dismiss);
-        stage.told();
+        assert_eq!(stage.opens(second, 2), Recording::Stops);
+        stage.reports();
         // The same end again belongs to another connection, as soon as the former is over.
         stage.begin(first, 3);
         stage.close(first, 3, 29);
-        assert_eq!(stage.told().len(), 4);
+        assert_eq!(stage.reports().len(), 4);
         // Later, so does the other end.
-        stage.assembly.pass(Timestamp::from_nanos(2_000_000_000));
+        stage.assembly.expire(Timestamp::from_nanos(2_000_000_000));
         stage.begin(second, 4);
-        assert_eq!(stage.told().len(), 2);
+        assert_eq!(stage.reports().len(), 2);
     }
 }
 
@@ -49,27 +49,27 @@ fn process_of_a_client_is_known_by_its_own_end_where_its_server_was_first() {
     let mut stage = Stage::new();
     server_says(&mut stage);
     let opened = "1 opened None Middle 127.0.0.1:40000 to 127.0.0.1:6443";
-    assert_eq!(stage.told(), [opened, "1 response 29 bytes"]);
-    assert_eq!(stage.open_between(CLIENT, 2, CLIENT_END, SERVER_END), Answer::Dismiss);
-    assert_eq!(stage.told(), [format!("1 of {:?}", Some(CLIENT))]);
+    assert_eq!(stage.reports(), [opened, "1 response 29 bytes"]);
+    assert_eq!(stage.open_between(CLIENT, 2, CLIENT_END, SERVER_END), Recording::Stops);
+    assert_eq!(stage.reports(), [format!("1 of {:?}", Some(CLIENT))]);
 }
 
 #[test]
 fn process_of_a_client_is_not_waited_for_without_end() {
     let mut stage = Stage::new();
     server_says(&mut stage);
-    stage.told();
-    stage.assembly.pass(Timestamp::from_nanos(50_000_000));
-    assert_eq!(stage.told(), [""; 0]);
-    stage.assembly.pass(Timestamp::from_nanos(100_000_001));
-    assert_eq!(stage.told(), ["1 of None"]);
+    stage.reports();
+    stage.assembly.expire(Timestamp::from_nanos(50_000_000));
+    assert_eq!(stage.reports(), [""; 0]);
+    stage.assembly.expire(Timestamp::from_nanos(100_000_001));
+    assert_eq!(stage.reports(), ["1 of None"]);
 }
 
 #[test]
 fn client_that_is_known_before_its_servers_first_bytes_has_its_process() {
     let mut stage = Stage::new();
-    assert_eq!(stage.open_between(SERVER, 1, SERVER_END, CLIENT_END), Answer::Nothing);
-    assert_eq!(stage.open_between(CLIENT, 2, CLIENT_END, SERVER_END), Answer::Dismiss);
+    assert_eq!(stage.open_between(SERVER, 1, SERVER_END, CLIENT_END), Recording::Continues);
+    assert_eq!(stage.open_between(CLIENT, 2, CLIENT_END, SERVER_END), Recording::Stops);
     stage.take(SERVER, 1, RECEIVED, 0, GET);
     let processes: Vec<_> = stage
         .receiver
@@ -83,6 +83,6 @@ fn client_that_is_known_before_its_servers_first_bytes_has_its_process() {
 }
 
 fn server_says(stage: &mut Stage) {
-    assert_eq!(stage.open_between(SERVER, 1, SERVER_END, CLIENT_END), Answer::Nothing);
+    assert_eq!(stage.open_between(SERVER, 1, SERVER_END, CLIENT_END), Recording::Continues);
     stage.take(SERVER, 1, SENT, 0, GET);
 }

@@ -9,7 +9,7 @@ use super::stage::{CLIENT, GET, RECEIVED, SENT, Stage};
 
 #[test]
 fn sent_fields_come_before_the_bytes_that_their_goroutine_sends() {
-    let mut stage = Stage::explained();
+    let mut stage = Stage::recovering();
     stage.take(CLIENT, 1, SENT, 0, b"in the middle");
     stage.sent_field(8, b":path", b"/a");
     stage.sent_field(9, b":path", b"/b");
@@ -24,7 +24,7 @@ fn sent_fields_come_before_the_bytes_that_their_goroutine_sends() {
     stage.headers(8, 13);
     stage.take(CLIENT, 1, SENT, 27, b"a third");
     assert_eq!(
-        stage.told()[1..],
+        stage.reports()[1..],
         [
             "1 request 13 bytes",
             "1 request 2 fields of OfStream(7)",
@@ -38,8 +38,8 @@ fn sent_fields_come_before_the_bytes_that_their_goroutine_sends() {
 }
 
 #[test]
-fn block_of_which_a_field_or_the_stream_is_lost_is_not_told_and_spoils_no_other() {
-    let mut stage = Stage::explained();
+fn block_with_a_lost_field_or_stream_is_dropped_and_spoils_no_other() {
+    let mut stage = Stage::recovering();
     stage.take(CLIENT, 1, SENT, 0, b"in the middle");
     stage.sent_field(8, b":path", b"/a");
     stage.lost_field(8);
@@ -53,97 +53,97 @@ fn block_of_which_a_field_or_the_stream_is_lost_is_not_told_and_spoils_no_other(
     stage.sent_field(8, b":path", b"/a");
     stage.headers(8, 7);
     stage.take(CLIENT, 1, SENT, 13, b"a block");
-    assert_eq!(stage.told()[1..], ["1 request 13 bytes", "1 request 1 fields of OfStream(7)", "1 request 7 bytes"]);
+    assert_eq!(stage.reports()[1..], ["1 request 13 bytes", "1 request 1 fields of OfStream(7)", "1 request 7 bytes"]);
     assert_eq!(stage.assembly.unused_fields(), 4);
 }
 
 #[test]
-fn fields_of_a_connection_that_nobody_wants_are_dropped_and_not_missed() {
-    let mut stage = Stage::explained();
+fn fields_of_an_unwanted_connection_are_dropped_and_not_missed() {
+    let mut stage = Stage::recovering();
     stage.take(CLIENT, 1, SENT, 0, b"in the middle");
     stage.sent_field(8, b"authorization", b"a");
     stage.unwanted_headers(8, 1);
     stage.sent_field(8, b":path", b"/b");
     stage.headers(8, 3);
     stage.take(CLIENT, 1, SENT, 13, b"a block");
-    assert_eq!(stage.told()[1..], ["1 request 13 bytes", "1 request 1 fields of OfStream(3)", "1 request 7 bytes"]);
+    assert_eq!(stage.reports()[1..], ["1 request 13 bytes", "1 request 1 fields of OfStream(3)", "1 request 7 bytes"]);
     assert_eq!(stage.assembly.unused_fields(), 0);
 }
 
 #[test]
-fn received_bytes_wait_for_the_fields_in_them_and_what_is_sent_waits_behind() {
-    let mut stage = Stage::explained_with(Limits { decoding: Duration::from_nanos(20), ..Limits::default() });
+fn received_bytes_wait_for_their_fields_and_sent_bytes_wait_after_them() {
+    let mut stage = Stage::recovering_with(Limits { decoding: Duration::from_nanos(20), ..Limits::default() });
     stage.take(CLIENT, 1, RECEIVED, 0, b"first");
     stage.received_field(5, 0);
     stage.received_field(5, 1);
     stage.take(CLIENT, 1, SENT, 0, b"meanwhile");
-    assert_eq!(stage.told().len(), 1, "opened, and no more");
+    assert_eq!(stage.reports().len(), 1, "opened, and no more");
     stage.take(CLIENT, 1, RECEIVED, 5, b"second");
-    assert_eq!(stage.told(), ["1 response 2 fields of OfNextBytes", "1 response 5 bytes", "1 request 9 bytes"]);
+    assert_eq!(stage.reports(), ["1 response 2 fields of OfNextBytes", "1 response 5 bytes", "1 request 9 bytes"]);
     // Its fields belong to bytes that were already passed on.
     stage.received_field(5, 2);
-    stage.assembly.look(Timestamp::from_nanos(7));
+    stage.assembly.release_overdue(Timestamp::from_nanos(7));
     stage.received_field(11, 0);
-    stage.assembly.look(Timestamp::from_nanos(7 + 19));
-    assert_eq!(stage.told(), [""; 0]);
-    stage.assembly.look(Timestamp::from_nanos(7 + 20));
-    assert_eq!(stage.told(), ["1 response 1 fields of OfNextBytes", "1 response 6 bytes"]);
+    stage.assembly.release_overdue(Timestamp::from_nanos(7 + 19));
+    assert_eq!(stage.reports(), [""; 0]);
+    stage.assembly.release_overdue(Timestamp::from_nanos(7 + 20));
+    assert_eq!(stage.reports(), ["1 response 1 fields of OfNextBytes", "1 response 6 bytes"]);
     stage.received_field(11, 1);
     stage.take(CLIENT, 1, SENT, 9, b"at once");
-    assert_eq!(stage.told(), ["1 request 7 bytes"]);
+    assert_eq!(stage.reports(), ["1 request 7 bytes"]);
     stage.take(CLIENT, 1, RECEIVED, 11, b"last");
-    assert_eq!(stage.told(), [""; 0]);
-    stage.assembly.explain(CLIENT, false);
+    assert_eq!(stage.reports(), [""; 0]);
+    stage.assembly.record_fields(CLIENT, false);
     stage.take(CLIENT, 1, RECEIVED, 15, b"at once");
     stage.close(CLIENT, 1, 16);
-    assert_eq!(stage.told(), ["1 response 4 bytes", "1 response 7 bytes", "1 request ended CloseNotify", "1 closed"]);
+    assert_eq!(stage.reports(), ["1 response 4 bytes", "1 response 7 bytes", "1 request ended CloseNotify", "1 closed"]);
     assert_eq!(stage.assembly.unused_fields(), 2);
 }
 
 #[test]
-fn fields_of_a_read_of_which_one_is_missing_are_not_told() {
+fn fields_of_a_read_with_a_missing_one_are_dropped() {
     for numbers in [&[1, 2][..], &[0, 2], &[0, 0]] {
-        let mut stage = Stage::explained();
+        let mut stage = Stage::recovering();
         stage.take(CLIENT, 1, RECEIVED, 0, b"first");
         for number in numbers {
             stage.received_field(5, *number);
         }
         stage.take(CLIENT, 1, RECEIVED, 5, b"second");
-        assert_eq!(stage.told()[1..], ["1 response 5 bytes"], "{numbers:?}");
+        assert_eq!(stage.reports()[1..], ["1 response 5 bytes"], "{numbers:?}");
     }
 }
 
 #[test]
-fn nothing_waits_where_the_beginning_was_seen_or_no_fields_are_told() {
-    for is_explained in [false, true] {
+fn nothing_waits_where_the_beginning_was_seen_or_no_fields_are_recorded() {
+    for is_recorded in [false, true] {
         let mut stage = Stage::new();
-        stage.assembly.explain(CLIENT, is_explained);
+        stage.assembly.record_fields(CLIENT, is_recorded);
         stage.open(CLIENT, 1);
-        if is_explained {
+        if is_recorded {
             stage.take(CLIENT, 1, SENT, 0, GET);
         }
         stage.take(CLIENT, 1, RECEIVED, 0, b"HTTP/1.1 200");
         stage.sent_field(9, b":path", b"/b");
-        assert_eq!(stage.told().last().unwrap(), "1 response 12 bytes");
+        assert_eq!(stage.reports().last().unwrap(), "1 response 12 bytes");
     }
 }
 
 #[test]
-fn connection_that_spoke_before_its_fields_were_told_has_those_that_follow() {
+fn connection_with_traffic_before_its_fields_are_recorded_has_those_that_follow() {
     let mut stage = Stage::new();
     stage.open(CLIENT, 1);
     stage.take(CLIENT, 1, RECEIVED, 0, b"first");
-    assert_eq!(stage.told().len(), 2);
-    stage.assembly.explain(CLIENT, true);
+    assert_eq!(stage.reports().len(), 2);
+    stage.assembly.record_fields(CLIENT, true);
     stage.take(CLIENT, 1, RECEIVED, 5, b"second");
     stage.received_field(11, 0);
     stage.take(CLIENT, 1, RECEIVED, 11, b"third");
-    assert_eq!(stage.told(), ["1 response 1 fields of OfNextBytes", "1 response 6 bytes"]);
+    assert_eq!(stage.reports(), ["1 response 1 fields of OfNextBytes", "1 response 6 bytes"]);
 }
 
 #[test]
 fn fields_of_a_connection_whose_beginning_was_seen_are_not_missed() {
-    let mut stage = Stage::explained();
+    let mut stage = Stage::recovering();
     stage.take(CLIENT, 1, SENT, 0, GET);
     stage.take(CLIENT, 1, RECEIVED, 0, b"first");
     stage.received_field(5, 0);
@@ -151,13 +151,13 @@ fn fields_of_a_connection_whose_beginning_was_seen_are_not_missed() {
 }
 
 #[test]
-fn what_waits_and_what_is_encoded_is_bounded() {
-    let mut stage = Stage::explained();
+fn waiting_bytes_and_encoded_fields_are_bounded() {
+    let mut stage = Stage::recovering();
     stage.take(CLIENT, 1, RECEIVED, 0, b"first");
     for part in 0..17 {
         stage.take(CLIENT, 1, SENT, part * 16_384, &[0; 16_384]);
     }
-    assert_eq!(stage.told().len(), 19, "all has gone on");
+    assert_eq!(stage.reports().len(), 19, "all was forwarded");
     for goroutine in 0..5_000 {
         stage.sent_field(goroutine, b"a", &[b'x'; 100]);
     }
@@ -165,5 +165,5 @@ fn what_waits_and_what_is_encoded_is_bounded() {
     stage.assembly.exited(Timestamp::from_nanos(9), CLIENT);
     stage.headers(4_999, 7);
     stage.take(CLIENT, 2, SENT, 0, b"a block");
-    assert!(!stage.told().iter().any(|line| line.contains("fields")));
+    assert!(!stage.reports().iter().any(|line| line.contains("fields")));
 }

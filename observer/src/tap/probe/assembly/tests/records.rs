@@ -6,7 +6,7 @@ use observer_core::observation::Process;
 use observer_core::time::Timestamp;
 use observer_ebpf::{Kind, Record, UNDECIDED_BYTES};
 
-use super::super::{Answer, Limits};
+use super::super::{Limits, Recording};
 use super::stage::{
     CLIENT, CLOSE, CLOSE_WAIT, CLOSING, ECONNRESET, EPIPE, ESTABLISHED, FIN_WAIT1, FIN_WAIT2, GET, LAST_ACK, RECEIVED, SENT,
     SERVER, Stage, container, record,
@@ -24,7 +24,7 @@ fn client_and_server_have_the_same_directions() {
         stage.close(process, 1, if asks == SENT { 29 } else { 15 });
         let closes = if asks == SENT { "request" } else { "response" };
         assert_eq!(
-            stage.told(),
+            stage.reports(),
             [
                 "1 opened Some(Http1) Beginning 10.0.0.7:40000 to 10.0.0.1:6443",
                 "1 request 29 bytes",
@@ -38,7 +38,7 @@ fn client_and_server_have_the_same_directions() {
 }
 
 #[test]
-fn process_of_a_client_is_told_and_that_of_a_server_is_not() {
+fn process_of_a_client_is_reported_and_that_of_a_server_is_not() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.begin_between(SERVER, 2, "10.0.0.1:6443", "10.0.0.8:40001");
@@ -59,12 +59,12 @@ fn bytes_wait_until_the_socket_is_known() {
     let mut stage = Stage::new();
     stage.take(CLIENT, 1, SENT, 0, GET);
     stage.unreadable(CLIENT, 1, RECEIVED, 0, 7);
-    stage.assembly.pass(Timestamp::from_nanos(1_000_000_000));
-    assert_eq!(stage.told(), [""; 0]);
+    stage.assembly.expire(Timestamp::from_nanos(1_000_000_000));
+    assert_eq!(stage.reports(), [""; 0]);
     stage.open(CLIENT, 1);
     stage.take(CLIENT, 1, RECEIVED, 7, b"HTTP");
     assert_eq!(
-        stage.told(),
+        stage.reports(),
         [
             "1 opened Some(Http1) Beginning 10.0.0.7:40000 to 10.0.0.1:6443",
             "1 request 29 bytes",
@@ -80,24 +80,24 @@ fn bytes_of_a_connection_that_leads_elsewhere_are_not_missed() {
     stage.take(CLIENT, 1, SENT, 0, GET);
     stage.take_record(&record(CLIENT, 1, Kind::Elsewhere, 29, 0), b"");
     stage.assembly.finish(Timestamp::from_nanos(2));
-    assert_eq!((stage.told(), stage.assembly.unplaced()), (Vec::new(), 0));
+    assert_eq!((stage.reports(), stage.assembly.unplaced()), (Vec::new(), 0));
 }
 
 #[test]
 fn bytes_that_wait_too_long_or_are_too_many_are_counted() {
     let mut stage = Stage::new();
     stage.take(CLIENT, 1, SENT, 0, GET);
-    stage.assembly.pass(Timestamp::from_nanos(1_000_000_002));
+    stage.assembly.expire(Timestamp::from_nanos(1_000_000_002));
     assert_eq!(stage.assembly.unplaced(), 29);
     let most = usize::try_from(UNDECIDED_BYTES).unwrap();
     stage.take(CLIENT, 1, RECEIVED, 0, &vec![b'x'; most]);
     stage.take(CLIENT, 1, RECEIVED, most as u64, b"one more");
     assert_eq!(stage.assembly.unplaced(), 29 + 8);
     stage.open(CLIENT, 1);
-    let told = ["1 opened None Middle 10.0.0.7:40000 to 10.0.0.1:6443", "1 response 65536 bytes"];
-    assert_eq!(stage.told(), told);
+    let reports = ["1 opened None Middle 10.0.0.7:40000 to 10.0.0.1:6443", "1 response 65536 bytes"];
+    assert_eq!(stage.reports(), reports);
     stage.take(CLIENT, 1, SENT, 29, b"later");
-    assert_eq!(stage.told(), ["1 request gap 29", "1 request 5 bytes"]);
+    assert_eq!(stage.reports(), ["1 request gap 29", "1 request 5 bytes"]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn beginning_is_known_by_what_the_client_says_first() {
         stage.open(CLIENT, 1);
         stage.take(CLIENT, 1, way, offset, bytes);
         let opened = format!("1 opened {expected} 10.0.0.7:40000 to 10.0.0.1:6443");
-        assert_eq!(stage.told().first(), Some(&opened), "{way:?} {offset} {bytes:?}");
+        assert_eq!(stage.reports().first(), Some(&opened), "{way:?} {offset} {bytes:?}");
     }
 }
 
@@ -143,7 +143,7 @@ fn records_that_lack_are_holes_of_known_length() {
     stage.take(CLIENT, 1, RECEIVED, 163, b"again!");
     stage.close_behind(CLIENT, 1, 40, 180);
     assert_eq!(
-        stage.told()[1..],
+        stage.reports()[1..],
         [
             "1 request 29 bytes",
             "1 response gap 100",
@@ -164,7 +164,7 @@ fn same_end_of_another_socket_is_another_connection() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.begin(CLIENT + 1, 2);
-    assert_eq!(stage.opens(CLIENT + 1, 2), Answer::Nothing, "told again by another thread");
+    assert_eq!(stage.opens(CLIENT + 1, 2), Recording::Continues, "reported again by another thread");
     assert_eq!(stage.assembly.followed(), 2);
 }
 
@@ -174,7 +174,7 @@ fn memory_that_has_another_connection_ends_the_former() {
     stage.begin(CLIENT, 1);
     stage.begin(CLIENT, 2);
     assert_eq!(stage.assembly.followed(), 1);
-    assert_eq!(stage.told()[2..4], ["1 out of sight", "1 closed"]);
+    assert_eq!(stage.reports()[2..4], ["1 out of sight", "1 closed"]);
 }
 
 #[test]
@@ -182,10 +182,10 @@ fn connections_of_a_file_that_is_left_go_out_of_sight_and_no_others() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.begin_between(CLIENT + 1, 2, "10.0.0.7:40001", "10.0.0.1:6443");
-    stage.assembly.leave(Timestamp::from_nanos(3), CLIENT.try_into().unwrap());
-    assert_eq!(stage.told()[4..], ["1 out of sight", "1 closed"]);
+    stage.assembly.detached(Timestamp::from_nanos(3), CLIENT.try_into().unwrap());
+    assert_eq!(stage.reports()[4..], ["1 out of sight", "1 closed"]);
     stage.take(CLIENT + 1, 2, SENT, GET.len() as u64, GET);
-    assert_eq!(stage.told(), ["2 request 29 bytes"]);
+    assert_eq!(stage.reports(), ["2 request 29 bytes"]);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn what_is_open_when_nothing_more_comes_goes_out_of_sight() {
     stage.begin_between(CLIENT + 1, 2, "10.0.0.7:40001", "10.0.0.1:6443");
     stage.assembly.exited(Timestamp::from_nanos(2), CLIENT + 1);
     stage.assembly.finish(Timestamp::from_nanos(3));
-    assert_eq!(stage.told()[4..], ["2 request ended Fin", "2 closed", "1 out of sight", "1 closed"]);
+    assert_eq!(stage.reports()[4..], ["2 request ended Fin", "2 closed", "1 out of sight", "1 closed"]);
     assert_eq!(stage.assembly.followed(), 0);
 }
 
@@ -215,15 +215,15 @@ fn states_of_the_socket_say_how_a_connection_ended() {
     ] {
         let mut stage = Stage::new();
         stage.begin(CLIENT, 1);
-        stage.told();
+        stage.reports();
         for (before, after, error) in states {
             stage.changes(1, *before, *after, *error);
         }
-        assert_eq!(stage.told(), [""; 0], "the process may have bytes to read still: {states:?}");
+        assert_eq!(stage.reports(), [""; 0], "the process may have bytes to read still: {states:?}");
         stage.close(CLIENT, 1, 29);
-        let told = stage.told();
-        assert_eq!(told[..told.len() - 1], *expected, "{states:?}");
-        assert_eq!(told.last().unwrap(), "1 closed");
+        let reports = stage.reports();
+        assert_eq!(reports[..reports.len() - 1], *expected, "{states:?}");
+        assert_eq!(reports.last().unwrap(), "1 closed");
     }
 }
 
@@ -233,15 +233,15 @@ fn connection_given_up_without_a_word_ends_as_its_socket_does() {
         let mut stage = Stage::new();
         stage.begin(CLIENT, 1);
         let silent = record(CLIENT, 1, Kind::Closed, 29, 0);
-        assert_eq!(stage.assembly.take(Timestamp::from_nanos(2), &silent, b"", None), Answer::Nothing);
+        assert_eq!(stage.assembly.take(Timestamp::from_nanos(2), &silent, b"", None), Recording::Continues);
         assert_eq!(stage.assembly.followed(), 1);
         stage.changes(1, ESTABLISHED, CLOSE, error);
-        assert_eq!(stage.told()[2..], [expected, "1 closed"]);
+        assert_eq!(stage.reports()[2..], [expected, "1 closed"]);
     }
 }
 
 #[test]
-fn end_that_came_before_the_socket_was_known_is_told() {
+fn end_that_came_before_the_socket_was_known_is_reported() {
     let fins = ["1 response ended Fin", "1 request ended Fin"];
     for (states, expected) in [
         (&[(0, CLOSE_WAIT, 0), (CLOSE_WAIT, LAST_ACK, 0)][..], &fins[..]),
@@ -262,47 +262,47 @@ fn end_that_came_before_the_socket_was_known_is_told() {
             stage.changes(1, *before, *after, *error);
         }
         stage.take(CLIENT, 1, SENT, 0, GET);
-        stage.told();
+        stage.reports();
         stage.assembly.exited(Timestamp::from_nanos(3), CLIENT);
-        stage.assembly.pass(Timestamp::from_nanos(2_000_000_000));
-        let told = stage.told();
-        assert_eq!(told[..told.len() - 1], *expected, "{states:?}");
-        assert_eq!(told.last().unwrap(), "1 closed");
+        stage.assembly.expire(Timestamp::from_nanos(2_000_000_000));
+        let reports = stage.reports();
+        assert_eq!(reports[..reports.len() - 1], *expected, "{states:?}");
+        assert_eq!(reports.last().unwrap(), "1 closed");
     }
 }
 
 #[test]
-fn end_that_is_told_before_the_beginning_is_kept_for_it() {
+fn end_that_is_recorded_before_the_beginning_is_kept_for_it() {
     let mut stage = Stage::new();
     stage.changes_at(0, 1, ESTABLISHED, CLOSE, 0);
     stage.changes(1, ESTABLISHED, CLOSE_WAIT, 0);
-    stage.assembly.pass(Timestamp::from_nanos(1_000_000_000));
+    stage.assembly.expire(Timestamp::from_nanos(1_000_000_000));
     stage.begin(CLIENT, 1);
     stage.close(CLIENT, 1, 29);
-    assert_eq!(stage.told()[2..], ["1 response ended Fin", "1 request ended CloseNotify", "1 closed"]);
+    assert_eq!(stage.reports()[2..], ["1 response ended Fin", "1 request ended CloseNotify", "1 closed"]);
 
     stage.changes(2, ESTABLISHED, CLOSE_WAIT, 0);
-    stage.assembly.pass(Timestamp::from_nanos(1_000_000_002));
+    stage.assembly.expire(Timestamp::from_nanos(1_000_000_002));
     stage.begin(CLIENT, 2);
     stage.close(CLIENT, 2, 29);
-    assert_eq!(stage.told()[2..], ["2 request ended CloseNotify", "2 closed"]);
+    assert_eq!(stage.reports()[2..], ["2 request ended CloseNotify", "2 closed"]);
 }
 
 #[test]
 fn change_is_of_the_connection_that_had_the_socket_then() {
     let mut stage = Stage::new();
     for (time, process, client) in [(10, CLIENT, "10.0.0.7:40000"), (30, CLIENT + 1, "10.0.0.7:40001")] {
-        assert_eq!(stage.open_at(time, 9, (process, time), [client, "10.0.0.1:6443"]), Answer::Nothing);
+        assert_eq!(stage.open_at(time, 9, (process, time), [client, "10.0.0.1:6443"]), Recording::Continues);
         stage.take(process, time, SENT, 0, GET);
     }
-    stage.told();
+    stage.reports();
     stage.changes_at(20, 9, ESTABLISHED, CLOSE, ECONNRESET);
     stage.changes_at(40, 9, ESTABLISHED, CLOSE_WAIT, 0);
-    stage.assembly.pass(Timestamp::from_nanos(1_000_000_020));
-    assert_eq!(stage.told(), ["1 response ended Reset", "1 closed"]);
+    stage.assembly.expire(Timestamp::from_nanos(1_000_000_020));
+    assert_eq!(stage.reports(), ["1 response ended Reset", "1 closed"]);
     stage.changes_at(50, 9, CLOSE_WAIT, CLOSE, 0);
-    stage.assembly.pass(Timestamp::from_nanos(1_000_000_050));
-    assert_eq!(stage.told(), ["2 response ended Fin", "2 request ended Reset", "2 closed"]);
+    stage.assembly.expire(Timestamp::from_nanos(1_000_000_050));
+    assert_eq!(stage.reports(), ["2 response ended Fin", "2 request ended Reset", "2 closed"]);
 }
 
 #[test]
@@ -311,26 +311,26 @@ fn reads_that_come_after_the_end_put_it_off() {
     stage.open(CLIENT, 1);
     stage.changes(1, 0, CLOSE, ECONNRESET);
     for (at, way, bytes) in [(1, SENT, GET), (900_000_000, RECEIVED, b"HTTP"), (1_800_000_000, RECEIVED, b"/1.1")] {
-        stage.assembly.pass(Timestamp::from_nanos(at));
+        stage.assembly.expire(Timestamp::from_nanos(at));
         let offset = if at == 1_800_000_000 { 4 } else { 0 };
         let record = record(CLIENT, 1, way, offset, bytes.len());
-        assert_eq!(stage.assembly.take(Timestamp::from_nanos(at), &record, bytes, None), Answer::Nothing);
+        assert_eq!(stage.assembly.take(Timestamp::from_nanos(at), &record, bytes, None), Recording::Continues);
     }
-    stage.assembly.pass(Timestamp::from_nanos(2_799_999_999));
-    assert_eq!(stage.told()[1..], ["1 request 29 bytes", "1 response 4 bytes", "1 response 4 bytes"]);
-    stage.assembly.pass(Timestamp::from_nanos(2_800_000_000));
-    assert_eq!(stage.told(), ["1 response ended Reset", "1 closed"]);
+    stage.assembly.expire(Timestamp::from_nanos(2_799_999_999));
+    assert_eq!(stage.reports()[1..], ["1 request 29 bytes", "1 response 4 bytes", "1 response 4 bytes"]);
+    stage.assembly.expire(Timestamp::from_nanos(2_800_000_000));
+    assert_eq!(stage.reports(), ["1 response ended Reset", "1 closed"]);
 }
 
 #[test]
-fn socket_that_is_closed_before_anything_was_said_is_not_kept() {
+fn socket_that_is_closed_before_any_bytes_is_not_kept() {
     let mut stage = Stage::new();
     stage.open(CLIENT, 1);
     stage.changes(1, 0, CLOSE, ECONNRESET);
-    stage.assembly.pass(Timestamp::from_nanos(1_000_000_002));
+    stage.assembly.expire(Timestamp::from_nanos(1_000_000_002));
     stage.take(CLIENT, 1, SENT, 0, GET);
-    stage.assembly.pass(Timestamp::from_nanos(3_000_000_000));
-    assert_eq!((stage.told(), stage.assembly.unplaced()), (Vec::new(), 29));
+    stage.assembly.expire(Timestamp::from_nanos(3_000_000_000));
+    assert_eq!((stage.reports(), stage.assembly.unplaced()), (Vec::new(), 29));
 }
 
 #[test]
@@ -338,10 +338,10 @@ fn closed_socket_ends_its_connection_though_the_library_keeps_it() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.changes(1, ESTABLISHED, CLOSE, ECONNRESET);
-    stage.assembly.pass(Timestamp::from_nanos(1_000_000_001));
+    stage.assembly.expire(Timestamp::from_nanos(1_000_000_001));
     assert_eq!(stage.assembly.followed(), 1);
-    stage.assembly.pass(Timestamp::from_nanos(1_000_000_002));
-    assert_eq!(stage.told()[2..], ["1 response ended Reset", "1 closed"]);
+    stage.assembly.expire(Timestamp::from_nanos(1_000_000_002));
+    assert_eq!(stage.reports()[2..], ["1 response ended Reset", "1 closed"]);
 }
 
 #[test]
@@ -351,26 +351,26 @@ fn end_of_a_process_waits_for_that_of_its_socket() {
     stage.assembly.exited(Timestamp::from_nanos(2), CLIENT);
     assert_eq!(stage.assembly.followed(), 1);
     stage.changes(1, ESTABLISHED, CLOSE, 0);
-    assert_eq!(stage.told()[2..], ["1 request ended Reset", "1 closed"]);
+    assert_eq!(stage.reports()[2..], ["1 request ended Reset", "1 closed"]);
 
     let mut without_sockets = Stage::with(Limits { linger: Duration::ZERO, ..Limits::default() });
     without_sockets.begin(CLIENT, 1);
     without_sockets.assembly.exited(Timestamp::from_nanos(2), CLIENT);
-    without_sockets.assembly.pass(Timestamp::from_nanos(2));
-    assert_eq!(without_sockets.told()[2..], ["1 request ended Fin", "1 closed"]);
+    without_sockets.assembly.expire(Timestamp::from_nanos(2));
+    assert_eq!(without_sockets.reports()[2..], ["1 request ended Fin", "1 closed"]);
 }
 
 #[test]
 fn what_finds_no_room_or_has_no_meaning_is_counted() {
     let mut stage = Stage::with(Limits { connections: 1, ..Limits::default() });
     stage.begin(CLIENT, 1);
-    assert_eq!(stage.opens(CLIENT + 1, 1), Answer::Dismiss);
+    assert_eq!(stage.opens(CLIENT + 1, 1), Recording::Stops);
     stage.take(CLIENT + 1, 1, SENT, 0, GET);
     stage.take(CLIENT + 2, 1, SENT, 0, GET);
     assert_eq!((stage.intake.losses().connections, stage.assembly.unplaced()), (1, 29));
     for kind in [77, Kind::Opened as u32] {
         let unknown = Record { kind, ..record(CLIENT, 1, SENT, 0, 0) };
-        assert_eq!(stage.assembly.take(Timestamp::default(), &unknown, b"short", None), Answer::Nothing);
+        assert_eq!(stage.assembly.take(Timestamp::default(), &unknown, b"short", None), Recording::Continues);
     }
     assert_eq!((stage.assembly.followed(), stage.assembly.ignored()), (1, 2));
 }

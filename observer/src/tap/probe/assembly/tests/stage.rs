@@ -9,7 +9,7 @@ use observer_core::k8s::Container;
 use observer_core::time::Timestamp;
 use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Endpoint, Kind, Life, LifeKind, Opened, Record, Role, UNREADABLE, UNWANTED};
 
-use super::super::{Answer, Assembly, Limits};
+use super::super::{Assembly, Limits, Recording};
 use crate::intake::{Delivery, EndManner, Intake, IntakeLimits, IntakeReceiver, TapEvent};
 
 pub(super) const CLIENT: u32 = 100;
@@ -47,13 +47,13 @@ impl Stage {
     }
 
     /// A client with recorded header fields.
-    pub(super) fn explained() -> Self {
-        Self::explained_with(Limits::default())
+    pub(super) fn recovering() -> Self {
+        Self::recovering_with(Limits::default())
     }
 
-    pub(super) fn explained_with(limits: Limits) -> Self {
+    pub(super) fn recovering_with(limits: Limits) -> Self {
         let mut stage = Self::with(limits);
-        stage.assembly.explain(CLIENT, true);
+        stage.assembly.record_fields(CLIENT, true);
         stage.open(CLIENT, 1);
         stage
     }
@@ -110,11 +110,11 @@ impl Stage {
     }
 
     pub(super) fn take_record(&mut self, record: &Record, payload: &[u8]) {
-        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), record, payload, None), Answer::Nothing);
+        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), record, payload, None), Recording::Continues);
     }
 
     /// Opens the client's end of a connection, or its server's; the two belong together.
-    pub(super) fn opens(&mut self, process: u32, since: u64) -> Answer {
+    pub(super) fn opens(&mut self, process: u32, since: u64) -> Recording {
         let (client, server) = ("10.0.0.7:40000", "10.0.0.1:6443");
         if process == SERVER {
             self.open_between(process, since, server, client)
@@ -124,11 +124,17 @@ impl Stage {
     }
 
     /// The socket has the same number as the connection.
-    pub(super) fn open_between(&mut self, process: u32, since: u64, local: &str, remote: &str) -> Answer {
+    pub(super) fn open_between(&mut self, process: u32, since: u64, local: &str, remote: &str) -> Recording {
         self.open_at(1, since, (process, since), [local, remote])
     }
 
-    pub(super) fn open_at(&mut self, time: u64, socket: u64, (process, since): (u32, u64), [local, remote]: [&str; 2]) -> Answer {
+    pub(super) fn open_at(
+        &mut self,
+        time: u64,
+        socket: u64,
+        (process, since): (u32, u64),
+        [local, remote]: [&str; 2],
+    ) -> Recording {
         let opened = Opened {
             socket,
             cgroup: 1,
@@ -146,7 +152,7 @@ impl Stage {
     }
 
     pub(super) fn open(&mut self, process: u32, since: u64) {
-        assert_eq!(self.opens(process, since), Answer::Nothing);
+        assert_eq!(self.opens(process, since), Recording::Continues);
     }
 
     /// Opens a connection and sends its first bytes.
@@ -156,18 +162,18 @@ impl Stage {
     }
 
     pub(super) fn begin_between(&mut self, process: u32, since: u64, local: &str, remote: &str) {
-        assert_eq!(self.open_between(process, since, local, remote), Answer::Nothing);
+        assert_eq!(self.open_between(process, since, local, remote), Recording::Continues);
         self.take(process, since, SENT, 0, GET);
     }
 
     pub(super) fn take(&mut self, process: u32, since: u64, kind: Kind, offset: u64, bytes: &[u8]) {
         let record = record(process, since, kind, offset, bytes.len());
-        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), &record, bytes, None), Answer::Nothing);
+        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), &record, bytes, None), Recording::Continues);
     }
 
     pub(super) fn unreadable(&mut self, process: u32, since: u64, kind: Kind, offset: u64, length: usize) {
         let record = Record { flags: UNREADABLE, ..record(process, since, kind, offset, length) };
-        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), &record, &vec![b'?'; length], None), Answer::Nothing);
+        assert_eq!(self.assembly.take(Timestamp::from_nanos(1), &record, &vec![b'?'; length], None), Recording::Continues);
     }
 
     pub(super) fn close(&mut self, process: u32, since: u64, sent: u64) {
@@ -178,7 +184,7 @@ impl Stage {
     pub(super) fn close_behind(&mut self, process: u32, since: u64, sent: u64, received: u64) {
         let record = Record { flags: CLOSE_NOTIFIED, ..record(process, since, Kind::Closed, sent, 8) };
         let taken = self.assembly.take(Timestamp::from_nanos(2), &record, &received.to_ne_bytes(), None);
-        assert_eq!(taken, Answer::Nothing);
+        assert_eq!(taken, Recording::Continues);
     }
 
     pub(super) fn changes(&mut self, socket: u64, before: u16, after: u16, error: i32) {
@@ -186,12 +192,12 @@ impl Stage {
     }
 
     pub(super) fn changes_at(&mut self, time: u64, socket: u64, before: u16, after: u16, error: i32) {
-        let life = Life { time, kind: LifeKind::Socket as u32, process: 0, socket, before, after, error };
-        self.assembly.socket_changed(Timestamp::from_nanos(time), &life);
+        let event = Life { time, kind: LifeKind::Socket as u32, process: 0, socket, before, after, error };
+        self.assembly.socket_changed(Timestamp::from_nanos(time), &event);
     }
 
     /// All reports since the last call, one line each.
-    pub(super) fn told(&mut self) -> Vec<String> {
+    pub(super) fn reports(&mut self) -> Vec<String> {
         let delivered: Vec<Delivery> = self.receiver.drain(Duration::ZERO).map(|delivered| delivered.delivery).collect();
         delivered.iter().map(line).collect()
     }
@@ -243,7 +249,7 @@ fn line(delivery: &Delivery) -> String {
         Delivery::Process(id, process) => return format!("{} of {:?}", id.0, process.as_ref().map(|process| process.pid)),
         Delivery::Notice(_) => panic!("{delivery:?}"),
     };
-    let said = match event {
+    let text = match event {
         TapEvent::Opened { info, .. } => {
             let (protocol, start): (Option<Protocol>, Start) = (info.protocol, info.start);
             format!("opened {protocol:?} {start:?} {} to {}", info.client, info.upstream)
@@ -261,5 +267,5 @@ fn line(delivery: &Delivery) -> String {
         TapEvent::Closed { .. } => "closed".to_owned(),
         TapEvent::ClientBlocked { .. } => panic!("{event:?}"),
     };
-    format!("{} {said}", id.0)
+    format!("{} {text}", id.0)
 }

@@ -1,4 +1,4 @@
-//! The endpoints and the process of a connection.
+//! The socket of a connection: its endpoints, and the process that has it.
 
 use std::net::{Ipv6Addr, SocketAddr};
 
@@ -9,53 +9,53 @@ use observer_ebpf::{Endpoint, NANOSECONDS_A_TICK, Opened, Role};
 
 use crate::intake::ConnectionInfo;
 
-/// The programs' report about a connection, made when they know its socket.
+/// The socket of a connection, as the programs report it once they know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Socket {
     pub role: Role,
-    /// Address of the socket in the kernel.
-    pub socket: u64,
+    /// Its address in the kernel.
+    pub address: u64,
     /// Since when it is known, as [`Record::time`](observer_ebpf::Record::time).
     pub known: u64,
-    pub ends: Ends,
+    pub endpoints: Endpoints,
     /// Number of the file whose functions show the connection.
     pub file: u32,
     /// The process at our end, whether client or server.
     pub process: Process,
 }
 
-/// Both ends of a connection; the same from either side.
+/// The addresses of both ends of a connection; the same from either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Ends {
+pub(super) struct Endpoints {
     pub client: SocketAddr,
     pub server: SocketAddr,
 }
 
-impl Place {
-    /// The place of a connection of `process` in `container`, reported at the time `known`; `None` if the role is neither.
+impl Socket {
+    /// The socket of a connection of `process` in `container`, reported at the time `known`; `None` if the role is neither.
     pub(super) fn of(process: u32, known: u64, opened: &Opened, container: Option<Container>) -> Option<Self> {
         let (local, remote) = (address(opened.local), address(opened.remote));
-        let (role, ends) = match opened.role {
-            role if role == Role::Client as u32 => (Role::Client, Ends { client: local, server: remote }),
-            role if role == Role::Server as u32 => (Role::Server, Ends { client: remote, server: local }),
+        let (role, endpoints) = match opened.role {
+            role if role == Role::Client as u32 => (Role::Client, Endpoints { client: local, server: remote }),
+            role if role == Role::Server as u32 => (Role::Server, Endpoints { client: remote, server: local }),
             _unknown => return None,
         };
         let name = opened.name.split(|byte| *byte == 0).next().unwrap_or_default();
         let name = String::from_utf8_lossy(name).into_owned();
         let process = Process { pid: process, started: opened.started / NANOSECONDS_A_TICK, name, container };
-        Some(Self { role, socket: opened.socket, known, ends, file: opened.file, process })
+        Some(Self { role, address: opened.socket, known, endpoints, file: opened.file, process })
     }
 
     /// The report to the intake. `other` is the client's process, if known, where ours is the server's end.
     pub(super) fn info(&self, protocol: Option<Protocol>, start: Start, other: Option<Process>) -> ConnectionInfo {
-        let Ends { client, server } = self.ends;
+        let Endpoints { client, server } = self.endpoints;
         let process = if self.role == Role::Client { Some(self.process.clone()) } else { other };
         ConnectionInfo { client, listener: server, upstream: server, process, protocol, start }
     }
 
     /// Whether both ends are certainly on this machine. They may be even if this is false: pods have addresses of their own.
     pub(super) fn is_on_one_machine(&self) -> bool {
-        self.ends.client.ip() == self.ends.server.ip()
+        self.endpoints.client.ip() == self.endpoints.server.ip()
     }
 }
 

@@ -1,52 +1,55 @@
-//! Header fields recorded apart from the bytes, for processes that had connections before they were probed.
+//! The processes whose header fields are recorded, and their fields that are not joined with their bytes yet.
 
 use std::collections::BTreeSet;
 
 use observer_core::http::HeaderFields;
 use observer_ebpf::{Kind, Record, UNREADABLE, UNWANTED};
 
-use super::followed::Followed;
+use super::held_read::HeldRead;
 use super::sent_fields::SentFields;
 
-/// The processes with recorded header fields, and the fields that are not joined with their bytes yet.
+/// Joins recorded header fields with the bytes that carry them.
 #[derive(Debug, Default)]
-pub(super) struct Explained {
+pub(in crate::tap::probe::assembly) struct HeaderRecovery {
     processes: BTreeSet<u32>,
     sent: SentFields,
     /// Decoded fields that came too late, or after a missing one.
-    late: u64,
+    mismatched: u64,
 }
 
-impl Explained {
-    pub(super) fn is_empty(&self) -> bool {
+impl HeaderRecovery {
+    /// Whether no process has its header fields recorded.
+    pub(in crate::tap::probe::assembly) fn is_off(&self) -> bool {
         self.processes.is_empty()
     }
 
-    pub(super) fn contains(&self, process: u32) -> bool {
+    /// Whether header fields of a process are recorded.
+    pub(in crate::tap::probe::assembly) fn is_on(&self, process: u32) -> bool {
         self.processes.contains(&process)
     }
 
-    pub(super) fn begin(&mut self, process: u32) {
+    /// Header fields of a process are recorded from now on.
+    pub(in crate::tap::probe::assembly) fn begin(&mut self, process: u32) {
         self.processes.insert(process);
     }
 
-    /// False if they were not recorded.
-    pub(super) fn end(&mut self, process: u32) -> bool {
-        let was_told = self.processes.remove(&process);
-        if was_told {
+    /// Header fields of a process are no longer recorded. False if they were not before.
+    pub(in crate::tap::probe::assembly) fn end(&mut self, process: u32) -> bool {
+        let was_on = self.processes.remove(&process);
+        if was_on {
             self.sent.forget(process);
         }
-        was_told
+        was_on
     }
 
-    /// Takes a record of a field or of a header block; false for other records.
-    pub(super) fn take(&mut self, record: &Record, payload: &[u8], followed: Option<&mut Followed>) -> bool {
+    /// Takes a record of a field or of a header block; false for other records. `held` is the last read of the record's connection,
+    /// if its fields are wanted: a connection whose beginning was seen does not need them.
+    pub(in crate::tap::probe::assembly) fn take(&mut self, record: &Record, payload: &[u8], held: Option<&mut HeldRead>) -> bool {
         let process = record.connection.process;
-        let is_told = self.contains(process);
         let address = (process, record.connection.address);
         match record.kind {
             kind if kind == Kind::SentField as u32 => {
-                if is_told {
+                if self.is_on(process) {
                     self.sent.encoded(address, number(record), name_and_value(record, payload));
                 }
             }
@@ -61,12 +64,11 @@ impl Explained {
                 }
             }
             kind if kind == Kind::ReceivedField as u32 => {
-                // A connection whose beginning was seen does not need it.
-                if let Some(followed) = followed.filter(|followed| followed.is_explained()) {
+                if let Some(held) = held {
                     // The number of the next field reveals a missing one.
                     let is_taken = name_and_value(record, payload)
-                        .is_some_and(|(name, value)| followed.received_field(record.offset, number(record), name, value));
-                    self.late = self.late.saturating_add(u64::from(!is_taken));
+                        .is_some_and(|(name, value)| held.received_field(record.offset, number(record), name, value));
+                    self.mismatched = self.mismatched.saturating_add(u64::from(!is_taken));
                 }
             }
             _other => return false,
@@ -75,13 +77,13 @@ impl Explained {
     }
 
     /// The fields of the header blocks in the bytes that a process sends now on the connection at this address.
-    pub(super) fn sent(&mut self, process: u32, address: u64) -> Vec<HeaderFields> {
+    pub(in crate::tap::probe::assembly) fn sent(&mut self, process: u32, address: u64) -> Vec<HeaderFields> {
         self.sent.take((process, address))
     }
 
     /// Header fields that could not be joined with their bytes.
-    pub(super) const fn unused(&self) -> u64 {
-        self.late.saturating_add(self.sent.lost())
+    pub(in crate::tap::probe::assembly) const fn unused(&self) -> u64 {
+        self.mismatched.saturating_add(self.sent.lost())
     }
 }
 

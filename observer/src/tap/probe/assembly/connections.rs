@@ -6,15 +6,14 @@ use std::time::Duration;
 
 use observer_core::k8s::Container;
 use observer_core::time::Timestamp;
-use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, Life, Opened, Record, UNDECIDED_TIME, UNREADABLE};
+use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, Life, Opened, Record, UNREADABLE};
 
 use super::both_ends::BothEnds;
-use super::explained::Explained;
+use super::connection::{Connection, Waiting};
 use super::followed::{Followed, Last, beginning};
-use super::place::Place;
-use super::socket_ends::SocketEnds;
+use super::header_recovery::HeaderRecovery;
+use super::socket::Socket;
 use super::transfer::{Plaintext, Transfer, Way};
-use super::waiting::Waiting;
 use crate::intake::{EndManner, Intake};
 
 /// Most state changes of a socket after it is connected, and one for its state when it became known.
@@ -36,14 +35,14 @@ pub struct Limits {
     pub decoding: Duration,
 }
 
-/// The message to the programs about a record's connection.
+/// Whether the programs need to record a connection any longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Answer {
-    /// No message.
-    Nothing,
+pub enum Recording {
+    /// They continue as they do.
+    Continues,
     /// The connection is unwanted.
-    Dismiss,
+    Stops,
 }
 
 /// Turns records into feeds.
@@ -58,23 +57,16 @@ pub struct Assembly {
     present: HashMap<(u32, u64), ConnectionKey>,
     /// The connection of each socket, and since when by the kernel's clock: the address of a closed socket may be reused.
     sockets: BTreeMap<(u64, u64), ConnectionKey>,
-    told: BothEnds,
+    both_ends: BothEnds,
     /// Recent changes of sockets without a known connection. A record is delayed while the program that writes it is interrupted.
     /// So the change of a socket may come before the record that names its connection.
     unclaimed: HashMap<u64, Vec<(Timestamp, Life)>>,
-    /// For connections that are older than the probe.
-    explained: Explained,
+    header_recovery: HeaderRecovery,
     /// Records without meaning here: unknown kinds.
     ignored: u64,
     unplaced: u64,
     /// Bytes that wait now.
     waiting_bytes: u64,
-}
-
-#[derive(Debug)]
-enum Connection {
-    Waiting(Box<Waiting>),
-    Followed(Box<Followed>),
 }
 
 impl Default for Limits {
@@ -93,9 +85,9 @@ impl Assembly {
             dismissed: HashSet::new(),
             present: HashMap::new(),
             sockets: BTreeMap::new(),
-            told: BothEnds::default(),
+            both_ends: BothEnds::default(),
             unclaimed: HashMap::new(),
-            explained: Explained::default(),
+            header_recovery: HeaderRecovery::default(),
             ignored: 0,
             unplaced: 0,
             waiting_bytes: 0,
@@ -103,76 +95,76 @@ impl Assembly {
     }
 
     /// Takes the next record. `at` is its time, and `container` is the client's if the record is an [`Opened`].
-    pub fn take(&mut self, at: Timestamp, record: &Record, payload: &[u8], container: Option<Container>) -> Answer {
+    pub fn take(&mut self, at: Timestamp, record: &Record, payload: &[u8], container: Option<Container>) -> Recording {
         match record.kind {
             kind if kind == Kind::Sent as u32 => self.transferred(at, record, Way::Sent, payload),
             kind if kind == Kind::Received as u32 => self.transferred(at, record, Way::Received, payload),
             kind if kind == Kind::Opened as u32 => self.opened(at, record, payload, container),
             kind if kind == Kind::Closed as u32 => {
                 self.closed(at, record, payload);
-                Answer::Nothing
+                Recording::Continues
             }
             kind if kind == Kind::Elsewhere as u32 => {
-                self.let_go(at, record.connection);
-                Answer::Nothing
+                self.discard(at, record.connection);
+                Recording::Continues
             }
             _other => {
-                let followed = self.connections.get_mut(&record.connection).and_then(Connection::followed_mut);
-                if self.explained.take(record, payload, followed) { Answer::Nothing } else { self.ignore() }
+                let held = self.connections.get_mut(&record.connection).and_then(Connection::held_read);
+                if self.header_recovery.take(record, payload, held) { Recording::Continues } else { self.ignore() }
             }
         }
     }
 
     /// Header fields of this process are recorded from now on, or no longer. They serve its connections that are older than the
     /// probe.
-    pub fn explain(&mut self, process: u32, is_told: bool) {
+    pub fn record_fields(&mut self, process: u32, is_on: bool) {
         let own = self.connections.iter_mut().filter(|(key, _)| key.process == process);
         let own = own.filter_map(|(_, connection)| connection.followed_mut());
-        if is_told {
-            self.explained.begin(process);
+        if is_on {
+            self.header_recovery.begin(process);
             // These had traffic in between.
-            own.for_each(Followed::explain);
-        } else if self.explained.end(process) {
-            own.for_each(Followed::explain_no_more);
+            own.for_each(Followed::recover_fields);
+        } else if self.header_recovery.end(process) {
+            own.for_each(Followed::recover_no_fields);
         }
     }
 
     /// Notes that all records up to `taken` were taken, so that bytes do not wait for fields too long.
-    pub fn look(&mut self, taken: Timestamp) {
-        if !self.explained.is_empty() {
+    pub fn release_overdue(&mut self, taken: Timestamp) {
+        if !self.header_recovery.is_off() {
             let wait = self.limits.decoding;
-            self.all_followed().for_each(|followed| followed.look(taken, wait));
+            self.all_followed().for_each(|followed| followed.release_overdue(taken, wait));
         }
     }
 
     /// No more records will come. Nothing waits any longer, and the remaining connections continue unseen.
     pub fn finish(&mut self, at: Timestamp) {
-        self.pass(Timestamp::from_nanos(u64::MAX));
+        self.expire(Timestamp::from_nanos(u64::MAX));
         for key in self.connections.keys().copied().collect::<Vec<_>>() {
             self.forget(at, key, Last::OutOfSight);
         }
     }
 
     /// Takes a change of a socket.
-    pub fn socket_changed(&mut self, at: Timestamp, life: &Life) {
-        let Some(key) = self.owner(life) else {
+    pub fn socket_changed(&mut self, at: Timestamp, event: &Life) {
+        let Some(key) = self.owner(event) else {
             if self.unclaimed.len() < self.limits.connections {
-                let changes = self.unclaimed.entry(life.socket).or_default();
+                let changes = self.unclaimed.entry(event.socket).or_default();
                 // No socket has more.
                 if changes.len() < MAX_CHANGES {
-                    changes.push((at, *life));
+                    changes.push((at, *event));
                 }
             }
             return;
         };
         let is_over = match self.connections.get_mut(&key) {
             Some(Connection::Followed(followed)) => {
-                followed.ends.changed(at, life);
+                followed.ends.changed(at, event);
                 followed.abandoned.is_some() && followed.ends.has_own()
             }
             // Its first bytes come later.
             Some(Connection::Waiting(waiting)) => {
-                waiting.ends.changed(at, life);
+                waiting.ends.changed(at, event);
                 false
             }
             None => false,
@@ -184,7 +176,7 @@ impl Assembly {
 
     /// A process has exited. Its connections end as soon as their sockets have reported how.
     pub fn exited(&mut self, at: Timestamp, process: u32) {
-        self.explain(process, false);
+        self.record_fields(process, false);
         let of_process: Vec<ConnectionKey> = self.connections.keys().filter(|key| key.process == process).copied().collect();
         for key in of_process {
             self.abandon(at, key);
@@ -193,31 +185,23 @@ impl Assembly {
     }
 
     /// A file is no longer probed, and all its records were taken: its connections continue unseen.
-    pub fn leave(&mut self, at: Timestamp, file: u16) {
-        let is_of_file = |place: &Place| place.file == u32::from(file);
-        let of_file = self.connections.iter().filter(|(_, connection)| connection.place().is_some_and(is_of_file));
+    pub fn detached(&mut self, at: Timestamp, file: u16) {
+        let is_of_file = |socket: &Socket| socket.file == u32::from(file);
+        let of_file = self.connections.iter().filter(|(_, connection)| connection.socket().is_some_and(is_of_file));
         for key in of_file.map(|(key, _)| *key).collect::<Vec<_>>() {
             self.forget(at, key, Last::OutOfSight);
         }
     }
 
     /// Gives up everything that has waited too long by now.
-    pub fn pass(&mut self, now: Timestamp) {
-        let (limits, undecided) = (self.limits, Duration::from_nanos(UNDECIDED_TIME));
-        let over_since = |connection: &Connection| match connection {
-            Connection::Waiting(waiting) if waiting.place.is_none() => {
-                Some(waiting.since).filter(|since| since.plus(undecided) < now)
-            }
-            Connection::Waiting(waiting) => waiting.ends.over().filter(|since| since.plus(limits.linger) <= now),
-            Connection::Followed(followed) => followed.over().filter(|since| since.plus(limits.linger) <= now),
-        };
-        let over: Vec<(ConnectionKey, Timestamp)> =
-            self.connections.iter().filter_map(|(key, connection)| Some((*key, over_since(connection)?))).collect();
-        for (key, since) in over {
+    pub fn expire(&mut self, now: Timestamp) {
+        let linger = self.limits.linger;
+        let overdue = self.connections.iter().filter_map(|(key, connection)| Some((*key, connection.overdue(now, linger)?)));
+        for (key, since) in overdue.collect::<Vec<_>>() {
             self.forget(since, key, Last::Ended(EndManner::Fin));
         }
-        self.told.pass(now, limits.linger);
-        self.unclaimed.retain(|_, changes| changes.last().is_some_and(|(at, _)| at.plus(limits.linger) > now));
+        self.both_ends.expire(now, linger);
+        self.unclaimed.retain(|_, changes| changes.last().is_some_and(|(at, _)| at.plus(linger) > now));
     }
 
     /// Number of connections followed now.
@@ -227,7 +211,7 @@ impl Assembly {
 
     /// Header fields that could not be joined with their bytes.
     pub const fn unused_fields(&self) -> u64 {
-        self.explained.unused()
+        self.header_recovery.unused()
     }
 
     /// Records without meaning here.
@@ -240,17 +224,17 @@ impl Assembly {
         self.unplaced
     }
 
-    fn transferred(&mut self, at: Timestamp, record: &Record, way: Way, payload: &[u8]) -> Answer {
+    fn transferred(&mut self, at: Timestamp, record: &Record, way: Way, payload: &[u8]) -> Recording {
         let key = record.connection;
         if self.dismissed.contains(&key) {
-            return Answer::Nothing;
+            return Recording::Continues;
         }
         let bytes = match record.flags & UNREADABLE {
             0 => Plaintext::Known(Cow::Borrowed(payload)),
             _ => Plaintext::Unreadable(record.length.into()),
         };
         let fields = match way {
-            Way::Sent => self.explained.sent(key.process, key.address),
+            Way::Sent => self.header_recovery.sent(key.process, key.address),
             Way::Received => Vec::new(),
         };
         let transfer = Transfer { at, way, offset: record.offset, bytes, fields };
@@ -260,54 +244,54 @@ impl Assembly {
         match self.connection(at, key) {
             Some(Connection::Followed(followed)) => followed.take(transfer),
             Some(Connection::Waiting(waiting)) => {
-                // With a known place, nothing has to wait.
-                let is_placed = waiting.place.is_some();
-                if !(is_placed || has_room) || !waiting.hold(transfer) {
+                // With a known socket, nothing has to wait.
+                let has_socket = waiting.socket.is_some();
+                if !(has_socket || has_room) || !waiting.hold(transfer) {
                     self.unplaced = self.unplaced.saturating_add(length);
-                    return Answer::Nothing;
+                    return Recording::Continues;
                 }
                 self.waiting_bytes = waiting_bytes;
-                if is_placed {
+                if has_socket {
                     return self.follow(key);
                 }
             }
             None => self.unplaced = self.unplaced.saturating_add(length),
         }
-        Answer::Nothing
+        Recording::Continues
     }
 
-    fn opened(&mut self, at: Timestamp, record: &Record, payload: &[u8], container: Option<Container>) -> Answer {
+    fn opened(&mut self, at: Timestamp, record: &Record, payload: &[u8], container: Option<Container>) -> Recording {
         let key = record.connection;
-        let place = Opened::read(payload).and_then(|opened| Place::of(key.process, record.time, &opened, container));
-        let Some(place) = place else { return self.ignore() };
-        if self.connections.get(&key).is_some_and(|connection| connection.place().is_some()) {
+        let socket = Opened::read(payload).and_then(|opened| Socket::of(key.process, record.time, &opened, container));
+        let Some(socket) = socket else { return self.ignore() };
+        if self.connections.get(&key).is_some_and(|connection| connection.socket().is_some()) {
             // Two threads of the process were first at the same time.
-            return Answer::Nothing;
+            return Recording::Continues;
         }
-        if !self.told.take(key, &place) {
-            return self.dismiss(at, key);
+        if !self.both_ends.take(key, &socket) {
+            return self.stop_recording(at, key);
         }
-        let (socket, known, ends) = (place.socket, place.known, place.ends);
+        let (address, known, endpoints) = (socket.address, socket.known, socket.endpoints);
         let has_bytes = match self.connection(at, key) {
             Some(Connection::Waiting(waiting)) => {
-                waiting.place = Some(place);
-                waiting.has_bytes()
+                waiting.socket = Some(socket);
+                !waiting.held.is_empty()
             }
-            Some(Connection::Followed(_)) => return Answer::Nothing,
+            Some(Connection::Followed(_)) => return Recording::Continues,
             None => {
-                self.told.over(at, key, &ends);
+                self.both_ends.over(at, key, &endpoints);
                 self.intake.decline();
-                return self.dismiss(at, key);
+                return self.stop_recording(at, key);
             }
         };
-        self.sockets.insert((socket, known), key);
-        let answer = if has_bytes { self.follow(key) } else { Answer::Nothing };
-        let changes = self.unclaimed.remove(&socket).unwrap_or_default();
+        self.sockets.insert((address, known), key);
+        let recording = if has_bytes { self.follow(key) } else { Recording::Continues };
+        let changes = self.unclaimed.remove(&address).unwrap_or_default();
         // Earlier changes belong to another connection, whose socket had this address.
-        for (at, life) in changes.iter().filter(|(_, life)| life.time >= known) {
-            self.socket_changed(*at, life);
+        for (at, event) in changes.iter().filter(|(_, event)| event.time >= known) {
+            self.socket_changed(*at, event);
         }
-        answer
+        recording
     }
 
     fn closed(&mut self, at: Timestamp, record: &Record, payload: &[u8]) {
@@ -349,35 +333,35 @@ impl Assembly {
         self.connections.get_mut(&key)
     }
 
-    /// Reports a connection whose place and first bytes are known.
-    fn follow(&mut self, key: ConnectionKey) -> Answer {
-        let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) else { return Answer::Nothing };
-        self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held());
-        let (transfers, ends) = (waiting.let_go(), std::mem::take(&mut waiting.ends));
-        let (Some(place), Some(first)) = (waiting.place.clone(), transfers.first()) else { return Answer::Nothing };
-        let (protocol, start) = beginning(place.role, first);
-        let info = place.info(protocol, start, self.told.client(&place.ends));
-        let feed = if info.process.is_none() && place.is_on_one_machine() {
+    /// Reports a connection whose socket and first bytes are known.
+    fn follow(&mut self, key: ConnectionKey) -> Recording {
+        let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) else { return Recording::Continues };
+        self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held.bytes());
+        let (transfers, ends) = (waiting.held.take(), std::mem::take(&mut waiting.ends));
+        let (Some(socket), Some(first)) = (waiting.socket.clone(), transfers.first()) else { return Recording::Continues };
+        let (protocol, start) = beginning(socket.role, first);
+        let info = socket.info(protocol, start, self.both_ends.client(&socket.endpoints));
+        let feed = if info.process.is_none() && socket.is_on_one_machine() {
             let registered = self.intake.register_before_process(first.at, info);
             registered.map(|(feed, pending)| {
-                self.told.await_client(first.at, &place.ends, pending);
+                self.both_ends.await_client(first.at, &socket.endpoints, pending);
                 feed
             })
         } else {
             self.intake.register(first.at, info)
         };
         let Some(feed) = feed else {
-            return self.dismiss(first.at, key);
+            return self.stop_recording(first.at, key);
         };
-        let mut followed = Box::new(Followed::new(place, start, feed, ends));
-        if self.explained.contains(key.process) {
-            followed.explain();
+        let mut followed = Box::new(Followed::new(socket, start, feed, ends));
+        if self.header_recovery.is_on(key.process) {
+            followed.recover_fields();
         }
         for transfer in transfers {
             followed.take(transfer);
         }
         self.connections.insert(key, Connection::Followed(followed));
-        Answer::Nothing
+        Recording::Continues
     }
 
     fn all_followed(&mut self) -> impl Iterator<Item = &mut Followed> {
@@ -385,30 +369,30 @@ impl Assembly {
     }
 
     /// The connection whose socket changed. A change after the socket was closed belongs to another one.
-    fn owner(&self, life: &Life) -> Option<ConnectionKey> {
-        let (_, key) = self.sockets.range((life.socket, 0)..=(life.socket, life.time)).next_back()?;
+    fn owner(&self, event: &Life) -> Option<ConnectionKey> {
+        let (_, key) = self.sockets.range((event.socket, 0)..=(event.socket, event.time)).next_back()?;
         self.connections.get(key).filter(|connection| connection.ends().over().is_none()).map(|_| *key)
     }
 
-    fn ignore(&mut self) -> Answer {
+    fn ignore(&mut self) -> Recording {
         self.ignored = self.ignored.saturating_add(1);
-        Answer::Nothing
+        Recording::Continues
     }
 
-    fn dismiss(&mut self, at: Timestamp, key: ConnectionKey) -> Answer {
-        self.let_go(at, key);
+    fn stop_recording(&mut self, at: Timestamp, key: ConnectionKey) -> Recording {
+        self.discard(at, key);
         if self.dismissed.len() >= self.limits.connections {
             self.dismissed.clear();
         }
         self.dismissed.insert(key);
-        Answer::Dismiss
+        Recording::Stops
     }
 
     /// Forgets an unwanted connection, and discards its held bytes without counting them.
-    fn let_go(&mut self, at: Timestamp, key: ConnectionKey) {
+    fn discard(&mut self, at: Timestamp, key: ConnectionKey) {
         if let Some(Connection::Waiting(waiting)) = self.connections.get_mut(&key) {
-            self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held());
-            waiting.let_go();
+            self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held.bytes());
+            waiting.held.take();
         }
         self.forget(at, key, Last::OutOfSight);
     }
@@ -418,45 +402,18 @@ impl Assembly {
         if self.present.get(&(key.process, key.address)) == Some(&key) {
             self.present.remove(&(key.process, key.address));
         }
-        if let Some(place) = connection.place() {
-            if self.sockets.get(&(place.socket, place.known)) == Some(&key) {
-                self.sockets.remove(&(place.socket, place.known));
+        if let Some(socket) = connection.socket() {
+            if self.sockets.get(&(socket.address, socket.known)) == Some(&key) {
+                self.sockets.remove(&(socket.address, socket.known));
             }
-            self.told.over(at, key, &place.ends);
+            self.both_ends.over(at, key, &socket.endpoints);
         }
         match connection {
             Connection::Waiting(waiting) => {
-                self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held());
-                self.unplaced = self.unplaced.saturating_add(waiting.held());
+                self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held.bytes());
+                self.unplaced = self.unplaced.saturating_add(waiting.held.bytes());
             }
             Connection::Followed(followed) => followed.close(at, last),
-        }
-    }
-}
-
-impl Connection {
-    fn followed_mut(&mut self) -> Option<&mut Followed> {
-        match self {
-            Self::Waiting(_) => None,
-            Self::Followed(followed) => Some(followed),
-        }
-    }
-
-    fn ends(&self) -> &SocketEnds {
-        match self {
-            Self::Waiting(waiting) => &waiting.ends,
-            Self::Followed(followed) => &followed.ends,
-        }
-    }
-
-    fn is_abandoned(&self) -> bool {
-        matches!(self, Self::Followed(followed) if followed.abandoned.is_some())
-    }
-
-    fn place(&self) -> Option<&Place> {
-        match self {
-            Self::Waiting(waiting) => waiting.place.as_ref(),
-            Self::Followed(followed) => Some(&followed.place),
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct SentFields {
 struct Encoded {
     fields: HeaderFields,
     /// Whether no field is missing.
-    is_whole: bool,
+    is_complete: bool,
 }
 
 impl SentFields {
@@ -46,10 +46,10 @@ impl SentFields {
             .encoded
             .entry(goroutine)
             // The stream is reported later.
-            .or_insert_with(|| Encoded { fields: HeaderFields::new(Blocks::OfNextBytes), is_whole: true });
-        encoded.is_whole &= encoded.fields.len() as u64 == number;
+            .or_insert_with(|| Encoded { fields: HeaderFields::new(Blocks::OfNextBytes), is_complete: true });
+        encoded.is_complete &= encoded.fields.len() as u64 == number;
         let is_added = field.is_some_and(|(name, value)| encoded.fields.push(name, value).is_ok());
-        encoded.is_whole &= is_added;
+        encoded.is_complete &= is_added;
         if is_added {
             self.text = self.text.saturating_add(field.map_or(0, |(name, value)| name.len().saturating_add(value.len())));
         } else {
@@ -60,8 +60,8 @@ impl SentFields {
 
     /// The goroutine writes `number` fields as the header block of a stream.
     pub(super) fn announced(&mut self, goroutine: Address, number: u64, connection: Address, stream: u32) {
-        let Some(Encoded { fields, is_whole }) = self.encoded.remove(&goroutine) else { return };
-        if is_whole && fields.len() as u64 == number {
+        let Some(Encoded { fields, is_complete }) = self.encoded.remove(&goroutine) else { return };
+        if is_complete && fields.len() as u64 == number {
             self.announced.entry(connection).or_default().push(fields.with_blocks(Blocks::OfStream(stream)));
             self.keep_bounds();
         } else {
