@@ -18,7 +18,7 @@ mod go;
 mod goroutines;
 mod header_blocks;
 mod kernel;
-mod lives;
+mod lifetimes;
 mod maps;
 mod memory;
 mod openssl;

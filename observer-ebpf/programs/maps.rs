@@ -12,9 +12,9 @@ use crate::thread_calls::Thread;
 #[map]
 pub(crate) static RECORDS: RingBuf = RingBuf::with_byte_size(8 << 20, 0);
 
-/// Beginnings and ends: a `Life` each.
+/// Beginnings and ends: a `LifetimeEvent` each.
 #[map]
-pub(crate) static LIVES: RingBuf = RingBuf::with_byte_size(256 << 10, 0);
+pub(crate) static LIFETIMES: RingBuf = RingBuf::with_byte_size(256 << 10, 0);
 
 /// What is known of each connection.
 #[map]

@@ -10,7 +10,7 @@ use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, FILTER_SERVER_
 
 use crate::admission::Caller;
 use crate::kernel::{self, Structure};
-use crate::lives;
+use crate::lifetimes;
 use crate::maps::{API_SERVERS, CONNECTIONS, FILTER, SSL_CALLS, count};
 use crate::records;
 
@@ -165,7 +165,7 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
     if !is_told {
         return;
     }
-    lives::follow(structure);
+    lifetimes::follow(structure);
     // SAFETY: as above.
     unsafe {
         (*connection).socket = socket;

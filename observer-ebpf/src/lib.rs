@@ -8,7 +8,7 @@ mod connection;
 mod cookie;
 mod filter;
 mod kernel_member;
-mod life;
+mod lifetime;
 mod losses;
 #[cfg(not(target_arch = "bpf"))]
 mod object;
@@ -24,7 +24,7 @@ pub use filter::{
     NAME_LENGTH, NANOSECONDS_A_TICK,
 };
 pub use kernel_member::KernelMember;
-pub use life::{Life, LifeKind};
+pub use lifetime::{LifetimeEvent, LifetimeKind};
 pub use losses::Loss;
 #[cfg(not(target_arch = "bpf"))]
 pub use object::OBJECT;

@@ -16,8 +16,8 @@ pub enum Loss {
     ConnectionNotKept = 4,
     /// Bytes of calls beyond the largest one that is recorded whole.
     BeyondLargestCall = 5,
-    /// Records of the ring buffer `LIVES` for which it had no room.
-    LifeNoRoom = 6,
+    /// Records of the ring buffer `LIFETIMES` for which it had no room.
+    LifetimeNoRoom = 6,
     /// Connections whose socket did not become known in time, or before they were given up: what was recorded by then means nothing, and nothing more is.
     SocketNotKnown = 7,
     /// Times that a connection whose socket is known seemed to use another one. The first is kept.

@@ -26,7 +26,7 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Opened {
-    /// The socket's address in the kernel, as [`Life::socket`](crate::Life::socket).
+    /// The socket's address in the kernel, as [`LifetimeEvent::socket`](crate::LifetimeEvent::socket).
     pub socket: u64,
     /// The number of the process's cgroup: the inode of its folder.
     pub cgroup: u64,

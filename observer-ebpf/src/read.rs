@@ -1,7 +1,7 @@
 //! Records out of the bytes of a ring buffer.
 
 use crate::connection::ConnectionKey;
-use crate::life::Life;
+use crate::lifetime::LifetimeEvent;
 use crate::opened::{Endpoint, Opened};
 use crate::record::Record;
 
@@ -31,7 +31,7 @@ impl Record {
     }
 }
 
-impl Life {
+impl LifetimeEvent {
     /// The record that `bytes` are. Nothing where they are shorter.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
@@ -129,10 +129,10 @@ mod tests {
 
     #[test]
     fn fields_of_a_life_are_where_the_programs_put_them() {
-        let life = Life::read(&BYTES[..32]).unwrap();
-        assert_eq!(life.process, u32_at(offset_of!(Life, process)));
-        assert_eq!(life.after.to_ne_bytes(), BYTES[offset_of!(Life, after)..][..2]);
-        assert_eq!(life.error.to_ne_bytes(), BYTES[offset_of!(Life, error)..][..4]);
+        let event = LifetimeEvent::read(&BYTES[..32]).unwrap();
+        assert_eq!(event.process, u32_at(offset_of!(LifetimeEvent, process)));
+        assert_eq!(event.after.to_ne_bytes(), BYTES[offset_of!(LifetimeEvent, after)..][..2]);
+        assert_eq!(event.error.to_ne_bytes(), BYTES[offset_of!(LifetimeEvent, error)..][..4]);
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         assert!(Record::read(&bytes).is_none());
         for length in 0..64 {
             assert!(Record::read(&BYTES[..length]).is_none() && Opened::read(&BYTES[..length]).is_none());
-            assert_eq!(Life::read(&BYTES[..length]).is_none(), length < 32);
+            assert_eq!(LifetimeEvent::read(&BYTES[..length]).is_none(), length < 32);
         }
     }
 }

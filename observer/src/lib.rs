@@ -21,7 +21,7 @@ pub mod pipeline;
 pub mod pki;
 mod printable;
 mod private_file;
-pub mod probe_check;
+pub mod probe_check_result;
 mod session;
 mod signals;
 pub mod tap;

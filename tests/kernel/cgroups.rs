@@ -12,52 +12,52 @@ use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};
 
 use super::clients::of_clients;
-use super::patient::Patient;
+use super::commanded_client::CommandedClient;
+use super::probe_output::ProbeOutput;
 use super::selection::seen;
-use super::told::Told;
 
 #[test]
 fn process_in_a_cgroup_below_the_given_one_is_seen() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let pod = Pod::make();
-    let (inside, outside) = (pod.client(&server), Patient::start(&server));
+    let (inside, outside) = (pod.client(&server), CommandedClient::start(&server));
     assert_eq!(seen(&pod.options(&server), [inside, outside]), [0]);
 }
 
 #[test]
-fn process_that_comes_into_a_cgroup_later_is_seen() {
+fn process_that_joins_a_cgroup_later_is_seen() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let pod = Pod::make();
     let mut process = 0;
-    let told = Told::during(&pod.options(&server), || {
-        let (mut inside, mut outside) = (pod.client(&server), Patient::start(&server));
+    let output = ProbeOutput::during(&pod.options(&server), || {
+        let (mut inside, mut outside) = (pod.client(&server), CommandedClient::start(&server));
         process = inside.id();
         inside.ask(1);
         outside.ask(1);
         inside.end();
         outside.end();
     });
-    let seen: Vec<u32> = told.opened().into_iter().map(|info| info.process.unwrap().pid).collect();
+    let seen: Vec<u32> = output.opened().into_iter().map(|info| info.process.unwrap().pid).collect();
     assert_eq!(seen, [process]);
 }
 
 #[test]
-fn client_in_a_container_of_a_pod_is_told_with_both() {
+fn client_in_a_container_of_a_pod_is_reported_with_both() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let (uid, id) = ("5f1b2c3d-0a1b-4c5d-8e9f-001122334455", "0123456789abcdef".repeat(4));
     let pod = Pod::called(&format!("kubepods-burstable-pod{}.slice", uid.replace('-', "_")), &format!("cri-containerd-{id}.scope"));
-    let told = Told::during(&of_clients(server.address()), || {
-        for mut client in [pod.client(&server), Patient::start(&server)] {
+    let output = ProbeOutput::during(&of_clients(server.address()), || {
+        for mut client in [pod.client(&server), CommandedClient::start(&server)] {
             client.ask(1);
             client.end();
         }
     });
-    let containers: Vec<Option<Container>> = told.opened().into_iter().map(|info| info.process.unwrap().container).collect();
+    let containers: Vec<Option<Container>> = output.opened().into_iter().map(|info| info.process.unwrap().container).collect();
     assert_eq!(containers, [Some(Container { id, pod_uid: uid.to_owned() }), None]);
 }
 
 #[test]
-fn what_is_no_cgroup_is_named() {
+fn path_that_is_no_cgroup_is_named() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     for (given, expected) in [
         (PathBuf::from("no/such.slice"), "cannot find the cgroup no/such.slice in /".to_owned()),
@@ -99,10 +99,10 @@ impl Pod {
     }
 
     /// Enters the container's cgroup before it becomes a client, as under a container runtime.
-    fn client(&self, server: &DemoServer) -> Patient {
+    fn client(&self, server: &DemoServer) -> CommandedClient {
         let mut shell = Command::new("sh");
         shell.args(["-c", "echo $$ > $0/cgroup.procs && exec python3 \"$@\""]).arg(&self.container);
-        Patient::start_by(shell, server, &[])
+        CommandedClient::start_by(shell, server, &[])
     }
 }
 

@@ -45,16 +45,16 @@ fn root_finds_all_that_is_needed_and_the_libraries_of_running_processes() {
     let python = Waiting::start();
     let left = watchtap().unwrap().args(["probe", "--check", "--format", "json"]).output().unwrap();
     assert!(left.status.success(), "{}", text(&left));
-    let said: Value = serde_json::from_slice(&left.stdout).unwrap();
-    assert_eq!((&said["schema"], &said["can_probe"]), (&"watchtap.probe-check/v1".into(), &true.into()));
-    let requirements = said["requirements"].as_array().unwrap();
-    assert!(requirements.len() > 15, "{said:#}");
+    let output: Value = serde_json::from_slice(&left.stdout).unwrap();
+    assert_eq!((&output["schema"], &output["can_probe"]), (&"watchtap.probe-check/v1".into(), &true.into()));
+    let requirements = output["requirements"].as_array().unwrap();
+    assert!(requirements.len() > 15, "{output:#}");
     let is_there = |row: &&Value| ["Met", "DoesNotMatter"].contains(&row["state"].as_str().unwrap());
     let lacking = requirements.iter().filter(|row| !is_there(row)).map(|row| (row["name"].clone(), row["state"].clone()));
     let namespace: &[_] = if is_in_a_container() { &[("initial PID namespace".into(), "Limits".into())] } else { &[] };
     assert_eq!(lacking.collect::<Vec<(Value, Value)>>(), namespace);
 
-    let files = said["files"].as_array().unwrap();
+    let files = output["files"].as_array().unwrap();
     let of_process = |file: &&Value, pid: u32| file["processes"].as_array().unwrap().iter().any(|process| process["pid"] == pid);
     let of_python: Vec<&Value> = files.iter().filter(|file| of_process(file, python.child.id())).collect();
     let [library] = of_python.as_slice() else { panic!("{files:#?}") };
@@ -69,22 +69,22 @@ fn root_finds_all_that_is_needed_and_the_libraries_of_running_processes() {
 }
 
 #[test]
-fn without_rights_it_says_which_and_what_to_do() {
+fn missing_rights_are_reported_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
-    let said = as_nobody(folder.path(), &[]);
-    assert_eq!(said.status.code(), Some(1), "{}", text(&said));
-    let text = text(&said);
+    let output = as_unprivileged_user(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let text = text(&output);
     assert!(text.starts_with("This machine cannot be probed"), "{text}");
     for row in ["CAP_BPF", "CAP_PERFMON", "eBPF programs are loaded"] {
         assert!(text.lines().any(|line| line.starts_with("missing") && line.contains(row)), "{row}: {text}");
     }
     assert!(text.contains("remedy: run it as root"), "{text}");
-    assert!(text.lines().any(|line| line.starts_with("not looked at: ") && line.ends_with("(permission denied)")), "{text}");
-    assert!(said.stderr.is_empty(), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("not examined: ") && line.ends_with("(permission denied)")), "{text}");
+    assert!(output.stderr.is_empty(), "{text}");
 }
 
 #[test]
-fn what_the_help_calls_enough_is_enough_without_root() {
+fn capabilities_in_the_help_are_enough_without_root() {
     let folder = tempfile::tempdir().unwrap();
     for (capabilities, limits) in [
         (&["bpf", "perfmon"][..], 3),
@@ -93,9 +93,9 @@ fn what_the_help_calls_enough_is_enough_without_root() {
         (&["bpf", "perfmon", "sys_ptrace", "dac_read_search", "checkpoint_restore"], 0),
         (&["sys_admin"], 2),
     ] {
-        let said = as_nobody(folder.path(), capabilities);
-        let text = text(&said);
-        assert_eq!(said.status.code(), Some(0), "{capabilities:?}: {text}");
+        let output = as_unprivileged_user(folder.path(), capabilities);
+        let text = text(&output);
+        assert_eq!(output.status.code(), Some(0), "{capabilities:?}: {text}");
         let found = text.lines().filter(|line| line.starts_with("limits")).count();
         assert_eq!(found, limits + usize::from(is_in_a_container()), "{capabilities:?}: {text}");
         assert!(!text.lines().any(|line| line.starts_with("missing") || line.starts_with("not known")), "{capabilities:?}: {text}");
@@ -109,7 +109,7 @@ fn is_in_a_container() -> bool {
 }
 
 /// Runs the check as user `nobody` with these capabilities, from a copy of the program that every user may execute.
-fn as_nobody(folder: &Path, capabilities: &[&str]) -> Output {
+fn as_unprivileged_user(folder: &Path, capabilities: &[&str]) -> Output {
     let program = folder.join("watchtap");
     if !program.exists() {
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -120,9 +120,9 @@ fn as_nobody(folder: &Path, capabilities: &[&str]) -> Output {
     let set: String =
         ["-all".to_owned()].into_iter().chain(capabilities.iter().map(|one| format!("+{one}"))).collect::<Vec<_>>().join(",");
     let rights = [format!("--inh-caps={set}"), format!("--ambient-caps={set}")];
-    let mut nobody = Command::new("setpriv");
-    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).args(rights).arg(program);
-    nobody.args(["probe", "--check"]).output().unwrap()
+    let mut check = Command::new("setpriv");
+    check.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).args(rights).arg(program);
+    check.args(["probe", "--check"]).output().unwrap()
 }
 
 fn text(left: &Output) -> String {

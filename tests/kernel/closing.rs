@@ -8,8 +8,8 @@ use watchtap::intake::Notice;
 use watchtap::tap::probe::ProbeOptions;
 
 use super::clients::of_clients;
-use super::late::Client;
-use super::told::Hearing;
+use super::older_connections::Client;
+use super::probe_output::RunningProbe;
 
 /// Minimum number of closed connections.
 const AT_LEAST: usize = 20;
@@ -17,11 +17,11 @@ const AT_LEAST: usize = 20;
 const AT_MOST: usize = 500;
 
 #[test]
-fn what_go_reads_and_writes_while_it_closes_is_no_connection_of_its_own() {
+fn traffic_of_go_while_it_closes_is_no_connection_of_its_own() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut client = Client::start(&server, "closing");
     let options = ProbeOptions { processes: vec![client.id()], ..of_clients(server.address()) };
-    let hearing = Hearing::start(&options);
+    let probe = RunningProbe::start(&options);
     let mut addresses = BTreeSet::new();
     let mut closed = 0;
     while closed < AT_LEAST || addresses.len() == closed {
@@ -30,10 +30,10 @@ fn what_go_reads_and_writes_while_it_closes_is_no_connection_of_its_own() {
         closed += 1;
     }
     client.end();
-    let told = hearing.finish();
-    let opened = told.opened();
+    let output = probe.finish();
+    let opened = output.opened();
     assert_eq!(opened.len(), closed, "{opened:?}");
     assert!(opened.iter().all(|info| info.start == Start::Beginning), "{opened:?}");
-    let missed: Vec<&Notice> = told.notices.iter().filter(|notice| matches!(notice, Notice::ProbeMissed { .. })).collect();
+    let missed: Vec<&Notice> = output.notices.iter().filter(|notice| matches!(notice, Notice::ProbeMissed { .. })).collect();
     assert!(missed.is_empty(), "{missed:?}");
 }

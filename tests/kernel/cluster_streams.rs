@@ -55,7 +55,7 @@ impl Client {
 }
 
 #[test]
-fn probe_tells_what_the_proxy_tells() {
+fn probe_emits_the_events_of_the_proxy() {
     let mut stage = Stage::set();
     stage.let_each_program_be_found();
     let mut observed = BTreeSet::new();
@@ -134,7 +134,7 @@ impl Stage {
                 self.write_to(&mut [&mut process]);
                 let pid = process.id();
                 leave(process);
-                if self.is_told_of(pid) {
+                if self.has_reported(pid) {
                     break;
                 }
                 let said = || (self.probe.lines(), std::fs::read_to_string(self.events("probe")));
@@ -144,7 +144,7 @@ impl Stage {
     }
 
     /// Whether the probe has reported a request of the process. It reads its records 50 times a second.
-    fn is_told_of(&self, process: u32) -> bool {
+    fn has_reported(&self, process: u32) -> bool {
         let left = Instant::now();
         while !EventStreams::read(&self.events("probe"), &BTreeSet::from([process])).has_requests() {
             if left.elapsed() > TOLD_WITHIN {

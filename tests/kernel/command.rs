@@ -29,7 +29,7 @@ connection.close()
 const WITHIN: Duration = Duration::from_secs(30);
 
 #[test]
-fn what_a_client_asks_is_told_and_no_secret_of_it() {
+fn requests_of_a_client_are_reported_without_its_secrets() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let [events, capture] = ["events", "capture"].map(|name| folder.path().join(name));
@@ -42,8 +42,8 @@ fn what_a_client_asks_is_told_and_no_secret_of_it() {
     assert_eq!((&row["resource"], &row["count"]), (&Value::from("namespaces"), &Value::from(1)), "{:#}", left.report);
     assert!(left.said.contains("probed/v1 namespaces cluster limit=500"), "{}", left.said);
     let events = fs::read_to_string(events).unwrap();
-    let told: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let opened: Vec<&Value> = told.iter().filter(|event| event["event"] == "connection-opened").collect();
+    let records: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let opened: Vec<&Value> = records.iter().filter(|event| event["event"] == "connection-opened").collect();
     let [opened] = opened.as_slice() else { panic!("{events}") };
     assert!(opened["attached_late"] != true && opened["process"]["name"] == "python3", "{opened}");
 
@@ -64,7 +64,7 @@ fn killed_probe_leaves_nothing_in_the_kernel() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut probe = ProbeSession::start(server.address(), Path::new("/nonexistent"), &["--no-version-request"]).unwrap();
     let own = links(probe.id());
-    assert!(own.len() > 5, "its own end is among what is looked for: {own:?}");
+    assert!(own.len() > 5, "its own end is among the searched texts: {own:?}");
     assert!(own.is_subset(&all_links()), "what it holds is in the kernel");
     probe.kill().unwrap();
     // After the exit, the kernel removes the process's links asynchronously.
@@ -78,8 +78,8 @@ fn killed_probe_leaves_nothing_in_the_kernel() {
 /// The IDs of the eBPF links that a process holds.
 fn links(process: u32) -> BTreeSet<u32> {
     let descriptors = fs::read_dir(format!("/proc/{process}/fdinfo")).unwrap();
-    let told = descriptors.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
-    told.filter_map(|told| told.lines().find_map(|line| line.strip_prefix("link_id:")?.trim().parse().ok())).collect()
+    let infos = descriptors.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok());
+    infos.filter_map(|info| info.lines().find_map(|line| line.strip_prefix("link_id:")?.trim().parse().ok())).collect()
 }
 
 /// The IDs of all eBPF links in the kernel.

@@ -109,8 +109,8 @@ fn comparable(event: &Value) -> Value {
                 .iter()
                 .filter(|(name, _)| !OF_THE_TAP.contains(&name.as_str()) && !name.ends_with("_us") && !name.ends_with("_at"));
             let with_protocol = |name: &str, value: &Value| {
-                let is_unsaid = name == "protocol" && value.is_null();
-                if is_unsaid { Value::from("http/1.1") } else { comparable(value) }
+                let is_unstated = name == "protocol" && value.is_null();
+                if is_unstated { Value::from("http/1.1") } else { comparable(value) }
             };
             Value::Object(kept.map(|(name, value)| (name.clone(), with_protocol(name, value))).collect())
         }

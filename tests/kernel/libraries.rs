@@ -79,8 +79,8 @@ fn check_node(release: &str, openssl: &str) {
     });
     let Some(folder) = folder else { return };
     let program = folder.join("package/bin/node");
-    let said = Command::new(&program).args(["-p", "process.versions.openssl"]).output().unwrap();
-    assert!(String::from_utf8_lossy(&said.stdout).starts_with(openssl), "{said:?}");
+    let output = Command::new(&program).args(["-p", "process.versions.openssl"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with(openssl), "{output:?}");
     check(Command::new(program).args(["-e", NODE]));
 }
 

@@ -11,10 +11,10 @@ use watchtap::demo::{DemoConfig, DemoServer};
 use watchtap::intake::TapEvent;
 
 use super::clients::{of_clients, python};
-use super::told::{Hearing, Told};
+use super::probe_output::{ProbeOutput, RunningProbe};
 
 /// Limit of every wait.
-const PATIENCE: Duration = Duration::from_mins(1);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Number of programs that run one after the other in one process.
 const RUNS: usize = 4;
@@ -66,53 +66,55 @@ ctypes.CDLL(None).syscall(60, 0)
 ";
 
 #[test]
-fn process_lives_on_when_the_leader_of_its_thread_group_has_ended() {
+fn process_continues_when_the_leader_of_its_thread_group_has_ended() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
-    let hearing = Hearing::start(&of_clients(server.address()));
+    let probe = RunningProbe::start(&of_clients(server.address()));
     let arguments = [server.address().to_string(), server.ca_pem().to_owned(), server.token().to_owned()];
     let mut client = python(LEFT_BY_ITS_LEADER, &arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let (mut stdin, mut said) = (client.stdin.take().unwrap(), BufReader::new(client.stdout.take().unwrap()));
+    let (mut stdin, mut stdout) = (client.stdin.take().unwrap(), BufReader::new(client.stdout.take().unwrap()));
     let mut ask = || {
         writeln!(stdin).unwrap();
         let mut line = String::new();
-        said.read_line(&mut line).unwrap();
+        stdout.read_line(&mut line).unwrap();
         assert_eq!(line, "asked\n");
     };
     ask();
     let begun = Instant::now();
     while !is_zombie(client.id()) {
-        assert!(begun.elapsed() < PATIENCE, "its leader does not end");
+        assert!(begun.elapsed() < LIMIT, "its leader does not end");
         std::thread::sleep(Duration::from_millis(1));
     }
     ask();
-    let told = hearing.finish();
+    let output = probe.finish();
     drop(stdin);
     assert!(client.wait().unwrap().success());
 
-    assert_eq!(told.opened().len(), 1, "{told:?}");
+    assert_eq!(output.opened().len(), 1, "{output:?}");
     let is_end = |event: &TapEvent| matches!(event, TapEvent::Ended { .. });
-    assert!(!told.events.iter().any(|(_, event)| is_end(event)), "{told:?}");
-    let [.., (_, TapEvent::OutOfSight { .. }), (_, TapEvent::Closed { .. })] = told.events.as_slice() else { panic!("{told:?}") };
+    assert!(!output.events.iter().any(|(_, event)| is_end(event)), "{output:?}");
+    let [.., (_, TapEvent::OutOfSight { .. }), (_, TapEvent::Closed { .. })] = output.events.as_slice() else {
+        panic!("{output:?}")
+    };
 }
 
 #[test]
-fn connection_of_a_program_is_none_of_the_program_that_follows_in_the_same_process() {
+fn connection_of_a_program_is_none_of_the_next_program_in_the_same_process() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
-    let mut said = Vec::new();
-    let told = Told::during(&of_clients(server.address()), || {
+    let mut stdout = Vec::new();
+    let output = ProbeOutput::during(&of_clients(server.address()), || {
         // Without address randomisation the same program has its objects at the same addresses.
         let mut client = Command::new("setarch");
         client.args(["--addr-no-randomize", "python3", "-c", AGAIN]).env("PYTHONHASHSEED", "0");
         client.args([&server.address().to_string(), server.ca_pem(), server.token(), &RUNS.to_string()]);
         let output = client.stderr(Stdio::inherit()).output().unwrap();
         assert!(output.status.success());
-        said = output.stdout;
+        stdout = output.stdout;
     });
-    let addresses: Vec<&str> = std::str::from_utf8(&said).unwrap().lines().collect();
+    let addresses: Vec<&str> = std::str::from_utf8(&stdout).unwrap().lines().collect();
     assert_eq!(addresses.len(), RUNS, "{addresses:?}");
     let others: BTreeSet<&&str> = addresses.iter().collect();
     assert!(others.len() < RUNS, "not tried: no address came again: {addresses:?}");
-    let opened = told.opened();
+    let opened = output.opened();
     assert_eq!(opened.len(), RUNS, "{opened:?}");
     assert!(opened.iter().all(|info| info.start == Start::Beginning), "{opened:?}");
 }

@@ -14,7 +14,7 @@ use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};
 
 use super::clients::{of_clients, python};
-use super::told::{Hearing, Told};
+use super::probe_output::{ProbeOutput, RunningProbe};
 
 /// Writes 1 KiB `calls` times, on each connection in turn, at `rate` calls per second unless that is 0. It prints the bytes per
 /// port and closes the connections when its input closes.
@@ -74,37 +74,37 @@ struct Bytes {
 
 #[test]
 fn nothing_is_lost_at_twenty_thousand_calls_a_second() {
-    let (written, told, missed) = written_and_told(1, &["4", "200000", "20000"], 16 << 20);
+    let (written, reported, missed) = written_and_reported(1, &["4", "200000", "20000"], 16 << 20);
     let seen: BTreeMap<u16, Bytes> = written.iter().map(|(port, sent)| (*port, Bytes { seen: *sent, lost: 0 })).collect();
-    assert_eq!(told, seen, "{missed:?}");
+    assert_eq!(reported, seen, "{missed:?}");
     // The peer of other clients on this machine may be unknown.
     assert_eq!(ProbeMissed { sockets: 0, unplaced: 0, ..missed }, ProbeMissed::default());
 }
 
 #[test]
-fn what_is_lost_is_known_by_connection() {
-    let (written, told, missed) = written_and_told(4, &["2", "50000", "0"], 64 << 10);
-    let all: BTreeMap<u16, u64> = told.iter().map(|(port, bytes)| (*port, bytes.seen + bytes.lost)).collect();
-    assert_eq!(all, written, "{told:?}");
-    let lost: u64 = told.values().map(|bytes| bytes.lost).sum();
+fn losses_are_known_by_connection() {
+    let (written, reported, missed) = written_and_reported(4, &["2", "50000", "0"], 64 << 10);
+    let all: BTreeMap<u16, u64> = reported.iter().map(|(port, bytes)| (*port, bytes.seen + bytes.lost)).collect();
+    assert_eq!(all, written, "{reported:?}");
+    let lost: u64 = reported.values().map(|bytes| bytes.lost).sum();
     assert!(lost > 0 && missed.bytes == lost && missed.records > 0, "{lost} of {written:?}, {missed:?}");
 }
 
 #[test]
-fn probe_leaves_a_file_and_ends_though_records_never_cease() {
+fn probe_detaches_a_file_and_ends_though_records_never_cease() {
     let sink = sink();
     // More calls than they can complete during the test.
     let mut writers: Vec<Child> = (0..4).map(|_| writer(&sink, &["2", "1000000000000", "0"])).collect();
     let options = ProbeOptions { ring_bytes: 64 << 10, calls_per_second: 0, ..of_clients(sink.address()) };
 
-    let mut limited = Hearing::start(&ProbeOptions { calls_per_second: 1_000, ..options.clone() });
-    limited.until(|told| told.events.iter().any(|(_, event)| matches!(event, TapEvent::Bytes { .. })));
-    limited.until(|told| told.events.iter().any(|(_, event)| matches!(event, TapEvent::OutOfSight { .. })));
-    assert!(limited.told().not_probed().any(|(_, why)| why.contains("probes may cost 1000 calls a second")));
+    let mut limited = RunningProbe::start(&ProbeOptions { calls_per_second: 1_000, ..options.clone() });
+    limited.until(|output| output.events.iter().any(|(_, event)| matches!(event, TapEvent::Bytes { .. })));
+    limited.until(|output| output.events.iter().any(|(_, event)| matches!(event, TapEvent::OutOfSight { .. })));
+    assert!(limited.output().not_probed().any(|(_, why)| why.contains("more than the 1000 calls a second")));
     limited.finish();
 
-    let mut unlimited = Hearing::start(&options);
-    unlimited.until(|told| told.events.iter().any(|(_, event)| matches!(event, TapEvent::Bytes { .. })));
+    let mut unlimited = RunningProbe::start(&options);
+    unlimited.until(|output| output.events.iter().any(|(_, event)| matches!(event, TapEvent::Bytes { .. })));
     let asked = Instant::now();
     unlimited.finish();
     let took = asked.elapsed();
@@ -120,7 +120,7 @@ fn probe_leaves_a_file_and_ends_though_records_never_cease() {
 fn connection_whose_end_finds_no_room_is_ended_by_its_socket() {
     let sink = sink();
     // One page, which a few records fill before the probe reads it.
-    let mut probe = Hearing::start(&ProbeOptions { ring_bytes: 4_096, ..of_clients(sink.address()) });
+    let mut probe = RunningProbe::start(&ProbeOptions { ring_bytes: 4_096, ..of_clients(sink.address()) });
     let mut client = python(GIVES_UP, &[sink.address().to_string(), sink.ca_pem().to_owned()]);
     let mut client = client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut port = String::new();
@@ -138,28 +138,32 @@ fn connection_whose_end_finds_no_room_is_ended_by_its_socket() {
 
 /// Waits for the first event that `wanted` accepts, and returns its result.
 #[track_caller]
-fn awaited<T>(probe: &mut Hearing, wanted: impl Fn(ConnectionId, &TapEvent) -> Option<T>) -> T {
-    let found = |told: &Told| told.events.iter().find_map(|(id, event)| wanted(*id, event));
-    probe.until(|told| found(told).is_some());
-    found(probe.told()).unwrap()
+fn awaited<T>(probe: &mut RunningProbe, wanted: impl Fn(ConnectionId, &TapEvent) -> Option<T>) -> T {
+    let found = |output: &ProbeOutput| output.events.iter().find_map(|(id, event)| wanted(*id, event));
+    probe.until(|output| found(output).is_some());
+    found(probe.output()).unwrap()
 }
 
 /// Bytes written by port, bytes seen and lost by port, and the probe's own count of its misses.
-fn written_and_told(processes: usize, flags: &[&str], ring_bytes: u32) -> (BTreeMap<u16, u64>, BTreeMap<u16, Bytes>, ProbeMissed) {
+fn written_and_reported(
+    processes: usize,
+    flags: &[&str],
+    ring_bytes: u32,
+) -> (BTreeMap<u16, u64>, BTreeMap<u16, Bytes>, ProbeMissed) {
     let sink = sink();
     let (intake, mut receiver) = Intake::new(IntakeLimits::default());
     let options = ProbeOptions { ring_bytes, calls_per_second: 0, ..of_clients(sink.address()) };
     let tap = ProbeTap::start(&options, intake, Clock::start()).unwrap();
     let mut writers: Vec<Child> = (0..processes).map(|_| writer(&sink, flags)).collect();
-    let hearing = std::thread::spawn(move || told(&mut receiver));
+    let observing = std::thread::spawn(move || reported(&mut receiver));
     let mut written = BTreeMap::new();
     for writer in &mut writers {
         let mut line = String::new();
         BufReader::new(writer.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let said: Value = serde_json::from_str(&line).unwrap();
+        let report: Value = serde_json::from_str(&line).unwrap();
         let mut out = std::io::stdout().lock();
-        writeln!(out, "{} calls a second", said["rate"]).unwrap();
-        let of_it = said["written"].as_object().unwrap().iter();
+        writeln!(out, "{} calls a second", report["rate"]).unwrap();
+        let of_it = report["written"].as_object().unwrap().iter();
         written.extend(of_it.map(|(port, sent)| (port.parse().unwrap(), sent.as_u64().unwrap())));
     }
     for mut writer in writers {
@@ -167,8 +171,8 @@ fn written_and_told(processes: usize, flags: &[&str], ring_bytes: u32) -> (BTree
         assert!(writer.wait().unwrap().success());
     }
     tap.finish().unwrap();
-    let (told, missed) = hearing.join().unwrap();
-    (written, told, missed)
+    let (reported, missed) = observing.join().unwrap();
+    (written, reported, missed)
 }
 
 /// A server that reads and discards everything.
@@ -188,7 +192,7 @@ fn writer(sink: &ScriptedUpstream, flags: &[&str]) -> Child {
 }
 
 /// Everything until the tap has closed.
-fn told(receiver: &mut IntakeReceiver) -> (BTreeMap<u16, Bytes>, ProbeMissed) {
+fn reported(receiver: &mut IntakeReceiver) -> (BTreeMap<u16, Bytes>, ProbeMissed) {
     let (mut connections, mut missed) = (BTreeMap::new(), ProbeMissed::default());
     let mut ports = BTreeMap::new();
     while !receiver.is_closed() {

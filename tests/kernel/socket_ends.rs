@@ -12,7 +12,7 @@ use watchtap::intake::{EndManner, TapEvent};
 use watchtap::tap::probe::ProbeOptions;
 
 use super::clients::{URLLIB, of_clients, python, run};
-use super::told::Told;
+use super::probe_output::ProbeOutput;
 
 /// Sends one request and ends as its argument states. It never asks its TLS library to close the connection.
 const CLIENT: &str = "
@@ -94,13 +94,13 @@ fn ends_of_a_connection_have_their_side_and_manner() {
 }
 
 #[test]
-fn ends_of_connections_one_after_the_other_are_told_apart() {
+fn ends_of_successive_connections_are_distinguished() {
     let server = answering(Server::WaitsForTheClient);
-    let told = Told::during(&of_clients(server.address()), || {
+    let output = ProbeOutput::during(&of_clients(server.address()), || {
         let arguments = [server.address().to_string(), server.ca_pem().to_owned(), "40".to_owned()];
         run(&mut python(ONE_AFTER_THE_OTHER, &arguments));
     });
-    let mut ended: Vec<_> = told.events.iter().filter_map(|(id, event)| Some((*id, end(event)?))).collect();
+    let mut ended: Vec<_> = output.events.iter().filter_map(|(id, event)| Some((*id, end(event)?))).collect();
     ended.sort_by_key(|(id, _)| *id);
     let ended: Vec<_> = ended.into_iter().map(|(_, end)| end).collect();
     assert_eq!(ended, [(Direction::Request, EndManner::Fin), (Direction::Request, EndManner::Reset)].repeat(20));
@@ -110,7 +110,7 @@ fn ends_of_connections_one_after_the_other_are_told_apart() {
 fn connection_with_both_ends_on_this_machine_counts_once() {
     let server = Process::server();
     let options = ProbeOptions { server_ends: true, ..of_clients(server.address) };
-    let infos = Told::during(&options, || {
+    let infos = ProbeOutput::during(&options, || {
         run(&mut python(URLLIB, &[server.address.to_string(), server.authority.clone(), "nobody".to_owned()]));
     })
     .opened();
@@ -119,11 +119,11 @@ fn connection_with_both_ends_on_this_machine_counts_once() {
 }
 
 #[test]
-fn server_is_seen_where_its_client_is_not_if_that_is_asked_for() {
+fn server_is_seen_where_its_client_is_not_if_requested() {
     let server = Process::server();
     for server_ends in [true, false] {
         let options = ProbeOptions { server_ends, ..of_clients(server.address) };
-        let infos = Told::during(&options, || {
+        let infos = ProbeOutput::during(&options, || {
             // The probe does not record this process.
             let mut stream = connect(server.address, &server.authority, &[]).unwrap();
             stream.write_all(b"GET /version HTTP/1.0\r\n\r\n").unwrap();
@@ -142,11 +142,11 @@ fn server_is_seen_where_its_client_is_not_if_that_is_asked_for() {
 
 fn ends(client: &str, does: Server) -> Vec<(Direction, EndManner)> {
     let server = answering(does);
-    let told = Told::during(&of_clients(server.address()), || {
+    let output = ProbeOutput::during(&of_clients(server.address()), || {
         let arguments = [server.address().to_string(), server.ca_pem().to_owned(), client.to_owned()];
         assert_eq!(python(CLIENT, &arguments).status().unwrap().success(), client != "kill");
     });
-    told.events.iter().filter_map(|(_, event)| end(event)).collect()
+    output.events.iter().filter_map(|(_, event)| end(event)).collect()
 }
 
 fn end(event: &TapEvent) -> Option<(Direction, EndManner)> {

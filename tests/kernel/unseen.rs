@@ -10,18 +10,18 @@ use watchtap::intake::Notice;
 use watchtap::tap::probe::ProbeOptions;
 
 use super::clients::of_clients;
-use super::patient::Patient;
-use super::told::{Hearing, Told};
+use super::commanded_client::CommandedClient;
+use super::probe_output::{ProbeOutput, RunningProbe};
 
 /// Limit of every wait.
-const PATIENCE: Duration = Duration::from_mins(1);
+const LIMIT: Duration = Duration::from_mins(1);
 
 #[test]
-fn records_that_find_no_room_are_told_while_the_probe_runs() {
+fn records_that_find_no_room_are_reported_while_the_probe_runs() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
-    let mut client = Patient::start(&server);
+    let mut client = CommandedClient::start(&server);
     // One page, which a few records fill before the probe reads it.
-    let mut probe = Hearing::start(&ProbeOptions { ring_bytes: 4_096, ..of_clients(server.address()) });
+    let mut probe = RunningProbe::start(&ProbeOptions { ring_bytes: 4_096, ..of_clients(server.address()) });
     client.ask(200);
     let missed = |notices: &[Notice]| {
         let missed =
@@ -29,8 +29,8 @@ fn records_that_find_no_room_are_told_while_the_probe_runs() {
         missed.fold(ProbeMissed::default(), |sum, more| sum.and(&more))
     };
     let begun = Instant::now();
-    while missed(&probe.told().notices).is_none() {
-        assert!(begun.elapsed() < PATIENCE, "nothing was missed");
+    while missed(&probe.output().notices).is_none() {
+        assert!(begun.elapsed() < LIMIT, "nothing was missed");
         client.ask(1);
     }
     let ProbeMissed { records, bytes, .. } = missed(&probe.finish().notices);
@@ -39,14 +39,14 @@ fn records_that_find_no_room_are_told_while_the_probe_runs() {
 }
 
 #[test]
-fn program_with_rustls_is_told_as_not_seen() {
+fn program_with_rustls_is_reported_as_not_seen() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut rustls = watchtap().unwrap();
     rustls.args(["demo"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut rustls = rustls.spawn().unwrap();
-    let told = Told::during(&ProbeOptions { processes: vec![rustls.id()], ..of_clients(server.address()) }, || {});
+    let output = ProbeOutput::during(&ProbeOptions { processes: vec![rustls.id()], ..of_clients(server.address()) }, || {});
     rustls.kill().unwrap();
     rustls.wait().unwrap();
-    let [(file, why)] = told.not_probed().collect::<Vec<_>>()[..] else { panic!("{told:?}") };
+    let [(file, why)] = output.not_probed().collect::<Vec<_>>()[..] else { panic!("{output:?}") };
     assert!(file.ends_with("watchtap") && why.starts_with("rustls has no function"), "{file}: {why}");
 }

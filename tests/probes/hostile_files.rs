@@ -30,16 +30,16 @@ fn damaged_go_program_never_panics() {
 
 /// Truncates the file at `times` places, and corrupts bytes at as many: in the headers, which have offsets and counts, and
 /// anywhere.
-fn damage(whole: &[u8], times: usize) {
+fn damage(complete: &[u8], times: usize) {
     let mut chance = fastrand::Rng::with_seed(SEED);
     for _ in 0..times {
-        let cut = chance.usize(..whole.len());
-        let found = probe_points(&whole[..cut]);
-        assert!(found.is_err() || cut > whole.len() / 2, "half a file was read as a whole one: {found:?}");
+        let cut = chance.usize(..complete.len());
+        let found = probe_points(&complete[..cut]);
+        assert!(found.is_err() || cut > complete.len() / 2, "half a file was read as a complete one: {found:?}");
     }
-    let mut damaged = whole.to_vec();
+    let mut damaged = complete.to_vec();
     for turn in 0..times {
-        let within = if turn % 2 == 0 { 1024 } else { whole.len() };
+        let within = if turn % 2 == 0 { 1024 } else { complete.len() };
         let places = std::array::from_fn::<usize, 16, _>(|_| chance.usize(..within));
         let masks = places.map(|_| chance.u8(1..));
         places.iter().zip(masks).for_each(|(at, mask)| damaged[*at] ^= mask);
@@ -47,5 +47,5 @@ fn damage(whole: &[u8], times: usize) {
         drop(probe_points(&damaged));
         places.iter().zip(masks).for_each(|(at, mask)| damaged[*at] ^= mask);
     }
-    assert_eq!(probe_points(&damaged).unwrap(), probe_points(whole).unwrap());
+    assert_eq!(probe_points(&damaged).unwrap(), probe_points(complete).unwrap());
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::output::Format;
 use super::progress_line::ProgressLine;
 use crate::printable::{print_error, stdout};
-use crate::probe_check::{CheckProgress, ProbeCheck};
+use crate::probe_check_result::{CheckProgress, ProbeCheck};
 use crate::view::{Colour, probe_check_json, probe_check_text};
 
 /// Reports what this machine allows a probe. Succeeds if a probe can run, even with limits.

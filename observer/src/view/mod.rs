@@ -13,7 +13,7 @@ mod json;
 mod lines;
 mod missed;
 mod page;
-mod probe_check;
+mod probe_check_report;
 mod problems;
 mod quantity;
 mod report;
@@ -34,7 +34,7 @@ pub use explain::{ExplainFormat, Explained, explain_proof, explain_request, expl
 pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, comparison_json, report_json};
 pub use lines::LiveLines;
 pub use page::{Key, Outcome, Page};
-pub use probe_check::{PROBE_CHECK_SCHEMA, probe_check_json, probe_check_text};
+pub use probe_check_report::{PROBE_CHECK_SCHEMA, probe_check_json, probe_check_text};
 pub(crate) use quantity::counted;
 pub use report::report_text;
 pub use run::{BudgetKept, Run};

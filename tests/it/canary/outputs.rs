@@ -48,7 +48,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/printable/streams.rs", &["exec", "run", "read", "verify", "credential"], "all text on the standard streams"),
     ("observer/src/private_file.rs", &["exec", "run", "demo", "read"], "all files that flags ask for"),
     ("observer/src/tap/probe/binary/named.rs", &[], "opens libraries, to read"),
-    ("observer/src/tap/probe/binary/program_file.rs", &[], "opens programs, to read"),
+    ("observer/src/tap/probe/binary/read_program.rs", &[], "opens programs, to read"),
     ("observer/src/tap/probe/find/opened_file.rs", &[], "opens programs, to read"),
     ("observer/src/tap/proxy/port.rs", &["exec", "run"], "the listeners"),
     ("observer/src/terminal/modes.rs", &[], "looks whether there is a terminal"),

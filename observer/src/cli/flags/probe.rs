@@ -24,10 +24,10 @@ pub(crate) struct ProbeFlags {
     #[arg(long = "cgroup", value_name = "PATH")]
     cgroups: Vec<PathBuf>,
 
-    /// A program or library never to probe, by its path or its name; libraries that such a program uses are probed all the same;
+    /// A program or library to exclude, by its path or its name; libraries that such a program uses are probed all the same;
     /// may be given several times
     #[arg(long, value_name = "PATH|NAME")]
-    never: Vec<String>,
+    exclude: Vec<String>,
 
     /// Most calls per second of the TLS functions of one program or library, in all its processes; a probe adds some microseconds
     /// to each. A file with more calls is reported and left alone for the rest of the run; 0 for any number
@@ -54,7 +54,7 @@ impl ProbeFlags {
             processes: self.processes.clone(),
             names: self.names.clone(),
             cgroups: self.cgroups.clone(),
-            never: self.never.clone(),
+            exclude: self.exclude.clone(),
             calls_per_second: self.calls_per_second,
         }
     }

@@ -18,10 +18,10 @@ pub enum ProbeError {
     #[error("cannot start a thread of the probe: {0}")]
     Thread(#[source] io::Error),
     /// epoll(7) cannot be set up for the rings.
-    #[error("cannot wait for what the kernel records: {0}")]
-    Wakes(#[source] io::Error),
+    #[error("cannot wait for records of the kernel: {0}")]
+    Wakeups(#[source] io::Error),
     /// A thread of the probe panicked, and its state is lost.
-    #[error("the probe failed in itself and has ended, so nothing more is seen: an internal error; please report it")]
+    #[error("the probe has ended because of an internal error, so nothing more is seen; please report it")]
     Failed,
 }
 
@@ -32,11 +32,11 @@ pub enum OptionsError {
     #[error("there is no process {0} to probe; give its number as the PID namespace that watchtap runs in has it")]
     NoProcess(u32),
     /// A process name is empty.
-    #[error("a process to probe is given by an empty name; give the one that /proc/PID/comm tells")]
+    #[error("a process to probe is given by an empty name; give the one in /proc/PID/comm")]
     EmptyName,
     /// The cgroup's folder does not exist.
     #[error(
-        "cannot find the cgroup {cgroup} in {looked_in}: {source}; give it as /proc/PID/cgroup tells it behind 0::, or as a folder of the file system \
+        "cannot find the cgroup {cgroup} in {looked_in}: {source}; give it as in /proc/PID/cgroup after 0::, or as a folder of the file system \
          cgroup2"
     )]
     NoCgroup {
@@ -61,6 +61,6 @@ pub enum OptionsError {
     )]
     NoCgroups,
     /// The name is neither an absolute path nor a base name.
-    #[error("{0:?} names no file that is to be left alone; give its absolute path, or its base name")]
+    #[error("{0:?} names no file to exclude; give its absolute path, or its base name")]
     NoFile(String),
 }

@@ -32,7 +32,7 @@ pub struct ProbeOptions {
     pub cgroups: Vec<PathBuf>,
     /// Programs and libraries that are never probed or read, whichever process runs them. Each is given by base name, or by
     /// absolute path as the process or watchtap sees it. Each match is reported once.
-    pub never: Vec<String>,
+    pub exclude: Vec<String>,
     /// Most calls per second of one file's functions that the probes may cost, over all processes that run it; 0 for no limit.
     /// Measured over five seconds. A file that is called more often is reported and left alone for the rest of the run; its
     /// connections go out of sight.
@@ -51,7 +51,7 @@ impl Default for ProbeOptions {
             processes: Vec::new(),
             names: Vec::new(),
             cgroups: Vec::new(),
-            never: Vec::new(),
+            exclude: Vec::new(),
             calls_per_second: CALLS_PER_SECOND,
         }
     }
@@ -61,5 +61,5 @@ impl Default for ProbeOptions {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbeOutcome {
     /// Files whose header fields are recorded, because their processes had connections from before the probe.
-    pub telling_fields: usize,
+    pub recording_fields: usize,
 }

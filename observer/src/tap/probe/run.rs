@@ -2,17 +2,16 @@
 //!
 //! It has two threads, so that slow work does not delay emptying the kernel's rings:
 //!
-//! - `probing` takes records and lives, puts them in order and passes them to the intake. It owns the rings and maps
-//!   ([`Recorded`](super::kernel::Recorded)).
-//! - `looking` finds and reads the files of processes, and attaches programs to them and detaches them. It owns the programs
+//! - The collecting thread takes records and lifetime events, puts them in order and passes them to the intake. It owns the rings
+//!   and maps ([`Recorded`](super::kernel::Recorded)).
+//! - The attaching thread finds and reads the files of processes, and attaches and detaches programs. It owns the programs
 //!   ([`Programs`]) and all attachments.
 //!
-//! Two bounded channels connect them ([`attach`](super::attach)): orders name processes to look at, and findings report the
-//! results. `probing` never waits for `looking`. Shutdown has one order. `probing` drops its orders, so `looking` ends, and all
-//! attachments end with it. Then the findings end, and `probing` takes the rest of the rings. A panic in either thread has the same
-//! effect, since it ends both channels.
+//! Two bounded channels connect them (`attach/orders.rs`): orders name processes to examine, and findings report the results. The
+//! collecting thread never waits for the attaching one. Shutdown has one order. The collecting thread drops its orders, so the
+//! attaching one ends, and all attachments end with it. Then the findings end, and the collecting thread takes the rest of the
+//! rings. A panic in either thread has the same effect, since it ends both channels.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -23,11 +22,11 @@ use observer_ebpf::{FILTER_SERVER_ENDS, Filter};
 use tokio::sync::watch;
 
 use super::assembly::{Assembly, Limits};
-use super::attach::{LastTurn, Looking, Orders, ProbedFiles, Task, findings};
-use super::collect::{InOrder, Probing, Telling, Wakes};
+use super::attach::{Attacher, Heartbeat, Orders, ProbedFiles, Task, findings};
+use super::collect::{Collector, InOrder, Reporter, Wakeups};
 use super::error::ProbeError;
 use super::find::namespace::{self, INITIAL_PID_NAMESPACE};
-use super::find::{NeverProbed, Selection, is_any_listened_on};
+use super::find::{ExcludedFiles, Selection, without_listeners};
 use super::kernel::{Options, Programs};
 use super::kernel_clock::Times;
 use super::limit;
@@ -35,8 +34,8 @@ use super::options::{ProbeOptions, ProbeOutcome};
 use crate::intake::Intake;
 use crate::tap::Clock;
 
-/// Longest wait for the first look at all processes, which reads each running program.
-const FIRST_LOOK: Duration = Duration::from_mins(2);
+/// Longest wait for the first examination of all processes, which reads each running program.
+const FIRST_EXAMINATION: Duration = Duration::from_mins(2);
 
 /// A running probe; dropping it ends it.
 #[derive(Debug)]
@@ -56,7 +55,7 @@ impl ProbeTap {
     /// A target of the options does not exist, or the kernel refuses a step.
     pub fn start(options: &ProbeOptions, intake: Intake, clock: Clock) -> Result<Self, ProbeError> {
         let selection = Selection::of(options)?;
-        let files = ProbedFiles::new(NeverProbed::of(&options.never)?);
+        let files = ProbedFiles::new(ExcludedFiles::of(&options.exclude)?);
         let (namespace_device, namespace_inode) = pid_namespace();
         let flags = selection.flags() | if options.server_ends { FILTER_SERVER_ENDS } else { 0 };
         let (mut programs, recorded) = Programs::load(&Options {
@@ -65,41 +64,40 @@ impl ProbeTap {
             selected: selection.selected(),
             api_servers: options.api_servers.clone(),
         })?;
-        let wakes = Wakes::of(recorded.rings()).map_err(ProbeError::Wakes)?;
-        programs.tell_of_processes()?;
+        let wakeups = Wakeups::of(recorded.rings()).map_err(ProbeError::Wakeups)?;
+        programs.report_processes()?;
         let mut limits = Vec::new();
         if let Err(error) = programs.pair_by_use() {
             limits.push(limit::without(&error, limit::UNPAIRED));
         }
         let mut kept = Limits::default();
-        if let Err(error) = programs.tell_of_sockets() {
+        if let Err(error) = programs.report_sockets() {
             limits.push(limit::without(&error, limit::NO_ENDS));
             kept.linger = Duration::ZERO;
         }
-        let ports = options.api_servers.iter().map(SocketAddr::port).collect();
-        if options.server_ends && !is_any_listened_on(&ports) {
-            limits.push(limit::no_server_ends(&options.api_servers));
+        if options.server_ends {
+            limits.extend(without_listeners(&options.api_servers));
         }
         let (ready, is_ready) = sync_channel(1);
         let (orders, given) = Orders::new();
         let (found, findings) = findings();
         let (api_servers, calls_per_second) = (options.api_servers.clone(), options.calls_per_second);
-        let last_turn = LastTurn::now();
-        let task = Task { files, programs, selection, api_servers, calls_per_second, last_turn: last_turn.clone() };
-        let looking = Looking::new(task, ready, found);
+        let heartbeat = Heartbeat::now();
+        let task = Task { files, programs, selection, api_servers, calls_per_second, heartbeat: heartbeat.clone() };
+        let attacher = Attacher::new(task, ready, found);
         // The end of its findings shows how it ended.
-        Builder::new().name("looking".to_owned()).spawn(move || looking.run(&given)).map_err(ProbeError::Thread)?;
+        Builder::new().name("probe-attach".to_owned()).spawn(move || attacher.run(&given)).map_err(ProbeError::Thread)?;
         let in_order = InOrder::new(Times::now(clock), Assembly::new(intake.clone(), kept));
-        let telling = Telling::new(intake, clock);
-        let probing = Probing { clock, recorded, wakes, in_order, telling, orders, findings, last_turn };
-        let mut tap = Self::of_thread(limits, move |is_asked| probing.run(is_asked))?;
-        match is_ready.recv_timeout(FIRST_LOOK) {
+        let reporter = Reporter::new(intake, clock);
+        let collector = Collector { clock, recorded, wakeups, in_order, reporter, orders, findings, heartbeat };
+        let mut tap = Self::of_thread(limits, move |is_asked| collector.run(is_asked))?;
+        match is_ready.recv_timeout(FIRST_EXAMINATION) {
             Ok(()) => Ok(tap),
             Err(RecvTimeoutError::Timeout) => {
-                tap.limits.push(limit::NOT_LOOKED_AT.to_owned());
+                tap.limits.push(limit::NOT_EXAMINED.to_owned());
                 Ok(tap)
             }
-            // The looking thread has failed.
+            // The attaching thread has failed.
             Err(RecvTimeoutError::Disconnected) => tap.finish().and(Err(ProbeError::Failed)),
         }
     }
@@ -116,7 +114,7 @@ impl ProbeTap {
             let _runs = runs;
             run(&is_asked)
         };
-        let thread = Builder::new().name("probing".to_owned()).spawn(run).map_err(ProbeError::Thread)?;
+        let thread = Builder::new().name("probe-collect".to_owned()).spawn(run).map_err(ProbeError::Thread)?;
         Ok(Self { limits, is_asked_to_end, thread: Some(thread), over })
     }
 
@@ -180,12 +178,12 @@ mod tests {
             // Blocks until the sender is dropped.
             let _gone = is_ended.recv();
             assert!(is_asked.load(Ordering::Acquire));
-            Ok(ProbeOutcome { telling_fields: 7 })
+            Ok(ProbeOutcome { recording_fields: 7 })
         };
         let tap = ProbeTap::of_thread(Vec::new(), run).unwrap();
         assert!(timeout(Duration::ZERO, tap.failed()).await.is_err());
         tap.is_asked_to_end.store(true, Ordering::Release);
         drop(end);
-        assert_eq!(tap.finish().unwrap().telling_fields, 7);
+        assert_eq!(tap.finish().unwrap().recording_fields, 7);
     }
 }

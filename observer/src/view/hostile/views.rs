@@ -15,7 +15,7 @@ use super::super::*;
 use super::samples::{KINDS, name, observations, samples, spoiled_profile};
 use super::spoiling::spoiled;
 use crate::pipeline::EventSink as _;
-use crate::probe_check::{
+use crate::probe_check_result::{
     CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, ProbeCheck, Requirement, RequirementState, Seen,
 };
 use crate::verification::Verification;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use observer_core::k8s::Container;
 use observer_core::time::Timestamp;
-use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, Life, Opened, Record, UNREADABLE};
+use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, LifetimeEvent, Opened, Record, UNREADABLE};
 
 use super::both_ends::BothEnds;
 use super::connection::{Connection, Waiting};
@@ -60,7 +60,7 @@ pub struct Assembly {
     both_ends: BothEnds,
     /// Recent changes of sockets without a known connection. A record is delayed while the program that writes it is interrupted.
     /// So the change of a socket may come before the record that names its connection.
-    unclaimed: HashMap<u64, Vec<(Timestamp, Life)>>,
+    unclaimed: HashMap<u64, Vec<(Timestamp, LifetimeEvent)>>,
     header_recovery: HeaderRecovery,
     /// Records without meaning here: unknown kinds.
     ignored: u64,
@@ -146,7 +146,7 @@ impl Assembly {
     }
 
     /// Takes a change of a socket.
-    pub fn socket_changed(&mut self, at: Timestamp, event: &Life) {
+    pub fn socket_changed(&mut self, at: Timestamp, event: &LifetimeEvent) {
         let Some(key) = self.owner(event) else {
             if self.unclaimed.len() < self.limits.connections {
                 let changes = self.unclaimed.entry(event.socket).or_default();
@@ -369,7 +369,7 @@ impl Assembly {
     }
 
     /// The connection whose socket changed. A change after the socket was closed belongs to another one.
-    fn owner(&self, event: &Life) -> Option<ConnectionKey> {
+    fn owner(&self, event: &LifetimeEvent) -> Option<ConnectionKey> {
         let (_, key) = self.sockets.range((event.socket, 0)..=(event.socket, event.time)).next_back()?;
         self.connections.get(key).filter(|connection| connection.ends().over().is_none()).map(|_| *key)
     }

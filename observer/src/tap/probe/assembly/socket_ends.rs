@@ -22,7 +22,7 @@
 //! end is reported.
 
 use observer_core::time::Timestamp;
-use observer_ebpf::Life;
+use observer_ebpf::LifetimeEvent;
 
 use super::transfer::Way;
 use crate::intake::EndManner;
@@ -57,7 +57,7 @@ pub(super) struct SocketEnds {
 
 impl SocketEnds {
     /// Takes the next change of state. A repeated one has no effect.
-    pub(super) fn changed(&mut self, at: Timestamp, event: &Life) {
+    pub(super) fn changed(&mut self, at: Timestamp, event: &LifetimeEvent) {
         for way in [event.before, event.after].into_iter().flat_map(finished) {
             self.note(at, *way, EndManner::Fin);
         }

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn number_that_comes_back_is_given_out_last() {
+    fn returned_number_is_reused_last() {
         let mut numbers = FileNumbers::new();
         let first = numbers.take().unwrap();
         numbers.give_back(first);

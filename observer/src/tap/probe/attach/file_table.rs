@@ -7,7 +7,7 @@ use crate::tap::probe::find::FileIdentity;
 
 /// A file that no process was seen to run for this long is forgotten.
 const UNUSED: Duration = Duration::from_mins(10);
-/// A file that no process was seen to run for this long may make room for another: two looks at all processes have not found it.
+/// A file that no process was seen to run for this long may make room for another: two examinations of all processes have not found it.
 const IDLE: Duration = Duration::from_secs(10);
 /// Most files remembered that are not probed; a machine has a few hundred.
 const MOST_WITHOUT: usize = 16_384;
@@ -32,9 +32,9 @@ pub(super) enum Known<P> {
     /// It contains nothing for a probe.
     Nothing,
     /// It is not probed, which was reported.
-    Told,
+    Reported,
     /// It is not probed, because the options exclude it.
-    Never,
+    Excluded,
     /// It is probed, with this attachment.
     Probed(P),
 }
@@ -88,17 +88,17 @@ impl<P> FileTable<P> {
         })
     }
 
-    /// Marks probed files as reported if `is_left` is true; returns their attachments.
-    pub(super) fn leave(&mut self, mut is_left: impl FnMut(&mut P) -> bool) -> Vec<P> {
-        let mut left = Vec::new();
+    /// Marks probed files as reported if `is_over` is true; returns their attachments.
+    pub(super) fn end_probing(&mut self, mut is_over: impl FnMut(&mut P) -> bool) -> Vec<P> {
+        let mut ended = Vec::new();
         for entry in self.files.values_mut() {
             if let Known::Probed(probed) = &mut entry.known
-                && is_left(probed)
+                && is_over(probed)
             {
-                left.extend(std::mem::replace(&mut entry.known, Known::Told).into_probed());
+                ended.extend(std::mem::replace(&mut entry.known, Known::Reported).into_probed());
             }
         }
-        left
+        ended
     }
 
     /// Forgets files that no process has run for [`UNUSED`]: those with nothing in them, and probed ones for which `is_there` is
@@ -109,7 +109,7 @@ impl<P> FileTable<P> {
             is_unused
                 && match &entry.known {
                     Known::Nothing => true,
-                    Known::Told | Known::Never => false,
+                    Known::Reported | Known::Excluded => false,
                     Known::Probed(probed) => !is_there(*file, probed),
                 }
         };
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn files_with_nothing_take_no_room_for_ever() {
+    fn files_without_tls_are_forgotten() {
         let (mut table, now) = (FileTable::<u16>::new(), Instant::now());
         table.most_without = 2;
         for second in 0..100 {
@@ -154,37 +154,37 @@ mod tests {
         table.insert(file(100), Known::Probed(7), now);
         assert_eq!((table.files.len(), table.probed(file(100))), (3, Some(&7)), "they take none of its room");
         assert_eq!(table.used(file(98), now + Duration::from_secs(100)), Some(&Known::Nothing));
-        table.insert(file(101), Known::Told, now + Duration::from_secs(101));
-        assert_eq!(table.used(file(99), now), None, "the one that nobody ran for longest is forgotten");
+        table.insert(file(101), Known::Reported, now + Duration::from_secs(101));
+        assert_eq!(table.used(file(99), now), None, "the one unused for longest is forgotten");
         assert_eq!(table.used(file(98), now), Some(&Known::Nothing));
     }
 
     #[test]
-    fn file_that_nobody_runs_any_more_is_forgotten_unless_it_can_be_found_or_was_told() {
+    fn file_that_no_process_runs_is_forgotten_unless_it_can_be_found_or_was_reported() {
         let begin = Instant::now();
         for (known, is_there, expected) in [
             (Known::Nothing, false, (false, vec![])),
             (Known::Nothing, true, (false, vec![])),
-            (Known::Told, false, (true, vec![])),
-            (Known::Never, false, (true, vec![])),
+            (Known::Reported, false, (true, vec![])),
+            (Known::Excluded, false, (true, vec![])),
             (Known::Probed(7), false, (false, vec![7])),
             (Known::Probed(7), true, (true, vec![])),
         ] {
-            let told = format!("{known:?} {is_there}");
+            let case = format!("{known:?} {is_there}");
             let mut table = FileTable::new();
             table.insert(file(1), known, begin);
             let used = begin + Duration::from_secs(1);
             assert!(table.used(file(1), used).is_some());
             let almost = used + UNUSED.checked_sub(Duration::from_nanos(1)).unwrap();
-            assert_eq!(table.forget_unused(almost, |_, _| is_there), [0; 0], "{told}");
-            assert_eq!(table.files.len(), 1, "{told}");
+            assert_eq!(table.forget_unused(almost, |_, _| is_there), [0; 0], "{case}");
+            assert_eq!(table.files.len(), 1, "{case}");
             let forgotten = table.forget_unused(used + UNUSED, |_, _| is_there);
-            assert_eq!((!table.files.is_empty(), forgotten), expected, "{told}");
+            assert_eq!((!table.files.is_empty(), forgotten), expected, "{case}");
         }
     }
 
     #[test]
-    fn room_is_made_by_the_file_that_nobody_runs_for_longest_and_by_none_that_runs() {
+    fn room_is_made_by_the_file_that_is_unused_for_longest_and_by_none_in_use() {
         let (mut table, now) = (FileTable::new(), Instant::now());
         for number in [1, 2, 3] {
             table.insert(file(number), Known::Probed(number), now + Duration::from_secs(number));
@@ -197,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn file_that_is_left_stays_known() {
+    fn detached_file_stays_known() {
         let (mut table, now) = (FileTable::new(), Instant::now());
         table.insert(file(1), Known::Probed(1), now);
         table.insert(file(2), Known::Probed(2), now);
-        assert_eq!(table.leave(|probed| *probed == 1), [1]);
-        assert_eq!(table.used(file(1), now), Some(&Known::Told));
+        assert_eq!(table.end_probing(|probed| *probed == 1), [1]);
+        assert_eq!(table.used(file(1), now), Some(&Known::Reported));
         assert_eq!(table.probed(file(2)), Some(&2));
-        assert_eq!(table.insert(file(2), Known::Never, now), Some(2));
+        assert_eq!(table.insert(file(2), Known::Excluded, now), Some(2));
     }
 }

@@ -1,16 +1,18 @@
 //! Attaches programs to the files of processes: which ones, where, when, and at what cost.
 
+mod attacher;
 mod call_rate;
 mod file_numbers;
 mod file_table;
-mod files;
-mod looking;
+mod not_probed;
 mod orders;
 mod plan;
+mod probed_files;
 mod schedule;
-mod standstill;
+mod watchdog;
 
-pub(super) use files::{NotProbed, ProbedFiles, out_of_reach};
-pub(super) use looking::{Looking, Task};
-pub(super) use orders::{Explained, Finding, Order, Orders, findings};
-pub(super) use standstill::{LastTurn, Standstill};
+pub(super) use attacher::{Attacher, Task};
+pub(super) use not_probed::{NotProbed, out_of_reach};
+pub(super) use orders::{FieldRecording, Finding, Order, Orders, findings};
+pub(super) use probed_files::ProbedFiles;
+pub(super) use watchdog::{Heartbeat, Watchdog};

@@ -9,7 +9,7 @@ const MAX_ORDERS: usize = 4_096;
 /// Most waiting findings.
 const MAX_FINDINGS: usize = 1_024;
 
-/// An order to the looking thread.
+/// An order to the attaching thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tap::probe) enum Order {
     /// A process executed a program.
@@ -20,18 +20,18 @@ pub(in crate::tap::probe) enum Order {
     Missed,
 }
 
-/// A result of looking.
+/// A result of examining processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::tap::probe) enum Finding {
     /// A file is no longer probed.
-    Left {
+    Detached {
         /// The file's number.
         file: u16,
         /// The time of the kernel's clock after which nothing was recorded of it.
         at: u64,
     },
     /// Recording of a process's header fields begins or ends; a begin comes before the first field.
-    Explained(Explained),
+    FieldRecording(FieldRecording),
     /// Connections of a file are not seen.
     NotProbed {
         /// Its path as a process sees it.
@@ -45,17 +45,17 @@ pub(in crate::tap::probe) enum Finding {
 
 /// Whether header fields of a process are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tap::probe) struct Explained {
+pub(in crate::tap::probe) struct FieldRecording {
     /// Its PID.
     pub(in crate::tap::probe) process: u32,
     /// Whether they are recorded from then on.
-    pub(in crate::tap::probe) is_told: bool,
+    pub(in crate::tap::probe) is_on: bool,
     /// Since when, by the kernel's clock; a former process with this PID was gone by then.
     pub(in crate::tap::probe) at: u64,
 }
 
 /// The sender of findings, which waits for room.
-pub(in crate::tap::probe) type Findings = SyncSender<Finding>;
+pub(in crate::tap::probe) type FindingSender = SyncSender<Finding>;
 
 /// The sender of orders, which never waits.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Orders {
     }
 }
 
-pub(in crate::tap::probe) fn findings() -> (Findings, Receiver<Finding>) {
+pub(in crate::tap::probe) fn findings() -> (FindingSender, Receiver<Finding>) {
     sync_channel(MAX_FINDINGS)
 }
 

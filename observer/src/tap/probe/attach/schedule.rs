@@ -1,38 +1,38 @@
-//! Decides when each process is looked at.
+//! Decides when each process is examined.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Delays after which a process that executed a program is looked at, since its libraries may be loaded later.
-const LOOK_AGAIN: [Duration; 5] =
+/// Delays after which a process that executed a program is examined, since its libraries may be loaded later.
+const EXAMINE_AGAIN: [Duration; 5] =
     [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(60), Duration::from_millis(200), Duration::from_secs(1)];
-/// How often all processes are looked at, for libraries that were loaded late.
-const LOOK_AT_ALL: Duration = Duration::from_secs(5);
-/// Shortest time between the end of such a look and the next one on request, since processes may start endlessly.
+/// How often all processes are examined, for libraries that were loaded late.
+const EXAMINE_ALL: Duration = Duration::from_secs(5);
+/// Shortest time between the end of such an examination and the next one on request, since processes may start endlessly.
 const HURRY: Duration = Duration::from_secs(1);
-/// How often processes selected by PID are looked at; they are few.
-const LOOK_AT_GIVEN: Duration = Duration::from_secs(1);
+/// How often processes selected by PID are examined; they are few.
+const EXAMINE_GIVEN: Duration = Duration::from_secs(1);
 /// How often the calls of files are counted.
 const COUNT_CALLS: Duration = Duration::from_secs(1);
-/// Most queued looks at processes that executed a program; the look at all processes finds the others.
-const MAX_LOOKS: usize = 4_096;
+/// Most queued processes that executed a program; the examination of all processes finds the others.
+const MAX_QUEUED: usize = 4_096;
 
 /// Work that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// Look at a process.
+    /// Examine a process.
     Process(u32),
-    /// List all processes and look at them.
+    /// List all processes and examine them.
     All,
-    /// All listed processes were looked at.
-    AllWereLookedAt,
-    /// Look at the processes selected by PID.
+    /// All listed processes were examined.
+    AllExamined,
+    /// Examine the processes selected by PID.
     Given,
     /// Count the calls of files.
     Calls,
 }
 
-/// All looks to come. Each kind gets its turn, however many there are of the others.
+/// All work to come. Each kind gets its turn, however many there are of the others.
 #[derive(Debug)]
 pub(super) struct Schedule {
     /// With the time when each is due, in no order.
@@ -60,15 +60,15 @@ impl Schedule {
             is_in_a_hurry: false,
             next_all: now,
             next_all_in_a_hurry: now,
-            next_given: now + LOOK_AT_GIVEN,
+            next_given: now + EXAMINE_GIVEN,
             next_calls: now + COUNT_CALLS,
         }
     }
 
     /// A process executed a program.
     pub(super) fn executed(&mut self, process: u32, now: Instant) {
-        let room = MAX_LOOKS.saturating_sub(self.executed.len());
-        self.executed.extend(LOOK_AGAIN.iter().take(room).map(|later| (now + *later, process)));
+        let room = MAX_QUEUED.saturating_sub(self.executed.len());
+        self.executed.extend(EXAMINE_AGAIN.iter().take(room).map(|later| (now + *later, process)));
     }
 
     /// A process has exited.
@@ -76,7 +76,7 @@ impl Schedule {
         self.executed.retain(|(_, other)| *other != process);
     }
 
-    /// Requests a look at all processes soon.
+    /// Requests an examination of all processes soon.
     pub(super) fn hurry(&mut self, now: Instant) {
         self.is_in_a_hurry = true;
         self.next_all = self.next_all.min(self.next_all_in_a_hurry.max(now));
@@ -104,14 +104,14 @@ impl Schedule {
             if self.are_all_queued {
                 self.are_all_queued = false;
                 self.next_all_in_a_hurry = now + HURRY;
-                self.next_all = if self.is_in_a_hurry { self.next_all_in_a_hurry } else { now + LOOK_AT_ALL };
-                return Some(Due::AllWereLookedAt);
+                self.next_all = if self.is_in_a_hurry { self.next_all_in_a_hurry } else { now + EXAMINE_ALL };
+                return Some(Due::AllExamined);
             }
             if self.next_all <= now {
                 return Some(Due::All);
             }
             if self.next_given <= now {
-                self.next_given = now + LOOK_AT_GIVEN;
+                self.next_given = now + EXAMINE_GIVEN;
                 return Some(Due::Given);
             }
         }
@@ -150,18 +150,18 @@ mod tests {
         std::iter::from_fn(|| schedule.next(now)).take(100).collect()
     }
 
-    fn looked_at(begin: Instant) -> Schedule {
+    fn examined(begin: Instant) -> Schedule {
         let mut schedule = Schedule::new(begin);
         assert_eq!(schedule.next(begin), Some(Due::All));
         schedule.queue_all([1, 2]);
-        assert_eq!(all_due(&mut schedule, begin), [Due::Process(1), Due::Process(2), Due::AllWereLookedAt]);
+        assert_eq!(all_due(&mut schedule, begin), [Due::Process(1), Due::Process(2), Due::AllExamined]);
         schedule
     }
 
     #[test]
-    fn process_that_executed_a_program_is_looked_at_again_and_again_until_it_is_gone() {
+    fn process_that_executed_a_program_is_examined_again_until_it_is_gone() {
         let begin = Instant::now();
-        let mut schedule = looked_at(begin);
+        let mut schedule = examined(begin);
         schedule.executed(7, begin);
         schedule.executed(8, begin);
         assert_eq!(all_due(&mut schedule, begin), [Due::Process(7), Due::Process(8)]);
@@ -172,9 +172,9 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_begin_without_end_keep_nothing_from_being_due() {
+    fn endless_new_processes_keep_nothing_from_being_due() {
         let begin = Instant::now();
-        let mut schedule = looked_at(begin);
+        let mut schedule = examined(begin);
         let mut due = Vec::new();
         for process in 0..20_000 {
             let now = begin + process * MILLISECOND;
@@ -185,9 +185,9 @@ mod tests {
                 Some(Due::Process(process)) if process < 100_000 => {}
                 other => due.extend(other),
             }
-            assert!(schedule.executed.len() <= MAX_LOOKS);
+            assert!(schedule.executed.len() <= MAX_QUEUED);
         }
-        for (timer, expected) in [(Due::Calls, 19), (Due::AllWereLookedAt, 3)] {
+        for (timer, expected) in [(Due::Calls, 19), (Due::AllExamined, 3)] {
             assert_eq!(due.iter().filter(|due| **due == timer).count(), expected, "{timer:?}");
         }
         assert!(due.contains(&Due::Process(100_001)) && due.contains(&Due::Process(100_003)));
@@ -195,50 +195,50 @@ mod tests {
     }
 
     #[test]
-    fn all_processes_are_looked_at_so_often_or_when_it_is_asked_for() {
+    fn all_processes_are_examined_at_intervals_or_on_request() {
         let begin = Instant::now();
-        let mut schedule = looked_at(begin);
+        let mut schedule = examined(begin);
         let timers =
             |schedule: &mut Schedule, now| all_due(schedule, now).into_iter().filter(|due| *due != Due::Calls).collect::<Vec<_>>();
-        assert_eq!(timers(&mut schedule, begin + LOOK_AT_ALL.checked_sub(MILLISECOND).unwrap()), [Due::Given]);
+        assert_eq!(timers(&mut schedule, begin + EXAMINE_ALL.checked_sub(MILLISECOND).unwrap()), [Due::Given]);
         let later = begin + 2 * HURRY;
         schedule.hurry(later);
         assert_eq!(schedule.until(later), Duration::ZERO);
         assert_eq!(schedule.next(later), Some(Due::All));
         schedule.queue_all([3]);
-        assert_eq!(timers(&mut schedule, later), [Due::Process(3), Due::AllWereLookedAt]);
-        assert_eq!(schedule.next(begin + 3 * LOOK_AT_ALL), Some(Due::Calls));
-        assert_eq!(schedule.next(begin + 3 * LOOK_AT_ALL), Some(Due::All));
+        assert_eq!(timers(&mut schedule, later), [Due::Process(3), Due::AllExamined]);
+        assert_eq!(schedule.next(begin + 3 * EXAMINE_ALL), Some(Due::Calls));
+        assert_eq!(schedule.next(begin + 3 * EXAMINE_ALL), Some(Due::All));
     }
 
     #[test]
-    fn all_processes_are_looked_at_once_a_second_at_most_however_often_it_is_asked_for() {
+    fn all_processes_are_examined_once_a_second_at_most_however_often_requested() {
         let begin = Instant::now();
-        let mut schedule = looked_at(begin);
-        let mut looks = Vec::new();
+        let mut schedule = examined(begin);
+        let mut examined = Vec::new();
         for millisecond in 1..=5_000 {
             let now = begin + millisecond * MILLISECOND;
             schedule.hurry(now);
             while let Some(due) = schedule.next(now) {
                 if due == Due::All {
                     schedule.queue_all([1]);
-                    looks.push(millisecond);
+                    examined.push(millisecond);
                 }
-                // It is also requested while they are looked at.
+                // It is also requested while they are examined.
                 schedule.hurry(now);
             }
         }
-        assert_eq!(looks, [1_000, 2_000, 3_000, 4_000, 5_000]);
+        assert_eq!(examined, [1_000, 2_000, 3_000, 4_000, 5_000]);
     }
 
     #[test]
-    fn asked_for_while_all_are_looked_at_they_are_looked_at_once_more() {
+    fn request_during_an_examination_causes_another_one() {
         let begin = Instant::now();
         let mut schedule = Schedule::new(begin);
         assert_eq!(schedule.next(begin), Some(Due::All));
         schedule.queue_all([1]);
         schedule.hurry(begin);
-        assert_eq!(all_due(&mut schedule, begin), [Due::Process(1), Due::AllWereLookedAt]);
+        assert_eq!(all_due(&mut schedule, begin), [Due::Process(1), Due::AllExamined]);
         assert!(!all_due(&mut schedule, begin + HURRY.checked_sub(MILLISECOND).unwrap()).contains(&Due::All));
         assert!(all_due(&mut schedule, begin + HURRY).contains(&Due::All));
     }

@@ -17,7 +17,7 @@ pub enum BinaryError {
         source: io::Error,
     },
     /// The file is larger than [`bounds::FILE_BYTES`].
-    #[error("{path} has {bytes} bytes, more than the {} that are looked at; strip its debugging sections", bounds::FILE_BYTES)]
+    #[error("{path} has {bytes} bytes, more than the {} that are read; strip its debugging sections", bounds::FILE_BYTES)]
     TooLarge {
         /// The file's path.
         path: PathBuf,

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use super::bounds;
-use super::elf::{Elf, Stretch};
+use super::elf::{Elf, Machine, Stretch};
 use super::error::BinaryError;
-use super::instruction::{Flow, Instruction, Registers, decode};
+use super::instruction::{Flow, Instruction, Registers};
 use super::probe_point::{Execution, ProbePoint};
+use super::{arm64, bounds, x86};
 
 /// The instructions of one function, in the pieces that the linker made of it.
 pub(super) struct Function {
@@ -24,7 +24,7 @@ struct Part {
 
 impl Function {
     /// The function whose code is exactly the `length` bytes from `address` on.
-    pub(super) fn whole(elf: &Elf<'_>, name: &'static str, address: u64, length: u64) -> Result<Self, BinaryError> {
+    pub(super) fn of_range(elf: &Elf<'_>, name: &'static str, address: u64, length: u64) -> Result<Self, BinaryError> {
         let code = code(elf, name, address, length)?;
         Ok(Self { name, address, parts: vec![Part::of(elf, code)] })
     }
@@ -170,6 +170,17 @@ impl Part {
 
     fn point(&self, address: u64, execution: Execution) -> ProbePoint {
         ProbePoint { offset: self.offset.saturating_add(address.saturating_sub(self.address)), execution }
+    }
+}
+
+/// All instructions of a stretch of code, in order.
+///
+/// On these machines, neither Go nor the C compilers put tables between the instructions of a function. Padding decodes to `nop`
+/// and traps.
+fn decode(machine: Machine, code: Stretch<'_>) -> Vec<Instruction> {
+    match machine {
+        Machine::X86_64 => x86::decode(code),
+        Machine::Arm64 => arm64::decode(code),
     }
 }
 

@@ -5,21 +5,22 @@
 //! untrusted: it can make [`probe_points`] return an error, never panic. [`bounds`] has the limits of work and memory. Big-endian
 //! files, 32-bit files and machines other than x86-64 and arm64 are refused.
 
+mod arm64;
 pub mod bounds;
 mod elf;
 mod error;
 mod function;
 mod go;
 mod instruction;
-#[cfg(test)]
-mod made_up;
 mod named;
 mod openssl;
 mod probe_point;
-mod program_file;
+mod read_program;
 mod relocations;
 mod rustls;
 mod symbols;
+#[cfg(test)]
+mod synthetic_elf;
 #[cfg(test)]
 mod tests;
 mod tls_library;
@@ -31,6 +32,6 @@ pub use go::{GoProbePoints, GoVersion, Http2Function};
 pub use named::names_tls_functions;
 pub use openssl::{CallProbes, OpenSslFlavour, OpenSslLinkage, OpenSslProbePoints, RefusedFunction};
 pub use probe_point::{Execution, ProbePoint};
-pub use program_file::read_program;
+pub use read_program::read_program;
 pub use rustls::Rustls;
 pub use tls_library::{TlsLibrary, probe_points};

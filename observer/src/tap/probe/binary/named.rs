@@ -49,7 +49,7 @@ pub fn names_tls_functions(path: &Path) -> Result<bool, BinaryError> {
     let mut table = vec![0; sections * size];
     file.read_exact_at(&mut table, at).map_err(unreadable)?;
     let table: &[SectionHeader64<LittleEndian>] =
-        slice_from_all_bytes(&table).ok().ok_or_else(|| malformed("its entries are not whole"))?;
+        slice_from_all_bytes(&table).ok().ok_or_else(|| malformed("it ends within an entry"))?;
     let mut stretch = vec![0; STRETCH];
     let mut left = bounds::NAME_BYTES;
     for names in table.iter().filter(|section| section.sh_type(LITTLE) == elf::SHT_STRTAB) {
@@ -91,10 +91,10 @@ mod tests {
 
     #[test]
     fn what_is_cut_off_or_no_library_is_refused_or_names_nothing() {
-        let whole = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
-        for length in [0, 4, 63, 64, 4_096, whole.len() / 2] {
-            std::fs::write(file.path(), &whole[..length]).unwrap();
+        for length in [0, 4, 63, 64, 4_096, program.len() / 2] {
+            std::fs::write(file.path(), &program[..length]).unwrap();
             let named = names_tls_functions(file.path());
             assert!(named.is_err(), "{length}: {named:?}");
         }
@@ -119,20 +119,20 @@ mod tests {
     #[test]
     fn names_of_all_tables_together_are_bounded() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let mut whole = std::fs::read(std::env::current_exe().unwrap()).unwrap();
-        whole.truncate(size_of::<FileHeader64<LittleEndian>>());
+        let mut program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        program.truncate(size_of::<FileHeader64<LittleEndian>>());
         // Offset and number of the section headers.
-        whole[40..48].copy_from_slice(&64_u64.to_le_bytes());
+        program[40..48].copy_from_slice(&64_u64.to_le_bytes());
         let sections = 16_000_u16;
-        whole[60..62].copy_from_slice(&sections.to_le_bytes());
+        program[60..62].copy_from_slice(&sections.to_le_bytes());
         for section in 0..u64::from(sections) {
             let mut entry = [0_u8; 64];
             entry[4..8].copy_from_slice(&elf::SHT_STRTAB.0.to_le_bytes());
             entry[24..32].copy_from_slice(&(1_100_000 + section).to_le_bytes());
             entry[32..40].copy_from_slice(&(60_u64 << 20).to_le_bytes());
-            whole.extend(entry);
+            program.extend(entry);
         }
-        std::fs::write(file.path(), &whole).unwrap();
+        std::fs::write(file.path(), &program).unwrap();
         // After the part that is searched.
         file.as_file().write_all_at(NAME, 200 << 20).unwrap();
         assert!(!names_tls_functions(file.path()).unwrap());

@@ -126,7 +126,7 @@ impl Functions<'_, '_> {
     fn entry(&mut self, name: &'static str, symbol: Option<FunctionSymbol>) -> Option<ProbePoint> {
         let symbol = symbol?;
         let function = match self.extent(symbol, symbol.address) {
-            Some((start, end)) => Function::whole(self.elf, name, start, end.saturating_sub(start)),
+            Some((start, end)) => Function::of_range(self.elf, name, start, end.saturating_sub(start)),
             None => Err(BinaryError::Function { function: name, reason: "where it ends is written nowhere" }),
         };
         self.unless_refused(name, function.and_then(|function| function.entry(x86::C_ARGUMENTS)))

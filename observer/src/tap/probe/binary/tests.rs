@@ -3,8 +3,8 @@
 use super::elf::Elf;
 use super::error::BinaryError;
 use super::function::Function;
-use super::made_up::{CODE_ADDRESS, CODE_AT, program};
 use super::probe_point::{Execution, ProbePoint};
+use super::synthetic_elf::{CODE_ADDRESS, CODE_AT, program};
 use super::{probe_points, x86};
 
 const GO_PROLOGUE: &[u8] =
@@ -52,25 +52,25 @@ fn return_is_seen_at_the_check_of_the_stack_protector() {
 fn function_whose_returns_are_not_all_known_is_refused() {
     for (code, reason) in [(&b"\x75\x02\xff\xe0\xc3"[..], "jumps through a pointer"), (b"\x90\x90", "no return instruction")] {
         let error = function(code, Function::returns).unwrap_err().to_string();
-        assert!(error.contains("made_up") && error.contains(reason), "{error}");
+        assert!(error.contains("cannot probe function:") && error.contains(reason), "{error}");
     }
 }
 
 #[test]
 fn headers_that_are_cut_off_are_refused() {
-    let whole = program(GO_PROLOGUE);
-    assert_eq!(probe_points(&whole).unwrap(), []);
-    for length in 0..whole.len() {
-        assert!(probe_points(&whole[..length]).is_err(), "{length} bytes of {} were read as a program", whole.len());
+    let complete = program(GO_PROLOGUE);
+    assert_eq!(probe_points(&complete).unwrap(), []);
+    for length in 0..complete.len() {
+        assert!(probe_points(&complete[..length]).is_err(), "{length} bytes of {} were read as a program", complete.len());
     }
 }
 
 #[test]
 fn headers_with_any_byte_turned_over_give_an_error_or_nothing() {
-    let whole = program(GO_PROLOGUE);
-    for at in 0..whole.len() {
+    let complete = program(GO_PROLOGUE);
+    for at in 0..complete.len() {
         for mask in [0x01, 0x80, 0xff] {
-            let mut damaged = whole.clone();
+            let mut damaged = complete.clone();
             damaged[at] ^= mask;
             assert!(
                 probe_points(&damaged).is_ok_and(|found| found.is_empty()) || probe_points(&damaged).is_err(),
@@ -84,5 +84,5 @@ fn function<T>(code: &[u8], asked: impl Fn(&Function) -> Result<T, BinaryError>)
     let file = program(code);
     let elf = Elf::parse(&file).unwrap();
     let length = u64::try_from(code.len()).unwrap();
-    asked(&Function::whole(&elf, "made_up", CODE_ADDRESS, length).unwrap())
+    asked(&Function::of_range(&elf, "function", CODE_ADDRESS, length).unwrap())
 }

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn capabilities_in_effect_are_told_from_the_others() {
+    fn effective_capabilities_are_distinguished_from_the_others() {
         let status =
             "Name:\tx\nUid:\t0\t1000\t0\t0\nCapPrm:\t000001ffffffffff\nCapEff:\t0000008000080000\nCapBnd:\t000001ffffffffff\n";
         let effective = Capabilities::effective(status).unwrap();
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn status_that_tells_nothing_is_not_taken_for_none() {
+    fn status_without_capabilities_is_not_taken_for_none() {
         for status in ["", "CapEff:\t\n", "CapEff:\tx\n", "CapPrm:\t0000000000000000\n"] {
             assert_eq!(Capabilities::effective(status), None, "{status}");
         }

@@ -36,24 +36,24 @@ pub(super) struct Machine {
 impl Machine {
     pub(super) fn here() -> Self {
         Self {
-            release: told("/proc/sys/kernel/osrelease").unwrap_or_default(),
+            release: read("/proc/sys/kernel/osrelease").unwrap_or_default(),
             // Before Linux 6.1 there is no such file, and programs of another architecture rarely run.
-            architecture: told("/proc/sys/kernel/arch").unwrap_or_else(|_why| std::env::consts::ARCH.to_owned()),
+            architecture: read("/proc/sys/kernel/arch").unwrap_or_else(|_why| std::env::consts::ARCH.to_owned()),
             description: kernel_offsets().map(|_offsets| ()).map_err(|error| error.to_string()),
-            status: told("/proc/self/status").unwrap_or_default(),
+            status: read("/proc/self/status").unwrap_or_default(),
             user_namespace: namespace::own("user").map(|(_, number)| number),
             pid_namespace: namespace::own("pid").map(|(_, number)| number),
-            lockdown: told("/sys/kernel/security/lockdown"),
-            perf_event_paranoid: told("/proc/sys/kernel/perf_event_paranoid"),
-            unprivileged_bpf_disabled: told("/proc/sys/kernel/unprivileged_bpf_disabled"),
-            mounts: told("/proc/self/mounts").unwrap_or_default(),
+            lockdown: read("/sys/kernel/security/lockdown"),
+            perf_event_paranoid: read("/proc/sys/kernel/perf_event_paranoid"),
+            unprivileged_bpf_disabled: read("/proc/sys/kernel/unprivileged_bpf_disabled"),
+            mounts: read("/proc/self/mounts").unwrap_or_default(),
             trial: Trial::here(),
         }
     }
 }
 
 /// The text of a kernel file, or why it cannot be read.
-fn told(path: &str) -> Result<String, String> {
+fn read(path: &str) -> Result<String, String> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(text.trim().to_owned()),
         Err(error) => Err(format!("{path}: {error}")),

@@ -2,9 +2,9 @@
 
 mod capability;
 mod machine;
-mod probe_check;
 mod requirements;
 #[cfg(test)]
 mod tests;
+mod this_machine;
 mod tls_files;
 mod trial;

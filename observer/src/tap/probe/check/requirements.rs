@@ -3,7 +3,7 @@
 use super::capability::{Capabilities, Capability, effective_user};
 use super::machine::Machine;
 use super::trial::Step;
-use crate::probe_check::Requirement;
+use crate::probe_check_result::Requirement;
 use crate::tap::probe::find::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
 use crate::tap::probe::limit;
 
@@ -49,7 +49,7 @@ fn kernel(machine: &Machine) -> Requirement {
         Some(_) => {
             Requirement::missing(NAME, release.clone(), "run a kernel of 6.6 or later: earlier ones have no uprobe_multi links")
         }
-        None => Requirement::not_known(NAME, format!("{release:?} is no release that is understood")),
+        None => Requirement::unknown(NAME, format!("{release:?} is not a known form of a release")),
     }
 }
 
@@ -84,17 +84,17 @@ fn description(machine: &Machine) -> Requirement {
 fn lockdown(machine: &Machine) -> Requirement {
     const NAME: &str = "no lockdown for confidentiality";
     match &machine.lockdown {
-        Ok(told) if told.contains("[confidentiality]") => Requirement::missing(
+        Ok(state) if state.contains("[confidentiality]") => Requirement::missing(
             NAME,
-            told.clone(),
+            state.clone(),
             "start the kernel with lockdown=integrity or without lockdown: under this one no eBPF program reads kernel memory",
         ),
-        Ok(told) => Requirement::met(NAME, told.clone()),
+        Ok(state) => Requirement::met(NAME, state.clone()),
         // Under that lockdown, the kernel refuses to load programs that read kernel memory, as these do.
         Err(why) if machine.trial.programs == Step::Works => {
             Requirement::met(NAME, format!("programs that read kernel memory are loaded ({why})"))
         }
-        Err(why) => Requirement::not_known(NAME, why.clone()),
+        Err(why) => Requirement::unknown(NAME, why.clone()),
     }
 }
 
@@ -107,7 +107,7 @@ fn user_namespace(machine: &Machine) -> Requirement {
             "this is another one",
             "run it outside of rootless containers and unshare -U (hostUsers: true in a pod): the kernel does not count capabilities of other user namespaces",
         ),
-        None => Requirement::not_known(NAME, "/proc/self/ns/user cannot be read"),
+        None => Requirement::unknown(NAME, "/proc/self/ns/user cannot be read"),
     }
 }
 
@@ -122,17 +122,17 @@ fn pid_namespace(machine: &Machine) -> Requirement {
             "only processes of this PID namespace are seen",
             "hostPID: true in a pod, --pid=host for a container",
         ),
-        None => Requirement::not_known(NAME, "/proc/self/ns/pid cannot be read"),
+        None => Requirement::unknown(NAME, "/proc/self/ns/pid cannot be read"),
     }
 }
 
 fn tried(name: &'static str, tried: &Step) -> Requirement {
     const REMEDY: &str =
-        "mend what is missing above; where nothing is, a seccomp profile or a security module forbids it (dmesg tells)";
+        "fix the requirements above; if all are met, a seccomp profile or a security module forbids it (see dmesg)";
     match tried {
         Step::Works => Requirement::met(name, "it works"),
         Step::Refused(why) => Requirement::missing(name, first_line(why), REMEDY),
-        Step::NotTried => Requirement::not_known(name, NOT_TRIED),
+        Step::NotTried => Requirement::unknown(name, NOT_TRIED),
     }
 }
 
@@ -141,7 +141,7 @@ fn tried_for(name: &'static str, tried: &Step, unseen: &'static str) -> Requirem
     match tried {
         Step::Works => Requirement::met(name, "it works"),
         Step::Refused(why) => Requirement::limits(name, first_line(why), unseen, REMEDY),
-        Step::NotTried => Requirement::not_known(name, NOT_TRIED),
+        Step::NotTried => Requirement::unknown(name, NOT_TRIED),
     }
 }
 
@@ -152,8 +152,8 @@ fn first_line(why: &str) -> &str {
     why.lines().next().unwrap_or_default()
 }
 
-fn irrelevant(name: &'static str, told: &Result<String, String>, why: &str) -> Requirement {
-    let (Ok(found) | Err(found)) = told;
+fn irrelevant(name: &'static str, read: &Result<String, String>, why: &str) -> Requirement {
+    let (Ok(found) | Err(found)) = read;
     Requirement::does_not_matter(name, format!("{found}: {why}"))
 }
 
@@ -184,7 +184,7 @@ impl Rights {
     /// 6.18).
     fn required(&self, name: &'static str, capability: Capability) -> Requirement {
         match self.has_any(&[capability, Capability::SysAdmin]) {
-            None => Requirement::not_known(name, UNTOLD),
+            None => Requirement::unknown(name, NO_STATUS),
             Some(true) => Requirement::met(name, self.found(capability)),
             Some(false) => Requirement::missing(name, self.not_found(), FROM_ROOT_ON),
         }
@@ -211,7 +211,7 @@ impl Rights {
 
     fn better_with(&self, name: &'static str, any: &[Capability], unseen: &'static str) -> Requirement {
         match self.has_any(any) {
-            None => Requirement::not_known(name, UNTOLD),
+            None => Requirement::unknown(name, NO_STATUS),
             Some(true) => Requirement::met(name, IN_EFFECT),
             Some(false) => Requirement::limits(name, self.not_found(), unseen, FROM_ROOT_ON),
         }
@@ -240,4 +240,4 @@ impl Rights {
 }
 
 const IN_EFFECT: &str = "in effect";
-const UNTOLD: &str = "/proc/self/status does not tell it";
+const NO_STATUS: &str = "/proc/self/status does not have it";

@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use super::requirements::requirements;
 use super::trial::{Step, Trial};
-use crate::probe_check::{ProbeCheck, Requirement, RequirementState};
+use crate::probe_check_result::{ProbeCheck, Requirement, RequirementState};
 use crate::tap::probe::find::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
 use crate::tap::probe::limit;
 
@@ -36,7 +36,7 @@ fn status(user: u32, capabilities: &[u32]) -> String {
 }
 
 fn refused() -> Step {
-    Step::Refused("the kernel says no\nand why, on pages".to_owned())
+    Step::Refused("the kernel refuses\nand why, on pages".to_owned())
 }
 
 fn row<'r>(rows: &'r [Requirement], name: &str) -> &'r Requirement {
@@ -95,7 +95,7 @@ fn kernel_is_judged_by_its_release_and_else_by_what_it_does() {
 }
 
 #[test]
-fn each_thing_of_the_machine_has_its_row() {
+fn each_property_of_the_machine_has_its_row() {
     use RequirementState::{DoesNotMatter, Limits, Met, Missing, NotKnown};
     assert_row("architecture", Missing, |machine| machine.architecture = "aarch64".to_owned());
     let row = assert_row("BTF", Missing, |machine| machine.description = Err("no struct sock".to_owned()));
@@ -113,14 +113,14 @@ fn each_thing_of_the_machine_has_its_row() {
 }
 
 #[test]
-fn lockdown_that_is_not_told_is_not_known_where_no_program_is_loaded() {
+fn unreadable_lockdown_is_unknown_where_no_program_is_loaded() {
     let trial = Trial { programs: refused(), ..sound().trial };
     let rows = requirements(&Machine { lockdown: Err("there is none".to_owned()), trial, ..sound() });
     assert_eq!(row(&rows, "lockdown").state, RequirementState::NotKnown);
 }
 
 #[test]
-fn capabilities_of_which_each_is_missing_are_told_apart() {
+fn each_missing_capability_is_distinguished() {
     use RequirementState::{Limits, Met, Missing};
     for (capabilities, expected) in [
         (&[38, 39, 19, 2, 40][..], [Met, Met, Met, Met, Met]),
@@ -153,7 +153,7 @@ fn capabilities_of_another_user_namespace_do_not_count() {
 }
 
 #[test]
-fn rights_that_are_not_told_are_not_called_missing() {
+fn unknown_rights_are_not_called_missing() {
     let rows = requirements(&Machine { status: String::new(), ..sound() });
     for name in ["CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_CHECKPOINT_RESTORE"] {
         assert_eq!(row(&rows, name).state, RequirementState::NotKnown, "{name}");
@@ -161,7 +161,7 @@ fn rights_that_are_not_told_are_not_called_missing() {
 }
 
 #[test]
-fn what_the_kernel_refuses_is_told_in_the_first_of_its_words() {
+fn refusal_of_the_kernel_is_reported_by_its_first_line() {
     use RequirementState::{Limits, Missing};
     let rows = [
         assert_row("are loaded", Missing, |machine| machine.trial.programs = refused()),
@@ -170,12 +170,12 @@ fn what_the_kernel_refuses_is_told_in_the_first_of_its_words() {
         assert_row("inet_sock_set_state", Limits, |machine| machine.trial.sockets = refused()),
         assert_row("sock_send_length", Limits, |machine| machine.trial.pairing = refused()),
     ];
-    assert!(rows.iter().all(|row| row.found == "the kernel says no"), "{rows:?}");
+    assert!(rows.iter().all(|row| row.found == "the kernel refuses"), "{rows:?}");
     assert_eq!(rows.map(|row| row.unseen), [None, None, None, Some(limit::NO_ENDS), Some(limit::UNPAIRED)]);
 }
 
 #[test]
-fn steps_behind_one_that_fails_are_called_not_tried() {
+fn steps_after_one_that_fails_are_called_not_tried() {
     let trial = Trial {
         programs: refused(),
         uprobes: Step::NotTried,

@@ -6,7 +6,7 @@ use std::io;
 
 use procfs::process::Process;
 
-use crate::probe_check::{CheckProgress, CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, Seen};
+use crate::probe_check_result::{CheckProgress, CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, Seen};
 use crate::tap::probe::attach::{NotProbed, out_of_reach};
 use crate::tap::probe::binary::{OpenSslFlavour, OpenSslProbePoints, Rustls, TlsLibrary, probe_points, read_program};
 use crate::tap::probe::find::{FileIdentity, Libraries, OpenedFile, ProgramFile, program_files};
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_may_not_be_looked_at_are_counted_by_the_reason_and_those_that_are_gone_are_not() {
+    fn processes_that_may_not_be_examined_are_counted_by_reason_and_those_that_are_gone_are_not() {
         let mut running = Running::default();
         for (pid, error) in [
             (1, io::Error::from(io::ErrorKind::PermissionDenied)),
@@ -205,11 +205,11 @@ mod tests {
     }
 
     #[test]
-    fn file_of_two_processes_is_looked_at_once_and_through_the_one_that_is_there() {
+    fn file_of_two_processes_is_examined_once_through_the_one_that_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let text = folder.path().join("text");
         fs::write(&text, "no program").unwrap();
-        let identity = FileIdentity::told(&fs::metadata(&text).unwrap());
+        let identity = FileIdentity::from_metadata(&fs::metadata(&text).unwrap());
         let mut running = Running::default();
         running.add(process(1), Ok(vec![file(identity, "/proc/0/exe")]));
         running.add(process(2), Ok(vec![file(identity, text.to_str().unwrap())]));
@@ -223,21 +223,21 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_the_kernel_are_no_processes_that_may_not_be_looked_at() {
+    fn threads_of_the_kernel_are_left_out() {
         assert!(!is_of_the_kernel(std::process::id()));
         let own = std::process::id();
         assert!(processes().iter().all(|process| process.pid != own && process.name != "kthreadd"));
     }
 
     #[test]
-    fn file_that_nobody_has_any_more_is_left_out() {
+    fn file_that_no_process_has_any_more_is_left_out() {
         let mut running = Running::default();
         running.add(process(1), Ok(vec![file(FileIdentity { device: 1, inode: 7, born: None }, "/proc/0/exe")]));
         assert_eq!(running.files.into_values().find_map(RunFile::check), None);
     }
 
     #[test]
-    fn what_is_out_of_reach_says_how_much_is_seen() {
+    fn libraries_out_of_reach_decide_how_much_is_seen() {
         let rustls = TlsLibrary::Rustls(Rustls { version: Some("0.23.40".to_owned()) });
         for (libraries, expected) in [
             (vec![rustls.clone()], (Seen::Not, Some(Rustls::OUT_OF_REACH.to_owned()))),

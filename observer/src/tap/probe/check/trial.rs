@@ -58,8 +58,8 @@ impl Trial {
         Self {
             programs: Step::Works,
             uprobes: uprobes(&programs),
-            processes: Step::of(programs.tell_of_processes()),
-            sockets: Step::of(programs.tell_of_sockets()),
+            processes: Step::of(programs.report_processes()),
+            sockets: Step::of(programs.report_sockets()),
             pairing: Step::of(programs.pair_by_use()),
         }
     }
@@ -83,7 +83,7 @@ impl Step {
 /// passes once. There the programs find no connection that matters.
 fn uprobes(programs: &Programs) -> Step {
     let Some(entry) = own_entry() else {
-        return Step::Refused(format!("cannot tell where {OWN_PROGRAM} begins"));
+        return Step::Refused(format!("cannot find the entry point of {OWN_PROGRAM}"));
     };
     // Detaches at once.
     let attach = |probe| programs.attach(probe, Path::new(OWN_PROGRAM), &[entry], COOKIE).map(drop);
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn place_of_the_trial_is_the_entry_that_the_header_tells() {
+    fn place_of_the_trial_is_the_entry_in_the_header() {
         let program = std::fs::read(OWN_PROGRAM).unwrap();
         let header = FileHeader64::<LittleEndian>::parse(program.as_slice()).unwrap();
         let entry = header.e_entry(LittleEndian);

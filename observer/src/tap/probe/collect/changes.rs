@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use observer_ebpf::Life;
+use observer_ebpf::LifetimeEvent;
 
-use crate::tap::probe::attach::Explained;
+use crate::tap::probe::attach::FieldRecording;
 
 /// Most ends that wait, and most changes of header-field recording that wait.
 const MAX_WAITING: usize = 65_536;
@@ -12,70 +12,70 @@ const MAX_WAITING: usize = 65_536;
 /// Changes from two sources, each in order of time. All times are of the kernel's clock.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    ends: VecDeque<Life>,
-    explained: VecDeque<Explained>,
+    ends: VecDeque<LifetimeEvent>,
+    recording: VecDeque<FieldRecording>,
 }
 
 /// A change from either source.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
     /// A process or a socket ended, or began to end.
-    Ended(Life),
+    Ended(LifetimeEvent),
     /// From then on, header fields of a process are recorded, or no longer.
-    Explained(Explained),
+    FieldRecording(FieldRecording),
 }
 
 impl Changes {
-    pub(super) fn ended(&mut self, life: Life) {
-        self.ends.push_back(life);
+    pub(super) fn ended(&mut self, event: LifetimeEvent) {
+        self.ends.push_back(event);
     }
 
-    pub(super) fn explain(&mut self, explained: Explained) {
-        self.explained.push_back(explained);
+    pub(super) fn record_fields(&mut self, recording: FieldRecording) {
+        self.recording.push_back(recording);
     }
 
     /// Whether so many wait that they must be applied at once.
     pub(super) fn are_too_many(&self) -> bool {
-        self.ends.len() > MAX_WAITING || self.explained.len() > MAX_WAITING
+        self.ends.len() > MAX_WAITING || self.recording.len() > MAX_WAITING
     }
 
     /// The next change before a time, from either source: a process with recorded header fields may have the PID of one that has
     /// ended.
     pub(super) fn next(&mut self, before: u64) -> Option<Change> {
-        let end = self.ends.front().map_or(u64::MAX, |life| life.time);
-        let explained = self.explained.pop_front_if(|explained| explained.at < end.min(before));
-        explained.map(Change::Explained).or_else(|| self.ends.pop_front_if(|life| life.time < before).map(Change::Ended))
+        let end = self.ends.front().map_or(u64::MAX, |event| event.time);
+        let recording = self.recording.pop_front_if(|recording| recording.at < end.min(before));
+        recording.map(Change::FieldRecording).or_else(|| self.ends.pop_front_if(|event| event.time < before).map(Change::Ended))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use observer_ebpf::LifeKind;
+    use observer_ebpf::LifetimeKind;
 
     use super::*;
 
     const PROCESS: u32 = 7;
 
-    fn end(time: u64) -> Life {
-        Life { time, kind: LifeKind::Exit as u32, process: PROCESS, socket: 0, before: 0, after: 0, error: 0 }
+    fn end(time: u64) -> LifetimeEvent {
+        LifetimeEvent { time, kind: LifetimeKind::Exit as u32, process: PROCESS, socket: 0, before: 0, after: 0, error: 0 }
     }
 
     /// Times of all changes; for a change of header-field recording, with its new value.
     fn all(changes: &mut Changes, before: u64) -> Vec<(u64, Option<bool>)> {
         let next = || {
             Some(match changes.next(before)? {
-                Change::Ended(life) => (life.time, None),
-                Change::Explained(explained) => (explained.at, Some(explained.is_told)),
+                Change::Ended(event) => (event.time, None),
+                Change::FieldRecording(recording) => (recording.at, Some(recording.is_on)),
             })
         };
         std::iter::from_fn(next).collect()
     }
 
     #[test]
-    fn process_is_explained_after_the_end_of_the_one_whose_number_it_has() {
+    fn field_recording_begins_after_the_exit_of_the_former_process_with_the_pid() {
         let mut changes = Changes::default();
-        changes.explain(Explained { process: PROCESS, is_told: false, at: 200 });
-        changes.explain(Explained { process: PROCESS, is_told: true, at: 300 });
+        changes.record_fields(FieldRecording { process: PROCESS, is_on: false, at: 200 });
+        changes.record_fields(FieldRecording { process: PROCESS, is_on: true, at: 300 });
         changes.ended(end(100));
         changes.ended(end(400));
         assert_eq!(all(&mut changes, 100), []);
@@ -87,9 +87,9 @@ mod tests {
     fn changes_that_wait_are_bounded() {
         let mut changes = Changes::default();
         (0..MAX_WAITING).for_each(|_| changes.ended(end(1)));
-        (0..MAX_WAITING).for_each(|_| changes.explain(Explained { process: PROCESS, is_told: true, at: 1 }));
+        (0..MAX_WAITING).for_each(|_| changes.record_fields(FieldRecording { process: PROCESS, is_on: true, at: 1 }));
         assert!(!changes.are_too_many());
-        changes.explain(Explained { process: PROCESS, is_told: true, at: 1 });
+        changes.record_fields(FieldRecording { process: PROCESS, is_on: true, at: 1 });
         assert!(changes.are_too_many());
         assert_eq!(all(&mut changes, u64::MAX).len(), 2 * MAX_WAITING + 1);
         changes.ended(end(1));

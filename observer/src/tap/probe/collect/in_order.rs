@@ -1,12 +1,12 @@
 //! Passes the kernel's output from several sources to the assembly in order of time.
 
 use observer_core::time::Timestamp;
-use observer_ebpf::{Life, LifeKind, Record};
+use observer_ebpf::{LifetimeEvent, LifetimeKind, Record};
 
 use super::changes::{Change, Changes};
-use super::left_files::LeftFiles;
+use super::detached_files::DetachedFiles;
 use crate::tap::probe::assembly::{Assembly, Recording};
-use crate::tap::probe::attach::Explained;
+use crate::tap::probe::attach::FieldRecording;
 use crate::tap::probe::find::Containers;
 use crate::tap::probe::kernel_clock::Times;
 
@@ -18,7 +18,7 @@ pub(in crate::tap::probe) struct InOrder {
     containers: Containers,
     /// Records made before a change come first.
     changes: Changes,
-    left: LeftFiles,
+    detached: DetachedFiles,
     /// All records up to this time were taken, except those whose programs were interrupted.
     taken_until: u64,
 }
@@ -30,38 +30,38 @@ impl InOrder {
             assembly,
             containers: Containers::new(),
             changes: Changes::default(),
-            left: LeftFiles::default(),
+            detached: DetachedFiles::default(),
             taken_until: 0,
         }
     }
 
     /// Adopts the clocks as in `now`.
-    pub(in crate::tap::probe) fn look_at_clocks(&mut self, now: Times) {
+    pub(in crate::tap::probe) fn adjust_clocks(&mut self, now: Times) {
         self.times = self.times.again(now);
     }
 
     /// A process or a socket ended, or began to end.
-    pub(in crate::tap::probe) fn ended(&mut self, life: Life) {
-        self.changes.ended(life);
+    pub(in crate::tap::probe) fn ended(&mut self, event: LifetimeEvent) {
+        self.changes.ended(event);
         self.bound_changes();
     }
 
     /// A file is no longer probed, and nothing was recorded of it after `at`.
-    pub(in crate::tap::probe) fn left(&mut self, file: u16, at: u64) {
-        self.left.add(file, at);
+    pub(in crate::tap::probe) fn detached(&mut self, file: u16, at: u64) {
+        self.detached.add(file, at);
     }
 
     /// From now on, header fields of a process are recorded, or no longer.
-    pub(in crate::tap::probe) fn explain(&mut self, explained: Explained) {
-        self.changes.explain(explained);
+    pub(in crate::tap::probe) fn record_fields(&mut self, recording: FieldRecording) {
+        self.changes.record_fields(recording);
         self.bound_changes();
     }
 
     /// Takes the next record, after the changes before it and the files that have no later records. A new connection may have the
-    /// socket and the memory address of one that has ended. Its file may have the number of one that was left.
+    /// socket and the memory address of one that has ended. Its file may have the number of a detached one.
     pub(in crate::tap::probe) fn take(&mut self, record: &Record, payload: &[u8]) -> Recording {
-        self.tell_of_changes(record.time);
-        for file in self.left.before_record(record.time) {
+        self.apply_changes(record.time);
+        for file in self.detached.before_record(record.time) {
             self.assembly.detached(self.times.of(record.time), file);
         }
         self.taken_until = self.taken_until.max(record.time);
@@ -71,8 +71,8 @@ impl InOrder {
 
     /// No record was left after all changes until `now` were applied.
     pub(in crate::tap::probe) fn found_empty(&mut self, now: u64) {
-        self.tell_of_changes(u64::MAX);
-        for file in self.left.with_empty_ring(now) {
+        self.apply_changes(u64::MAX);
+        for file in self.detached.with_empty_ring(now) {
             self.assembly.detached(self.times.of(now), file);
         }
         self.taken_until = self.taken_until.max(now);
@@ -80,7 +80,7 @@ impl InOrder {
 
     /// Gives up everything that has waited too long, as of the last record taken: records still in the rings have not been waited
     /// for.
-    pub(in crate::tap::probe) fn pass(&mut self) {
+    pub(in crate::tap::probe) fn expire(&mut self) {
         let taken = self.times.of(self.taken_until);
         self.assembly.release_overdue(taken);
         self.assembly.expire(taken);
@@ -98,19 +98,19 @@ impl InOrder {
 
     fn bound_changes(&mut self) {
         if self.changes.are_too_many() {
-            self.tell_of_changes(u64::MAX);
+            self.apply_changes(u64::MAX);
         }
     }
 
     /// Applies the changes before a time, in order.
-    fn tell_of_changes(&mut self, before: u64) {
+    fn apply_changes(&mut self, before: u64) {
         while let Some(change) = self.changes.next(before) {
             match change {
-                Change::Explained(Explained { process, is_told, .. }) => self.assembly.record_fields(process, is_told),
-                Change::Ended(life) if life.kind == LifeKind::Exit as u32 => {
-                    self.assembly.exited(self.times.of(life.time), life.process);
+                Change::FieldRecording(FieldRecording { process, is_on, .. }) => self.assembly.record_fields(process, is_on),
+                Change::Ended(event) if event.kind == LifetimeKind::Exit as u32 => {
+                    self.assembly.exited(self.times.of(event.time), event.process);
                 }
-                Change::Ended(life) => self.assembly.socket_changed(self.times.of(life.time), &life),
+                Change::Ended(event) => self.assembly.socket_changed(self.times.of(event.time), &event),
             }
         }
     }

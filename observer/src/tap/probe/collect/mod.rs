@@ -1,14 +1,14 @@
 //! Collects the records of the programs, and passes them on in order of time.
 
 mod changes;
-mod ending;
+mod collector;
+mod detached_files;
 mod in_order;
-mod left_files;
-mod probing;
-mod telling;
-mod wakes;
+mod reporter;
+mod shutdown;
+mod wakeups;
 
+pub(super) use collector::Collector;
 pub(super) use in_order::InOrder;
-pub(super) use probing::Probing;
-pub(super) use telling::Telling;
-pub(super) use wakes::Wakes;
+pub(super) use reporter::Reporter;
+pub(super) use wakeups::Wakeups;

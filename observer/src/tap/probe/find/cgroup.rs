@@ -48,10 +48,10 @@ impl Cgroup {
     }
 
     /// Whether a process with this path in `/proc/PID/cgroup` may be in it. False only if it certainly is not.
-    pub(super) fn may_have(&self, told: &str) -> bool {
-        let told = Path::new(told);
-        let is_outside = told.components().any(|component| component == Component::ParentDir);
-        is_outside || self.path.as_ref().is_none_or(|path| told.starts_with(path))
+    pub(super) fn may_have(&self, path: &str) -> bool {
+        let path = Path::new(path);
+        let is_outside = path.components().any(|component| component == Component::ParentDir);
+        is_outside || self.path.as_ref().is_none_or(|own| path.starts_with(own))
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn cgroup_has_what_is_in_it_and_below() {
         let pod = |path: Option<&str>| Cgroup { number: 7, path: path.map(PathBuf::from) };
-        for (path, told, expected) in [
+        for (own, path, expected) in [
             (Some("/kubepods.slice"), "/kubepods.slice", true),
             (Some("/kubepods.slice"), "/kubepods.slice/pod1.slice/c.scope", true),
             (Some("/kubepods.slice"), "/kubepods.slice2", false),
@@ -87,12 +87,12 @@ mod tests {
             (Some("/kubepods.slice"), "/../other", true),
             (None, "/system.slice", true),
         ] {
-            assert_eq!(pod(path).may_have(told), expected, "{path:?} {told}");
+            assert_eq!(pod(own).may_have(path), expected, "{own:?} {path}");
         }
     }
 
     #[test]
-    fn path_leads_to_its_folder_as_it_is_told_and_as_it_is_mounted() {
+    fn path_leads_to_its_folder_as_in_proc_and_as_mounted() {
         for (given, mount_point, root, expected) in [
             ("/sys/fs/cgroup/a/b", "/sys/fs/cgroup", "/", "/sys/fs/cgroup/a/b"),
             ("/sys/fs/cgroup", "/sys/fs/cgroup", "/", "/sys/fs/cgroup/"),

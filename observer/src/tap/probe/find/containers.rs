@@ -19,7 +19,7 @@ use crate::client_process::cgroups;
 /// contents.
 const MAX_CGROUPS: usize = 65_536;
 /// Shortest time between two scans, which an unknown number causes.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const SCAN_EVERY: Duration = Duration::from_secs(1);
 /// Scans take at most 1/`SHARE` of the time.
 const SHARE: u32 = 20;
 
@@ -30,7 +30,7 @@ pub(in crate::tap::probe) struct Containers {
     mounted: Option<(PathBuf, PathBuf)>,
     /// All cgroups as of the last scan.
     by_number: HashMap<u64, Option<Container>>,
-    next_look: Option<Instant>,
+    next_scan: Option<Instant>,
 }
 
 impl Containers {
@@ -53,16 +53,16 @@ impl Containers {
             return None;
         }
         match cgroups(process, opened.started / NANOSECONDS_A_TICK) {
-            Some(told) => Container::of_process(&told),
+            Some(cgroups) => Container::of_process(&cgroups),
             None => self.numbered(opened.cgroup, Instant::now()),
         }
     }
 
     fn numbered(&mut self, number: u64, now: Instant) -> Option<Container> {
-        if !self.by_number.contains_key(&number) && self.next_look.is_none_or(|next| next <= now) {
+        if !self.by_number.contains_key(&number) && self.next_scan.is_none_or(|next| next <= now) {
             let began = Instant::now();
             self.by_number = self.mounted.as_ref().map(|(mounted, root)| numbers(mounted, root)).unwrap_or_default();
-            self.next_look = now.checked_add(began.elapsed().saturating_mul(SHARE).max(LOOK_EVERY));
+            self.next_scan = now.checked_add(began.elapsed().saturating_mul(SHARE).max(SCAN_EVERY));
         }
         self.by_number.get(&number)?.clone()
     }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn cgroup_that_came_later_is_looked_for_and_none_more_often_than_the_limit() {
+    fn later_cgroup_is_searched_for_and_no_more_often_than_the_limit() {
         let mut tree = Tree::new();
         let start = Instant::now();
         let first = tree.make(&path("1"));
@@ -147,12 +147,12 @@ mod tests {
 
         let second = tree.make(&path("2"));
         assert_eq!(tree.containers.numbered(second, start), None, "too early");
-        assert_eq!(tree.containers.numbered(first, start), Some(container("1")), "what is known is known");
+        assert_eq!(tree.containers.numbered(first, start), Some(container("1")), "a known one needs no scan");
         assert_eq!(tree.containers.numbered(second, start + Duration::from_hours(1)), Some(container("2")));
     }
 
     #[test]
-    fn part_of_the_tree_is_named_by_where_it_stands() {
+    fn part_of_the_tree_is_named_by_its_root() {
         let mut tree = Tree::new();
         let number = tree.make("init.scope");
         let root = Path::new("/").join(path("1"));
@@ -161,13 +161,13 @@ mod tests {
     }
 
     #[test]
-    fn client_that_is_gone_is_told_by_its_cgroup_and_one_that_is_there_by_itself() {
+    fn exited_client_is_found_by_its_cgroup_and_a_live_one_by_proc() {
         let mut tree = Tree::new();
         let cgroup = tree.make(&path("1"));
         let own = procfs::process::Process::myself().unwrap().stat().unwrap().starttime;
-        let told = Container::of_process(&cgroups(std::process::id(), own).unwrap());
+        let own_container = Container::of_process(&cgroups(std::process::id(), own).unwrap());
         for (role, started, expected) in
-            [(Role::Client, own + 1, Some(container("1"))), (Role::Client, own, told), (Role::Server, own + 1, None)]
+            [(Role::Client, own + 1, Some(container("1"))), (Role::Client, own, own_container), (Role::Server, own + 1, None)]
         {
             let (started, role) = (started * NANOSECONDS_A_TICK, role as u32);
             let (local, remote) = (Endpoint::default(), Endpoint::default());

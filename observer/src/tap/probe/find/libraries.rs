@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use procfs::process::MemoryMap;
 
-use super::never::NeverProbed;
+use super::excluded::ExcludedFiles;
 use super::opened_file::OpenedFile;
 use super::program_file::ProgramFile;
 use crate::tap::probe::binary::names_tls_functions;
@@ -23,23 +23,23 @@ const REMEMBERED: Duration = Duration::from_mins(10);
 #[derive(Debug, Default)]
 pub(in crate::tap::probe) struct Libraries {
     /// Libraries that may not be searched.
-    never: NeverProbed,
-    known: HashMap<Mapped, LookedInto>,
+    excluded: ExcludedFiles,
+    known: HashMap<Mapped, Searched>,
 }
 
 /// A library's device, inode and name, as tables of mappings have them.
 type Mapped = ((i32, i32), u64, PathBuf);
 
 #[derive(Clone, Copy, Debug)]
-struct LookedInto {
+struct Searched {
     at: Instant,
     may_have_tls: bool,
 }
 
 impl Libraries {
-    /// Libraries in `never` are not searched; each counts as one that may have TLS.
-    pub(in crate::tap::probe) fn sparing(never: NeverProbed) -> Self {
-        Self { never, known: HashMap::new() }
+    /// Libraries in `excluded` are not searched; each counts as one that may have TLS.
+    pub(in crate::tap::probe) fn excluding(excluded: ExcludedFiles) -> Self {
+        Self { excluded, known: HashMap::new() }
     }
 
     /// Whether a library may have TLS. If its name does not show that, the file `found` is searched the first time.
@@ -57,7 +57,7 @@ impl Libraries {
             return known.may_have_tls;
         }
         let file = found();
-        let may_have_tls = self.never.contains(&file) || {
+        let may_have_tls = self.excluded.contains(&file) || {
             let Ok(opened) = OpenedFile::of(&file) else { return false };
             // Only 64-bit ELF files have code that can be probed.
             names_tls_functions(opened.path()).unwrap_or(false)
@@ -65,7 +65,7 @@ impl Libraries {
         if self.known.len() >= MOST {
             self.known.clear();
         }
-        self.known.insert(key, LookedInto { at: now, may_have_tls });
+        self.known.insert(key, Searched { at: now, may_have_tls });
         may_have_tls
     }
 }

@@ -1,14 +1,26 @@
-//! The listening ports of this machine.
+//! Whether the API servers listen on this machine.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt as _;
 
 use procfs::net::{TcpNetEntry, TcpState};
 use procfs::process::{Process, all_processes};
 
+/// Describes what is not seen if no process listens on the ports of the API servers.
+pub(in crate::tap::probe) fn without_listeners(api_servers: &[SocketAddr]) -> Option<String> {
+    let ports: BTreeSet<u16> = api_servers.iter().map(SocketAddr::port).collect();
+    if is_any_listened_on(&ports) {
+        return None;
+    }
+    let ports: Vec<String> = ports.iter().map(ToString::to_string).collect();
+    let ports = ports.join(" or ");
+    Some(format!("no process on this machine is seen to listen on port {ports}: no API server's end is seen until one does"))
+}
+
 /// Whether any process that we may inspect listens on one of these TCP ports, in any network namespace.
-pub(in crate::tap::probe) fn is_any_listened_on(ports: &BTreeSet<u16>) -> bool {
+fn is_any_listened_on(ports: &BTreeSet<u16>) -> bool {
     let mut namespaces = BTreeSet::new();
     let processes = all_processes().into_iter().flatten().flatten();
     let in_fresh_namespaces = processes.filter(|process| {
@@ -26,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_who_listens_is_found() {
+    fn only_listening_ports_are_found() {
         for loopback in ["127.0.0.1:0", "[::1]:0"] {
             let listener = TcpListener::bind(loopback).unwrap();
             let port = listener.local_addr().unwrap().port();

@@ -2,24 +2,26 @@
 
 mod cgroup;
 mod containers;
+mod excluded;
 mod installed;
-mod late;
 mod libraries;
 mod listeners;
 pub(super) mod namespace;
-mod never;
+mod older_connections;
 mod opened_file;
 mod program_file;
 mod program_files;
 mod selection;
+mod start_time;
 
 pub(super) use containers::Containers;
+pub(super) use excluded::ExcludedFiles;
 pub(super) use installed::installed_libraries;
-pub(super) use late::{LateProcesses, began, now};
 pub(super) use libraries::Libraries;
-pub(super) use listeners::is_any_listened_on;
-pub(super) use never::NeverProbed;
+pub(super) use listeners::without_listeners;
+pub(super) use older_connections::OlderConnections;
 pub(super) use opened_file::OpenedFile;
 pub(super) use program_file::{FileIdentity, ProgramFile};
 pub(super) use program_files::program_files;
 pub(super) use selection::Selection;
+pub(super) use start_time::{started, ticks_now};

@@ -26,7 +26,7 @@ impl OpenedFile {
         // The observed process may have put something else there: opening a pipe would block, and opening a device has effects.
         let place = File::from(open(&found.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?);
         let there = place.metadata()?;
-        if !there.is_file() || FileIdentity::told(&there) != found.identity {
+        if !there.is_file() || FileIdentity::from_metadata(&there) != found.identity {
             return Err(io::ErrorKind::NotFound.into());
         }
         let file = File::open(format!("/proc/self/fd/{}", place.as_raw_fd()))?;
@@ -63,7 +63,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-        let identity = FileIdentity::told(&std::fs::metadata(&path).unwrap());
+        let identity = FileIdentity::from_metadata(&std::fs::metadata(&path).unwrap());
         let found = ProgramFile { identity, path, name: String::new() };
         assert_eq!(OpenedFile::of(&found).unwrap_err().kind(), io::ErrorKind::NotFound);
     }

@@ -25,11 +25,11 @@ pub(in crate::tap::probe) struct FileIdentity {
 impl FileIdentity {
     /// The identity of the file at a path, following links; `None` if it is no regular file.
     pub(in crate::tap::probe) fn of(path: &Path) -> Option<Self> {
-        fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| Self::told(&metadata))
+        fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| Self::from_metadata(&metadata))
     }
 
     /// From the result of stat(2).
-    pub(in crate::tap::probe) fn told(metadata: &fs::Metadata) -> Self {
+    pub(in crate::tap::probe) fn from_metadata(metadata: &fs::Metadata) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino(), born: metadata.created().ok() }
     }
 

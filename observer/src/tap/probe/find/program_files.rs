@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn file_has_the_identity_that_mappings_of_it_have() {
+    fn file_has_the_identity_of_its_mappings() {
         let executable = std::env::current_exe().unwrap();
         let files = program_files(std::process::id(), &mut Libraries::default()).unwrap();
         assert!(files.iter().any(|file| Some(file.identity) == FileIdentity::of(&executable)), "{files:?}");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn library_is_the_file_that_stat_tells_and_not_the_numbers_of_its_mapping() {
+    fn library_is_identified_by_stat_and_not_by_its_mapping() {
         let own = std::process::id();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("libssl.so");

@@ -7,6 +7,7 @@ use observer_ebpf::{FILTER_BY_CGROUP, FILTER_BY_NAME, FILTER_BY_PROCESS, NAME_LE
 use procfs::process::Process;
 
 use super::cgroup::Cgroup;
+use super::start_time::started;
 use crate::tap::probe::error::OptionsError;
 use crate::tap::probe::kernel::Selected;
 use crate::tap::probe::options::ProbeOptions;
@@ -26,8 +27,9 @@ type Name = [u8; NAME_LENGTH];
 impl Selection {
     /// Resolves the targets of the options.
     pub(in crate::tap::probe) fn of(options: &ProbeOptions) -> Result<Self, OptionsError> {
-        let processes = options.processes.iter().map(|number| Ok((*number, started(*number)?)));
-        let names = options.names.iter().map(|given| name(given.as_bytes()).ok_or(OptionsError::EmptyName));
+        let processes =
+            options.processes.iter().map(|number| Ok((*number, started(*number).ok_or(OptionsError::NoProcess(*number))?)));
+        let names = options.names.iter().map(|given| padded(given.as_bytes()).ok_or(OptionsError::EmptyName));
         let cgroups = options.cgroups.iter().map(|given| Cgroup::find(given));
         Ok(Self {
             processes: processes.collect::<Result<_, _>>()?,
@@ -82,13 +84,8 @@ impl Selection {
     }
 }
 
-fn started(process: u32) -> Result<u64, OptionsError> {
-    let stat = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()?.stat().ok());
-    stat.map(|stat| stat.starttime).ok_or(OptionsError::NoProcess(process))
-}
-
 /// As much of a name as the kernel keeps; `None` if it is empty.
-fn name(given: &[u8]) -> Option<Name> {
+fn padded(given: &[u8]) -> Option<Name> {
     let mut name = [0; NAME_LENGTH];
     for (place, byte) in name.iter_mut().take(NAME_LENGTH - 1).zip(given) {
         *place = *byte;
@@ -97,8 +94,8 @@ fn name(given: &[u8]) -> Option<Name> {
 }
 
 fn comm(process: u32) -> Option<Name> {
-    let told = fs::read(format!("/proc/{process}/comm")).ok()?;
-    name(told.strip_suffix(b"\n").unwrap_or(&told))
+    let name = fs::read(format!("/proc/{process}/comm")).ok()?;
+    padded(name.strip_suffix(b"\n").unwrap_or(&name))
 }
 
 #[cfg(test)]
@@ -118,15 +115,15 @@ mod tests {
     }
 
     #[test]
-    fn process_is_selected_by_any_of_what_is_given() {
+    fn process_is_selected_by_any_target() {
         let (own, name) = (std::process::id(), own_name());
         for (processes, names, expected) in [
             (&[][..], &[][..], true),
             (&[own], &[], true),
             (&[1], &[], false),
             (&[], &[name.as_str()], true),
-            (&[], &["somebody else"], false),
-            (&[1], &["somebody else", &name], true),
+            (&[], &["another"], false),
+            (&[1], &["another", &name], true),
         ] {
             let selection = selection(processes, names).unwrap();
             assert_eq!(selection.may_include(own), expected, "{processes:?} {names:?}");
@@ -140,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn missing_target_is_named() {
         for (processes, names, expected) in [(&[u32::MAX][..], &[][..], "no process 4294967295"), (&[], &[""], "an empty name")] {
             let error = selection(processes, names).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
@@ -148,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn only_numbers_are_a_selection_that_does_not_grow() {
+    fn only_a_selection_by_pid_does_not_grow() {
         let own = std::process::id();
         for (processes, names, expected) in [(&[][..], &[][..], true), (&[own], &[], false), (&[own], &["python3"], true)] {
             assert_eq!(selection(processes, names).unwrap().may_grow(), expected, "{processes:?} {names:?}");

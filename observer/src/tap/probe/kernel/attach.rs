@@ -40,7 +40,7 @@ pub enum Probe {
     SslFree,
 }
 
-/// Probed places of a file. They last as long as this lives; when the process ends, the kernel removes them.
+/// Probed places of a file. They last as long as this value; when the process ends, the kernel removes them.
 #[derive(Debug)]
 pub struct Attachment {
     _link: OwnedFd,

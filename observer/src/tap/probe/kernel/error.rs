@@ -13,7 +13,7 @@ pub enum KernelError {
     Lacks(&'static str),
     /// The kernel does not describe the members of its structures.
     #[error(
-        "cannot tell where the kernel has {member}: {why}; it takes a kernel that is built with CONFIG_DEBUG_INFO_BTF and has /sys/kernel/btf/vmlinux"
+        "cannot find the offset of {member} in the kernel: {why}; it takes a kernel that is built with CONFIG_DEBUG_INFO_BTF and has /sys/kernel/btf/vmlinux"
     )]
     Offsets {
         /// The structure and its member.

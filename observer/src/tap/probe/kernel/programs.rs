@@ -62,7 +62,7 @@ impl Programs {
             .map_max_entries("RECORDS", options.ring_bytes)
             .load(OBJECT)
             .map_err(|error| KernelError::Maps(Box::new(error)))?;
-        let object = put_together(&ebpf)?;
+        let object = link(&ebpf)?;
         set(&mut ebpf, "FILTER", options.filter.to_bytes())?;
         set(&mut ebpf, "KERNEL_OFFSETS", kernel_offsets()?)?;
         let Selected { processes, names, cgroups } = &options.selected;
@@ -74,7 +74,7 @@ impl Programs {
         let probes = probes.collect::<Result<_, KernelError>>()?;
         let recorded = Recorded {
             records: take(&mut ebpf, "RECORDS")?,
-            lives: take(&mut ebpf, "LIVES")?,
+            lifetimes: take(&mut ebpf, "LIFETIMES")?,
             connections: take(&mut ebpf, "CONNECTIONS")?,
             losses: take(&mut ebpf, "LOSSES")?,
         };
@@ -94,13 +94,13 @@ impl Programs {
     }
 
     /// Starts reporting when processes begin and end.
-    pub fn tell_of_processes(&mut self) -> Result<(), KernelError> {
+    pub fn report_processes(&mut self) -> Result<(), KernelError> {
         self.attach_to_tracepoint("process_exec", "sched_process_exec")?;
         self.attach_to_tracepoint("process_exit", "sched_process_exit")
     }
 
     /// Starts reporting how sockets of recorded connections change.
-    pub fn tell_of_sockets(&mut self) -> Result<(), KernelError> {
+    pub fn report_sockets(&mut self) -> Result<(), KernelError> {
         self.attach_to_tracepoint("socket_state", "inet_sock_set_state")
     }
 
@@ -183,7 +183,7 @@ fn of_map(name: &'static str, error: aya::maps::MapError) -> KernelError {
 }
 
 /// The object parsed again, and linked to the existing maps.
-fn put_together(ebpf: &Ebpf) -> Result<aya_obj::Object, KernelError> {
+fn link(ebpf: &Ebpf) -> Result<aya_obj::Object, KernelError> {
     let wrong = |error: &dyn std::fmt::Display| KernelError::Object(error.to_string());
     let mut object = aya_obj::Object::parse(OBJECT).map_err(|error| wrong(&error))?;
     let of_programs: HashSet<usize> = object.programs.values().map(|program| program.section_index).collect();

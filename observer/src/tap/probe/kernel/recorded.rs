@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use aya::maps::{HashMap as KernelHashMap, MapData, PerCpuArray, RingBuf};
-use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, Life, Loss, Record, Verdict};
+use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, LifetimeEvent, Loss, Record, Verdict};
 
 /// Key and value of the map of connections, in bytes.
 type Connections = KernelHashMap<MapData, [u8; size_of::<ConnectionAddress>()], [u8; size_of::<Connection>()]>;
@@ -14,7 +14,7 @@ const EXISTING: u64 = 2;
 /// The rings that the programs write, and their other maps.
 pub struct Recorded {
     pub(super) records: RingBuf<MapData>,
-    pub(super) lives: RingBuf<MapData>,
+    pub(super) lifetimes: RingBuf<MapData>,
     pub(super) connections: Connections,
     pub(super) losses: PerCpuArray<MapData, u64>,
 }
@@ -36,22 +36,22 @@ impl Recorded {
         taken
     }
 
-    /// Takes the lives (beginnings and ends) since the last call in order, up to `most`; returns how many it took.
-    pub fn take_lives(&mut self, most: usize, mut each: impl FnMut(&Life)) -> usize {
+    /// Takes the lifetime events since the last call in order, up to `most`; returns how many it took.
+    pub fn take_lifetimes(&mut self, most: usize, mut each: impl FnMut(&LifetimeEvent)) -> usize {
         let mut taken = 0;
         while taken < most
-            && let Some(item) = self.lives.next()
+            && let Some(item) = self.lifetimes.next()
         {
             taken += 1;
-            if let Some(life) = Life::read(&item) {
-                each(&life);
+            if let Some(event) = LifetimeEvent::read(&item) {
+                each(&event);
             }
         }
         taken
     }
 
     /// Makes the programs stop recording a connection. Has no effect if it is gone already.
-    pub fn dismiss(&mut self, connection: &ConnectionKey) {
+    pub fn stop_recording(&mut self, connection: &ConnectionKey) {
         let key = connection.map_key();
         let value = self.connections.get(&key, 0).ok().and_then(|value| connection.with_verdict(value, Verdict::Elsewhere));
         if let Some(value) = value {
@@ -67,7 +67,7 @@ impl Recorded {
 
     /// The rings, to wait for. Each is readable while it holds anything; the programs send wake-ups only for urgent data.
     pub fn rings(&self) -> [BorrowedFd<'_>; 2] {
-        [self.records.as_fd(), self.lives.as_fd()]
+        [self.records.as_fd(), self.lifetimes.as_fd()]
     }
 }
 

@@ -3,7 +3,7 @@
 //! The beginning of such a connection was not seen, and with it the dynamic table that its header blocks refer to. Go passes the
 //! fields in plaintext between its own functions, and `programs/go.rs` of `observer-ebpf` records them: each field that is encoded
 //! or decoded, and the stream of each encoded block. They are recorded only for processes with such connections
-//! (`find/late.rs`).
+//! (`find/older_connections.rs`).
 //!
 //! [`HeaderRecovery`] takes these records, and joins the fields to the bytes that carry them. A request's fields are recorded
 //! before its bytes are sent, so they wait for the bytes. A response's fields are recorded after its bytes were read, so the bytes

@@ -7,7 +7,9 @@ use std::time::Duration;
 use observer_core::http::{Direction, Protocol, Start};
 use observer_core::k8s::Container;
 use observer_core::time::Timestamp;
-use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Endpoint, Kind, Life, LifeKind, Opened, Record, Role, UNREADABLE, UNWANTED};
+use observer_ebpf::{
+    CLOSE_NOTIFIED, ConnectionKey, Endpoint, Kind, LifetimeEvent, LifetimeKind, Opened, Record, Role, UNREADABLE, UNWANTED,
+};
 
 use super::super::{Assembly, Limits, Recording};
 use crate::intake::{Delivery, EndManner, Intake, IntakeLimits, IntakeReceiver, TapEvent};
@@ -192,7 +194,7 @@ impl Stage {
     }
 
     pub(super) fn changes_at(&mut self, time: u64, socket: u64, before: u16, after: u16, error: i32) {
-        let event = Life { time, kind: LifeKind::Socket as u32, process: 0, socket, before, after, error };
+        let event = LifetimeEvent { time, kind: LifetimeKind::Socket as u32, process: 0, socket, before, after, error };
         self.assembly.socket_changed(Timestamp::from_nanos(time), &event);
     }
 

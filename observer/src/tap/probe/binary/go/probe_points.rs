@@ -136,6 +136,6 @@ impl Functions<'_, '_> {
             .text
             .checked_add(at.start)
             .ok_or(BinaryError::Function { function: name, reason: "it lies behind the last address" })?;
-        Function::whole(self.elf, name, address, at.length).map(Some)
+        Function::of_range(self.elf, name, address, at.length).map(Some)
     }
 }

@@ -37,7 +37,7 @@ impl GoVersion {
     pub(super) fn of(elf: &Elf<'_>) -> Result<Option<Self>, BinaryError> {
         let Some(record) = record(elf) else {
             let has_line_table = elf.section(".gopclntab").is_some();
-            return if has_line_table { Err(unknown("not told")) } else { Ok(None) };
+            return if has_line_table { Err(unknown("unstated")) } else { Ok(None) };
         };
         let flags = record.get(FLAGS_AT).copied().unwrap_or_default();
         if flags & INLINE_STRINGS == 0 {

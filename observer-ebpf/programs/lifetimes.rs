@@ -6,11 +6,11 @@
 use aya_ebpf::helpers::bpf_ktime_get_ns;
 use aya_ebpf::macros::btf_tracepoint;
 use aya_ebpf::programs::BtfTracePointContext;
-use observer_ebpf::{Life, LifeKind, Loss};
+use observer_ebpf::{LifetimeEvent, LifetimeKind, Loss};
 
 use crate::admission::Caller;
 use crate::kernel::{self, Structure};
-use crate::maps::{LIVES, SOCKETS, count};
+use crate::maps::{LIFETIMES, SOCKETS, count};
 
 /// Above so many bytes the reader is woken, a quarter of the ring buffer; also by each process that executes a program.
 const PENDING_BYTES: u64 = 64 << 10;
@@ -28,7 +28,7 @@ const TCP_CLOSE: i32 = 7;
 pub(crate) fn process_exec(_context: BtfTracePointContext) -> i32 {
     Caller::forget();
     if let Some(caller) = Caller::current() {
-        process(caller, LifeKind::Exec);
+        process(caller, LifetimeKind::Exec);
     }
     0
 }
@@ -41,7 +41,7 @@ pub(crate) fn process_exit(_context: BtfTracePointContext) -> i32 {
     }
     Caller::forget();
     if let Some(caller) = Caller::current() {
-        process(caller, LifeKind::Exit);
+        process(caller, LifetimeKind::Exit);
     }
     0
 }
@@ -58,9 +58,9 @@ pub(crate) fn socket_state(context: BtfTracePointContext) -> i32 {
         // Its memory may become another socket.
         let _gone = SOCKETS.remove(socket.address());
     }
-    tell(&Life {
+    tell(&LifetimeEvent {
         time: now(),
-        kind: LifeKind::Socket as u32,
+        kind: LifetimeKind::Socket as u32,
         process: 0,
         socket: socket.address(),
         before: before as u16,
@@ -90,12 +90,12 @@ pub(crate) fn follow(socket: Structure) {
     // The kernel stores the error before the state (`tcp_reset` in Linux `net/ipv4/tcp_input.c`, 6.18), so it is read after it.
     let error = kernel::error(socket);
     let (socket, after) = (socket.address(), u16::from(state));
-    tell(&Life { time: now(), kind: LifeKind::Socket as u32, process: 0, socket, before: 0, after, error });
+    tell(&LifetimeEvent { time: now(), kind: LifetimeKind::Socket as u32, process: 0, socket, before: 0, after, error });
 }
 
 #[inline(always)]
-fn process(caller: Caller, kind: LifeKind) {
-    tell(&Life { time: now(), kind: kind as u32, process: caller.process, socket: 0, before: 0, after: 0, error: 0 });
+fn process(caller: Caller, kind: LifetimeKind) {
+    tell(&LifetimeEvent { time: now(), kind: kind as u32, process: caller.process, socket: 0, before: 0, after: 0, error: 0 });
 }
 
 #[inline(always)]
@@ -105,13 +105,13 @@ fn now() -> u64 {
 }
 
 #[inline(always)]
-fn tell(life: &Life) {
-    let Some(mut room) = LIVES.reserve::<Life>(0) else {
-        count(Loss::LifeNoRoom, 1);
+fn tell(event: &LifetimeEvent) {
+    let Some(mut room) = LIFETIMES.reserve::<LifetimeEvent>(0) else {
+        count(Loss::LifetimeNoRoom, 1);
         return;
     };
-    room.write(*life);
+    room.write(*event);
     // A program that is new here is probed while it starts, or its first words are missed.
-    let is_urgent = life.kind == LifeKind::Exec as u32 || LIVES.query(BPF_RB_AVAIL_DATA) > PENDING_BYTES;
+    let is_urgent = event.kind == LifetimeKind::Exec as u32 || LIFETIMES.query(BPF_RB_AVAIL_DATA) > PENDING_BYTES;
     room.submit(if is_urgent { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP });
 }

@@ -13,12 +13,12 @@ use rustix::event::{Timespec, epoll};
 /// of epoll(7)). Then only a wake-up (`BPF_RB_FORCE_WAKEUP`) ends a wait, and other data (`BPF_RB_NO_WAKEUP`) stays until the next
 /// read.
 #[derive(Debug)]
-pub(in crate::tap::probe) struct Wakes {
+pub(in crate::tap::probe) struct Wakeups {
     epoll: OwnedFd,
     was_woken: bool,
 }
 
-impl Wakes {
+impl Wakeups {
     /// # Errors
     ///
     /// The kernel refuses, for example one more open file.
@@ -30,10 +30,10 @@ impl Wakes {
         Ok(Self { epoll, was_woken: false })
     }
 
-    /// Waits for a wake-up, at most `most`. If the last wait ended with one, it first waits until `least` after `last_look`.
-    pub(in crate::tap::probe) fn wait(&mut self, last_look: Instant, least: Duration, most: Duration) {
+    /// Waits for a wake-up, at most `most`. If the last wait ended with one, it first waits until `least` after `last_read`.
+    pub(in crate::tap::probe) fn wait(&mut self, last_read: Instant, least: Duration, most: Duration) {
         if self.was_woken {
-            thread::sleep(least.saturating_sub(last_look.elapsed()));
+            thread::sleep(least.saturating_sub(last_read.elapsed()));
         }
         let Ok(timeout) = Timespec::try_from(most) else { return };
         let mut woken = [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }; 2];
@@ -52,29 +52,29 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(10);
 
     #[test]
-    fn what_nobody_woke_for_ends_no_wait_however_much_is_there() {
+    fn data_without_a_wakeup_ends_no_wait_however_much_is_there() {
         let (readable, mut writable) = pipe().unwrap();
-        let mut wakes = Wakes::of([&readable]).unwrap();
+        let mut wakeups = Wakeups::of([&readable]).unwrap();
         writable.write_all(b"woken for").unwrap();
-        wakes.wait(Instant::now(), Duration::ZERO, LONG);
-        assert!(wakes.was_woken);
+        wakeups.wait(Instant::now(), Duration::ZERO, LONG);
+        assert!(wakeups.was_woken);
         let begun = Instant::now();
-        wakes.wait(begun, Duration::ZERO, SHORT);
-        assert!(!wakes.was_woken && begun.elapsed() >= SHORT, "it is readable yet, and was told");
+        wakeups.wait(begun, Duration::ZERO, SHORT);
+        assert!(!wakeups.was_woken && begun.elapsed() >= SHORT, "it is still readable, and was reported");
         writable.write_all(b"woken for once more").unwrap();
-        wakes.wait(Instant::now(), Duration::ZERO, LONG);
-        assert!(wakes.was_woken);
+        wakeups.wait(Instant::now(), Duration::ZERO, LONG);
+        assert!(wakeups.was_woken);
     }
 
     #[test]
-    fn wait_after_one_that_was_ended_takes_its_least_time() {
+    fn wait_after_a_wakeup_takes_its_least_time() {
         let (readable, mut writable) = pipe().unwrap();
-        let mut wakes = Wakes::of([&readable]).unwrap();
+        let mut wakeups = Wakeups::of([&readable]).unwrap();
         for least in [Duration::ZERO, SHORT] {
             writable.write_all(b"woken for").unwrap();
             let begun = Instant::now();
-            wakes.wait(begun, SHORT, LONG);
-            assert!(wakes.was_woken && begun.elapsed() >= least, "{least:?}");
+            wakeups.wait(begun, SHORT, LONG);
+            assert!(wakeups.was_woken && begun.elapsed() >= least, "{least:?}");
         }
     }
 }

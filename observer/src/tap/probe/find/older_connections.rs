@@ -10,7 +10,6 @@ use std::net::SocketAddr;
 
 use procfs::net::TcpState;
 use procfs::process::{FDTarget, Process};
-use rustix::time::{ClockId, clock_gettime};
 
 use super::program_file::FileIdentity;
 
@@ -19,23 +18,23 @@ const MAX_PROCESSES: usize = 65_536;
 
 /// Processes whose header fields are recorded.
 #[derive(Debug, Default)]
-pub(in crate::tap::probe) struct LateProcesses {
-    told: BTreeMap<u32, Late>,
+pub(in crate::tap::probe) struct OlderConnections {
+    recorded: BTreeMap<u32, Recorded>,
     /// Start times of the processes that were checked.
-    looked_at: BTreeMap<u32, u64>,
+    checked: BTreeMap<u32, u64>,
 }
 
 /// A process with connections from before the probe.
 #[derive(Debug)]
-struct Late {
+struct Recorded {
     files: Vec<FileIdentity>,
     /// The inodes of these connections' sockets.
     sockets: BTreeSet<u64>,
 }
 
-impl LateProcesses {
+impl OlderConnections {
     /// Whether header fields of `files` must be recorded for a process that began at `began`. All of `files` have been probed since
-    /// `probed` (clock ticks since boot, [`now`]).
+    /// `probed` (clock ticks since boot).
     ///
     /// Its sockets are checked only once until it is [renewed](Self::renew), since later sockets may be of later connections.
     pub(in crate::tap::probe) fn begins(
@@ -46,65 +45,52 @@ impl LateProcesses {
         probed: u64,
         api_servers: &[SocketAddr],
     ) -> bool {
-        if self.looked_at.contains_key(&process) {
+        if self.checked.contains_key(&process) {
             return false;
         }
-        if self.looked_at.len() >= MAX_PROCESSES {
-            self.looked_at.pop_last();
+        if self.checked.len() >= MAX_PROCESSES {
+            self.checked.pop_last();
         }
-        self.looked_at.insert(process, began);
+        self.checked.insert(process, began);
         let sockets = if began <= probed { sockets(process, api_servers) } else { BTreeSet::new() };
         if sockets.is_empty() {
             return false;
         }
-        self.told.insert(process, Late { files, sockets });
+        self.recorded.insert(process, Recorded { files, sockets });
         true
     }
 
     /// Whether the PID was checked for another process, with a start time other than `began`. This catches reuse that no order
     /// reported.
     pub(in crate::tap::probe) fn is_of_another(&self, process: u32, began: u64) -> bool {
-        self.looked_at.get(&process).is_some_and(|former| *former != began)
+        self.checked.get(&process).is_some_and(|former| *former != began)
     }
 
     /// Processes whose connections from before the probe are gone.
     pub(in crate::tap::probe) fn over(&self, api_servers: &[SocketAddr]) -> Vec<u32> {
-        let is_over =
-            |(process, late): (&u32, &Late)| sockets(*process, api_servers).is_disjoint(&late.sockets).then_some(*process);
-        self.told.iter().filter_map(is_over).collect()
+        let is_over = |(process, recorded): (&u32, &Recorded)| {
+            sockets(*process, api_servers).is_disjoint(&recorded.sockets).then_some(*process)
+        };
+        self.recorded.iter().filter_map(is_over).collect()
     }
 
     /// Processes with recorded header fields in a file.
-    pub(in crate::tap::probe) fn told_of(&self, file: FileIdentity) -> Vec<u32> {
-        self.told.iter().filter_map(|(process, late)| late.files.contains(&file).then_some(*process)).collect()
+    pub(in crate::tap::probe) fn processes_of(&self, file: FileIdentity) -> Vec<u32> {
+        self.recorded.iter().filter_map(|(process, recorded)| recorded.files.contains(&file).then_some(*process)).collect()
     }
 
     /// Forgets a process that is gone, runs another program, or has lost its connections from before. Returns the files whose
     /// fields no process needs any more; `None` if its fields were not recorded.
     pub(in crate::tap::probe) fn forget(&mut self, process: u32) -> Option<Vec<FileIdentity>> {
-        let mut gone = self.told.remove(&process)?;
-        gone.files.retain(|file| !self.told.values().any(|late| late.files.contains(file)));
+        let mut gone = self.recorded.remove(&process)?;
+        gone.files.retain(|file| !self.recorded.values().any(|recorded| recorded.files.contains(file)));
         Some(gone.files)
     }
 
     /// The PID belongs to another process now, or the process runs another program.
     pub(in crate::tap::probe) fn renew(&mut self, process: u32) {
-        self.looked_at.remove(&process);
+        self.checked.remove(&process);
     }
-}
-
-/// Clock ticks since boot, as in proc(5).
-pub(in crate::tap::probe) fn now() -> u64 {
-    let time = clock_gettime(ClockId::Boottime);
-    let ticks = procfs::ticks_per_second();
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    let rest = u64::try_from(time.tv_nsec).unwrap_or(0);
-    seconds.saturating_mul(ticks).saturating_add(rest.saturating_mul(ticks) / 1_000_000_000)
-}
-
-/// The start time of a process, as [`now`]; `None` if it is gone.
-pub(in crate::tap::probe) fn began(process: u32) -> Option<u64> {
-    Some(Process::new(i32::try_from(process).ok()?).ok()?.stat().ok()?.starttime)
 }
 
 /// The sockets of a process that are connected with an API server, at either end.
@@ -133,67 +119,68 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::tap::probe::find::start_time::{started, ticks_now};
 
     const FILE: FileIdentity = FileIdentity { device: 1, inode: 7, born: None };
 
     #[test]
-    fn process_is_late_while_a_connection_from_before_is_open() {
+    fn fields_are_recorded_while_an_older_connection_is_open() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let api_servers = [listener.local_addr().unwrap()];
         let own = std::process::id();
-        let began = began(own).unwrap();
-        let mut late = LateProcesses::default();
-        assert!(!late.begins(own, began, vec![FILE], now(), &api_servers), "it has no connection");
+        let began = started(own).unwrap();
+        let mut connections = OlderConnections::default();
+        assert!(!connections.begins(own, began, vec![FILE], ticks_now(), &api_servers), "it has no connection");
 
         let connection = TcpStream::connect(api_servers[0]).unwrap();
-        assert!(!LateProcesses::default().begins(own, began, vec![FILE], began - 1, &api_servers), "it began later");
+        assert!(!OlderConnections::default().begins(own, began, vec![FILE], began - 1, &api_servers), "it began later");
         assert!(
-            !late.begins(own, began, vec![FILE], now(), &api_servers),
-            "it may have begun this connection since it was asked about"
+            !connections.begins(own, began, vec![FILE], ticks_now(), &api_servers),
+            "it may have begun this connection since the check"
         );
-        late.renew(own);
-        assert!(late.begins(own, began, vec![FILE], now(), &api_servers));
-        assert_eq!(late.over(&api_servers), [0; 0]);
+        connections.renew(own);
+        assert!(connections.begins(own, began, vec![FILE], ticks_now(), &api_servers));
+        assert_eq!(connections.over(&api_servers), [0; 0]);
 
         let other = TcpStream::connect(api_servers[0]).unwrap();
         drop(connection);
         drop(listener.accept().unwrap());
-        assert_eq!(late.over(&api_servers), [own], "a connection that began later does not count");
-        assert_eq!(late.forget(own), Some(vec![FILE]));
-        assert_eq!(late.forget(own), None);
+        assert_eq!(connections.over(&api_servers), [own], "a connection that began later does not count");
+        assert_eq!(connections.forget(own), Some(vec![FILE]));
+        assert_eq!(connections.forget(own), None);
         drop(other);
     }
 
     #[test]
-    fn number_is_of_another_process_where_that_began_at_another_time() {
-        let mut late = LateProcesses::default();
-        assert!(!late.is_of_another(7, 100), "nobody asked about it");
-        assert!(!late.begins(7, 100, vec![FILE], 50, &[]));
+    fn pid_is_of_another_process_with_another_start_time() {
+        let mut connections = OlderConnections::default();
+        assert!(!connections.is_of_another(7, 100), "it was not checked");
+        assert!(!connections.begins(7, 100, vec![FILE], 50, &[]));
         for (began, expected) in [(100, false), (101, true), (99, true)] {
-            assert_eq!(late.is_of_another(7, began), expected, "{began}");
+            assert_eq!(connections.is_of_another(7, began), expected, "{began}");
         }
-        late.renew(7);
-        assert!(!late.is_of_another(7, 101));
+        connections.renew(7);
+        assert!(!connections.is_of_another(7, 101));
     }
 
     #[test]
     fn processes_that_are_remembered_are_bounded() {
-        let mut late = LateProcesses::default();
+        let mut connections = OlderConnections::default();
         for process in 0..=u32::try_from(MAX_PROCESSES).unwrap() {
-            assert!(!late.begins(process, 100, vec![FILE], 50, &[]));
+            assert!(!connections.begins(process, 100, vec![FILE], 50, &[]));
         }
-        assert_eq!(late.looked_at.len(), MAX_PROCESSES);
+        assert_eq!(connections.checked.len(), MAX_PROCESSES);
     }
 
     #[test]
-    fn file_is_left_when_its_last_process_is_forgotten() {
-        let mut late = LateProcesses::default();
+    fn fields_of_a_file_stop_with_its_last_process() {
+        let mut connections = OlderConnections::default();
         for process in [1, 2] {
-            late.told.insert(process, Late { files: vec![FILE], sockets: BTreeSet::new() });
+            connections.recorded.insert(process, Recorded { files: vec![FILE], sockets: BTreeSet::new() });
         }
-        assert_eq!(late.told_of(FILE), [1, 2]);
-        assert_eq!(late.forget(1), Some(vec![]));
-        assert_eq!(late.told_of(FILE), [2]);
-        assert_eq!(late.forget(2), Some(vec![FILE]));
+        assert_eq!(connections.processes_of(FILE), [1, 2]);
+        assert_eq!(connections.forget(1), Some(vec![]));
+        assert_eq!(connections.processes_of(FILE), [2]);
+        assert_eq!(connections.forget(2), Some(vec![FILE]));
     }
 }

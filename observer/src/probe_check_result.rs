@@ -66,7 +66,7 @@ impl fmt::Display for RequirementState {
         to.write_str(match self {
             Self::Met => "met",
             Self::DoesNotMatter => "does not matter",
-            Self::NotKnown => "not known",
+            Self::NotKnown => "unknown",
             Self::Limits => "limits",
             Self::Missing => "missing",
         })
@@ -152,7 +152,7 @@ impl Requirement {
     }
 
     /// A requirement whose state could not be determined.
-    pub fn not_known(name: &'static str, found: impl Into<String>) -> Self {
+    pub fn unknown(name: &'static str, found: impl Into<String>) -> Self {
         Self::new(name, RequirementState::NotKnown, found)
     }
 

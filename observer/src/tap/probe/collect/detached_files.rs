@@ -11,11 +11,11 @@ const SETTLING: Duration = Duration::from_secs(1);
 /// A record gets its time before its place in the ring, and a file is left only after all of its programs have ended. So a record
 /// with a later time comes after all records of the file.
 #[derive(Debug, Default)]
-pub(super) struct LeftFiles {
+pub(super) struct DetachedFiles {
     files: Vec<(u64, u16)>,
 }
 
-impl LeftFiles {
+impl DetachedFiles {
     /// Nothing was recorded of a file after `at`.
     pub(super) fn add(&mut self, file: u16, at: u64) {
         self.files.push((at, file));
@@ -42,21 +42,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_is_left_when_a_later_record_comes_however_many_follow() {
-        let mut left = LeftFiles::default();
-        left.add(7, 100);
-        left.add(8, 200);
+    fn file_is_done_when_a_later_record_comes_however_many_follow() {
+        let mut detached = DetachedFiles::default();
+        detached.add(7, 100);
+        detached.add(8, 200);
         for (time, expected) in [(99, &[][..]), (100, &[]), (101, &[7]), (102, &[]), (300, &[8]), (301, &[])] {
-            assert_eq!(left.before_record(time), expected, "{time}");
+            assert_eq!(detached.before_record(time), expected, "{time}");
         }
     }
 
     #[test]
-    fn file_is_left_without_another_record_when_none_can_be_under_way() {
-        let mut left = LeftFiles::default();
-        left.add(7, 100);
+    fn file_is_done_without_another_record_when_none_can_be_under_way() {
+        let mut detached = DetachedFiles::default();
+        detached.add(7, 100);
         for (now, expected) in [(100, &[][..]), (1_000_000_099, &[]), (1_000_000_100, &[7]), (2_000_000_000, &[])] {
-            assert_eq!(left.with_empty_ring(now), expected, "{now}");
+            assert_eq!(detached.with_empty_ring(now), expected, "{now}");
         }
     }
 }

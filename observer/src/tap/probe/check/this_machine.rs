@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use super::requirements::requirements;
 use super::tls_files::checked_files;
-use crate::probe_check::{CheckProgress, ProbeCheck};
+use crate::probe_check_result::{CheckProgress, ProbeCheck};
 
 impl ProbeCheck {
     /// Tries what a probe does, undoes it at once, and examines the running processes.

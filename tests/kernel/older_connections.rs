@@ -10,9 +10,9 @@ use watchtap::demo::{DemoConfig, DemoServer};
 use watchtap::intake::TapEvent;
 use watchtap::tap::probe::{ProbeOptions, ProbeOutcome};
 
+use super::probe_output::{ProbeOutput, RunningProbe};
 use crate::clients::of_clients;
 use crate::stage::Stage;
-use crate::told::{Hearing, Told};
 
 /// The client's requests in two rounds, with status and number of added events.
 const EACH_REQUEST: [&str; 8] = [
@@ -48,7 +48,7 @@ fn fields_of_go_connections_elsewhere_are_none_of_the_api_servers() {
 }
 
 #[test]
-fn fields_that_go_encodes_in_the_midst_of_a_block_and_not_for_it_are_not_told() {
+fn fields_that_go_encodes_within_a_block_of_another_connection_are_not_recorded() {
     check("foreign", None);
 }
 
@@ -77,8 +77,8 @@ fn check(library: &str, other: Option<&DemoServer>) {
     assert_eq!(watch.watch.as_ref().map(|watch| watch.added), Some(2), "{watch:?}");
     let layer = watch.verdict.as_ref().map(|verdict| &verdict.served_from);
     assert_eq!(layer, Some(&ServedFrom::Unknown { reason: UnknownReason::AttachedLate, remaining: Vec::new() }));
-    let ProbeOutcome { telling_fields } = outcome;
-    assert_eq!((telling_fields, missed.probe.records, missed.probe.unused_fields), (1, 0, 0));
+    let ProbeOutcome { recording_fields } = outcome;
+    assert_eq!((recording_fields, missed.probe.records, missed.probe.unused_fields), (1, 0, 0));
     assert_eq!((totals.connections, missed.unknown_requests, missed.malformed, missed.dark), (1, 1, 0, 0), "{missed:?}");
 }
 
@@ -97,28 +97,28 @@ fn go_client_whose_connection_is_wrapped_is_seen() {
 }
 
 #[test]
-fn header_fields_that_cost_too_much_are_left_and_the_rest_is_seen() {
+fn header_fields_that_cost_too_much_are_left_alone_and_the_rest_is_seen() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut client = Client::start(&server, "net/http");
-    let mut probe = Hearing::start(&ProbeOptions { calls_per_second: BUDGET, ..of_clients(server.address()) });
+    let mut probe = RunningProbe::start(&ProbeOptions { calls_per_second: BUDGET, ..of_clients(server.address()) });
     for _ in 0..ROUNDS {
         client.ask();
     }
-    let until_then = bytes(probe.until(|told| told.not_probed().any(|(_, why)| why.contains("header fields"))));
+    let until_then = bytes(probe.until(|output| output.not_probed().any(|(_, why)| why.contains("header fields"))));
     client.ask();
-    let told = probe.until(|told| bytes(told) > until_then);
+    let output = probe.until(|output| bytes(output) > until_then);
     let is_out_of_sight = |event: &TapEvent| matches!(event, TapEvent::OutOfSight { .. });
-    assert!(!told.events.iter().any(|(_, event)| is_out_of_sight(event)), "{told:?}");
-    let told = probe.finish();
+    assert!(!output.events.iter().any(|(_, event)| is_out_of_sight(event)), "{output:?}");
+    let output = probe.finish();
     client.end();
-    let left: Vec<&str> = told.not_probed().filter_map(|(file, why)| file.contains("late").then_some(why)).collect();
+    let left: Vec<&str> = output.not_probed().filter_map(|(file, why)| file.contains("late").then_some(why)).collect();
     let [why] = left.as_slice() else { panic!("{left:?}") };
-    assert!(why.contains(&format!("may cost {BUDGET} calls a second")) && why.contains("stay unknown"), "{why}");
+    assert!(why.contains(&format!("more than the {BUDGET} calls a second")) && why.contains("stay unknown"), "{why}");
 }
 
 /// The number of byte events.
-fn bytes(told: &Told) -> usize {
-    told.events.iter().filter(|(_, event)| matches!(event, TapEvent::Bytes { .. })).count()
+fn bytes(output: &ProbeOutput) -> usize {
+    output.events.iter().filter(|(_, event)| matches!(event, TapEvent::Bytes { .. })).count()
 }
 
 fn asked(one: &RequestRecord) -> String {
@@ -129,7 +129,7 @@ fn asked(one: &RequestRecord) -> String {
 pub(crate) struct Client {
     child: Child,
     stdin: ChildStdin,
-    said: BufReader<ChildStdout>,
+    stdout: BufReader<ChildStdout>,
 }
 
 impl Client {
@@ -145,7 +145,7 @@ impl Client {
         command.args(other.map(|other| other.address().to_string()));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let mut client = Self { child, stdin, said: BufReader::new(stdout) };
+        let mut client = Self { child, stdin, stdout: BufReader::new(stdout) };
         assert_eq!(client.line(), "watching\n");
         client
     }
@@ -168,7 +168,7 @@ impl Client {
 
     fn line(&mut self) -> String {
         let mut line = String::new();
-        self.said.read_line(&mut line).unwrap();
+        self.stdout.read_line(&mut line).unwrap();
         line
     }
 

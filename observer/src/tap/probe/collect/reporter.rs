@@ -10,13 +10,13 @@ use crate::tap::probe::kernel::Recorded;
 
 /// Reports gaps to the intake.
 #[derive(Debug)]
-pub(in crate::tap::probe) struct Telling {
+pub(in crate::tap::probe) struct Reporter {
     intake: Intake,
     clock: Clock,
     missed: ProbeMissed,
 }
 
-impl Telling {
+impl Reporter {
     pub(in crate::tap::probe) fn new(intake: Intake, clock: Clock) -> Self {
         Self { intake, clock, missed: ProbeMissed::default() }
     }
@@ -28,10 +28,10 @@ impl Telling {
 
     /// Takes the totals of missed records, and reports the increase, if any.
     pub(in crate::tap::probe) fn missed(&mut self, until_now: ProbeMissed) {
-        let news = until_now.since(&self.missed);
+        let increase = until_now.since(&self.missed);
         self.missed = until_now;
-        if !news.is_none() {
-            self.intake.notice(Notice::ProbeMissed { at: self.clock.now(), missed: news });
+        if !increase.is_none() {
+            self.intake.notice(Notice::ProbeMissed { at: self.clock.now(), missed: increase });
         }
     }
 }
@@ -46,7 +46,7 @@ pub(in crate::tap::probe) fn missed(recorded: &Recorded, assembly: &Assembly) ->
         calls: recorded.lost(Loss::CallNotKept),
         connections: recorded.lost(Loss::ConnectionNotKept),
         sockets: recorded.lost(Loss::SocketNotKnown),
-        lives: recorded.lost(Loss::LifeNoRoom),
+        lives: recorded.lost(Loss::LifetimeNoRoom),
         unused_fields: assembly.unused_fields(),
         contradicted: recorded.lost(Loss::SocketContradicted),
         unplaced: assembly.unplaced(),
@@ -61,16 +61,16 @@ mod tests {
     use crate::intake::{Delivery, IntakeLimits};
 
     #[test]
-    fn what_was_missed_is_told_once() {
+    fn missed_records_are_reported_once() {
         let (intake, mut receiver) = Intake::new(IntakeLimits::default());
-        let mut telling = Telling::new(intake, Clock::start());
+        let mut reporter = Reporter::new(intake, Clock::start());
         for records in [0, 3, 3, 5] {
-            telling.missed(ProbeMissed { records, calls: 1, ..ProbeMissed::default() });
+            reporter.missed(ProbeMissed { records, calls: 1, ..ProbeMissed::default() });
         }
-        let told = receiver.drain(Duration::ZERO).filter_map(|delivered| {
+        let reports = receiver.drain(Duration::ZERO).filter_map(|delivered| {
             let Delivery::Notice(Notice::ProbeMissed { missed, .. }) = delivered.delivery else { return None };
             Some((missed.records, missed.calls))
         });
-        assert_eq!(told.collect::<Vec<_>>(), [(0, 1), (3, 0), (2, 0)]);
+        assert_eq!(reports.collect::<Vec<_>>(), [(0, 1), (3, 0), (2, 0)]);
     }
 }

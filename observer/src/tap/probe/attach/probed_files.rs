@@ -1,73 +1,25 @@
 //! The files that are probed, each once however many processes run it.
 
-use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use observer_ebpf::{AttachCookie, MAX_FILES};
+use observer_ebpf::AttachCookie;
 
 use super::call_rate::CallRate;
 use super::file_numbers::FileNumbers;
 use super::file_table::{FileTable, Known};
+use super::not_probed::{NotProbed, out_of_reach};
 use super::orders::Finding;
 use super::plan::{Placement, field_placements, placements};
-use crate::tap::probe::binary::{BinaryError, OpenSslProbePoints, Rustls, TlsLibrary, probe_points, read_program};
-use crate::tap::probe::find::{FileIdentity, NeverProbed, OpenedFile, ProgramFile, now};
+use crate::tap::probe::binary::{probe_points, read_program};
+use crate::tap::probe::find::{ExcludedFiles, FileIdentity, OpenedFile, ProgramFile, ticks_now};
 use crate::tap::probe::kernel::{Attachment, KernelError, Programs};
 use crate::tap::probe::kernel_clock::kernels_now;
-
-/// Why a file's connections are not seen, or not all of them.
-#[derive(Debug, thiserror::Error)]
-pub(in crate::tap::probe) enum NotProbed {
-    /// The places for probes cannot be determined.
-    #[error(transparent)]
-    Binary(#[from] BinaryError),
-    /// The kernel refuses to probe it.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
-    /// The file cannot be opened.
-    #[error("cannot open it: {0}")]
-    Opening(#[from] io::Error),
-    /// It contains rustls, which cannot be probed.
-    #[error("{}", Rustls::OUT_OF_REACH)]
-    Rustls,
-    /// A function that carries plaintext cannot be probed.
-    #[error("cannot probe {function}: {reason}")]
-    Function { function: &'static str, reason: &'static str },
-    /// The options exclude the file.
-    #[error("it is among the files that are never probed")]
-    Never,
-    /// The probes would cost too much.
-    #[error(
-        "its TLS functions are called {rate} times a second, and probes may cost {budget} calls a second of one file; it is left alone for the rest \
-         of this run, and its connections go on unseen"
-    )]
-    TooManyCalls {
-        /// Calls per second.
-        rate: u64,
-        /// Calls per second allowed.
-        budget: u32,
-    },
-    /// The probes for header fields would cost too much.
-    #[error(
-        "its functions for the header fields of HTTP/2 are called {rate} times a second, and probes may cost {budget} calls a second of one file; \
-         header fields of connections from before the probe stay unknown for the rest of this run, and all else of them is seen"
-    )]
-    TooManyFieldCalls {
-        /// Calls per second.
-        rate: u64,
-        /// Calls per second allowed.
-        budget: u32,
-    },
-    /// [`MAX_FILES`] files are in use already.
-    #[error("{MAX_FILES} files are probed that processes run, and no further one is")]
-    TooMany,
-}
 
 /// The examined files, and the attachments to them.
 #[derive(Debug)]
 pub(in crate::tap::probe) struct ProbedFiles {
-    never: NeverProbed,
+    excluded: ExcludedFiles,
     table: FileTable<ProbedFile>,
     numbers: FileNumbers,
     are_too_many: bool,
@@ -93,84 +45,84 @@ struct ProbedFile {
 }
 
 impl ProbedFiles {
-    pub(in crate::tap::probe) fn new(never: NeverProbed) -> Self {
-        Self { never, table: FileTable::new(), numbers: FileNumbers::new(), are_too_many: false }
+    pub(in crate::tap::probe) fn new(excluded: ExcludedFiles) -> Self {
+        Self { excluded, table: FileTable::new(), numbers: FileNumbers::new(), are_too_many: false }
     }
 
-    pub(in crate::tap::probe) fn never(&self) -> &NeverProbed {
-        &self.never
+    pub(in crate::tap::probe) fn excluded(&self) -> &ExcludedFiles {
+        &self.excluded
     }
 
     /// Probes a file that a process runs, unless it is probed already. If its connections cannot be seen, that is reported once.
-    pub(in crate::tap::probe) fn probe(&mut self, file: &ProgramFile, programs: &Programs, tell: &mut dyn FnMut(Finding)) {
+    pub(in crate::tap::probe) fn probe(&mut self, file: &ProgramFile, programs: &Programs, report: &mut dyn FnMut(Finding)) {
         let now = Instant::now();
-        let is_never = self.never.contains(file);
+        let is_excluded = self.excluded.contains(file);
         match self.table.used(file.identity, now) {
-            Some(Known::Never) => {}
+            Some(Known::Excluded) => {}
             // A known file may be excluded under another name.
-            Some(_) | None if is_never => {
-                let former = self.table.insert(file.identity, Known::Never, now);
-                self.detach(former, tell);
-                tell(NotProbed::Never.of(&file.name));
+            Some(_) | None if is_excluded => {
+                let former = self.table.insert(file.identity, Known::Excluded, now);
+                self.detach(former, report);
+                report(NotProbed::Excluded.of(&file.name));
             }
             Some(_) => {}
-            None => self.probe_new(file, now, programs, tell),
+            None => self.probe_new(file, now, programs, report),
         }
     }
 
-    fn probe_new(&mut self, file: &ProgramFile, now: Instant, programs: &Programs, tell: &mut dyn FnMut(Finding)) {
-        let Some(number) = self.number(now, tell) else {
+    fn probe_new(&mut self, file: &ProgramFile, now: Instant, programs: &Programs, report: &mut dyn FnMut(Finding)) {
+        let Some(number) = self.number(now, report) else {
             if !std::mem::replace(&mut self.are_too_many, true) {
-                tell(NotProbed::TooMany.of(&file.name));
+                report(NotProbed::TooMany.of(&file.name));
             }
             return;
         };
-        let known = match probe(file, number, programs, &mut |why| tell(why.of(&file.name))) {
+        let known = match probe(file, number, programs, &mut |why| report(why.of(&file.name))) {
             Ok(known) => known,
             // Its process is gone, but another process may still run it.
             Err(error) if error.is_gone() => return self.numbers.give_back(number),
             Err(error) => {
-                tell(error.of(&file.name));
-                Known::Told
+                report(error.of(&file.name));
+                Known::Reported
             }
         };
         if !matches!(known, Known::Probed(_)) {
             // Some of its places may have been probed for a moment.
-            self.give_back(number, tell);
+            self.give_back(number, report);
         }
         self.table.insert(file.identity, known, now);
     }
 
     /// Takes a number for a new file.
-    fn number(&mut self, now: Instant, tell: &mut dyn FnMut(Finding)) -> Option<u16> {
+    fn number(&mut self, now: Instant, report: &mut dyn FnMut(Finding)) -> Option<u16> {
         self.numbers.take().or_else(|| {
             let unused = self.table.make_room(now);
-            self.detach(unused, tell);
+            self.detach(unused, report);
             self.numbers.take()
         })
     }
 
     /// Stops probing files whose functions are called more than `budget` times a second. For the others, it stops only the header
     /// fields if their functions exceed the budget. Each case is reported once. Returns the files whose header fields were stopped.
-    pub(in crate::tap::probe) fn leave_the_busy(
+    pub(in crate::tap::probe) fn detach_busy(
         &mut self,
         programs: &Programs,
         budget: u32,
-        tell: &mut dyn FnMut(Finding),
+        report: &mut dyn FnMut(Finding),
     ) -> Vec<FileIdentity> {
         let now = Instant::now();
-        let busy = self.table.leave(|probed| {
+        let busy = self.table.end_probing(|probed| {
             let beyond = probed.calls.beyond(now, programs.calls(probed.number), budget);
             if let Some(rate) = beyond {
-                tell(NotProbed::TooManyCalls { rate, budget }.of(&probed.name));
+                report(NotProbed::TooManyCalls { rate, budget }.of(&probed.name));
             }
             beyond.is_some()
         });
-        self.detach(busy, tell);
+        self.detach(busy, report);
         let mut without_fields = Vec::new();
         for (file, probed) in self.table.all_probed_mut().filter(|(_, probed)| !probed.attached_fields.is_empty()) {
             if let Some(rate) = probed.field_calls.beyond(now, programs.field_calls(probed.number), budget) {
-                tell(NotProbed::TooManyFieldCalls { rate, budget }.of(&probed.name));
+                report(NotProbed::TooManyFieldCalls { rate, budget }.of(&probed.name));
                 probed.fields.clear();
                 Attachment::end_all(std::mem::take(&mut probed.attached_fields));
                 without_fields.push(file);
@@ -182,13 +134,13 @@ impl ProbedFiles {
     /// Stops probing files that no process has run for long and that their name no longer leads to: deleted files, and those of
     /// containers that are gone. A program that may be started again stays probed, since the first traffic of each new process
     /// would otherwise be missed.
-    pub(in crate::tap::probe) fn leave_the_unused(&mut self, tell: &mut dyn FnMut(Finding)) {
+    pub(in crate::tap::probe) fn detach_unused(&mut self, report: &mut dyn FnMut(Finding)) {
         let is_there = |file, probed: &ProbedFile| FileIdentity::of(Path::new(&probed.name)) == Some(file);
         let unused = self.table.forget_unused(Instant::now(), is_there);
-        self.detach(unused, tell);
+        self.detach(unused, report);
     }
 
-    fn detach(&mut self, files: impl IntoIterator<Item = ProbedFile>, tell: &mut dyn FnMut(Finding)) {
+    fn detach(&mut self, files: impl IntoIterator<Item = ProbedFile>, report: &mut dyn FnMut(Finding)) {
         let mut attachments = Vec::new();
         let mut numbers = Vec::new();
         for ProbedFile { attached, attached_fields, number, .. } in files {
@@ -198,23 +150,23 @@ impl ProbedFiles {
         }
         Attachment::end_all(attachments);
         for number in numbers {
-            self.give_back(number, tell);
+            self.give_back(number, report);
         }
     }
 
     /// Nothing is recorded of a file from here on. This is reported before another file may get its number, whose records are
     /// later.
-    fn give_back(&mut self, number: u16, tell: &mut dyn FnMut(Finding)) {
-        tell(Finding::Left { file: number, at: kernels_now() });
+    fn give_back(&mut self, number: u16, report: &mut dyn FnMut(Finding)) {
+        report(Finding::Detached { file: number, at: kernels_now() });
         self.numbers.give_back(number);
     }
 
     /// Whether header fields can be recorded for HTTP/2 connections of this file's processes.
-    pub(in crate::tap::probe) fn tells_fields(&self, file: FileIdentity) -> bool {
+    pub(in crate::tap::probe) fn has_fields(&self, file: FileIdentity) -> bool {
         self.table.probed(file).is_some_and(|probed| !probed.fields.is_empty())
     }
 
-    /// When a file was probed, as [`late::now`](now).
+    /// When a file was probed, as [`ticks_now`].
     pub(in crate::tap::probe) fn probed_since(&self, file: FileIdentity) -> Option<u64> {
         self.table.probed(file).map(|probed| probed.since)
     }
@@ -232,36 +184,23 @@ impl ProbedFiles {
     }
 
     /// Stops recording header fields.
-    pub(in crate::tap::probe) fn leave_fields(&mut self, file: FileIdentity) {
+    pub(in crate::tap::probe) fn stop_fields(&mut self, file: FileIdentity) {
         if let Some(probed) = self.table.probed_mut(file) {
             Attachment::end_all(std::mem::take(&mut probed.attached_fields));
         }
     }
 
     /// How many files have their header fields recorded.
-    pub(in crate::tap::probe) fn telling_fields(&self) -> usize {
+    pub(in crate::tap::probe) fn recording_fields(&self) -> usize {
         self.table.all_probed().filter(|probed| !probed.attached_fields.is_empty()).count()
     }
 }
 
 impl Drop for ProbedFiles {
     fn drop(&mut self) {
-        let all = self.table.leave(|_| true);
+        let all = self.table.end_probing(|_| true);
         // The receiver of findings is gone.
         self.detach(all, &mut |_| {});
-    }
-}
-
-impl NotProbed {
-    /// Whether the file can no longer be reached through the process in which it was found.
-    pub(in crate::tap::probe) fn is_gone(&self) -> bool {
-        let Self::Opening(source) = self else { return false };
-        source.kind() == io::ErrorKind::NotFound || source.raw_os_error() == Some(libc::ESRCH)
-    }
-
-    /// The finding that a file is not probed, or not all of it, for this reason.
-    fn of(&self, file: &str) -> Finding {
-        Finding::NotProbed { file: file.to_owned(), why: self.to_string() }
     }
 }
 
@@ -283,30 +222,18 @@ fn probe(
     let attached = attach(opened.path(), number, &wanted, programs)?;
     libraries.iter().filter_map(out_of_reach).for_each(left);
     if attached.is_empty() {
-        return Ok(Known::Told);
+        return Ok(Known::Reported);
     }
     Ok(Known::Probed(ProbedFile {
         attached,
         number,
         name: file.name.clone(),
         calls,
-        since: now(),
+        since: ticks_now(),
         fields: libraries.iter().flat_map(field_placements).collect(),
         attached_fields: Vec::new(),
         field_calls: CallRate::since(Instant::now(), programs.field_calls(number)),
     }))
-}
-
-/// Why some plaintext of a library is not seen. The functions that end a connection carry none.
-pub(in crate::tap::probe) fn out_of_reach(library: &TlsLibrary) -> Option<NotProbed> {
-    match library {
-        TlsLibrary::GoCryptoTls(_) => None,
-        TlsLibrary::Rustls(_) => Some(NotProbed::Rustls),
-        TlsLibrary::OpenSsl(OpenSslProbePoints { refused, .. }) => {
-            let mut lost = refused.iter().filter(|refused| !["SSL_free", "SSL_shutdown"].contains(&refused.function));
-            lost.next().map(|refused| NotProbed::Function { function: refused.function, reason: refused.reason })
-        }
-    }
 }
 
 fn attach(file: &Path, number: u16, placements: &[Placement], programs: &Programs) -> Result<Vec<Attachment>, KernelError> {
@@ -319,6 +246,8 @@ fn attach(file: &Path, number: u16, placements: &[Placement], programs: &Program
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use observer_ebpf::MAX_FILES;
 
     use super::*;
 
@@ -337,9 +266,9 @@ mod tests {
     }
 
     #[test]
-    fn number_of_a_file_that_is_left_is_given_again_only_after_that_is_told() {
+    fn number_of_a_detached_file_is_reused_only_after_the_report() {
         let begin = Instant::now();
-        let mut files = ProbedFiles::new(NeverProbed::of(&[]).unwrap());
+        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap());
         for inode in 0..u64::from(MAX_FILES) {
             let number = files.number(begin, &mut |finding| panic!("{finding:?}")).unwrap();
             let identity = FileIdentity { device: 1, inode, born: None };
@@ -347,11 +276,11 @@ mod tests {
         }
         assert_eq!(files.number(begin, &mut |finding| panic!("{finding:?}")), None, "all are in use");
 
-        let (before, mut told) = (kernels_now(), Vec::new());
-        let number = files.number(begin + Duration::from_mins(10), &mut |finding| told.push(finding)).unwrap();
+        let (before, mut findings) = (kernels_now(), Vec::new());
+        let number = files.number(begin + Duration::from_mins(10), &mut |finding| findings.push(finding)).unwrap();
         let after = kernels_now();
-        let [Finding::Left { file, at }] = told[..] else { panic!("{told:?}") };
-        assert_eq!(file, number, "the only one that is free is that of the file that was left");
-        assert!((before..=after).contains(&at), "what is recorded of the next file is later than that");
+        let [Finding::Detached { file, at }] = findings[..] else { panic!("{findings:?}") };
+        assert_eq!(file, number, "only that of the detached file is free");
+        assert!((before..=after).contains(&at), "records of the next file are later");
     }
 }

@@ -8,60 +8,60 @@ use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};
 
 /// Limit of every wait.
-const PATIENCE: Duration = Duration::from_mins(1);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// A running probe and the receiver of its events.
-pub(crate) struct Hearing {
+pub(crate) struct RunningProbe {
     tap: ProbeTap,
     receiver: IntakeReceiver,
-    told: Told,
+    output: ProbeOutput,
 }
 
 /// All events and notices so far.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ProbeOutput {
     pub(crate) events: Vec<(ConnectionId, TapEvent)>,
     pub(crate) notices: Vec<Notice>,
 }
 
-impl Hearing {
+impl RunningProbe {
     pub(crate) fn start(options: &ProbeOptions) -> Self {
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let tap = ProbeTap::start(options, intake, Clock::start()).unwrap();
         assert_eq!(tap.limits(), [""; 0]);
-        Self { tap, receiver, told: Told::default() }
+        Self { tap, receiver, output: ProbeOutput::default() }
     }
 
     /// Takes all waiting events and returns everything so far.
-    pub(crate) fn told(&mut self) -> &Told {
-        self.told.take(&mut self.receiver);
-        &self.told
+    pub(crate) fn output(&mut self) -> &ProbeOutput {
+        self.output.take(&mut self.receiver);
+        &self.output
     }
 
     /// Waits until the events so far satisfy `is_enough`.
-    pub(crate) fn until(&mut self, is_enough: impl Fn(&Told) -> bool) -> &Told {
+    pub(crate) fn until(&mut self, is_enough: impl Fn(&ProbeOutput) -> bool) -> &ProbeOutput {
         let begun = Instant::now();
-        while !is_enough(&self.told) {
-            assert!(begun.elapsed() < PATIENCE, "{:?}", self.told.notices);
-            self.told.take_next(&mut self.receiver, Duration::from_secs(1));
+        while !is_enough(&self.output) {
+            assert!(begun.elapsed() < LIMIT, "{:?}", self.output.notices);
+            self.output.take_next(&mut self.receiver, Duration::from_secs(1));
         }
-        &self.told
+        &self.output
     }
 
     /// Stops the probe and returns everything.
-    pub(crate) fn finish(mut self) -> Told {
+    pub(crate) fn finish(mut self) -> ProbeOutput {
         self.tap.finish().unwrap();
-        self.told.take(&mut self.receiver);
-        self.told
+        self.output.take(&mut self.receiver);
+        self.output
     }
 }
 
-impl Told {
+impl ProbeOutput {
     /// Runs a probe while `act` runs.
     pub(crate) fn during(options: &ProbeOptions, act: impl FnOnce()) -> Self {
-        let hearing = Hearing::start(options);
+        let probe = RunningProbe::start(options);
         act();
-        hearing.finish()
+        probe.finish()
     }
 
     /// Files whose connections are not seen, with the reason.

@@ -1,4 +1,4 @@
-//! The thread that looks at processes, and probes the files that they run.
+//! The thread that examines processes, and attaches programs to the files that they run.
 //!
 //! It reads complete programs, which takes up to a few hundred milliseconds each. It also waits for the kernel, which takes some
 //! ten milliseconds to detach the probes of a file. So it is separate from the thread that takes records, and it alone owns the
@@ -8,37 +8,37 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Instant;
 
-use super::files::ProbedFiles;
-use super::orders::{Explained, Finding, Findings, Order};
+use super::orders::{FieldRecording, Finding, FindingSender, Order};
+use super::probed_files::ProbedFiles;
 use super::schedule::{Due, Schedule};
-use super::standstill::LastTurn;
-use crate::tap::probe::find::{LateProcesses, Libraries, ProgramFile, Selection, began, installed_libraries, program_files};
+use super::watchdog::Heartbeat;
+use crate::tap::probe::find::{Libraries, OlderConnections, ProgramFile, Selection, installed_libraries, program_files, started};
 use crate::tap::probe::kernel::Programs;
 use crate::tap::probe::kernel_clock::kernels_now;
 use crate::tap::probe::options::ProbeOutcome;
 
-/// Most orders taken before the next look at a process.
+/// Most orders taken before the next process is examined.
 const BATCH: usize = 1_024;
 
-/// The state of the looking thread. Attachments drop before the findings end, so nothing is recorded after that.
+/// The state of the attaching thread. Attachments drop before the findings end, so nothing is recorded after that.
 #[derive(Debug)]
-pub(in crate::tap::probe) struct Looking {
+pub(in crate::tap::probe) struct Attacher {
     files: ProbedFiles,
     programs: Programs,
     selection: Selection,
-    late: LateProcesses,
+    older_connections: OlderConnections,
     libraries: Libraries,
     schedule: Schedule,
     api_servers: Vec<SocketAddr>,
     /// Most calls of one file that the probes may cost, per second; 0 for no limit.
     calls_per_second: u32,
-    /// Signals that all processes were looked at.
+    /// Signals that all processes were examined.
     ready: SyncSender<()>,
-    last_turn: LastTurn,
-    findings: Findings,
+    heartbeat: Heartbeat,
+    findings: FindingSender,
 }
 
-/// The inputs of the looking thread.
+/// The inputs of the attaching thread.
 #[derive(Debug)]
 pub(in crate::tap::probe) struct Task {
     pub(in crate::tap::probe) files: ProbedFiles,
@@ -46,31 +46,43 @@ pub(in crate::tap::probe) struct Task {
     pub(in crate::tap::probe) selection: Selection,
     pub(in crate::tap::probe) api_servers: Vec<SocketAddr>,
     pub(in crate::tap::probe) calls_per_second: u32,
-    pub(in crate::tap::probe) last_turn: LastTurn,
+    pub(in crate::tap::probe) heartbeat: Heartbeat,
 }
 
-impl Looking {
-    pub(in crate::tap::probe) fn new(task: Task, ready: SyncSender<()>, findings: Findings) -> Self {
-        let Task { files, programs, selection, api_servers, calls_per_second, last_turn } = task;
-        let (late, schedule) = (LateProcesses::default(), Schedule::new(Instant::now()));
-        let libraries = Libraries::sparing(files.never().clone());
-        Self { files, programs, selection, late, libraries, schedule, api_servers, calls_per_second, ready, last_turn, findings }
+impl Attacher {
+    pub(in crate::tap::probe) fn new(task: Task, ready: SyncSender<()>, findings: FindingSender) -> Self {
+        let Task { files, programs, selection, api_servers, calls_per_second, heartbeat } = task;
+        let (older_connections, schedule) = (OlderConnections::default(), Schedule::new(Instant::now()));
+        let libraries = Libraries::excluding(files.excluded().clone());
+        Self {
+            files,
+            programs,
+            selection,
+            older_connections,
+            libraries,
+            schedule,
+            api_servers,
+            calls_per_second,
+            ready,
+            heartbeat,
+            findings,
+        }
     }
 
-    /// Looks until the sender of orders is gone.
+    /// Runs until the sender of orders is gone.
     pub(in crate::tap::probe) fn run(mut self, orders: &Receiver<Order>) {
-        // Processes selected by PID already run, and are looked at again and again for later libraries.
+        // Processes selected by PID already run, and are examined again and again for later libraries.
         if self.selection.may_grow() {
             for library in &installed_libraries() {
-                self.last_turn.turn();
+                self.heartbeat.beat();
                 self.probe(library);
             }
         }
         while self.take_orders(orders) {
-            self.last_turn.turn();
+            self.heartbeat.beat();
             self.turn();
         }
-        self.tell(Finding::Outcome(ProbeOutcome { telling_fields: self.files.telling_fields() }));
+        self.report(Finding::Outcome(ProbeOutcome { recording_fields: self.files.recording_fields() }));
     }
 
     /// Takes orders, and waits for the first until something else is due. False when the sender is gone.
@@ -108,15 +120,15 @@ impl Looking {
     fn turn(&mut self) {
         match self.schedule.next(Instant::now()) {
             None => {}
-            Some(Due::Process(process)) => self.look_at(process),
+            Some(Due::Process(process)) => self.examine(process),
             Some(Due::All) => self.schedule.queue_all(processes()),
-            Some(Due::AllWereLookedAt) => self.all_were_looked_at(),
+            Some(Due::AllExamined) => self.all_examined(),
             Some(Due::Given) => self.schedule.queue_given(self.selection.numbers()),
-            Some(Due::Calls) => self.leave_the_busy(),
+            Some(Due::Calls) => self.detach_busy(),
         }
     }
 
-    fn look_at(&mut self, process: u32) {
+    fn examine(&mut self, process: u32) {
         if process != std::process::id() && self.selection.may_include(process) {
             let begun = kernels_now();
             // A process that is gone, or may not be inspected, has no files for us.
@@ -124,92 +136,92 @@ impl Looking {
             for file in &found {
                 self.probe(file);
             }
-            self.tell_fields(process, &found, begun);
+            self.record_fields(process, &found, begun);
         }
     }
 
     fn probe(&mut self, file: &ProgramFile) {
         let Self { programs, files, findings, .. } = self;
-        files.probe(file, programs, &mut |finding| tell(findings, finding));
+        files.probe(file, programs, &mut |finding| report(findings, finding));
     }
 
     /// Starts recording the header fields of a process that had connections before it was probed. No file was probed because of it
     /// before `since`.
-    fn tell_fields(&mut self, process: u32, found: &[ProgramFile], since: u64) {
-        let Some(began) = began(process) else { return };
-        if self.late.is_of_another(process, began) {
+    fn record_fields(&mut self, process: u32, found: &[ProgramFile], since: u64) {
+        let Some(began) = started(process) else { return };
+        if self.older_connections.is_of_another(process, began) {
             self.renew(process);
         }
-        let Self { files, late, api_servers, .. } = self;
-        let able: Vec<&ProgramFile> = found.iter().filter(|file| files.tells_fields(file.identity)).collect();
+        let Self { files, older_connections, api_servers, .. } = self;
+        let able: Vec<&ProgramFile> = found.iter().filter(|file| files.has_fields(file.identity)).collect();
         let probed = able.iter().filter_map(|file| files.probed_since(file.identity)).max();
         let identities = || able.iter().map(|file| file.identity).collect();
-        if !probed.is_some_and(|probed| late.begins(process, began, identities(), probed, api_servers)) {
+        if !probed.is_some_and(|probed| older_connections.begins(process, began, identities(), probed, api_servers)) {
             return;
         }
         // Sent before the first field can come, and dated before all records of its connections since its files are probed.
-        self.tell(Finding::Explained(Explained { process, is_told: true, at: since }));
-        let mut are_told = false;
+        self.report(Finding::FieldRecording(FieldRecording { process, is_on: true, at: since }));
+        let mut are_recorded = false;
         for file in able {
             match self.files.probe_fields(file, &self.programs) {
-                Ok(()) => are_told = true,
+                Ok(()) => are_recorded = true,
                 Err(error) if error.is_gone() => {}
                 Err(error) => {
                     let why = format!("{error}; header fields of its older connections stay unknown");
-                    self.tell(Finding::NotProbed { file: file.name.clone(), why });
+                    self.report(Finding::NotProbed { file: file.name.clone(), why });
                 }
             }
         }
-        if !are_told {
-            self.leave_fields(process);
+        if !are_recorded {
+            self.stop_fields(process);
         }
     }
 
     /// The PID belongs to another process or another program now, or to none.
     fn renew(&mut self, process: u32) {
-        self.late.renew(process);
-        self.leave_fields(process);
+        self.older_connections.renew(process);
+        self.stop_fields(process);
     }
 
-    fn leave_fields(&mut self, process: u32) {
-        if let Some(files) = self.late.forget(process) {
+    fn stop_fields(&mut self, process: u32) {
+        if let Some(files) = self.older_connections.forget(process) {
             for file in files {
-                self.files.leave_fields(file);
+                self.files.stop_fields(file);
             }
-            self.tell(Finding::Explained(Explained { process, is_told: false, at: kernels_now() }));
+            self.report(Finding::FieldRecording(FieldRecording { process, is_on: false, at: kernels_now() }));
         }
     }
 
-    fn all_were_looked_at(&mut self) {
-        for process in self.late.over(&self.api_servers) {
-            self.leave_fields(process);
+    fn all_examined(&mut self) {
+        for process in self.older_connections.over(&self.api_servers) {
+            self.stop_fields(process);
         }
         let Self { files, findings, .. } = self;
-        files.leave_the_unused(&mut |finding| tell(findings, finding));
+        files.detach_unused(&mut |finding| report(findings, finding));
         // The receiver needs the first signal only.
-        let _told = self.ready.try_send(());
+        let _gone = self.ready.try_send(());
     }
 
-    fn leave_the_busy(&mut self) {
-        let Self { programs, files, late, findings, calls_per_second, .. } = self;
+    fn detach_busy(&mut self) {
+        let Self { programs, files, older_connections, findings, calls_per_second, .. } = self;
         if *calls_per_second == 0 {
             return;
         }
-        let left = files.leave_the_busy(programs, *calls_per_second, &mut |finding| tell(findings, finding));
-        let processes: Vec<u32> = left.into_iter().flat_map(|file| late.told_of(file)).collect();
+        let without_fields = files.detach_busy(programs, *calls_per_second, &mut |finding| report(findings, finding));
+        let processes: Vec<u32> = without_fields.into_iter().flat_map(|file| older_connections.processes_of(file)).collect();
         for process in processes {
-            self.leave_fields(process);
+            self.stop_fields(process);
         }
     }
 
-    fn tell(&self, finding: Finding) {
-        tell(&self.findings, finding);
+    fn report(&self, finding: Finding) {
+        report(&self.findings, finding);
     }
 }
 
-fn tell(findings: &Findings, finding: Finding) {
+fn report(findings: &FindingSender, finding: Finding) {
     // If the receiver is gone, the orders end as well.
-    let _told = findings.send(finding);
+    let _gone = findings.send(finding);
 }
 
 /// The PIDs of all running processes.

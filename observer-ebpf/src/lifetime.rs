@@ -1,9 +1,9 @@
 //! Beginnings and ends of processes and sockets, in a ring buffer of their own, which plaintext cannot fill.
 
-/// What a [`Life`] tells.
+/// What a [`LifetimeEvent`] tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum LifeKind {
+pub enum LifetimeKind {
     /// A process executes another program (`sched_process_exec`).
     Exec = 1,
     /// The last thread of a process ended (`sched_process_exit`, when the thread group has none left).
@@ -12,13 +12,13 @@ pub enum LifeKind {
     Socket = 3,
 }
 
-/// A record of the ring buffer `LIVES`.
+/// A record of the ring buffer `LIFETIMES`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub struct Life {
+pub struct LifetimeEvent {
     /// When, as [`Record::time`](crate::Record::time).
     pub time: u64,
-    /// A [`LifeKind`].
+    /// A [`LifetimeKind`].
     pub kind: u32,
     /// The process; 0 for a socket, which changes on behalf of whoever runs.
     pub process: u32,
@@ -33,4 +33,4 @@ pub struct Life {
     pub error: i32,
 }
 
-const _: () = assert!(size_of::<Life>() == 32, "no padding");
+const _: () = assert!(size_of::<LifetimeEvent>() == 32, "no padding");

@@ -7,13 +7,13 @@ use crate::tap::probe::error::OptionsError;
 
 /// Excluded files, by path and by base name.
 #[derive(Clone, Debug, Default)]
-pub(in crate::tap::probe) struct NeverProbed {
+pub(in crate::tap::probe) struct ExcludedFiles {
     names: Vec<String>,
     /// Identities of the paths that exist on this machine, since files may have other names as well.
     identities: Vec<FileIdentity>,
 }
 
-impl NeverProbed {
+impl ExcludedFiles {
     /// Takes absolute paths and base names.
     pub(in crate::tap::probe) fn of(given: &[String]) -> Result<Self, OptionsError> {
         let is_name = |name: &&String| !name.starts_with('/') && (name.is_empty() || name.contains('/'));
@@ -36,15 +36,15 @@ impl NeverProbed {
 mod tests {
     use super::*;
 
-    const NOBODY: FileIdentity = FileIdentity { device: 1, inode: 7, born: None };
+    const OTHER: FileIdentity = FileIdentity { device: 1, inode: 7, born: None };
 
     fn named(name: &str, identity: FileIdentity) -> ProgramFile {
         ProgramFile { identity, path: "/proc/1/exe".into(), name: name.to_owned() }
     }
 
     #[test]
-    fn file_is_left_alone_by_its_path_or_base_name() {
-        for (never, file, expected) in [
+    fn file_is_excluded_by_its_path_or_base_name() {
+        for (excluded, file, expected) in [
             ("/opt/app", "/opt/app", true),
             ("/opt/app", "/opt/app (deleted)", true),
             ("/opt/app", "/srv/opt/app", false),
@@ -53,25 +53,25 @@ mod tests {
             ("app", "/opt/app/run", false),
             ("app", "/opt/myapp", false),
         ] {
-            let found = NeverProbed::of(&[never.to_owned()]).unwrap().contains(&named(file, NOBODY));
-            assert_eq!(found, expected, "{never} {file}");
+            let found = ExcludedFiles::of(&[excluded.to_owned()]).unwrap().contains(&named(file, OTHER));
+            assert_eq!(found, expected, "{excluded} {file}");
         }
     }
 
     #[test]
-    fn file_of_this_machine_is_left_alone_under_each_of_its_names() {
+    fn file_of_this_machine_is_excluded_under_each_of_its_names() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("app");
         std::fs::write(&file, "").unwrap();
-        let never = NeverProbed::of(&[file.to_str().unwrap().to_owned()]).unwrap();
-        assert!(never.contains(&named("/inside/of/a/container", FileIdentity::of(&file).unwrap())));
-        assert!(!never.contains(&named("/inside/of/a/container", NOBODY)));
+        let excluded = ExcludedFiles::of(&[file.to_str().unwrap().to_owned()]).unwrap();
+        assert!(excluded.contains(&named("/inside/of/a/container", FileIdentity::of(&file).unwrap())));
+        assert!(!excluded.contains(&named("/inside/of/a/container", OTHER)));
     }
 
     #[test]
     fn path_that_depends_on_a_folder_is_refused() {
         for wrong in ["bin/app", "./app", ""] {
-            assert!(matches!(NeverProbed::of(&[wrong.to_owned()]), Err(OptionsError::NoFile(_))), "{wrong}");
+            assert!(matches!(ExcludedFiles::of(&[wrong.to_owned()]), Err(OptionsError::NoFile(_))), "{wrong}");
         }
     }
 }

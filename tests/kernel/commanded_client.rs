@@ -24,13 +24,13 @@ for line in sys.stdin:
 ";
 
 /// A running Python client that has sent no request yet.
-pub(crate) struct Patient {
+pub(crate) struct CommandedClient {
     child: Child,
     stdin: ChildStdin,
-    said: BufReader<ChildStdout>,
+    stdout: BufReader<ChildStdout>,
 }
 
-impl Patient {
+impl CommandedClient {
     pub(crate) fn start(server: &DemoServer) -> Self {
         Self::start_by(Command::new("python3"), server, &[])
     }
@@ -45,7 +45,7 @@ impl Patient {
         command.args(["-c", SCRIPT, &server.address().to_string(), server.ca_pem(), server.token()]).args(name);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let mut client = Self { child, stdin, said: BufReader::new(stdout) };
+        let mut client = Self { child, stdin, stdout: BufReader::new(stdout) };
         assert_eq!(client.line(), "ready\n");
         client
     }
@@ -75,7 +75,7 @@ impl Patient {
 
     fn line(&mut self) -> String {
         let mut line = String::new();
-        self.said.read_line(&mut line).unwrap();
+        self.stdout.read_line(&mut line).unwrap();
         line
     }
 }

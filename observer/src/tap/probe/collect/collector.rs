@@ -1,6 +1,6 @@
 //! The thread that takes records.
 //!
-//! It reads no program and attaches nothing, so it empties the rings however much there is to look at. Timed work is done on time
+//! It reads no program and attaches nothing, so it empties the rings however much there is to examine. Timed work is done on time
 //! rather than when the rings are empty, since records may never cease.
 
 use std::ops::ControlFlow;
@@ -8,120 +8,120 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use observer_ebpf::LifeKind;
+use observer_ebpf::LifetimeKind;
 
-use super::ending::Ending;
 use super::in_order::InOrder;
-use super::telling::{Telling, missed};
-use super::wakes::Wakes;
+use super::reporter::{Reporter, missed};
+use super::shutdown::Shutdown;
+use super::wakeups::Wakeups;
 use crate::tap::Clock;
 use crate::tap::probe::assembly::Recording;
-use crate::tap::probe::attach::{Finding, LastTurn, Order, Orders, Standstill};
+use crate::tap::probe::attach::{Finding, Heartbeat, Order, Orders, Watchdog};
 use crate::tap::probe::error::ProbeError;
 use crate::tap::probe::kernel::Recorded;
 use crate::tap::probe::kernel_clock::{Times, kernels_now};
 use crate::tap::probe::options::ProbeOutcome;
 
 /// How often the rings are read, since the programs send no wake-up for a record. Overdue data is given up as often.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const READ_EVERY: Duration = Duration::from_millis(20);
 /// Shortest time between two reads after wake-ups. The programs send one for each process that executes a program, which may be
 /// thousands per second.
-const LOOK_AT_MOST_EVERY: Duration = Duration::from_millis(1);
+const READ_AT_MOST_EVERY: Duration = Duration::from_millis(1);
 /// How often the increase of missed records is reported.
-const TELL_EVERY: Duration = Duration::from_secs(1);
-/// Most records taken before anything else is done; the same for lives.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// Most records taken before anything else is done; the same for lifetime events.
 const BATCH: usize = 4_096;
 
 /// The state that the thread starts with.
 #[derive(Debug)]
-pub(in crate::tap::probe) struct Probing {
+pub(in crate::tap::probe) struct Collector {
     pub(in crate::tap::probe) clock: Clock,
     pub(in crate::tap::probe) recorded: Recorded,
     /// Of the rings of `recorded`.
-    pub(in crate::tap::probe) wakes: Wakes,
+    pub(in crate::tap::probe) wakeups: Wakeups,
     pub(in crate::tap::probe) in_order: InOrder,
-    pub(in crate::tap::probe) telling: Telling,
-    /// To the looking thread.
+    pub(in crate::tap::probe) reporter: Reporter,
+    /// To the attaching thread.
     pub(in crate::tap::probe) orders: Orders,
     pub(in crate::tap::probe) findings: Receiver<Finding>,
-    /// Of the looking thread.
-    pub(in crate::tap::probe) last_turn: LastTurn,
+    /// Of the attaching thread.
+    pub(in crate::tap::probe) heartbeat: Heartbeat,
 }
 
 /// The state of the running thread.
 struct Run {
     clock: Clock,
     recorded: Recorded,
-    wakes: Wakes,
+    wakeups: Wakeups,
     in_order: InOrder,
-    telling: Telling,
+    reporter: Reporter,
     /// `None` once the probe must end.
     orders: Option<Orders>,
     findings: Receiver<Finding>,
-    last_turn: LastTurn,
-    standstill: Standstill,
-    /// All lives and findings up to this time were taken, by the kernel's clock.
+    heartbeat: Heartbeat,
+    watchdog: Watchdog,
+    /// All lifetime events and findings up to this time were taken, by the kernel's clock.
     caught_up: u64,
     outcome: Option<ProbeOutcome>,
     /// All probes are detached, so nothing more is recorded.
     is_detached: bool,
-    next_pass: Instant,
-    next_telling: Instant,
+    next_expiry: Instant,
+    next_report: Instant,
 }
 
-impl Probing {
-    /// Takes records until shutdown is requested or the looking thread has failed. It then continues, for a bounded time, until
+impl Collector {
+    /// Takes records until shutdown is requested or the attaching thread has failed. It then continues, for a bounded time, until
     /// nothing more can come.
-    pub(in crate::tap::probe) fn run(self, is_asked: &AtomicBool) -> Result<ProbeOutcome, ProbeError> {
-        let Self { clock, recorded, wakes, in_order, telling, orders, findings, last_turn } = self;
+    pub(in crate::tap::probe) fn run(self, is_requested: &AtomicBool) -> Result<ProbeOutcome, ProbeError> {
+        let Self { clock, recorded, wakeups, in_order, reporter, orders, findings, heartbeat } = self;
         let mut run = Run {
             clock,
             recorded,
-            wakes,
+            wakeups,
             in_order,
-            telling,
+            reporter,
             orders: Some(orders),
             findings,
-            last_turn,
-            standstill: Standstill::default(),
+            heartbeat,
+            watchdog: Watchdog::default(),
             caught_up: 0,
             outcome: None,
             is_detached: false,
-            next_pass: Instant::now(),
-            next_telling: Instant::now() + TELL_EVERY,
+            next_expiry: Instant::now(),
+            next_report: Instant::now() + REPORT_EVERY,
         };
-        run.until_the_end(is_asked);
+        run.until_the_end(is_requested);
         run.in_order.finish(clock.now());
-        run.tell_what_was_missed();
+        run.report_missed();
         match run.outcome {
             Some(outcome) => Ok(outcome),
             None if run.is_detached => Err(ProbeError::Failed),
-            // The looking thread has not ended yet, and is not waited for.
+            // The attaching thread has not ended yet, and is not waited for.
             None => Ok(ProbeOutcome::default()),
         }
     }
 }
 
 impl Run {
-    fn until_the_end(&mut self, is_asked: &AtomicBool) {
-        let mut ending = Ending::default();
+    fn until_the_end(&mut self, is_requested: &AtomicBool) {
+        let mut shutdown = Shutdown::default();
         loop {
-            if is_asked.load(Ordering::Acquire) {
-                // Without orders the looking thread ends, and all attachments end with it.
+            if is_requested.load(Ordering::Acquire) {
+                // Without orders the attaching thread ends, and all attachments end with it.
                 self.orders = None;
             }
             // Read before the round: if the probes are detached now, the round finds all of their records.
             let is_detached = self.is_detached;
             if is_detached || self.orders.is_none() {
-                ending.begin(Instant::now());
+                shutdown.begin(Instant::now());
             }
             let begun = Instant::now();
             let is_drained = self.round();
-            if ending.is_over(Instant::now(), is_detached, is_drained) {
+            if shutdown.is_over(Instant::now(), is_detached, is_drained) {
                 return;
             }
             if is_drained {
-                self.wakes.wait(begun, LOOK_AT_MOST_EVERY, LOOK_EVERY);
+                self.wakeups.wait(begun, READ_AT_MOST_EVERY, READ_EVERY);
             }
         }
     }
@@ -131,26 +131,26 @@ impl Run {
         if let Some(orders) = &mut self.orders {
             orders.catch_up();
         }
-        self.in_order.look_at_clocks(Times::now(self.clock));
+        self.in_order.adjust_clocks(Times::now(self.clock));
         self.catch_up();
         let is_drained = self.take_records() < BATCH;
         if is_drained {
             self.in_order.found_empty(self.caught_up);
         }
         let now = Instant::now();
-        if self.next_pass <= now {
-            self.in_order.pass();
-            self.next_pass = now + LOOK_EVERY;
+        if self.next_expiry <= now {
+            self.in_order.expire();
+            self.next_expiry = now + READ_EVERY;
         }
-        if self.next_telling <= now {
-            self.tell_what_was_missed();
-            self.tell_of_standstill();
-            self.next_telling = now + TELL_EVERY;
+        if self.next_report <= now {
+            self.report_missed();
+            self.report_watchdog();
+            self.next_report = now + REPORT_EVERY;
         }
         is_drained
     }
 
-    /// Takes records, each after the lives and findings before it.
+    /// Takes records, each after the lifetime events and findings before it.
     fn take_records(&mut self) -> usize {
         let mut taken = 0;
         let mut dismissed = Vec::new();
@@ -174,34 +174,34 @@ impl Run {
             }
         }
         for connection in &dismissed {
-            self.recorded.dismiss(connection);
+            self.recorded.stop_recording(connection);
         }
         taken
     }
 
-    /// Takes all lives and findings until now.
+    /// Takes all lifetime events and findings until now.
     fn catch_up(&mut self) {
         let now = kernels_now();
         self.take_findings();
-        while self.take_lives() == BATCH {}
+        while self.take_lifetimes() == BATCH {}
         self.caught_up = now;
     }
 
-    fn take_lives(&mut self) -> usize {
+    fn take_lifetimes(&mut self) -> usize {
         let Self { recorded, in_order, orders, .. } = self;
         let mut order = |order| {
             if let Some(orders) = orders {
                 orders.give(order);
             }
         };
-        recorded.take_lives(BATCH, |life| {
-            if life.kind == LifeKind::Exec as u32 {
-                order(Order::Executed(life.process));
-            } else if life.kind == LifeKind::Exit as u32 {
-                order(Order::Exited(life.process));
-                in_order.ended(*life);
-            } else if life.kind == LifeKind::Socket as u32 {
-                in_order.ended(*life);
+        recorded.take_lifetimes(BATCH, |event| {
+            if event.kind == LifetimeKind::Exec as u32 {
+                order(Order::Executed(event.process));
+            } else if event.kind == LifetimeKind::Exit as u32 {
+                order(Order::Exited(event.process));
+                in_order.ended(*event);
+            } else if event.kind == LifetimeKind::Socket as u32 {
+                in_order.ended(*event);
             }
         })
     }
@@ -209,9 +209,9 @@ impl Run {
     fn take_findings(&mut self) {
         loop {
             match self.findings.try_recv() {
-                Ok(Finding::Left { file, at }) => self.in_order.left(file, at),
-                Ok(Finding::Explained(explained)) => self.in_order.explain(explained),
-                Ok(Finding::NotProbed { file, why }) => self.telling.not_probed(&file, &why),
+                Ok(Finding::Detached { file, at }) => self.in_order.detached(file, at),
+                Ok(Finding::FieldRecording(recording)) => self.in_order.record_fields(recording),
+                Ok(Finding::NotProbed { file, why }) => self.reporter.not_probed(&file, &why),
                 Ok(Finding::Outcome(outcome)) => self.outcome = Some(outcome),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Disconnected) => {
@@ -222,16 +222,16 @@ impl Run {
         }
     }
 
-    fn tell_of_standstill(&mut self) {
+    fn report_watchdog(&mut self) {
         if self.orders.is_some()
             && !self.is_detached
-            && let Some(news) = self.standstill.news(kernels_now(), self.last_turn.at())
+            && let Some(report) = self.watchdog.report(kernels_now(), self.heartbeat.last())
         {
-            self.telling.not_probed("files of processes", &news);
+            self.reporter.not_probed("files of processes", &report);
         }
     }
 
-    fn tell_what_was_missed(&mut self) {
-        self.telling.missed(missed(&self.recorded, self.in_order.assembly()));
+    fn report_missed(&mut self) {
+        self.reporter.missed(missed(&self.recorded, self.in_order.assembly()));
     }
 }

@@ -6,7 +6,7 @@ use super::colour::{Colour, Tone};
 use super::quantity::counted;
 use super::table::{Align, Cell, Table};
 use crate::printable::{Printable, json};
-use crate::probe_check::{
+use crate::probe_check_result::{
     CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, ProbeCheck, Requirement, RequirementState, Seen,
 };
 
@@ -117,9 +117,9 @@ fn some_of(processes: &[CheckedProcess]) -> String {
 fn summary(check: &ProbeCheck, out: &mut Printable) {
     let seen = check.files.iter().filter(|file| file.seen == Seen::Wholly).count();
     let files = counted(u64::try_from(check.files.len()).unwrap_or(u64::MAX), "file");
-    out.push_line(format_args!("{files} with TLS that processes here run: {seen} seen wholly"));
+    out.push_line(format_args!("{files} with TLS that processes here run: {seen} seen completely"));
     for NotLookedAt { why, processes } in &check.not_looked_at {
-        out.push_line(format_args!("not looked at: {} ({why})", some_of(processes)));
+        out.push_line(format_args!("not examined: {} ({why})", some_of(processes)));
     }
 }
 
@@ -147,7 +147,7 @@ mod tests {
             requirements: vec![
                 Requirement::met("Linux 6.6 or later", "6.18.44"),
                 Requirement::does_not_matter("tracefs", "not mounted: tracepoints are found by BTF"),
-                Requirement::not_known("no lockdown", "no file"),
+                Requirement::unknown("no lockdown", "no file"),
                 Requirement::limits("CAP_SYS_PTRACE", "not in effect", "others are not seen", "run it as root"),
             ],
             files: vec![
@@ -167,7 +167,7 @@ mod tests {
                              NEEDED              FOUND
             met              Linux 6.6 or later  6.18.44
             does not matter  tracefs             not mounted: tracepoints are found by BTF
-            not known        no lockdown         no file
+            unknown          no lockdown         no file
             limits           CAP_SYS_PTRACE      not in effect
               without it: others are not seen
               remedy: run it as root
@@ -179,8 +179,8 @@ mod tests {
               Go "devel"
             yes   /lib/libssl.so.3    OpenSSL: SSL_write SSL_read  7 ap�p
 
-            3 files with TLS that processes here run: 1 seen wholly
-            not looked at: 8 ap�p, 9 ap�p, 10 ap�p and 2 more (permission denied)
+            3 files with TLS that processes here run: 1 seen completely
+            not examined: 8 ap�p, 9 ap�p, 10 ap�p and 2 more (permission denied)
         "#]]
         .assert_eq(probe_check_text(&check(), Colour::Off).as_str());
     }

@@ -1,4 +1,4 @@
-//! Decides when a probe that is ending has taken enough.
+//! Decides when a probe that is shutdown has taken enough.
 
 use std::time::{Duration, Instant};
 
@@ -8,11 +8,11 @@ const WITHIN: Duration = Duration::from_secs(1);
 
 /// The deadline of the end; `None` before it begins.
 #[derive(Debug, Default)]
-pub(super) struct Ending {
+pub(super) struct Shutdown {
     until: Option<Instant>,
 }
 
-impl Ending {
+impl Shutdown {
     /// Begins the end; later calls have no effect.
     pub(super) fn begin(&mut self, now: Instant) {
         self.until.get_or_insert(now + WITHIN);
@@ -30,12 +30,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probe_ends_when_all_is_taken_and_in_time_though_records_never_cease() {
+    fn shutdown_ends_when_all_is_taken_and_in_time_though_records_never_cease() {
         let begin = Instant::now();
-        let mut ending = Ending::default();
-        assert!(!ending.is_over(begin + 10 * WITHIN, true, true), "nobody asked for it");
-        ending.begin(begin);
-        ending.begin(begin + WITHIN / 2);
+        let mut shutdown = Shutdown::default();
+        assert!(!shutdown.is_over(begin + 10 * WITHIN, true, true), "it was not requested");
+        shutdown.begin(begin);
+        shutdown.begin(begin + WITHIN / 2);
         let almost = begin + WITHIN.checked_sub(Duration::from_nanos(1)).unwrap();
         for (now, is_detached, is_drained, expected) in [
             (begin, false, false, false),
@@ -46,7 +46,7 @@ mod tests {
             (begin + WITHIN, true, false, true),
             (begin + WITHIN, false, false, true),
         ] {
-            assert_eq!(ending.is_over(now, is_detached, is_drained), expected, "{is_detached} {is_drained}");
+            assert_eq!(shutdown.is_over(now, is_detached, is_drained), expected, "{is_detached} {is_drained}");
         }
     }
 }
