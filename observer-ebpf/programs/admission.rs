@@ -1,4 +1,4 @@
-//! Whether the process that runs is recorded at all: the first question of each program.
+//! Decides whether the current process is recorded at all; each program asks this first.
 
 use aya_ebpf::bindings::bpf_pidns_info;
 use aya_ebpf::helpers::generated::{bpf_get_current_ancestor_cgroup_id, bpf_get_ns_current_pid_tgid};
@@ -10,18 +10,18 @@ use observer_ebpf::{
 use crate::kernel;
 use crate::maps::{CGROUPS, FILTER, NAMES, PROCESSES, SELECTED};
 
-/// The thread that runs, and its process.
+/// The current thread and its process.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller {
-    /// Both, as the initial PID namespace numbers them: the process above, the thread below.
+    /// Both IDs in the initial PID namespace: the process in the upper half, the thread in the lower.
     pub(crate) both: u64,
-    /// As the namespace of who observes numbers them, here and below.
+    /// PID in the observer's PID namespace; the same for the thread.
     pub(crate) process: u32,
     pub(crate) thread: u32,
 }
 
 impl Caller {
-    /// The caller, unless it is in another namespace than who observes: then `/proc` there does not know it by any number of ours.
+    /// The caller; `None` if it has no PID in the observer's namespace, and so no entry in its `/proc`.
     #[inline(always)]
     pub(crate) fn current() -> Option<Self> {
         Self::seen_by(FILTER.get(0)?)
@@ -34,7 +34,7 @@ impl Caller {
             return Some(Self { both, process: (both >> 32) as u32, thread: both as u32 });
         }
         let mut numbers = bpf_pidns_info { pid: 0, tgid: 0 };
-        // SAFETY: the structure is writable, and has the size that is given.
+        // SAFETY: the structure is writable, and has the given size.
         let result = unsafe {
             bpf_get_ns_current_pid_tgid(
                 filter.namespace_device,
@@ -46,7 +46,7 @@ impl Caller {
         (result == 0).then_some(Self { both, process: numbers.tgid, thread: numbers.pid })
     }
 
-    /// The caller, unless its process is not to be recorded.
+    /// The caller; `None` if its process is not to be recorded.
     #[inline(always)]
     pub(crate) fn admitted() -> Option<Self> {
         let filter = FILTER.get(0)?;
@@ -62,27 +62,27 @@ impl Caller {
         known.unwrap_or_else(|| caller.is_selected(filter.flags)).then_some(caller)
     }
 
-    /// Its process runs another program from now on, or is over: whether it is selected is asked anew.
+    /// The process has executed another program or has exited, so its selection is decided again.
     #[inline(always)]
     pub(crate) fn forget() {
-        // Most were never asked about.
+        // Most processes have no entry.
         let _unknown = SELECTED.remove((bpf_get_current_pid_tgid() >> 32) as u32);
     }
 
-    /// The process, as the initial PID namespace numbers it.
+    /// PID of the process in the initial PID namespace.
     #[inline(always)]
     fn group(&self) -> u32 {
         (self.both >> 32) as u32
     }
 
-    /// Asks whether the process is selected, and keeps the answer: each call of a TLS library comes by here.
+    /// Decides whether the process is selected, and keeps the decision: each call of a TLS library needs it.
     #[inline(never)]
     fn is_selected(&self, flags: u32) -> bool {
         let (name, started) = kernel::process().unwrap_or_default();
         let is_selected = (flags & FILTER_BY_PROCESS != 0 && is_process(self.process, started))
             || (flags & FILTER_BY_NAME != 0 && NAMES.get_ptr(&name).is_some())
             || (flags & FILTER_BY_CGROUP != 0 && is_in_cgroup());
-        // Where there is no room it is asked again.
+        // Without room, the next call decides again.
         let _full = SELECTED.insert(self.group(), u32::from(is_selected), 0);
         is_selected
     }
@@ -94,7 +94,7 @@ fn is_process(number: u32, started: u64) -> bool {
     PROCESSES.get_ptr(number).is_some_and(|then| unsafe { *then } == started / NANOSECONDS_A_TICK)
 }
 
-/// Whether one of the cgroups has the process, or has one that has it.
+/// Whether the process is in a selected cgroup or in a descendant of one.
 #[inline(always)]
 fn is_in_cgroup() -> bool {
     for level in 0..CGROUP_LEVELS {

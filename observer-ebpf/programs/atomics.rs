@@ -1,12 +1,12 @@
-//! Addition that nothing interrupts. `core` has none for this target, because the kernel's machine has no compare-and-swap in its first version.
+//! Atomic addition. `core` has none for this target, because the first version of the BPF instruction set has no compare-and-swap.
 
 use core::arch::asm;
 
-/// Adds, and returns what was there before.
+/// Adds `by`, and returns the value before.
 ///
 /// # Safety
 ///
-/// `number` points into a value of a map, on a multiple of eight. The verifier checks it.
+/// `number` must point into a value of a map, at a multiple of eight. The verifier checks it.
 #[inline(always)]
 pub(crate) unsafe fn fetch_add(number: *mut u64, by: u64) -> u64 {
     let mut value = by;

@@ -1,6 +1,6 @@
-//! Calls of the functions that are probed, counted for each file.
+//! Counts the calls of the probed functions of each file.
 //!
-//! Before anything else is asked, so whoever calls: a process that is not recorded pays for the probe, too.
+//! A call is counted before the caller is checked: a process that is not recorded pays for the probe, too.
 
 use aya_ebpf::EbpfContext;
 use aya_ebpf::helpers::bpf_get_attach_cookie;
@@ -11,13 +11,14 @@ use observer_ebpf::AttachCookie;
 use crate::atomics;
 use crate::maps::{CALLS, FIELD_CALLS};
 
-/// A call that passes plaintext, or ends a connection, begins: counts it, and says where.
+/// Counts the start of a call that passes plaintext or ends a connection; returns the attach cookie.
 #[inline(always)]
 pub(crate) fn begun(context: &ProbeContext) -> AttachCookie {
     counted(context, &CALLS)
 }
 
-/// A call that has to do with header fields begins. It is counted apart: these can be left alone without the rest.
+/// Counts the start of a call that concerns header fields. These calls have counters of their own, since their probes can be
+/// detached alone.
 #[inline(always)]
 pub(crate) fn begun_for_fields(context: &ProbeContext) {
     counted(context, &FIELD_CALLS);
@@ -25,17 +26,17 @@ pub(crate) fn begun_for_fields(context: &ProbeContext) {
 
 #[inline(always)]
 fn counted(context: &ProbeContext, calls: &PerCpuArray<u64>) -> AttachCookie {
-    let cookie = place(context);
+    let cookie = cookie(context);
     if let Some(calls) = calls.get_ptr_mut(u32::from(cookie.file)) {
-        // SAFETY: the kernel gave the address of a value of the map, eight bytes aligned, which lives as long as the map.
+        // SAFETY: the kernel gave the address of a value of the map, which is eight bytes aligned and valid as long as the map.
         let _before = unsafe { atomics::fetch_add(calls, 1) };
     }
     cookie
 }
 
-/// Where the program runs.
+/// The attach cookie of the place where the program runs.
 #[inline(always)]
-pub(crate) fn place(context: &ProbeContext) -> AttachCookie {
-    // SAFETY: the context is the one that the kernel gave.
+pub(crate) fn cookie(context: &ProbeContext) -> AttachCookie {
+    // SAFETY: the context is the one from the kernel.
     AttachCookie::from_bits(unsafe { bpf_get_attach_cookie(context.as_ptr()) })
 }

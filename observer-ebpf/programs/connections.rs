@@ -1,4 +1,4 @@
-//! What is kept of each connection: since when it is known, how far each direction came, its socket, and whether it is recorded.
+//! The state of each connection: when it was first seen, the position in each direction, its socket, and whether it is recorded.
 
 use aya_ebpf::bindings::BPF_NOEXIST;
 use aya_ebpf::helpers::bpf_ktime_get_ns;
@@ -13,7 +13,7 @@ use crate::maps::{CONNECTIONS, SOCKETS, count};
 use crate::records::{self, Direction};
 use crate::sockets;
 
-/// What the library did: `length` bytes at `buffer` of the connection at `address` went in one direction.
+/// A transfer of the library: `length` bytes at `buffer` passed in one direction of the connection at `address`.
 #[derive(Clone, Copy)]
 pub(crate) struct Transfer {
     pub(crate) address: u64,
@@ -27,18 +27,19 @@ pub(crate) struct Transfer {
     pub(crate) file: u16,
 }
 
-/// What a call tells of the socket of its connection.
+/// The socket of a connection, as far as one call shows it.
 #[derive(Clone, Copy)]
 pub(crate) struct CallSocket {
-    /// The TCP socket that was used within the call, or that the library's object of the connection has; 0 if none is known.
+    /// The TCP socket that was used within the call, or that the library's object refers to; 0 if unknown.
     pub(crate) used: u64,
-    /// The descriptor that the library has, negative if that is not known.
+    /// The descriptor in the library's object; negative if unknown.
     pub(crate) descriptor: i32,
-    /// The TCP socket that was used nearest to the call; 0 if none was, or the call tells more.
+    /// The TCP socket that was used nearest to the call; 0 if there is none, or the call shows the socket itself.
     pub(crate) nearby: u64,
 }
 
-/// Counts the bytes on their connection, and records them unless it leads elsewhere, or has had its time to show where.
+/// Counts the bytes on their connection, and records them. It does not record them if the connection is unwanted, or its socket is
+/// still unknown after its time.
 #[inline(always)]
 pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
     let Some(connection) = connection(key(caller, transfer.address), transfer) else {
@@ -49,11 +50,11 @@ pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
     if unsafe { (*connection).verdict } == Verdict::Closed as u32 {
         return;
     }
-    // SAFETY: the kernel keeps the value's memory while the program runs, and both counters are eight bytes aligned. An entry that is replaced
-    // meanwhile counts into nothing.
+    // SAFETY: the kernel keeps the value's memory while the program runs, and both counters are eight bytes aligned. An entry that
+    // is replaced meanwhile counts into nothing.
     let offset = unsafe { atomics::fetch_add(transfer.direction.counter(connection), transfer.length) };
     // SAFETY: as above.
-    unsafe { place(&caller, transfer, connection) };
+    unsafe { determine_socket(&caller, transfer, connection) };
     // SAFETY: as above.
     let Connection { since, sent, received, verdict, descriptor, .. } = unsafe { *connection };
     if verdict == Verdict::Elsewhere as u32 {
@@ -83,7 +84,7 @@ pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
     records::call(&record, transfer.buffer, transfer.length);
 }
 
-/// The connection at an address and how much of it was received, if it is recorded and it is known where it leads.
+/// The connection at an address, and its number of received bytes; `None` unless one of its ends is known to be an API server.
 #[inline(always)]
 pub(crate) fn wanted(caller: Caller, address: u64) -> Option<(ConnectionKey, u64)> {
     let connection = present(key(caller, address))?;
@@ -93,14 +94,14 @@ pub(crate) fn wanted(caller: Caller, address: u64) -> Option<(ConnectionKey, u64
     (verdict == Verdict::Wanted as u32).then_some((key, received))
 }
 
-/// What is said of the connection at an address, if it is known.
+/// The verdict on the connection at an address; `None` if there is no connection.
 #[inline(always)]
 pub(crate) fn verdict(caller: Caller, address: u64) -> Option<u32> {
     // SAFETY: as in `transferred`.
     present(key(caller, address)).map(|connection| unsafe { (*connection).verdict })
 }
 
-/// Keeps that the library is asked to end a connection properly.
+/// Notes that the library was asked to end a connection properly.
 #[inline(always)]
 pub(crate) fn notified(caller: Caller, address: u64) {
     if let Some(connection) = present(key(caller, address)) {
@@ -109,22 +110,22 @@ pub(crate) fn notified(caller: Caller, address: u64) {
     }
 }
 
-/// Records that a connection is given up, and forgets it, since its memory is free.
+/// Records that a connection is closed, and removes it, since its memory is free.
 #[inline(always)]
 pub(crate) fn freed(caller: Caller, address: u64) {
     if let Some(connection) = present(key(caller, address)) {
-        // Of two threads that free it, one finds it there still.
+        // If two threads free it, only one of them can remove it.
         let is_first = || CONNECTIONS.remove(key(caller, address)).is_ok();
         // SAFETY: as in `transferred`.
         unsafe { given_up(caller, address, connection, is_first) };
     }
 }
 
-/// Records that a connection is given up, and keeps that: other threads may be in calls for it.
+/// Records that a connection is closed, and keeps it as closed: other threads may be in calls on it.
 #[inline(always)]
 pub(crate) fn closed(caller: Caller, address: u64) {
     if let Some(connection) = present(key(caller, address)) {
-        // SAFETY: as in `transferred`, here and below. Two threads that close at once tell it twice, which says nothing new.
+        // SAFETY: as in `transferred`, here and below. Two threads that close at once record it twice, which is harmless.
         let is_first = || unsafe {
             let is_first = (*connection).verdict != Verdict::Closed as u32;
             (*connection).verdict = Verdict::Closed as u32;
@@ -135,11 +136,11 @@ pub(crate) fn closed(caller: Caller, address: u64) {
     }
 }
 
-/// Records that a connection is given up. One that leads elsewhere has nothing to tell. Where there is no room to tell it, its socket will.
+/// Records that a connection is closed. An unwanted one has no record. Without room for the record, the socket reports the end.
 ///
 /// # Safety
 ///
-/// `connection` points into the map of connections.
+/// `connection` must point into the map of connections.
 #[inline(always)]
 unsafe fn given_up(caller: Caller, address: u64, connection: *mut Connection, is_first: impl FnOnce() -> bool) {
     // SAFETY: as the caller promises.
@@ -163,19 +164,19 @@ unsafe fn given_up(caller: Caller, address: u64, connection: *mut Connection, is
         flags: if is_notified == 0 { 0 } else { CLOSE_NOTIFIED },
         name_length: 0,
     };
-    let is_told = records::number(&record, received);
-    // Otherwise its end is still to be told.
-    if is_told && is_notified != 0 {
-        // It is not there if that was so before.
+    let has_room = records::number(&record, received);
+    // Otherwise the socket still has an end to report.
+    if has_room && is_notified != 0 {
+        // It may be absent already.
         let _gone = SOCKETS.remove(socket);
     }
 }
 
-/// Counts a connection whose socket is not known in time.
+/// Counts a connection whose socket did not become known in time.
 ///
 /// # Safety
 ///
-/// `connection` points into the map of connections.
+/// `connection` must point into the map of connections.
 #[inline(always)]
 unsafe fn late(connection: *mut Connection) {
     // SAFETY: as the caller promises; no reference is made.
@@ -192,13 +193,13 @@ fn key(caller: Caller, address: u64) -> ConnectionAddress {
     ConnectionAddress { address, process: caller.process, reserved: 0 }
 }
 
-/// Finds the socket, as long as it is not known.
+/// Determines the socket while it is unknown.
 ///
 /// # Safety
 ///
-/// `connection` points into the map of connections.
+/// `connection` must point into the map of connections.
 #[inline(always)]
-unsafe fn place(caller: &Caller, transfer: &Transfer, connection: *mut Connection) {
+unsafe fn determine_socket(caller: &Caller, transfer: &Transfer, connection: *mut Connection) {
     let CallSocket { used, descriptor, nearby } = transfer.socket;
     // SAFETY: as the caller promises, here and below; no reference is made.
     if unsafe { (*connection).socket } != 0 && nearby == 0 {
@@ -216,7 +217,8 @@ unsafe fn place(caller: &Caller, transfer: &Transfer, connection: *mut Connectio
     }
 }
 
-/// The connection at an address, as far as it is of the program that runs: a process that is gone, or executed another one, left its own behind.
+/// The connection at an address, if it belongs to the current program. An exited process, or an earlier program of this one, may
+/// have left another.
 #[inline(always)]
 fn present(key: ConnectionAddress) -> Option<*mut Connection> {
     let connection = CONNECTIONS.get_ptr_mut(key)?;
@@ -225,8 +227,8 @@ fn present(key: ConnectionAddress) -> Option<*mut Connection> {
     (kernel::program().unwrap_or_default() == (started, execs)).then_some(connection)
 }
 
-/// The connection at an address, a new one if it is not known. Another socket than before is another connection: the end of the one before was not
-/// seen, as where the library has no probe for it.
+/// The connection at an address, or a new one. If the socket differs, it is a new one: the end of the former was not seen, for
+/// example because the library has no probe for it.
 #[inline(always)]
 fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connection> {
     if let Some(connection) = present(key) {
@@ -235,11 +237,11 @@ fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connec
             return Some(connection);
         }
     }
-    // Of one before, or not there; where another thread removes it, it is gone as well.
+    // It belongs to another program or is absent; another thread may have removed it as well.
     let _gone = CONNECTIONS.remove(key);
     let (started, execs) = kernel::program().unwrap_or_default();
     let first = Connection {
-        // Of a call that sends this is its beginning, so no record is older than its connection.
+        // The start of a call that sends, so that no record is older than its connection.
         since: transfer.time,
         sent: 0,
         received: 0,
@@ -255,17 +257,17 @@ fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connec
         ports: 0,
         reserved: 0,
     };
-    // Where another thread was faster, its value is found.
+    // If another thread was faster, its value is used.
     let _faster = CONNECTIONS.insert(key, first, u64::from(BPF_NOEXIST));
     CONNECTIONS.get_ptr_mut(key)
 }
 
-/// Whether a call may be of this connection, as far as its socket says. What the socket of a call is nearest to says nothing. One that is closed may have no
-/// socket any more.
+/// Whether a call may belong to this connection, judged by its socket. The nearest socket proves nothing, and a closed connection
+/// may have no socket any more.
 ///
 /// # Safety
 ///
-/// `connection` points into the map of connections.
+/// `connection` must point into the map of connections.
 #[inline(always)]
 unsafe fn is_same(connection: *mut Connection, socket: CallSocket) -> bool {
     // SAFETY: as the caller promises, here and below; no reference outlives the function.

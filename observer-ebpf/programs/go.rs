@@ -1,7 +1,8 @@
-//! Go: the functions of `crypto/tls` and of HTTP/2, by Go's own calling convention.
+//! Functions of Go's `crypto/tls` and HTTP/2, in Go's own calling convention.
 //!
-//! Arguments come in AX, BX, CX, DI, SI, … and the goroutine is in R14 (Go `src/cmd/compile/abi-internal.md`, go1.26). A probe at the entry
-//! may sit at any instruction that comes before these registers change and before the stack pointer does, other than the frame pointer's push.
+//! Arguments are in AX, BX, CX, DI, SI, … and the goroutine is in R14 (Go `src/cmd/compile/abi-internal.md`, go1.26). A probe at
+//! the entry may sit at any instruction before these registers and the stack pointer change. Only the push of the frame pointer may
+//! come before it.
 
 use aya_ebpf::bindings::pt_regs;
 use aya_ebpf::helpers::bpf_ktime_get_ns;
@@ -59,13 +60,13 @@ pub(crate) fn go_read_return(context: ProbeContext) -> u32 {
         unsafe { (*kept).is_over = 1 };
         (is_over == 0).then_some(call)
     });
-    // n is an int: an error is told apart, and n is 0 then, or the bytes that came before it.
+    // n is an int. With an error, n is 0 or the number of bytes before the error.
     if came.cast_signed() <= 0 {
         return 0;
     }
     let call = kept.or_else(|| {
         let call = spilled(registers.rsp)?;
-        // Where there is no room, its fields are not joined to a connection.
+        // Without room, its fields are not joined to a connection.
         let _full = GO_READS.insert(key, Reading { call, is_over: 1, fields: 0 }, 0);
         Some(call)
     });
@@ -77,12 +78,12 @@ pub(crate) fn go_read_return(context: ProbeContext) -> u32 {
         count(Loss::CallNotKept, 1);
         return 0;
     }
-    transferred(caller, calls::place(&context).file, Direction::Received, call.connection, call.buffer, came);
+    transferred(caller, calls::cookie(&context).file, Direction::Received, call.connection, call.buffer, came);
     0
 }
 
-/// The arguments of a call whose entry was not seen: the caller leaves room for arguments in registers above the return address, and the
-/// function puts them there before it calls others.
+/// The arguments of a call whose entry was not seen. The caller leaves room for register arguments above the return address, and
+/// the function stores them there before it calls others.
 #[inline(always)]
 fn spilled(stack: u64) -> Option<ReadCall> {
     memory::value::<ReadCall>(stack + 8)
@@ -99,10 +100,10 @@ pub(crate) fn go_close(context: ProbeContext) -> u32 {
     0
 }
 
-/// `(*clientStream).encodeAndWriteHeaders(req)` of Go's HTTP/2 client, at the entry. The stream begins with a pointer to its `ClientConn` (in the same files as
-/// [`header_blocks::TLS_CONNECTION`], and there in all of these versions).
+/// `(*clientStream).encodeAndWriteHeaders(req)` of Go's HTTP/2 client, at the entry. In all of these versions the stream begins
+/// with a pointer to its `ClientConn` (the same files as for [`header_blocks::TLS_CONNECTION`]).
 ///
-/// From here on the goroutine encodes fields of this connection. Those of connections elsewhere are not to leave the process.
+/// From here on the goroutine encodes fields of this connection. Fields of other connections must not leave the process.
 #[uprobe]
 pub(crate) fn go_encodes(context: ProbeContext) -> u32 {
     calls::begun_for_fields(&context);
@@ -111,7 +112,7 @@ pub(crate) fn go_encodes(context: ProbeContext) -> u32 {
     let client = memory::value::<u64>(registers.rax).unwrap_or(0);
     let Some(connection) = header_blocks::connection_of(client) else { return 0 };
     if is_wanted(caller, connection) {
-        // Where there is no room, its fields are not told.
+        // Without room, its fields are not recorded.
         let _full = GO_ENCODINGS.insert(goroutine(caller, registers), Encoding { client, connection, fields: 0, reserved: 0 }, 0);
     }
     0
@@ -121,12 +122,12 @@ pub(crate) fn go_encodes(context: ProbeContext) -> u32 {
 #[uprobe]
 pub(crate) fn go_encoded(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
-    // Most are not there in a process that has other connections.
+    // It is absent for connections that do not lead to an API server.
     let _gone = GO_ENCODINGS.remove(goroutine(caller, registers(&context)));
     0
 }
 
-/// Whether a connection leads to an API server. One that was not used yet since it is probed is asked for its socket.
+/// Whether a connection leads to an API server. If it was not used since it is probed, its socket decides.
 #[inline(always)]
 fn is_wanted(caller: Caller, connection: u64) -> bool {
     match connections::verdict(caller, connection) {
@@ -135,11 +136,11 @@ fn is_wanted(caller: Caller, connection: u64) -> bool {
     }
 }
 
-/// `hpack.(*Encoder).WriteField(f HeaderField)`, at the entry: name and value one after the other, each a string's pointer and length.
+/// `hpack.(*Encoder).WriteField(f HeaderField)`, at the entry: name and value, each as a pointer and a length.
 ///
-/// That the goroutine has begun a block does not say that the field is of it: the block's end is not seen where the probes are ended meanwhile, where the goroutine
-/// ends within (`runtime.Goexit`), and where its process does, and then the goroutine may be another one with fields of anybody. So the encoder itself must be that of
-/// the connection, and the connection be wanted still.
+/// The goroutine has begun a block, but the field may not belong to it. The end of a block is not seen if the probes were detached
+/// meanwhile, the goroutine ended within it (`runtime.Goexit`), or its process did. Then another goroutine may have its address,
+/// with fields of any connection. So the encoder itself must be that of the connection, and the connection must still be wanted.
 #[uprobe]
 pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
     calls::begun_for_fields(&context);
@@ -154,7 +155,7 @@ pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
     }
     // SAFETY: as above.
     unsafe { (*encoding).fields = fields.wrapping_add(1) };
-    // One that may be of the block is missing then, which its number tells.
+    // It may belong to the block, which then lacks it: the numbers of the other fields show that.
     if is_of_block.is_none() || !is_wanted(caller, connection) {
         return 0;
     }
@@ -166,9 +167,10 @@ pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
 
 /// `hpack.(*Decoder).callEmit(hf HeaderField)`, at the entry.
 ///
-/// One goroutine reads a connection, puts frames together and decodes their header blocks (`(*clientConnReadLoop).run`, `(*serverConn).readFrames`), so
-/// the field was in what it read last. But a goroutine may read once, and then decode what it read elsewhere without TLS; and what was read last is kept when it ends, and
-/// its memory may be another one's then. So the decoder itself must decode for this connection.
+/// One goroutine reads a connection, assembles frames and decodes their header blocks (`(*clientConnReadLoop).run`,
+/// `(*serverConn).readFrames`), so the field was in its last read. But a goroutine may also decode bytes that it read elsewhere,
+/// without TLS. Its last read is kept when it ends, and another goroutine may get its address. So the decoder itself must decode
+/// for this connection.
 #[uprobe]
 pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
     calls::begun_for_fields(&context);
@@ -188,8 +190,8 @@ pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
     0
 }
 
-/// `(*ClientConn).writeHeaders(streamID uint32, …)` of Go's HTTP/2 client, at the entry. The goroutine goes with it, by which it is joined with the
-/// fields before.
+/// `(*ClientConn).writeHeaders(streamID uint32, …)` of Go's HTTP/2 client, at the entry. The record has the goroutine, which joins
+/// it with the fields before.
 #[uprobe]
 pub(crate) fn go_headers(context: ProbeContext) -> u32 {
     calls::begun_for_fields(&context);
@@ -198,13 +200,13 @@ pub(crate) fn go_headers(context: ProbeContext) -> u32 {
     let Some(encoding) = GO_ENCODINGS.get_ptr(goroutine(caller, registers)) else { return 0 };
     // SAFETY: as in `go_sent_field`.
     let Encoding { connection, fields, .. } = unsafe { *encoding };
-    // User space may have said meanwhile that nobody wants it.
+    // User space may have dismissed the connection meanwhile.
     let flags = if is_wanted(caller, connection) { 0 } else { UNWANTED };
-    // One that was not used yet is not known: what is sent next tells.
+    // A connection without traffic is unknown yet, so only its address is recorded.
     let connection = ConnectionKey { address: connection, since: 0, process: caller.process, reserved: 0 };
-    // The upper half of the register is not the callee's.
+    // The upper half of the register is undefined.
     let stream = registers.rbx & u64::from(u32::MAX);
-    // Counted where it is lost.
+    // A lost record is counted there.
     let record = Record { descriptor: fields as i32, flags, ..http2(caller, Kind::Headers, connection, stream) };
     let _lost = records::number(&record, registers.r14);
     0
@@ -243,16 +245,17 @@ fn transferred(caller: Caller, file: u16, direction: Direction, address: u64, bu
     connections::transferred(caller, &transfer);
 }
 
-/// The descriptor and the socket of `tls.Conn`'s `net.Conn`, if that is a `*net.TCPConn`, or a structure that embeds a `net.Conn` which is one: behind a member of
-/// one word, as client-go's rotation of certificates has it (kubernetes/client-go `util/connrotation/connrotation.go`, `closableConn`, v0.34), or first.
-/// Any other type has something else there, which may look like a number, so the number must be that of a TCP socket.
+/// The descriptor and the socket of the `net.Conn` in a `tls.Conn`. It must be a `*net.TCPConn`, or a structure that embeds one as
+/// a `net.Conn`. The embedded one is the first member, or comes after a member of one word, as in client-go's certificate rotation
+/// (kubernetes/client-go `util/connrotation/connrotation.go`, `closableConn`, v0.34). Other types have other data there, which may
+/// look like a descriptor, so the descriptor must be that of a TCP socket.
 #[inline(always)]
 fn socket(connection: u64) -> Option<(i32, Structure)> {
     let inner = memory::value::<u64>(connection + 8)?;
     if let Some(socket) = socket_of_tcp(inner) {
         return Some(socket);
     }
-    // The second word of an interface is the value's.
+    // The second word of an interface points to the value.
     for embedded in [16, 8] {
         if let Some(socket) = memory::value::<u64>(inner + embedded).and_then(socket_of_tcp) {
             return Some(socket);
@@ -261,8 +264,8 @@ fn socket(connection: u64) -> Option<(i32, Structure)> {
     None
 }
 
-/// Those of a `*net.TCPConn`: its `netFD` begins with a `poll.FD`, which has the number after a mutex of 16 bytes (Go
-/// `src/net/fd_posix.go`, `src/internal/poll/fd_unix.go`, go1.26).
+/// The descriptor and the socket of a `*net.TCPConn`. Its `netFD` begins with a `poll.FD`, which has the descriptor after a mutex
+/// of 16 bytes (Go `src/net/fd_posix.go`, `src/internal/poll/fd_unix.go`, go1.26).
 #[inline(always)]
 fn socket_of_tcp(connection: u64) -> Option<(i32, Structure)> {
     let number = memory::value::<i64>(memory::value::<u64>(connection)? + 16)?;

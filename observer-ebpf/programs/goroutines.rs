@@ -1,11 +1,12 @@
-//! What is kept of goroutines between their calls. The stack of one may move and its thread may change while it waits; it itself stays.
+//! The state that is kept of goroutines between their calls. While a goroutine waits, its stack may move and its thread may change,
+//! but its own address stays.
 
-/// A goroutine.
+/// The key of a goroutine.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Goroutine {
     pub(crate) process: u64,
-    /// Of its `runtime.g`.
+    /// Address of its `runtime.g`.
     pub(crate) address: u64,
 }
 
@@ -18,25 +19,26 @@ pub(crate) struct ReadCall {
     pub(crate) length: u64,
 }
 
-/// What a goroutine reads, or read last. What it decodes then need not have been in it: the memory of a goroutine that has ended is used for another.
+/// The current or last read of a goroutine. Fields that it decodes later need not come from it: another goroutine may get the
+/// memory of one that has ended.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Reading {
     pub(crate) call: ReadCall,
     pub(crate) is_over: u32,
-    /// Header fields that were decoded since.
+    /// Number of header fields decoded since.
     pub(crate) fields: u32,
 }
 
-/// The header block that a goroutine encodes, or has left without a return that was seen.
+/// The header block that a goroutine encodes, or has left by a return that was not seen.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Encoding {
-    /// The `ClientConn` of HTTP/2.
+    /// Address of the `ClientConn` of HTTP/2.
     pub(crate) client: u64,
-    /// The connection that it will be written to, by its address.
+    /// Address of the connection that the block will be written to.
     pub(crate) connection: u64,
-    /// Fields that were encoded so far.
+    /// Number of fields encoded so far.
     pub(crate) fields: u32,
     pub(crate) reserved: u32,
 }

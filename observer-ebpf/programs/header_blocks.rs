@@ -1,28 +1,30 @@
-//! Whose header block Go encodes or decodes, by the objects of Go's HTTP/2 themselves.
+//! Finds the connection of a header block that Go encodes or decodes, from the objects of Go's HTTP/2.
 //!
-//! What was noted of a goroutine may be of the past. These objects are of now: what they are not sure to say, nobody is told of.
+//! The state kept of a goroutine may be outdated, but these objects are current. A field is recorded only if they confirm its
+//! connection.
 //!
-//! The places are the same in all of these: Go `src/net/http/h2_bundle.go`, go1.18 to go1.26, `src/net/http/internal/http2`, go1.27, and golang.org/x/net `http2`,
-//! v0.17.0 to v0.57.0, with their copies of `http2/hpack`. The second word of an interface is the value's.
+//! The offsets are the same in Go's `src/net/http/h2_bundle.go` (go1.18 to go1.26), its `src/net/http/internal/http2` (go1.27), and
+//! golang.org/x/net `http2` (v0.17.0 to v0.57.0). This includes their copies of `http2/hpack`. The second word of an interface
+//! points to the value.
 
 use crate::memory;
 
-/// Where the `ClientConn` has its `net.Conn`, here `*tls.Conn`, behind a pointer to the `Transport`.
+/// Offset in the `ClientConn` of its `net.Conn`, here a `*tls.Conn`, after a pointer to the `Transport`.
 pub(crate) const TLS_CONNECTION: u64 = 16;
 
-/// Where `hpack.Encoder` has what it writes to, here the `hbuf` of its connection (`w io.Writer`, behind the table and its sizes).
+/// Offset in the `hpack.Encoder` of its writer (`w io.Writer`, after the table and its sizes), here the `hbuf` of its connection.
 const WRITER: u64 = 88;
-/// How far behind `hbuf`, a `bytes.Buffer`, its connection has the encoder (`henc`), which is the last of the `ClientConn`.
+/// Distance in the `ClientConn` from `hbuf`, a `bytes.Buffer`, to the encoder (`henc`), its last member.
 const ENCODER: u64 = 40;
-/// `hbuf` begins before that in the `ClientConn`: 320 to 392 bytes behind its beginning. What lies next begins 384 bytes behind it at the least, as Go gives out memory,
-/// and no connection has such a buffer so near to its own beginning.
+/// Upper bound of the offset of `hbuf` in the `ClientConn`, which is 320 to 392. Go's allocator puts the next object at least 384
+/// bytes after the start of this one. No connection has such a buffer that close to its own start.
 const BUFFER_BEFORE: u64 = 416;
 
-/// Where `hpack.Decoder` has the function that it gives fields to (`emit`), behind the table.
+/// Offset in the `hpack.Decoder` of the function that receives its fields (`emit`), after the table.
 const EMIT: u64 = 64;
-/// Words of that function's closure: its code, and what it holds, in an order that the compiler chooses.
+/// Words of that function's closure: its code and its captured variables, in an order that the compiler chooses.
 const CLOSURE: usize = 8;
-/// Where `bufio.Reader` has what it reads from, behind its buffer.
+/// Offset in the `bufio.Reader` of its source, after its buffer.
 const BUFFERED_READER: u64 = 32;
 
 /// The `*tls.Conn` of a `ClientConn`.
@@ -31,8 +33,8 @@ pub(crate) fn connection_of(client: u64) -> Option<u64> {
     memory::value(client.wrapping_add(TLS_CONNECTION))
 }
 
-/// Whether an `hpack.Encoder` is that of this `ClientConn`, and that has this connection: it writes to a buffer inside of the `ClientConn`, which has the encoder behind it.
-/// Nothing where that cannot be read.
+/// Whether an `hpack.Encoder` is that of this `ClientConn`, and the `ClientConn` has this connection. The encoder writes to a
+/// buffer inside the `ClientConn`, which has the encoder after the buffer. `None` if this cannot be read.
 #[inline(always)]
 pub(crate) fn encodes_for(encoder: u64, client: u64, connection: u64) -> Option<bool> {
     let buffer = memory::value::<u64>(encoder.wrapping_add(WRITER))?;
@@ -42,8 +44,9 @@ pub(crate) fn encodes_for(encoder: u64, client: u64, connection: u64) -> Option<
     Some(memory::value::<u64>(buffer.wrapping_add(ENCODER))? == encoder && connection_of(client)? == connection)
 }
 
-/// Whether an `hpack.Decoder` gives its fields to a `Framer` that reads this connection: the function of each block (`(*Framer).readMetaFrame`) holds its `Framer`, which
-/// begins with its reader, on a client's side a `bufio.Reader` before the connection.
+/// Whether an `hpack.Decoder` passes its fields to a `Framer` that reads this connection. The function of each block
+/// (`(*Framer).readMetaFrame`) captures its `Framer`, which begins with its reader. In a client the reader is a `bufio.Reader` of
+/// the connection.
 #[inline(always)]
 pub(crate) fn decodes_from(decoder: u64, connection: u64) -> bool {
     let Some(emit) = memory::value::<u64>(decoder.wrapping_add(EMIT)) else { return false };

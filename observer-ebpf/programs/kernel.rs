@@ -1,7 +1,7 @@
-//! Structures of the kernel, read at the offsets that user space found for this kernel.
+//! Reads structures of the kernel, at the offsets that user space found for it.
 //!
-//! Nothing holds what is read: a socket may be given up meanwhile, and then the numbers are of whatever is there now. So they are checked against each other, and what
-//! does not fit is no socket.
+//! Nothing keeps a structure alive: a socket may be freed meanwhile, and its memory used for other data. So the values are checked
+//! against each other, and inconsistent ones count as no socket.
 
 use core::mem::MaybeUninit;
 
@@ -18,12 +18,12 @@ const AF_INET: u16 = 2;
 const AF_INET6: u16 = 10;
 const IPPROTO_TCP: u16 = 6;
 
-/// A structure in the kernel's memory, by its address, which is not 0.
+/// A structure in the kernel's memory, by its address, which is never 0.
 #[derive(Clone, Copy)]
 pub(crate) struct Structure(u64);
 
 impl Structure {
-    /// Nothing for a null pointer.
+    /// The structure at an address; `None` for a null pointer.
     #[inline(always)]
     pub(crate) fn at(address: u64) -> Option<Self> {
         (address != 0).then_some(Self(address))
@@ -34,14 +34,14 @@ impl Structure {
         self.0
     }
 
-    /// The thread that runs.
+    /// The current thread.
     #[inline(always)]
     fn task() -> Option<Self> {
         // SAFETY: takes nothing and returns a number.
         Self::at(unsafe { bpf_get_current_task() })
     }
 
-    /// What a member has; nothing where it cannot be read, or the offsets are not there.
+    /// The value of a member; `None` if it cannot be read, or the offsets are missing.
     #[inline(always)]
     fn member<T: Copy>(self, member: KernelMember) -> Option<T> {
         let offset = KERNEL_OFFSETS.get(0)?[member as usize];
@@ -60,18 +60,19 @@ fn value<T: Copy>(address: u64) -> Option<T> {
     let mut value = MaybeUninit::<T>::uninit();
     // SAFETY: the helper writes as many bytes as `value` has, or fails.
     let failed = unsafe { bpf_probe_read_kernel(value.as_mut_ptr().cast(), size_of::<T>() as u32, address as *const _) };
-    // SAFETY: the helper has written all bytes, and each of the types that are asked for (numbers, arrays of them) takes any.
+    // SAFETY: the helper has written all bytes, and any bytes are valid for the types in use (numbers and arrays of them).
     (failed == 0).then(|| unsafe { value.assume_init() })
 }
 
-/// The process that runs: its name, and when it was started.
+/// Name and start time of the current process.
 #[inline(always)]
 pub(crate) fn process() -> Option<([u8; 16], u64)> {
     let leader = Structure::task()?.pointed(KernelMember::TaskLeader)?;
     Some((leader.member(KernelMember::TaskName)?, leader.member(KernelMember::TaskStarted)?))
 }
 
-/// What tells the program that runs from those that ran under the same process number before: when its process was started, and how often that executed another.
+/// Identifies the current program among all with the same PID: the start time of its process, and the number of programs that the
+/// process had executed.
 #[inline(always)]
 pub(crate) fn program() -> Option<(u64, u64)> {
     let task = Structure::task()?;
@@ -79,16 +80,18 @@ pub(crate) fn program() -> Option<(u64, u64)> {
     Some((started, task.member(KernelMember::TaskExecs)?))
 }
 
-/// Whether no thread of the group of the one that runs is left, as the thread's own end sees it: it was counted before (Linux `kernel/exit.c`, `do_exit`, 6.6).
+/// Whether the current thread, which is exiting, is the last of its group. The kernel counts it as ended before (Linux
+/// `kernel/exit.c`, `do_exit`, 6.6).
 #[inline(always)]
 pub(crate) fn is_group_dead() -> bool {
     let group = Structure::task().and_then(|task| task.pointed(KernelMember::TaskSignal));
     group.and_then(|group| group.member::<i32>(KernelMember::SignalLive)) == Some(0)
 }
 
-/// The TCP socket (`struct sock`) behind a descriptor of the process that runs; nothing if it is no such.
+/// The TCP socket (`struct sock`) of a descriptor of the current process; `None` for other descriptors.
 ///
-/// A file of another type has something else where a socket's has its `struct socket`, so the inode must be a socket's, and the socket must have this file.
+/// Other types of files have other data in place of the `struct socket`. So the inode must be a socket's, and the socket must point
+/// back to this file.
 #[inline(always)]
 pub(crate) fn socket_of(descriptor: i32) -> Option<Structure> {
     let table = Structure::task()?.pointed(KernelMember::TaskFiles)?.pointed(KernelMember::FilesTable)?;
@@ -107,7 +110,7 @@ pub(crate) fn socket_of(descriptor: i32) -> Option<Structure> {
     socket.pointed(KernelMember::SocketSock).filter(|socket| is_tcp(*socket))
 }
 
-/// Whether a `struct sock` is one of TCP, over either version of IP.
+/// Whether a `struct sock` is a TCP socket, over either version of IP.
 #[inline(always)]
 pub(crate) fn is_tcp(socket: Structure) -> bool {
     let family = socket.member::<u16>(KernelMember::SockFamily);
@@ -115,27 +118,27 @@ pub(crate) fn is_tcp(socket: Structure) -> bool {
     is_internet && socket.member(KernelMember::SockProtocol) == Some(IPPROTO_TCP)
 }
 
-/// The process's own end of a TCP socket.
+/// The local end of a TCP socket.
 #[inline(always)]
 pub(crate) fn local_end(socket: Structure) -> Option<Endpoint> {
     let address = address(socket, KernelMember::SockLocal, KernelMember::SockLocal6)?;
     Some(Endpoint { address, port: socket.member(KernelMember::SockLocalPort)?, reserved: 0 })
 }
 
-/// Both ports of a TCP socket, as [`ports`] puts them together.
+/// Both ports of a TCP socket, combined by [`ports`].
 #[inline(always)]
 pub(crate) fn ports_of(socket: Structure) -> Option<u32> {
     let remote = u16::from_be(socket.member(KernelMember::SockRemotePort)?);
     Some(ports(socket.member(KernelMember::SockLocalPort)?, remote))
 }
 
-/// As `Connection::ports` has them.
+/// Both ports, combined as in `Connection::ports`.
 #[inline(always)]
 pub(crate) fn ports(local: u16, remote: u16) -> u32 {
     u32::from(local) << 16 | u32::from(remote)
 }
 
-/// The other end of a TCP socket; nothing if it is not connected.
+/// The remote end of a TCP socket; `None` if it is not connected.
 #[inline(always)]
 pub(crate) fn remote_end(socket: Structure) -> Option<Endpoint> {
     let port = u16::from_be(socket.member(KernelMember::SockRemotePort)?);
@@ -158,7 +161,7 @@ pub(crate) fn state(socket: Structure) -> Option<u8> {
     socket.member(KernelMember::SockState)
 }
 
-/// What went wrong with a socket last, an error number.
+/// The last error of a socket; 0 for none.
 #[inline(always)]
 pub(crate) fn error(socket: Structure) -> i32 {
     socket.member(KernelMember::SockError).unwrap_or(0)

@@ -1,7 +1,9 @@
-//! Beginnings and ends of processes and sockets. Those of processes are told of all, because they are how user space learns which ones there
-//! are; those of sockets for whoever runs, because a segment from the other side changes them, too.
+//! Events in the lifetimes of processes and sockets.
 //!
-//! All are tracepoints with BTF, which need the capabilities `CAP_BPF` and `CAP_PERFMON` and nothing of tracefs.
+//! Events of all processes are recorded, because user space learns from them which processes exist. Events of sockets are recorded
+//! whichever process runs, because a segment from the remote end changes a socket, too.
+//!
+//! All programs here are tracepoints with BTF, which need the capabilities `CAP_BPF` and `CAP_PERFMON`, but no tracefs.
 
 use aya_ebpf::helpers::bpf_ktime_get_ns;
 use aya_ebpf::macros::btf_tracepoint;
@@ -12,7 +14,7 @@ use crate::admission::Caller;
 use crate::kernel::{self, Structure};
 use crate::maps::{LIFETIMES, SOCKETS, count};
 
-/// Above so many bytes the reader is woken, a quarter of the ring buffer; also by each process that executes a program.
+/// Number of unread bytes above which the reader is woken: a quarter of the ring buffer. Each executed program wakes it, too.
 const PENDING_BYTES: u64 = 64 << 10;
 /// As in the records of plaintext.
 const BPF_RB_AVAIL_DATA: u64 = 0;
@@ -23,7 +25,7 @@ const BPF_RB_FORCE_WAKEUP: u64 = 2;
 const TCP_ESTABLISHED: u8 = 1;
 const TCP_CLOSE: i32 = 7;
 
-/// `sched_process_exec`: the process has its new program, and its new name is not read yet.
+/// `sched_process_exec`: the process runs its new program, and has not set its new name yet.
 #[btf_tracepoint(function = "sched_process_exec")]
 pub(crate) fn process_exec(_context: BtfTracePointContext) -> i32 {
     Caller::forget();
@@ -33,7 +35,8 @@ pub(crate) fn process_exec(_context: BtfTracePointContext) -> i32 {
     0
 }
 
-/// `sched_process_exit`, told of the last thread of a thread group, which need not be the leader. Of the last two that end at once, both may be told.
+/// `sched_process_exit`, recorded for the last thread of a thread group, which need not be the leader. If the last two end at once,
+/// both may be recorded.
 #[btf_tracepoint(function = "sched_process_exit")]
 pub(crate) fn process_exit(_context: BtfTracePointContext) -> i32 {
     if !kernel::is_group_dead() {
@@ -46,7 +49,7 @@ pub(crate) fn process_exit(_context: BtfTracePointContext) -> i32 {
     0
 }
 
-/// `inet_sock_set_state(const struct sock *sk, const int oldstate, const int newstate)`, of the sockets of connections that are recorded.
+/// `inet_sock_set_state(const struct sock *sk, const int oldstate, const int newstate)`, for the sockets of recorded connections.
 #[btf_tracepoint(function = "inet_sock_set_state")]
 pub(crate) fn socket_state(context: BtfTracePointContext) -> i32 {
     let Some(socket) = Structure::at(context.arg::<*const u8>(0) as u64) else { return 0 };
@@ -58,7 +61,7 @@ pub(crate) fn socket_state(context: BtfTracePointContext) -> i32 {
         // Its memory may become another socket.
         let _gone = SOCKETS.remove(socket.address());
     }
-    tell(&LifetimeEvent {
+    record(&LifetimeEvent {
         time: now(),
         kind: LifetimeKind::Socket as u32,
         process: 0,
@@ -70,14 +73,14 @@ pub(crate) fn socket_state(context: BtfTracePointContext) -> i32 {
     0
 }
 
-/// Tells of the changes of a socket from now on, and of what it is already. The other side may have ended its direction, or all, before this side's
-/// first call returned.
+/// Begins to record the changes of a socket, and records its state now. The remote end may have ended its direction, or closed the
+/// connection, before this end's first call returned.
 ///
-/// A change is told here or by [`socket_state`], or by both: that asks whether the socket is known before the kernel stores the state. Only a
-/// processor that stands still between the two, while this one does both, lets a change be told by neither.
+/// A change is recorded here or by [`socket_state`], or by both: that program looks up the socket before the kernel stores the
+/// state. A change is lost only if another processor is interrupted between these two steps, while this one does both of its own.
 #[inline(always)]
 pub(crate) fn follow(socket: Structure) {
-    // Where there is no room, its end is not told.
+    // Without room, its end is not recorded.
     let _full = SOCKETS.insert(socket.address(), 0, 0);
     let Some(state) = kernel::state(socket) else { return };
     if state == TCP_ESTABLISHED {
@@ -90,12 +93,12 @@ pub(crate) fn follow(socket: Structure) {
     // The kernel stores the error before the state (`tcp_reset` in Linux `net/ipv4/tcp_input.c`, 6.18), so it is read after it.
     let error = kernel::error(socket);
     let (socket, after) = (socket.address(), u16::from(state));
-    tell(&LifetimeEvent { time: now(), kind: LifetimeKind::Socket as u32, process: 0, socket, before: 0, after, error });
+    record(&LifetimeEvent { time: now(), kind: LifetimeKind::Socket as u32, process: 0, socket, before: 0, after, error });
 }
 
 #[inline(always)]
 fn process(caller: Caller, kind: LifetimeKind) {
-    tell(&LifetimeEvent { time: now(), kind: kind as u32, process: caller.process, socket: 0, before: 0, after: 0, error: 0 });
+    record(&LifetimeEvent { time: now(), kind: kind as u32, process: caller.process, socket: 0, before: 0, after: 0, error: 0 });
 }
 
 #[inline(always)]
@@ -105,13 +108,13 @@ fn now() -> u64 {
 }
 
 #[inline(always)]
-fn tell(event: &LifetimeEvent) {
+fn record(event: &LifetimeEvent) {
     let Some(mut room) = LIFETIMES.reserve::<LifetimeEvent>(0) else {
         count(Loss::LifetimeNoRoom, 1);
         return;
     };
     room.write(*event);
-    // A program that is new here is probed while it starts, or its first words are missed.
+    // A new program is probed while it starts; otherwise its first traffic is missed.
     let is_urgent = event.kind == LifetimeKind::Exec as u32 || LIFETIMES.query(BPF_RB_AVAIL_DATA) > PENDING_BYTES;
     room.submit(if is_urgent { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP });
 }

@@ -1,10 +1,9 @@
-//! The programs of watchtap that run in the kernel: plaintext of TLS connections, where processes have it in their own memory, and the beginnings
-//! and ends of processes and sockets.
+//! The eBPF programs of watchtap: they record the plaintext of TLS connections in the memory of processes, and events in the
+//! lifetimes of processes and sockets.
 //!
-//! They run where a process calls its TLS library, so they are short: the process is let through or not ([`admission`]), the call is
-//! counted on its connection ([`connections`]), whose socket says whether it leads to an API server ([`sockets`]), and its bytes go straight into the
-//! ring buffer ([`records`]). What follows from the bytes
-//! is for user space. Registers and stacks are those of x86-64.
+//! They run where a process calls its TLS library, so they are short. [`admission`] decides whether the process is recorded.
+//! [`connections`] counts the call on its connection. [`sockets`] decides by its socket whether it leads to an API server.
+//! [`records`] copies the bytes into the ring buffer. User space decodes them. Registers and stacks are those of x86-64.
 #![no_std]
 #![no_main]
 #![feature(asm_experimental_arch)]
@@ -27,12 +26,12 @@ mod sockets;
 mod thread_calls;
 mod thread_sockets;
 
-/// The kernel gives some helpers (`bpf_probe_read_user`) only to programs whose licence is compatible with the GPL.
+/// The kernel offers some helpers (`bpf_probe_read_user`) only to programs with a licence that is compatible with the GPL.
 #[unsafe(link_section = "license")]
 #[unsafe(no_mangle)]
 static LICENSE: [u8; 13] = *b"Dual MIT/GPL\0";
 
-/// Never reached: the verifier takes no program that could.
+/// Unreachable: the verifier rejects programs that could reach it.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}

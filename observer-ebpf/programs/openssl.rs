@@ -1,6 +1,8 @@
-//! OpenSSL, and what has its functions: arguments are kept at the entry, and the bytes are told at the return, when their number is known.
+//! OpenSSL, and libraries with the same functions. Arguments are kept at the entry, and the bytes are recorded at the return, when
+//! their number is known.
 //!
-//! So a write that must be repeated (`SSL_ERROR_WANT_WRITE`) counts once, when it is accepted, and a partial one with what was accepted.
+//! So a write that must be repeated (`SSL_ERROR_WANT_WRITE`) counts once, when it is accepted. A partial write counts with its
+//! accepted bytes.
 
 use aya_ebpf::helpers::bpf_ktime_get_ns;
 use aya_ebpf::macros::uprobe;
@@ -15,10 +17,10 @@ use crate::memory;
 use crate::records::Direction;
 use crate::thread_calls::{Call, Returned, Thread};
 
-/// What the type of a BIO must have set, so that its number is a descriptor: `BIO_TYPE_DESCRIPTOR | BIO_TYPE_SOURCE_SINK`.
+/// Bits in the type of a BIO whose number is a descriptor: `BIO_TYPE_DESCRIPTOR | BIO_TYPE_SOURCE_SINK`.
 const HAS_DESCRIPTOR: u32 = 0x0100 | 0x0400;
 
-/// What is kept of a thread that calls for the first time: it is too large for the stack.
+/// The state of a thread that calls for the first time. It is too large for the stack.
 static EMPTY: Thread = Thread::EMPTY;
 
 /// `SSL_write(SSL *, const void *, int)`, at the entry.
@@ -45,7 +47,7 @@ pub(crate) fn ssl_read_ex(context: ProbeContext) -> u32 {
     entered(&context, Direction::Received, context.arg(3).unwrap_or(0))
 }
 
-/// The return of any of them: at the return, or inside the function where its result is in AX already.
+/// The return of any of them: at the return instruction, or before it where the result is in AX already.
 #[uprobe]
 pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
@@ -60,7 +62,7 @@ pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
     // SAFETY: only this thread has this key, and no other program runs for the thread meanwhile.
     let thread = unsafe { &mut *thread };
     let returned = thread.calls.leave(stack);
-    // All of them return 0 or less where nothing was transferred.
+    // All of them return 0 or less if nothing was transferred.
     if result <= 0 {
         return 0;
     }
@@ -70,7 +72,7 @@ pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
     };
     thread.calls.counted(&call);
     if call.is_counted == 0 {
-        transferred(caller, thread, &call, result, calls::place(&context).file);
+        transferred(caller, thread, &call, result, calls::cookie(&context).file);
     }
     0
 }
@@ -113,7 +115,7 @@ fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
         socket: 0,
     };
     if SSL_CALLS.get_ptr(caller.both).is_none() {
-        // Where there is no room, the value is not found below.
+        // Without room, the value is missing below.
         let _full = SSL_CALLS.insert(caller.both, &EMPTY, 0);
     }
     let is_kept = match SSL_CALLS.get_ptr_mut(caller.both) {
@@ -148,7 +150,7 @@ fn transferred(caller: Caller, thread: &mut Thread, call: &Call, result: i32, fi
         (Direction::Sent, call.time)
     };
     let mut socket = CallSocket { used: call.socket, descriptor: call.descriptor, nearby: 0 };
-    // Such a call reads from memory or writes to it, as far as can be known.
+    // As far as known, such a call reads from memory or writes to it.
     if socket.used == 0 && socket.descriptor < 0 {
         match direction {
             Direction::Sent => thread.sockets.wrote(call.connection, length),
@@ -159,7 +161,7 @@ fn transferred(caller: Caller, thread: &mut Thread, call: &Call, result: i32, fi
     connections::transferred(caller, &transfer);
 }
 
-/// The descriptor of the BIO that is read from, negative if there is none.
+/// The descriptor of the BIO that is read from; negative if there is none.
 #[inline(always)]
 fn descriptor(connection: u64, offsets: DescriptorOffsets) -> i32 {
     if offsets.bio <= 0 {

@@ -1,7 +1,7 @@
-//! What goes into the ring buffer of plaintext.
+//! Writes records to the ring buffer for plaintext.
 //!
-//! Room is reserved first and the payload is read into it from the process, so no byte is copied twice and nothing is shared between programs that interrupt
-//! each other. Room must have a size that the verifier knows, so there are a few.
+//! Room is reserved first, and the payload is read into it from the process. So no byte is copied twice, and programs that
+//! interrupt each other share no buffer. The verifier must know the size of the room, so there are a few sizes.
 
 use aya_ebpf::maps::ring_buf::RingBufEntry;
 use observer_ebpf::{Connection, Kind, LARGEST_CALL, LARGEST_PAYLOAD, Loss, Opened, PAYLOAD_SIZES, Record, UNREADABLE};
@@ -12,18 +12,18 @@ use crate::memory;
 const SMALL: usize = PAYLOAD_SIZES[0];
 const MIDDLE: usize = PAYLOAD_SIZES[1];
 
-/// The most of a field's name that is told. HTTP sets no limit; the names that are in use have a fifth of it.
+/// Most bytes of a field's name that are recorded. HTTP has no limit; names in use are at most a fifth as long.
 const LONGEST_NAME: u32 = 255;
 
-/// Above so many bytes the reader is woken. Below it looks by itself, every 20 ms.
+/// Number of unread bytes above which the reader is woken. Otherwise it reads every 20 ms by itself.
 const PENDING_BYTES: u64 = 256 << 10;
-/// `bpf_ringbuf_query`: bytes that are not read yet (Linux `include/uapi/linux/bpf.h`).
+/// `bpf_ringbuf_query`: number of unread bytes (Linux `include/uapi/linux/bpf.h`).
 const BPF_RB_AVAIL_DATA: u64 = 0;
-/// `bpf_ringbuf_submit`: whether the reader is woken (there, too).
+/// `bpf_ringbuf_submit`: whether the reader is woken (same file).
 const BPF_RB_NO_WAKEUP: u64 = 1;
 const BPF_RB_FORCE_WAKEUP: u64 = 2;
 
-/// Which way plaintext goes; the numbers are those of [`Kind`].
+/// The direction of plaintext, numbered as in [`Kind`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Direction {
@@ -36,7 +36,7 @@ impl Direction {
     ///
     /// # Safety
     ///
-    /// `connection` points into the map of connections.
+    /// `connection` must point into the map of connections.
     #[inline(always)]
     pub(crate) unsafe fn counter(self, connection: *mut Connection) -> *mut u64 {
         // SAFETY: as the caller promises; no reference is made.
@@ -55,7 +55,7 @@ struct Room<const N: usize> {
     payload: [u8; N],
 }
 
-/// Records the bytes of a call, in as many records as they need, up to [`LARGEST_CALL`].
+/// Records the bytes of a call, in as many records as needed, up to [`LARGEST_CALL`].
 ///
 /// `record` has the offset of the first byte.
 #[inline(always)]
@@ -64,15 +64,15 @@ pub(crate) fn call(record: &Record, buffer: u64, length: u64) {
     if length > recorded {
         count(Loss::BeyondLargestCall, length - recorded);
     }
-    let whole = recorded / LARGEST_PAYLOAD as u64;
-    // The verifier goes through every round, so a round has no sizes to tell apart, and their number is a constant.
+    let complete = recorded / LARGEST_PAYLOAD as u64;
+    // The verifier follows each round, so all rounds have the same size, and their number is a constant.
     for part in 0..(LARGEST_CALL / LARGEST_PAYLOAD) as u64 {
-        if part >= whole {
+        if part >= complete {
             break;
         }
         bytes::<LARGEST_PAYLOAD>(record, buffer, part * LARGEST_PAYLOAD as u64, LARGEST_PAYLOAD as u64);
     }
-    let begin = whole * LARGEST_PAYLOAD as u64;
+    let begin = complete * LARGEST_PAYLOAD as u64;
     let rest = recorded - begin;
     if rest == 0 {
         return;
@@ -86,10 +86,10 @@ pub(crate) fn call(record: &Record, buffer: u64, length: u64) {
     }
 }
 
-/// A function of its own in the kernel, so that the loop around it is small.
+/// This is a function of its own in the kernel, so that the loop around it is small.
 #[inline(never)]
 fn bytes<const N: usize>(record: &Record, buffer: u64, begin: u64, length: u64) {
-    // Says to the verifier what the callers know.
+    // The callers guarantee this, but the verifier does not know it.
     let length = if length > N as u64 { N as u32 } else { length as u32 };
     let Some(mut room) = reserve::<N>(u64::from(length)) else { return };
     let entry = room.as_mut_ptr();
@@ -106,7 +106,7 @@ fn bytes<const N: usize>(record: &Record, buffer: u64, begin: u64, length: u64) 
     submit(room);
 }
 
-/// Records what has no payload.
+/// Records a head without payload.
 #[inline(always)]
 pub(crate) fn head(record: &Record) {
     let Some(mut room) = reserve::<0>(0) else { return };
@@ -115,7 +115,7 @@ pub(crate) fn head(record: &Record) {
     submit(room);
 }
 
-/// Records a number as payload; false where there is no room.
+/// Records a number as payload; false if there is no room.
 #[inline(always)]
 pub(crate) fn number(record: &Record, number: u64) -> bool {
     let Some(mut room) = reserve::<8>(0) else { return false };
@@ -136,7 +136,8 @@ struct Opening {
     opened: Opened,
 }
 
-/// Records where a connection leads; false where there is no room. Both are written in place, each by its closure, whole: the stack has no room for them.
+/// Records the endpoints of a connection; false if there is no room. Each closure writes its part in place and completely, because
+/// the stack has no room for them.
 #[inline(always)]
 pub(crate) fn opened(record: impl FnOnce(&mut Record), opened: impl FnOnce(&mut Opened)) -> bool {
     let Some(mut room) = RECORDS.reserve::<Opening>(0) else {
@@ -151,14 +152,14 @@ pub(crate) fn opened(record: impl FnOnce(&mut Record), opened: impl FnOnce(&mut 
     true
 }
 
-/// Text of the process: where it is and how long.
+/// A text in the memory of the process.
 #[derive(Clone, Copy)]
 pub(crate) struct Text {
     pub(crate) address: u64,
     pub(crate) length: u64,
 }
 
-/// Records a header field. One that is longer than a record has room for is [`UNREADABLE`] and counted.
+/// Records a header field. If it is too long for a record, the record is [`UNREADABLE`], and the excess bytes are counted.
 #[inline(always)]
 pub(crate) fn field(record: &Record, name: Text, value: Text) {
     let length = value.length.saturating_add(u64::from(LONGEST_NAME));
@@ -174,18 +175,19 @@ pub(crate) fn field(record: &Record, name: Text, value: Text) {
 #[inline(never)]
 fn name_and_value<const N: usize>(record: &Record, name: &Text, value: &Text) {
     let name_length = name.length.min(u64::from(LONGEST_NAME)) as u32;
-    // A value beside the longest name always has room; which name it is beside is too much for the verifier to follow.
+    // A value always has room beside the longest name. The verifier cannot follow the actual length of the name.
     let longest_value = N as u32 - LONGEST_NAME;
     let value_length = value.length.min(u64::from(longest_value)) as u32;
-    let told = u64::from(name_length) + u64::from(value_length);
-    let Some(mut room) = reserve::<N>(told) else { return };
-    let asked = name.length.saturating_add(value.length);
-    if asked > told {
-        count(Loss::BeyondLargestCall, asked - told);
+    let recorded = u64::from(name_length) + u64::from(value_length);
+    let Some(mut room) = reserve::<N>(recorded) else { return };
+    let wanted = name.length.saturating_add(value.length);
+    if wanted > recorded {
+        count(Loss::BeyondLargestCall, wanted - recorded);
     }
-    let is_whole = asked == told;
+    let is_complete = wanted == recorded;
     let entry = room.as_mut_ptr();
-    // SAFETY: the entry is reserved, as large as `Room<N>`; the name is at most `LONGEST_NAME` long, and the value at most the rest.
+    // SAFETY: the entry is reserved, as large as `Room<N>`; the name is at most `LONGEST_NAME` long, and the value at most the
+    // rest.
     unsafe {
         (*entry).record = *record;
         (*entry).record.length = name_length + value_length;
@@ -196,14 +198,14 @@ fn name_and_value<const N: usize>(record: &Record, name: &Text, value: &Text) {
         if !(has_name && has_value) {
             count(Loss::Unreadable, 1);
         }
-        if !(has_name && has_value && is_whole) {
+        if !(has_name && has_value && is_complete) {
             (*entry).record.flags = UNREADABLE;
         }
     }
     submit(room);
 }
 
-/// Room for a record, unless the ring buffer is full: then its `length` bytes of payload are counted as lost.
+/// Reserves room for a record; `None` if the ring buffer is full. Then `length` bytes of payload are counted as lost.
 #[inline(always)]
 fn reserve<const N: usize>(length: u64) -> Option<RingBufEntry<Room<N>>> {
     let room = RECORDS.reserve::<Room<N>>(0);

@@ -1,7 +1,7 @@
-//! Which socket a connection uses, and what follows: whether it is recorded.
+//! Determines the socket of a connection, and so whether it is recorded.
 //!
-//! What counts, from the best on: what is sent or received inside a call of the TLS library; the descriptor that the library has; what is sent
-//! after a call that writes and received before one that reads. Once known, the socket stays.
+//! The evidence, best first: the socket that is used inside a call of the TLS library; the descriptor in the library's object; the
+//! socket that is used just after a call that writes or just before one that reads. Once known, the socket stays.
 
 use aya_ebpf::helpers::{bpf_get_current_cgroup_id, bpf_get_current_pid_tgid, bpf_ktime_get_ns};
 use aya_ebpf::macros::btf_tracepoint;
@@ -50,12 +50,12 @@ pub(crate) fn socket_received(context: BtfTracePointContext) -> i32 {
 struct Used {
     thread: u64,
     socket: Structure,
-    /// 0 where nothing went, for whatever reason.
+    /// 0 if nothing was transferred, for any reason.
     length: u64,
 }
 
 impl Used {
-    /// Nothing if the thread has never called a TLS library, or the socket is not one of TCP.
+    /// `None` if the thread has never called a TLS library, or the socket is not a TCP socket.
     #[inline(always)]
     fn of(context: &BtfTracePointContext) -> Option<Self> {
         let thread = bpf_get_current_pid_tgid();
@@ -66,7 +66,7 @@ impl Used {
     }
 }
 
-/// What a thread sent after it wrote on a connection.
+/// A thread sent on this socket after it wrote on a connection.
 #[inline(always)]
 fn belongs(caller: &Caller, address: u64, socket: Structure) {
     let key = ConnectionAddress { address, process: caller.process, reserved: 0 };
@@ -80,7 +80,7 @@ fn belongs(caller: &Caller, address: u64, socket: Structure) {
 ///
 /// # Safety
 ///
-/// `connection` points into the map of connections.
+/// `connection` must point into the map of connections.
 #[inline(always)]
 pub(crate) unsafe fn guessed(caller: &Caller, address: u64, connection: *mut Connection, socket: u64) {
     // SAFETY: as the caller promises; no reference is made.
@@ -93,11 +93,11 @@ pub(crate) unsafe fn guessed(caller: &Caller, address: u64, connection: *mut Con
     }
 }
 
-/// As [`decide`], of the socket behind a descriptor of the process that runs.
+/// Calls [`decide`] with the socket of a descriptor of the current process.
 ///
 /// # Safety
 ///
-/// `connection` points into the map of connections.
+/// `connection` must point into the map of connections.
 #[inline(always)]
 pub(crate) unsafe fn decide_by(caller: &Caller, address: u64, connection: *mut Connection, descriptor: i32) {
     if let Some(socket) = kernel::socket_of(descriptor) {
@@ -106,14 +106,15 @@ pub(crate) unsafe fn decide_by(caller: &Caller, address: u64, connection: *mut C
     }
 }
 
-/// Keeps the socket of a connection, and the verdict that follows; says where it leads if it is recorded, or was until now. A socket that is not connected, or cannot be read,
-/// changes nothing; neither does a ring buffer that has no room, so that it is said the next time.
+/// Keeps the socket of a connection and the resulting verdict. Records its endpoints if it is wanted, or that it is unwanted if
+/// bytes of it were recorded. A socket that is not connected or cannot be read changes nothing. Without room in the ring buffer
+/// nothing changes either, so the next call tries again.
 ///
-/// A function of its own in the kernel, since more than one program asks it.
+/// This is a function of its own in the kernel, since several programs call it.
 ///
 /// # Safety
 ///
-/// `connection` points into the map of connections.
+/// `connection` must point into the map of connections.
 #[inline(never)]
 pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Connection, socket: u64) {
     let Some(structure) = Structure::at(socket) else { return };
@@ -149,7 +150,7 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
         }
         return;
     };
-    let is_told = records::opened(
+    let has_room = records::opened(
         |record| *record = head(Kind::Opened, size_of::<Opened>() as u32),
         |opened| {
             opened.socket = socket;
@@ -162,7 +163,7 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
             opened.file = file;
         },
     );
-    if !is_told {
+    if !has_room {
         return;
     }
     lifetimes::follow(structure);
@@ -174,7 +175,7 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
     }
 }
 
-/// Whether the other end of a socket is an API server.
+/// Whether the remote end of a socket is an API server.
 #[inline(always)]
 pub(crate) fn leads_to_api_server(socket: Structure) -> bool {
     kernel::remote_end(socket).is_some_and(|remote| API_SERVERS.get_ptr(&remote).is_some())

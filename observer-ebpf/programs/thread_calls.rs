@@ -1,41 +1,41 @@
-//! Calls of a thread into its TLS library that have not returned: a small stack, because they nest.
+//! Calls of a thread into its TLS library that have not returned: a small stack, because calls nest.
 //!
-//! TLS inside TLS calls `SSL_read` of the inner connection from that of the outer one, and a library may build one of the functions on another.
-//! Only the innermost call of a connection and direction counts: the others tell the same bytes again.
+//! TLS inside TLS calls `SSL_read` of the inner connection from that of the outer one, and a library may implement one function by
+//! another. Only the innermost call of a connection and direction counts: the outer ones transfer the same bytes.
 //!
-//! A return may never come (`longjmp`, a thread that is killed), so each call keeps where the stack of the thread was: what lies deeper than
-//! the stack is now has ended.
+//! A call may never return (`longjmp`, a killed thread). So each call keeps the stack pointer of the thread: a call that is deeper
+//! than the stack is now has ended.
 
 use crate::thread_sockets::ThreadSockets;
 
-/// Calls within each other that are told apart.
+/// Most nested calls that are kept.
 const DEEPEST: usize = 4;
 
-/// How far below its return address a function's own frame may reach where the probe at its entry sits, in bytes. Nested calls of a TLS library are
-/// farther apart: whole records are read between them.
+/// Most bytes between the return address of a function and its stack pointer at the probe of its entry. Nested calls of a TLS
+/// library are further apart, since they read complete records in between.
 const FRAME: u64 = 256;
 
-/// A call, from its entry on.
+/// A call, since its entry.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Call {
     pub(crate) connection: u64,
     pub(crate) buffer: u64,
-    /// Where the count of bytes will be (`size_t *`), or 0: it is what is returned.
+    /// Address of the number of bytes (`size_t *`); 0 if the function returns the number.
     pub(crate) count: u64,
     pub(crate) time: u64,
-    /// The stack pointer at the probe of the entry: where the return address is, or inside the function's frame.
+    /// The stack pointer at the probe of the entry. It points to the return address, or into the function's frame.
     pub(crate) stack: u64,
     pub(crate) descriptor: i32,
     pub(crate) is_sending: u32,
-    /// 1: a call within this one was counted, of the same connection and direction.
+    /// 1 if a call within this one was counted, for the same connection and direction.
     pub(crate) is_counted: u32,
     pub(crate) reserved: u32,
-    /// The TCP socket that was used within it, the last one; 0 if none was.
+    /// The last TCP socket that was used within it; 0 if there is none.
     pub(crate) socket: u64,
 }
 
-/// What is kept of a thread.
+/// The state of a thread.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Thread {
@@ -47,16 +47,16 @@ impl Thread {
     pub(crate) const EMPTY: Self = Self { calls: ThreadCalls::EMPTY, sockets: ThreadSockets::EMPTY };
 }
 
-/// The calls of one thread.
+/// A stack of calls.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct ThreadCalls {
-    /// How many there are; more than [`DEEPEST`] are known by number only.
+    /// Number of calls; those beyond [`DEEPEST`] are only counted.
     depth: u64,
     calls: [Call; DEEPEST],
 }
 
-/// What a return finds.
+/// The result of a return.
 pub(crate) enum Returned {
     /// The call that returns.
     From(Call),
@@ -81,10 +81,10 @@ impl ThreadCalls {
         Self { depth: 0, calls: [none; DEEPEST] }
     };
 
-    /// Keeps a call that begins; false if too many have begun.
+    /// Adds a call that begins; false if too many have begun.
     #[inline(always)]
     pub(crate) fn enter(&mut self, call: &Call) -> bool {
-        // The caller of a function has its own return address above.
+        // The return address of a function's caller is at a higher address.
         self.forget_unless(|outer| outer.stack > call.stack);
         let depth = self.depth;
         self.depth = depth + 1;
@@ -95,8 +95,8 @@ impl ThreadCalls {
         true
     }
 
-    /// Takes the call that returns. `stack` is the stack pointer now: after the return instruction it is eight more than where the return address
-    /// is, and inside the function less. The two probes need not sit at the same depth of the frame.
+    /// Removes the call that returns. `stack` is the stack pointer now. After the return instruction it is eight bytes above the
+    /// return address, and inside the function it is lower. The two probes may sit at different depths of the frame.
     #[inline(always)]
     pub(crate) fn leave(&mut self, stack: u64) -> Returned {
         self.forget_unless(|call| call.stack + FRAME >= stack);
@@ -111,7 +111,8 @@ impl ThreadCalls {
         Returned::From(*self.at(depth - 1))
     }
 
-    /// Says that a call which returned was counted: the one around it, if it is of the same connection and direction, tells nothing new.
+    /// Notes that a returned call was counted. The call around it transfers the same bytes if its connection and direction are the
+    /// same.
     #[inline(always)]
     pub(crate) fn counted(&mut self, inner: &Call) {
         let depth = self.depth;
@@ -124,7 +125,8 @@ impl ThreadCalls {
         }
     }
 
-    /// Says that the thread used a socket; false if it is in no call. The innermost one did: it is the connection that the others are carried by.
+    /// Notes that the thread used a socket; false if it is in no call. The innermost call used it, since its connection carries the
+    /// others.
     #[inline(always)]
     pub(crate) fn used(&mut self, socket: u64) -> bool {
         let depth = self.depth;
@@ -137,7 +139,7 @@ impl ThreadCalls {
         true
     }
 
-    /// Takes calls off until one is still under way.
+    /// Removes calls until one is still under way.
     #[inline(always)]
     fn forget_unless(&mut self, is_under_way: impl Fn(&Call) -> bool) {
         for _ in 0..DEEPEST {
@@ -150,8 +152,8 @@ impl ThreadCalls {
     }
 
     #[inline(always)]
-    fn at(&mut self, place: u64) -> &mut Call {
-        // SAFETY: the mask keeps the place below `DEEPEST`, a power of two; the verifier sees it so.
-        unsafe { &mut *(&raw mut self.calls).cast::<Call>().add((place & (DEEPEST as u64 - 1)) as usize) }
+    fn at(&mut self, index: u64) -> &mut Call {
+        // SAFETY: the mask keeps the index below `DEEPEST`, a power of two, which the verifier can follow.
+        unsafe { &mut *(&raw mut self.calls).cast::<Call>().add((index & (DEEPEST as u64 - 1)) as usize) }
     }
 }

@@ -1,41 +1,42 @@
-//! What a program is told of the place where it is attached: the attach cookie.
+//! The attach cookie, by which a program knows where it is attached.
 
-/// So many files are probed at most in one run: as many as the map `CALLS` counts the calls of.
+/// Most files that are probed in one run, and that the map `CALLS` counts.
 pub const MAX_FILES: u16 = 4_096;
 
-/// The cookie of all programs at places of files, 64 bits.
+/// The 64-bit cookie of all programs that are attached to files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttachCookie {
-    /// Which file it is: a number that it has in this run, below [`MAX_FILES`].
+    /// Number of the file in this run, below [`MAX_FILES`].
     pub file: u16,
-    /// For the programs at the entry of `SSL_read` and its like.
+    /// For programs at the entry of `SSL_read` and similar functions.
     pub descriptor: DescriptorOffsets,
 }
 
-/// Where `SSL *` leads to the number of a socket.
+/// How to find the descriptor of the socket from an `SSL *`.
 ///
-/// The number is believed only where the type of the BIO says that it has one (`BIO_TYPE_DESCRIPTOR`, OpenSSL `include/openssl/bio.h.in`):
-/// a BIO in memory, such as those of node and asyncio, has none.
+/// The descriptor is used only if the type of the BIO shows that it has one (`BIO_TYPE_DESCRIPTOR`, OpenSSL
+/// `include/openssl/bio.h.in`). A BIO in memory, such as those of node and asyncio, has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DescriptorOffsets {
-    /// Of the pointer to the BIO that is read from, in the `SSL` (`rbio`), in bytes. 0 or less: not known, and so the descriptor is not.
+    /// Offset in the `SSL` of the pointer to the BIO that is read from (`rbio`), in bytes. If it is 0 or less, the descriptor is
+    /// unknown.
     pub bio: i16,
-    /// Of the pointer to the BIO's method, in the BIO. The method begins with its type, an `int`.
+    /// Offset in the BIO of the pointer to its method. The method begins with its type, an `int`.
     pub method: i16,
-    /// Of the BIO's number, an `int`, in the BIO.
+    /// Offset in the BIO of its number, an `int`.
     pub number: i16,
 }
 
 impl DescriptorOffsets {
-    /// Where nothing is known.
+    /// Offsets of a library that is unknown here.
     pub const UNKNOWN: Self = Self { bio: 0, method: 0, number: 0 };
 
-    /// Those of OpenSSL 3.0 where pointers have eight bytes (`ssl/ssl_local.h`, `crypto/bio/bio_local.h`, openssl-3.0.19).
+    /// Offsets of OpenSSL 3.0 with pointers of eight bytes (`ssl/ssl_local.h`, `crypto/bio/bio_local.h`, openssl-3.0.19).
     pub const OPENSSL_3_0: Self = Self { bio: 0x10, method: 0x08, number: 0x38 };
 }
 
 impl AttachCookie {
-    /// As the kernel keeps it, 16 bits each from the lowest on.
+    /// The cookie for the kernel: four numbers of 16 bits, from the lowest bits up.
     #[must_use]
     pub const fn to_bits(self) -> u64 {
         let DescriptorOffsets { bio, method, number } = self.descriptor;
@@ -46,7 +47,7 @@ impl AttachCookie {
         u64::from_le_bytes([b0, b1, m0, m1, n0, n1, f0, f1])
     }
 
-    /// What the kernel kept.
+    /// The cookie from the kernel.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
         let [b0, b1, m0, m1, n0, n1, f0, f1] = bits.to_le_bytes();
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cookie_is_told_again_as_it_was() {
+    fn cookie_survives_the_round_trip() {
         for (file, descriptor) in [
             (0, DescriptorOffsets::UNKNOWN),
             (MAX_FILES - 1, DescriptorOffsets::OPENSSL_3_0),

@@ -1,67 +1,67 @@
-//! Members of the kernel's structures that the programs read, and where they are.
+//! Members of the kernel's structures that the programs read, and their offsets.
 
-/// A member of a structure of the kernel. Where it lies differs from kernel to kernel: user space reads it from `/sys/kernel/btf/vmlinux`. The only value
-/// of the map `KERNEL_OFFSETS` is an array with the offsets of all members, in bytes, each at its number.
+/// A member of a structure of the kernel. Its offset depends on the kernel, so user space reads it from `/sys/kernel/btf/vmlinux`.
+/// The only value of the map `KERNEL_OFFSETS` is an array of all offsets, in bytes, indexed by member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum KernelMember {
-    /// From a thread to its table of descriptors.
+    /// Pointer from a thread to its table of descriptors.
     TaskFiles = 0,
-    /// From a thread to the leader of its thread group, the process.
+    /// Pointer from a thread to the leader of its thread group, the process.
     TaskLeader = 1,
-    /// The name of a thread.
+    /// Name of a thread.
     TaskName = 2,
-    /// When a thread was started, in nanoseconds since the machine was, the time that it slept included.
+    /// Start time of a thread, in nanoseconds since boot with suspended time.
     TaskStarted = 3,
-    /// From a table of descriptors to its present array.
+    /// Pointer from a table of descriptors to its current array.
     FilesTable = 4,
-    /// How many descriptors the array has room for.
+    /// Capacity of the array.
     TableLength = 5,
-    /// From it to the pointers to files.
+    /// Pointer from the array to the pointers to files.
     TableFiles = 6,
-    /// From a file to what is behind it: of a socket's, a `struct socket`.
+    /// Pointer from a file to its own data: for a socket, its `struct socket`.
     FilePrivate = 7,
-    /// From a file to its inode.
+    /// Pointer from a file to its inode.
     FileInode = 8,
-    /// What kind of file an inode is of.
+    /// Type of an inode.
     InodeMode = 9,
-    /// From a `struct socket` to its `struct sock`.
+    /// Pointer from a `struct socket` to its `struct sock`.
     SocketSock = 10,
-    /// From a `struct socket` back to its file.
+    /// Pointer from a `struct socket` to its file.
     SocketFile = 11,
-    /// The address family.
+    /// Address family of a socket.
     SockFamily = 12,
-    /// The process's own address, of IPv4.
+    /// Local IPv4 address.
     SockLocal = 13,
-    /// The other side's.
+    /// Remote IPv4 address.
     SockRemote = 14,
-    /// The process's own address, of IPv6.
+    /// Local IPv6 address.
     SockLocal6 = 15,
-    /// The other side's.
+    /// Remote IPv6 address.
     SockRemote6 = 16,
-    /// The process's own port, in the byte order of the machine.
+    /// Local port, in the byte order of the machine.
     SockLocalPort = 17,
-    /// The other side's, in that of the network.
+    /// Remote port, in network byte order.
     SockRemotePort = 18,
-    /// The protocol.
+    /// Protocol of a socket.
     SockProtocol = 19,
-    /// What went wrong last, an error number; 0 for nothing.
+    /// Last error of a socket; 0 for none.
     SockError = 20,
-    /// The state.
+    /// State of a socket (Linux `include/net/tcp_states.h`).
     SockState = 21,
-    /// From a thread to what its thread group shares.
+    /// Pointer from a thread to the data that its thread group shares.
     TaskSignal = 22,
-    /// How many threads of the group have not ended.
+    /// Number of threads of the group that have not ended.
     SignalLive = 23,
-    /// How often the thread, or those that it descends from, executed another program.
+    /// Number of programs that the thread and its ancestors have executed.
     TaskExecs = 24,
 }
 
 impl KernelMember {
-    /// How many there are.
+    /// Number of members.
     pub const COUNT: usize = 25;
 
-    /// All of them, in the order of their numbers.
+    /// All members, ordered by number.
     pub const ALL: [Self; Self::COUNT] = [
         Self::TaskFiles,
         Self::TaskLeader,
@@ -90,7 +90,7 @@ impl KernelMember {
         Self::TaskExecs,
     ];
 
-    /// The structure and the member as the kernel names them, with those around it (Linux 6.18; the same in 6.6).
+    /// The kernel's names of the structure and of the member, with the members around it (Linux 6.18; the same in 6.6).
     #[must_use]
     pub const fn path(self) -> (&'static str, &'static str) {
         match self {
@@ -122,7 +122,7 @@ impl KernelMember {
         }
     }
 
-    /// Whether kernels may lack it: those that are built without IPv6 have no addresses of that.
+    /// Whether a kernel may lack it: one without IPv6 has no IPv6 addresses.
     #[must_use]
     pub const fn is_optional(self) -> bool {
         matches!(self, Self::SockLocal6 | Self::SockRemote6)

@@ -1,7 +1,8 @@
-//! What watchtap's eBPF programs and its user space agree on: the records of the ring buffers and the values of the maps.
+//! The layouts that watchtap's eBPF programs and its user space share: records of the ring buffers and values of the maps.
 //!
-//! The programs themselves are the binary of this crate (`programs/`), for the BPF target only, built by `cargo xtask ebpf build`. This library is `no_std` and depends on nothing, so
-//! that both sides can share it. All numbers have the byte order of the machine; each structure has no padding but what is named.
+//! The programs are the binary of this crate (`programs/`), for the BPF target only, built by `cargo xtask ebpf build`. This
+//! library is `no_std` and has no dependencies, so that both sides can use it. All numbers have the byte order of the machine. No
+//! structure has padding, except for its named members.
 #![no_std]
 
 mod connection;

@@ -1,14 +1,14 @@
-//! Beginnings and ends of processes and sockets, in a ring buffer of their own, which plaintext cannot fill.
+//! Events in the lifetimes of processes and sockets. They have a ring buffer of their own, which plaintext cannot fill.
 
-/// What a [`LifetimeEvent`] tells.
+/// The kind of a [`LifetimeEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum LifetimeKind {
-    /// A process executes another program (`sched_process_exec`).
+    /// A process executed another program (`sched_process_exec`).
     Exec = 1,
-    /// The last thread of a process ended (`sched_process_exit`, when the thread group has none left).
+    /// The last thread of a process has ended (`sched_process_exit`, when the thread group has none left).
     Exit = 2,
-    /// The socket of a connection that is recorded changed its state (`inet_sock_set_state`), or was found changed when it became known.
+    /// The socket of a recorded connection changed its state (`inet_sock_set_state`), or had changed it before it became known.
     Socket = 3,
 }
 
@@ -16,20 +16,19 @@ pub enum LifetimeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct LifetimeEvent {
-    /// When, as [`Record::time`](crate::Record::time).
+    /// Time of the event, as [`Record::time`](crate::Record::time).
     pub time: u64,
     /// A [`LifetimeKind`].
     pub kind: u32,
-    /// The process; 0 for a socket, which changes on behalf of whoever runs.
+    /// PID of the process; 0 for a socket, since any process may run while it changes.
     pub process: u32,
-    /// The socket's address in the kernel, the same for all its records; 0 for a process.
+    /// Address of the socket in the kernel, the same in all its events; 0 for a process.
     pub socket: u64,
-    /// The state before (Linux `include/net/tcp_states.h`); 0 where the changes up to `after` were not seen.
+    /// State before (Linux `include/net/tcp_states.h`); 0 if the changes up to `after` were not seen.
     pub before: u16,
-    /// The state after.
+    /// State after.
     pub after: u16,
-    /// What had gone wrong with the socket before it changed, an error number; 0 for nothing. A process that reads the number takes it away, so where `before` is 0 it
-    /// may be missing.
+    /// The socket's error before it changed; 0 for none. Reading the error clears it, so it may be missing where `before` is 0.
     pub error: i32,
 }
 

@@ -1,30 +1,31 @@
-//! What the programs could not record.
+//! Counts of data that the programs could not record.
 
-/// The counters of the map `LOSSES` (one value a processor each), by their place.
+/// The counters of the map `LOSSES`, by index; each has one value per processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Loss {
-    /// Records for which the ring buffer had no room.
+    /// Records without room in the ring buffer.
     NoRoom = 0,
-    /// Bytes of these.
+    /// Bytes of these records.
     NoRoomBytes = 1,
     /// Records whose payload could not be read from the memory of the process.
     Unreadable = 2,
-    /// Calls whose beginning was not seen, or fell out of the map that keeps it, so that their bytes are known by length at most.
+    /// Calls whose entry was not seen, or was evicted from the map that keeps it. At most the number of their bytes is known.
     CallNotKept = 3,
-    /// Connections that found no room in the map of connections.
+    /// Connections without room in the map of connections.
     ConnectionNotKept = 4,
-    /// Bytes of calls beyond the largest one that is recorded whole.
+    /// Bytes of a call beyond [`LARGEST_CALL`](crate::LARGEST_CALL).
     BeyondLargestCall = 5,
-    /// Records of the ring buffer `LIFETIMES` for which it had no room.
+    /// Events without room in the ring buffer `LIFETIMES`.
     LifetimeNoRoom = 6,
-    /// Connections whose socket did not become known in time, or before they were given up: what was recorded by then means nothing, and nothing more is.
+    /// Connections whose socket did not become known in time, or before they were closed. Their recorded bytes are discarded, and
+    /// no more are recorded.
     SocketNotKnown = 7,
-    /// Times that a connection whose socket is known seemed to use another one. The first is kept.
+    /// Times that a connection with a known socket seemed to use another one. The first is kept.
     SocketContradicted = 8,
 }
 
 impl Loss {
-    /// How many there are.
+    /// Number of counters.
     pub const COUNT: u32 = 9;
 }

@@ -1,7 +1,7 @@
-//! The programs as they are built.
+//! The compiled programs.
 
-/// The ELF object with all programs and maps, as `cargo xtask ebpf build` made it (`watchtap.bpf.toml` says of what). It begins at an address
-/// that is a multiple of eight, as its sections want it.
+/// The ELF object with all programs and maps, as built by `cargo xtask ebpf build` (`watchtap.bpf.toml` lists the tools). Its
+/// address is a multiple of eight, as its sections require.
 pub static OBJECT: &[u8] = &ALIGNED.bytes;
 
 const BYTES: &[u8; LENGTH] = include_bytes!("../watchtap.bpf.o");

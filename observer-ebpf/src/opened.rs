@@ -1,10 +1,10 @@
-//! Where a TLS connection leads, and whose it is.
+//! The endpoints and the process of a TLS connection.
 
 /// An address and a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Endpoint {
-    /// That of IPv4 as IPv6 has it mapped (`::ffff:0:0/96`).
+    /// IPv4 addresses are mapped to IPv6 (`::ffff:0:0/96`).
     pub address: [u8; 16],
     /// In the byte order of the machine.
     pub port: u16,
@@ -12,13 +12,13 @@ pub struct Endpoint {
     pub reserved: u16,
 }
 
-/// Which side of a connection a process is.
+/// The role of a process in a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Role {
-    /// The other side is an API server.
+    /// The remote end is an API server.
     Client = 1,
-    /// It is the API server, and the other side is none.
+    /// The local end is an API server, and the remote end is not.
     Server = 2,
 }
 
@@ -26,21 +26,21 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Opened {
-    /// The socket's address in the kernel, as [`LifetimeEvent::socket`](crate::LifetimeEvent::socket).
+    /// Address of the socket in the kernel, as [`LifetimeEvent::socket`](crate::LifetimeEvent::socket).
     pub socket: u64,
-    /// The number of the process's cgroup: the inode of its folder.
+    /// Number of the process's cgroup: the inode of its folder.
     pub cgroup: u64,
-    /// When the process was started, in nanoseconds since the machine was, the time that it slept included.
+    /// Start time of the process, in nanoseconds since boot with suspended time.
     pub started: u64,
-    /// The name of the process (`comm` of proc(5)): up to the first 0.
+    /// Name of the process (`comm` of proc(5)), up to the first 0.
     pub name: [u8; 16],
-    /// The process's own end.
+    /// The end of the process.
     pub local: Endpoint,
-    /// The other side's.
+    /// The other end.
     pub remote: Endpoint,
-    /// The process's [`Role`].
+    /// The [`Role`] of the process.
     pub role: u32,
-    /// The file through whose functions it is seen, as [`AttachCookie::file`](crate::AttachCookie::file).
+    /// The file whose functions show the connection, as [`AttachCookie::file`](crate::AttachCookie::file).
     pub file: u32,
 }
 

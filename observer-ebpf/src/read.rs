@@ -1,4 +1,4 @@
-//! Records out of the bytes of a ring buffer.
+//! Reads records from the bytes of a ring buffer.
 
 use crate::connection::ConnectionKey;
 use crate::lifetime::LifetimeEvent;
@@ -6,7 +6,7 @@ use crate::opened::{Endpoint, Opened};
 use crate::record::Record;
 
 impl Record {
-    /// The record at the beginning of `bytes`, and its payload. Nothing where `bytes` are shorter than what it says of itself.
+    /// The record at the beginning of `bytes`, and its payload; `None` if `bytes` are too short for them.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let mut fields = Fields(bytes);
@@ -32,7 +32,7 @@ impl Record {
 }
 
 impl LifetimeEvent {
-    /// The record that `bytes` are. Nothing where they are shorter.
+    /// The event in `bytes`; `None` if they are too short.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
@@ -49,7 +49,7 @@ impl LifetimeEvent {
 }
 
 impl Opened {
-    /// The payload that `bytes` are. Nothing where they are shorter.
+    /// The payload in `bytes`; `None` if they are too short.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
@@ -66,7 +66,7 @@ impl Opened {
     }
 }
 
-/// Numbers one after the other, as `repr(C)` without padding has them.
+/// Successive fields of a `repr(C)` structure without padding.
 struct Fields<'b>(&'b [u8]);
 
 impl Fields<'_> {
@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    /// Each byte of a structure another, so that a field read from the wrong place differs.
+    /// Each byte of a structure differs from all others, so that a field from the wrong offset differs.
     const BYTES: [u8; 88] = {
         let mut bytes = [0; 88];
         let mut value: u8 = 0;
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_a_life_are_where_the_programs_put_them() {
+    fn fields_of_a_lifetime_event_are_where_the_programs_put_them() {
         let event = LifetimeEvent::read(&BYTES[..32]).unwrap();
         assert_eq!(event.process, u32_at(offset_of!(LifetimeEvent, process)));
         assert_eq!(event.after.to_ne_bytes(), BYTES[offset_of!(LifetimeEvent, after)..][..2]);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_where_a_connection_leads_are_where_the_programs_put_them() {
+    fn fields_of_an_opened_connection_are_where_the_programs_put_them() {
         let opened = Opened::read(&BYTES).unwrap();
         assert_eq!(opened.name[..], BYTES[offset_of!(Opened, name)..][..16]);
         assert_eq!(opened.local.port.to_ne_bytes(), BYTES[offset_of!(Opened, local) + offset_of!(Endpoint, port)..][..2]);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_too_few_are_no_record() {
+    fn too_few_bytes_are_no_record() {
         let mut bytes = BYTES;
         bytes[offset_of!(Record, length)..][..4].copy_from_slice(&25_u32.to_ne_bytes());
         assert!(Record::read(&bytes).is_none());

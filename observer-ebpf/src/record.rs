@@ -1,77 +1,80 @@
-//! What the programs put into the ring buffers.
+//! Records of the ring buffer for plaintext.
 
 use crate::connection::ConnectionKey;
 
-/// The most payload of one record, in bytes: what TLS puts into one record of its own (RFC 8446 §5.1), which is what one call of `SSL_read` returns at most.
+/// Most bytes of payload in one record: the most plaintext of a TLS record (RFC 8446 §5.1), and so the most that one call of
+/// `SSL_read` returns.
 pub const LARGEST_PAYLOAD: usize = 16_384;
 
-/// Room for payload is reserved in one of these sizes, the smallest that suffices.
+/// Sizes of the room that is reserved for payload; the smallest sufficient one is used.
 pub const PAYLOAD_SIZES: [usize; 3] = [512, 4_096, LARGEST_PAYLOAD];
 
-/// Of one call so many bytes are recorded at most; of a larger one the rest is a hole, which the next record's offset shows.
+/// Most bytes of one call that are recorded. The rest of a larger call is a hole, which the offset of the next record shows.
 pub const LARGEST_CALL: usize = 64 * LARGEST_PAYLOAD;
 
-/// Flag of a [`Record`]: the memory of the process could not be read, so the payload is void; a hole of `length` bytes. Also a field that is longer
-/// than a record has room for.
+/// Flag of a [`Record`]: the memory of the process could not be read, so the payload is void: a hole of `length` bytes. It also
+/// marks a field that is too long for a record.
 pub const UNREADABLE: u32 = 1;
 
-/// Flag of a [`Record`] of [`Kind::Closed`]: the library has said to the other side that nothing more will be sent (`close_notify`).
+/// Flag of a [`Record`] of [`Kind::Closed`]: the library has sent `close_notify`.
 pub const CLOSE_NOTIFIED: u32 = 2;
 
-/// Flag of a [`Record`] of [`Kind::Headers`]: nobody wants the connection any more, and so not the fields.
+/// Flag of a [`Record`] of [`Kind::Headers`]: the connection is no longer wanted, and neither are the fields.
 pub const UNWANTED: u32 = 4;
 
-/// What a record tells.
+/// The kind of a [`Record`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Kind {
-    /// Plaintext that the process gave to its TLS library, which took it.
+    /// Plaintext that the process passed to its TLS library, and that the library accepted.
     Sent = 1,
-    /// Plaintext that the process got from its TLS library.
+    /// Plaintext that the TLS library returned to the process.
     Received = 2,
-    /// The TLS connection is given up (`SSL_free`, `(*tls.Conn).Close`): `offset` is what was sent in all, and the payload what was received, 8 bytes.
+    /// The TLS connection is closed (`SSL_free`, `(*tls.Conn).Close`). `offset` is the number of bytes sent, and the payload is the
+    /// number of bytes received, 8 bytes.
     Closed = 3,
-    /// A header field that Go's HPACK encoder is given, for a connection with an API server: the payload is name and value, `name_length` long the first. The address
-    /// is that of the goroutine, `since` and `offset` are 0. In place of the descriptor is how many fields of the same block came before, those among them that
-    /// found no room.
+    /// A header field that was passed to Go's HPACK encoder for a connection with an API server. The payload is its name, of
+    /// `name_length` bytes, and its value. The address is that of the goroutine; `since` and `offset` are 0. `descriptor` is the
+    /// number of earlier fields of the block, including lost ones.
     SentField = 4,
-    /// Go's HTTP/2 client begins to write the header block of a stream, of the fields that the goroutine gave to an encoder before. The number of the stream
-    /// is `offset`, and the payload the address of the goroutine, 8 bytes. `since` is 0, and in place of the descriptor is how many fields the block has.
+    /// Go's HTTP/2 client writes the header block of a stream, from the fields that the goroutine has encoded. `offset` is the
+    /// number of the stream, and the payload is the address of the goroutine, 8 bytes. `since` is 0, and `descriptor` is the number
+    /// of fields in the block.
     Headers = 5,
-    /// A header field that Go's HPACK decoder gives out, as [`Kind::SentField`]. `offset` is how many bytes of the connection were received by
-    /// then: the last byte of the header block is among those of the read that ends there. In place of the descriptor is how many fields of the same read
-    /// came before, those among them that found no room.
+    /// A header field that Go's HPACK decoder returned, with a payload as [`Kind::SentField`]. `offset` is the number of bytes
+    /// received on the connection so far: the header block ends within the read that ends there. `descriptor` is the number of
+    /// earlier fields of the same read, including lost ones.
     ReceivedField = 6,
-    /// Where the connection leads, before its first bytes or, where its socket becomes known only later, as soon as that is: the payload is an
-    /// [`Opened`](crate::Opened), and `offset` is what was sent before.
+    /// The endpoints of the connection became known. The record comes before the first bytes, unless the socket becomes known
+    /// later. The payload is an [`Opened`](crate::Opened), and `offset` is the number of bytes sent before.
     Opened = 7,
-    /// The connection leads to no API server, and bytes of it were recorded before that was known: they mean nothing. There is no payload. Of a connection of
-    /// which nothing was recorded it is not told.
+    /// The connection does not involve an API server, so its recorded bytes are to be discarded. There is no payload. A connection
+    /// without recorded bytes has no such record.
     Elsewhere = 8,
 }
 
-/// The head of each record of plaintext; `length` bytes of payload follow at once.
+/// The head of each record of plaintext; `length` bytes of payload follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Record {
-    /// The connection that this is of.
+    /// The connection of the record.
     pub connection: ConnectionKey,
-    /// When, in nanoseconds since the machine was started, without the time that it slept (`CLOCK_MONOTONIC`, `bpf_ktime_get_ns`). The beginning of a
-    /// call that sends, the end of one that receives.
+    /// Time in nanoseconds since boot, without suspended time (`CLOCK_MONOTONIC`, `bpf_ktime_get_ns`): the start of a call that
+    /// sends, the end of one that receives.
     pub time: u64,
-    /// How many bytes of the same direction of this connection were before the first one of this payload, whether they were recorded or not.
+    /// Number of bytes in the same direction of this connection before this payload, recorded or not.
     pub offset: u64,
-    /// How many bytes of payload there are.
+    /// Number of bytes of payload.
     pub length: u32,
-    /// A [`Kind`]. A number that is none comes of another version of the programs.
+    /// A [`Kind`]. Any other number is from another version of the programs.
     pub kind: u32,
-    /// The thread that called.
+    /// The calling thread.
     pub thread: u32,
-    /// The descriptor of the socket, negative where it could not be read.
+    /// The descriptor of the socket; negative if it could not be read. For header fields, a number of fields: see [`Kind`].
     pub descriptor: i32,
     /// [`UNREADABLE`], [`CLOSE_NOTIFIED`] or [`UNWANTED`], or 0.
     pub flags: u32,
-    /// How much of the payload is the name of a field; else 0.
+    /// Length of a header field's name at the start of the payload; 0 for other records.
     pub name_length: u32,
 }
 

@@ -1,11 +1,11 @@
-//! Keys and values of maps as bytes.
+//! Writes keys and values of maps as bytes.
 
 use crate::connection::{Connection, ConnectionAddress, ConnectionKey, Verdict};
 use crate::filter::Filter;
 use crate::opened::Endpoint;
 
 impl ConnectionKey {
-    /// Under which key the map `CONNECTIONS` has it, as bytes.
+    /// The key of the connection in the map `CONNECTIONS`, as bytes.
     #[must_use]
     pub fn map_key(&self) -> [u8; size_of::<ConnectionAddress>()] {
         let mut bytes = [0; size_of::<ConnectionAddress>()];
@@ -14,7 +14,7 @@ impl ConnectionKey {
         bytes
     }
 
-    /// The value of the map with another verdict; nothing when the value is of another connection by now.
+    /// The value of the map with another verdict; `None` if it belongs to another connection by now.
     #[must_use]
     pub fn with_verdict(
         &self,
@@ -28,7 +28,7 @@ impl ConnectionKey {
 }
 
 impl Endpoint {
-    /// As bytes.
+    /// The key of the map `API_SERVERS`, as bytes.
     #[must_use]
     pub fn to_bytes(self) -> [u8; size_of::<Self>()] {
         let mut bytes = [0; size_of::<Self>()];
@@ -39,7 +39,7 @@ impl Endpoint {
 }
 
 impl Filter {
-    /// As bytes.
+    /// The value of the map `FILTER`, as bytes.
     #[must_use]
     pub fn to_bytes(self) -> [u8; size_of::<Self>()] {
         let mut bytes = [0; size_of::<Self>()];
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verdict_is_put_where_the_programs_look_for_it() {
+    fn verdict_is_put_where_the_programs_read_it() {
         let key = ConnectionKey { address: 0x1122, since: 7, process: 99, reserved: 0 };
         let mut value = [0xAA; size_of::<Connection>()];
         value[..8].copy_from_slice(&7_u64.to_ne_bytes());

@@ -6,7 +6,6 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("docs/accuracy.md", "generated from the names of requests"),
     ("docs/faults.md", "generated from the words of clients"),
     ("docs/glossary.md", "it names the retired words"),
-    ("observer-ebpf/", "its sources are hashed into the committed object, and change with the next build of that"),
     ("xtask/src/tidy/prose/", "its examples break the rule"),
 ];
 
