@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::process::Command;
 
+use watchtap::api_server::UpstreamId;
 use watchtap::demo::DemoServer;
 use watchtap::tap::probe::ProbeOptions;
 
@@ -21,7 +22,7 @@ for path in ['/api/v1/namespaces?limit=500', '/api/v1/namespaces/default/configm
 
 /// Follows connections to this server at the client's end.
 pub(crate) fn of_clients(server: SocketAddr) -> ProbeOptions {
-    ProbeOptions { api_servers: vec![server], ..ProbeOptions::default() }
+    ProbeOptions { api_servers: [(server, UpstreamId::default())].into(), ..ProbeOptions::default() }
 }
 
 /// The clients' arguments: server address, CA and bearer token.

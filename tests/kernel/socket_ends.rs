@@ -115,7 +115,7 @@ fn connection_with_both_ends_on_this_machine_counts_once() {
     })
     .opened();
     assert_eq!(infos.len(), 3, "{infos:?}");
-    assert!(infos.iter().all(|info| info.upstream == server.address && info.process.is_some()), "{infos:?}");
+    assert!(infos.iter().all(|info| info.server == server.address && info.process.is_some()), "{infos:?}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn server_is_seen_where_its_client_is_not_if_requested() {
             continue;
         };
         assert!(server_ends);
-        assert_eq!((info.upstream, &info.process), (server.address, &None));
+        assert_eq!((info.server, &info.process), (server.address, &None));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use observer_core::observer::Snapshot;
+use watchtap::api_server::UpstreamId;
 use watchtap::demo::DemoServer;
 use watchtap::intake::{Intake, IntakeLimits};
 use watchtap::pipeline::{Observing, Outputs, Upstream};
@@ -23,7 +24,7 @@ impl Stage {
         let address: SocketAddr = server.address();
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let upstream = Upstream { listener: address, name: address.to_string(), path_prefix: String::new(), profile: None };
+        let upstream = Upstream { id: UpstreamId::default(), name: address.to_string(), path_prefix: String::new(), profile: None };
         let observing = Observing::start(receiver, clock.now(), vec![upstream], Outputs::default()).unwrap();
         let tap = ProbeTap::start(&of_clients(address), intake, clock).unwrap();
         Self { observing, tap }

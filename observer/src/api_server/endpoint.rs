@@ -7,6 +7,10 @@ use anyhow::{Context, Result};
 use crate::forward_proxy::{ForwardProxy, ProxyEnvironment};
 use crate::kubeconfig::Selected;
 
+/// An API server of a run. All listeners and addresses that lead to the same one share it. The session numbers them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UpstreamId(pub u32);
+
 /// Host and port of an API server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UpstreamEndpoint {

@@ -11,7 +11,7 @@ mod route;
 mod tls;
 
 pub(crate) use credentials::certificate;
-pub use endpoint::UpstreamEndpoint;
+pub use endpoint::{UpstreamEndpoint, UpstreamId};
 pub(crate) use endpoint::{endpoint, forward_proxy};
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 pub(crate) use in_cluster::ServiceInPod;

@@ -99,7 +99,9 @@ impl Probe {
         let mut ends = Ends::open()?;
         let beginning = async {
             let servers = self.api_servers.find().await?;
-            let options = self.flags.options(servers.iter().flat_map(ObservedServer::addresses).copied().collect());
+            let options = self.flags.options(
+                servers.iter().flat_map(|server| server.addresses().iter().map(|address| (*address, server.id()))).collect(),
+            );
             print_message("loading the programs into the kernel, and looking at what runs here");
             let probing = ProbeSession::begin(&servers, options, &self.profiles.source(), outputs).await?;
             anyhow::Ok((servers, probing))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::{CallError, CredentialServer, Keeper, Plan, PluginUser, ask_for_plan, hand_over};
-use crate::api_server::{UpstreamEndpoint, UpstreamTls, UpstreamTrust};
+use crate::api_server::{UpstreamEndpoint, UpstreamId, UpstreamTls, UpstreamTrust};
 use crate::exec_plugin::{ExecCredential, with_cluster};
 use crate::pki::{ClientIdentity, PrivateAuthority};
 use crate::tap::Clock;
@@ -133,6 +133,7 @@ impl Run {
         let issuer = Arc::new(PrivateAuthority::generate().unwrap());
         let proxy = Proxy::bind(ProxyConfig {
             listen: "127.0.0.1:0".parse().unwrap(),
+            upstream_id: UpstreamId::default(),
             upstream: UpstreamEndpoint { host: "api.invalid".to_owned(), port: 443 },
             forward_proxy: None,
             upstream_tls: UpstreamTls::new(&UpstreamTrust::Anybody, "api.invalid", None).unwrap(),

@@ -7,15 +7,17 @@ use observer_core::http::{Direction, Gap, HeaderFields, Protocol, Start};
 use observer_core::observation::{EndManner, Plaintext, Process};
 use observer_core::time::Timestamp;
 
+use crate::api_server::UpstreamId;
+
 /// The facts about a connection when it opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionInfo {
     /// The client's address.
     pub client: SocketAddr,
-    /// Our address that the client connected to; it identifies the listener.
-    pub listener: SocketAddr,
+    /// The API server that it leads to; `None` if a probe saw the server's end at an address that it was not given.
+    pub upstream: Option<UpstreamId>,
     /// The API server's address, or that of a forward proxy in between.
-    pub upstream: SocketAddr,
+    pub server: SocketAddr,
     /// The client's process on this machine, if it was found in time.
     pub process: Option<Process>,
     /// The protocol chosen by ALPN; `None` if it chose nothing, or something other than HTTP/1.1 and HTTP/2.

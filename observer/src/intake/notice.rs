@@ -1,12 +1,10 @@
 //! Reports of a tap about itself and its upstream, outside of any connection.
 
-use std::net::SocketAddr;
-
 use observer_core::observation::{ListenerState, ProbeMissed};
 use observer_core::routing::ServerProfile;
 use observer_core::time::Timestamp;
 
-use crate::api_server::UpstreamError;
+use crate::api_server::{UpstreamError, UpstreamId};
 
 /// One event of a listener, a probe or the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,8 +13,8 @@ pub enum Notice {
     Listener {
         /// When it changed.
         at: Timestamp,
-        /// The listener's address.
-        listener: SocketAddr,
+        /// The API server behind the listener.
+        upstream: UpstreamId,
         /// Its new state.
         state: ListenerState,
     },
@@ -24,17 +22,15 @@ pub enum Notice {
     ResetInsteadOfRefused {
         /// When they were reset.
         at: Timestamp,
-        /// The listener that they had connected to.
-        listener: SocketAddr,
         /// Number of these clients.
         clients: u64,
     },
-    /// New knowledge of the API server behind a listener.
+    /// New knowledge of an API server.
     Profile {
         /// When it was learned.
         at: Timestamp,
-        /// The listener's address.
-        listener: SocketAddr,
+        /// The API server.
+        upstream: UpstreamId,
         /// All that is known of the API server now.
         profile: Box<ServerProfile>,
     },
@@ -63,8 +59,6 @@ pub enum Notice {
     UpstreamFailed {
         /// When it failed.
         at: Timestamp,
-        /// The client's listener.
-        listener: SocketAddr,
         /// How it failed.
         error: UpstreamError,
     },

@@ -7,6 +7,7 @@ use observer_core::observation::Process;
 use observer_core::time::Timestamp;
 
 use super::*;
+use crate::api_server::UpstreamId;
 
 const REQUEST: Direction = Direction::Request;
 const RESPONSE: Direction = Direction::Response;
@@ -78,9 +79,8 @@ fn bytes_that_the_tap_missed_are_a_gap_in_their_place() {
 #[test]
 fn notices_without_room_are_counted_but_for_what_is_waited_for() {
     let (intake, mut receiver) = Intake::new(IntakeLimits { total_reserve: 0, ..IntakeLimits::default() });
-    let listener = info(None).listener;
-    intake.notice(Notice::ResetInsteadOfRefused { at: at(1), listener, clients: 1 });
-    intake.notice(Notice::Profile { at: at(2), listener, profile: Box::default() });
+    intake.notice(Notice::ResetInsteadOfRefused { at: at(1), clients: 1 });
+    intake.notice(Notice::Profile { at: at(2), upstream: UpstreamId::default(), profile: Box::default() });
     let told = drain(&mut receiver);
     assert!(matches!(&told[..], [one] if one.starts_with("Profile")), "{told:?}");
     assert_eq!(intake.losses(), IntakeLosses { notices: 1, ..IntakeLosses::default() });
@@ -243,7 +243,7 @@ fn limits(connection: usize, connection_reserve: usize) -> IntakeLimits {
 
 fn info(protocol: Option<Protocol>) -> ConnectionInfo {
     let address = "127.0.0.1:1".parse().unwrap();
-    ConnectionInfo { client: address, listener: address, upstream: address, process: None, protocol, start: Start::Beginning }
+    ConnectionInfo { client: address, upstream: None, server: address, process: None, protocol, start: Start::Beginning }
 }
 
 #[track_caller]

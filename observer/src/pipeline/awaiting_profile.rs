@@ -5,30 +5,25 @@
 //! gives up after some seconds and reports that.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::net::SocketAddr;
 
 use super::Upstream;
+use crate::api_server::UpstreamId;
 use crate::intake::{ConnectionId, Delivered, Delivery, Notice, TapEvent};
 
 /// Puts deliveries aside, and returns them in their order.
 #[derive(Debug, Default)]
 pub(super) struct AwaitingProfile {
-    names: BTreeMap<SocketAddr, String>,
     /// Servers whose profile is unknown.
-    unknown: BTreeSet<String>,
+    unknown: BTreeSet<UpstreamId>,
     /// Connections to these servers.
-    connections: HashMap<ConnectionId, String>,
-    aside: BTreeMap<String, Vec<Delivered>>,
+    connections: HashMap<ConnectionId, UpstreamId>,
+    aside: BTreeMap<UpstreamId, Vec<Delivered>>,
 }
 
 impl AwaitingProfile {
     pub(super) fn new(upstreams: &[Upstream]) -> Self {
-        let unknown = upstreams.iter().filter(|upstream| upstream.profile.is_none()).map(|upstream| upstream.name.clone());
-        Self {
-            names: upstreams.iter().map(|upstream| (upstream.listener, upstream.name.clone())).collect(),
-            unknown: unknown.collect(),
-            ..Self::default()
-        }
+        let unknown = upstreams.iter().filter(|upstream| upstream.profile.is_none()).map(|upstream| upstream.id);
+        Self { unknown: unknown.collect(), ..Self::default() }
     }
 
     /// The deliveries to decode now: none, `delivered` alone, or `delivered` and those that waited for it.
@@ -36,15 +31,15 @@ impl AwaitingProfile {
         if self.unknown.is_empty() {
             return vec![delivered];
         }
-        if let Delivery::Notice(Notice::Profile { listener, .. }) = &delivered.delivery {
-            let name = self.names.get(listener).cloned().unwrap_or_default();
-            self.unknown.remove(&name);
-            self.connections.retain(|_, upstream| *upstream != name);
-            return std::iter::once(delivered).chain(self.aside.remove(&name).into_iter().flatten()).collect();
+        if let Delivery::Notice(Notice::Profile { upstream, .. }) = &delivered.delivery {
+            let known = *upstream;
+            self.unknown.remove(&known);
+            self.connections.retain(|_, upstream| *upstream != known);
+            return std::iter::once(delivered).chain(self.aside.remove(&known).into_iter().flatten()).collect();
         }
         match self.waits_for(&delivered.delivery) {
-            Some(name) => {
-                self.aside.entry(name).or_default().push(delivered);
+            Some(upstream) => {
+                self.aside.entry(upstream).or_default().push(delivered);
                 Vec::new()
             }
             None => vec![delivered],
@@ -57,12 +52,12 @@ impl AwaitingProfile {
         std::mem::take(&mut self.aside).into_values().flatten().collect()
     }
 
-    fn waits_for(&mut self, delivery: &Delivery) -> Option<String> {
+    fn waits_for(&mut self, delivery: &Delivery) -> Option<UpstreamId> {
         match delivery {
             Delivery::Connection(id, TapEvent::Opened { info, .. }) => {
-                let name = self.names.get(&info.listener).filter(|name| self.unknown.contains(*name))?.clone();
-                self.connections.insert(*id, name.clone());
-                Some(name)
+                let upstream = info.upstream.filter(|upstream| self.unknown.contains(upstream))?;
+                self.connections.insert(*id, upstream);
+                Some(upstream)
             }
             // A closed connection stays: its process may arrive later.
             Delivery::Connection(
@@ -75,7 +70,7 @@ impl AwaitingProfile {
                 | TapEvent::OutOfSight { .. }
                 | TapEvent::Closed { .. },
             )
-            | Delivery::Process(id, _) => self.connections.get(id).cloned(),
+            | Delivery::Process(id, _) => self.connections.get(id).copied(),
             Delivery::Notice(_) => None,
         }
     }

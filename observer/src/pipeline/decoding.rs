@@ -1,7 +1,6 @@
 //! Turns deliveries of taps into observations.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use observer_core::http::{Direction, Start};
@@ -9,7 +8,7 @@ use observer_core::observation::{ConnectionDecoder, Observation, Plaintext, Upst
 use observer_core::time::Timestamp;
 
 use super::Upstream;
-use crate::api_server::UpstreamError;
+use crate::api_server::{UpstreamError, UpstreamId};
 use crate::injected_fault::{self, Place};
 use crate::intake::{ConnectionId, Notice, TapEvent};
 
@@ -66,7 +65,7 @@ impl Decoding {
         match event {
             TapEvent::Opened { at, info, .. } => {
                 let connection = id;
-                let upstream = self.upstream(info.listener);
+                let upstream = info.upstream.and_then(|id| self.upstream(id));
                 let path_prefix = upstream.map_or("", |upstream| upstream.path_prefix.as_str());
                 let decoder = match info.start {
                     Start::Beginning => ConnectionDecoder::new(connection, info.protocol, path_prefix),
@@ -135,8 +134,8 @@ impl Decoding {
     pub(super) fn notice(&self, notice: &Notice) -> Option<Observation> {
         Some(match notice {
             Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
-            Notice::Listener { at, listener, state } => {
-                Observation { at: *at, what: What::Listener { upstream: name(self.upstream(*listener)), state: *state } }
+            Notice::Listener { at, upstream, state } => {
+                Observation { at: *at, what: What::Listener { upstream: name(self.upstream(*upstream)), state: *state } }
             }
             Notice::ResetInsteadOfRefused { at, clients, .. } => {
                 Observation { at: *at, what: What::ResetInsteadOfRefused { connections: *clients } }
@@ -149,15 +148,15 @@ impl Decoding {
                 Observation { at: *at, what: What::NotProbed { file: words(file.clone()), why: words(why.clone()) } }
             }
             Notice::ShutdownRequested { at } => Observation { at: *at, what: What::ShutdownRequested },
-            Notice::Profile { at, listener, profile } => {
-                let upstream = name(self.upstream(*listener));
+            Notice::Profile { at, upstream, profile } => {
+                let upstream = name(self.upstream(*upstream));
                 Observation { at: *at, what: What::Profile { upstream, profile: profile.clone() } }
             }
         })
     }
 
-    fn upstream(&self, listener: SocketAddr) -> Option<&Upstream> {
-        self.upstreams.iter().find(|upstream| upstream.listener == listener)
+    fn upstream(&self, id: UpstreamId) -> Option<&Upstream> {
+        self.upstreams.iter().find(|upstream| upstream.id == id)
     }
 
     fn on(&mut self, id: ConnectionId, act: impl FnOnce(&mut ConnectionDecoder)) {

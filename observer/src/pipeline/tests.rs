@@ -13,6 +13,7 @@ use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 
 use super::*;
+use crate::api_server::UpstreamId;
 use crate::capture::{Bounds, CaptureFile, Pace, Recording};
 use crate::intake::{ConnectionInfo, EndManner, Intake, IntakeLimits, ListenerState, Notice};
 use crate::view::{EventLines, Printer};
@@ -25,8 +26,8 @@ const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nC
 fn what_a_tap_delivers_ends_in_the_snapshot() {
     let outcome = observe(Outputs::default(), |intake| {
         exchange(intake);
-        intake.notice(Notice::Listener { at: now(), listener: anywhere(), state: ListenerState::Refusing });
-        intake.notice(Notice::ResetInsteadOfRefused { at: now(), listener: anywhere(), clients: 3 });
+        intake.notice(Notice::Listener { at: now(), upstream: UpstreamId::default(), state: ListenerState::Refusing });
+        intake.notice(Notice::ResetInsteadOfRefused { at: now(), clients: 3 });
     });
     let totals = &outcome.snapshot.totals;
     assert_eq!((totals.connections, totals.requests, totals.lists, totals.open), (1, 1, 1, 0));
@@ -53,7 +54,7 @@ fn a_run_lasts_until_its_end_and_not_until_its_last_observation() {
     let lines = EventLines::begin(Printer::to(Box::new(Seen(seen)) as Box<dyn Write + Send>)).unwrap();
     let mut lasted = Duration::ZERO;
     let outcome = observe(Outputs::new(vec![Box::new(lines)], None), |intake| {
-        intake.notice(Notice::Listener { at: now(), listener: anywhere(), state: ListenerState::Refusing });
+        intake.notice(Notice::Listener { at: now(), upstream: UpstreamId::default(), state: ListenerState::Refusing });
         observed.recv_timeout(Duration::from_secs(10)).unwrap();
         let begun = Instant::now();
         while lasted < Duration::from_millis(5) {
@@ -88,12 +89,12 @@ fn requests_to_an_unknown_server_wait_until_it_is_known() {
     let profile = || Box::new(ServerProfile::of_version("v1.30.4".parse().unwrap(), Basis::VersionEndpoint));
     for learned in [true, false] {
         let upstream =
-            Upstream { listener: anywhere(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
+            Upstream { id: UpstreamId::default(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default()).unwrap();
         exchange(&intake);
         if learned {
-            intake.notice(Notice::Profile { at: now(), listener: anywhere(), profile: profile() });
+            intake.notice(Notice::Profile { at: now(), upstream: UpstreamId::default(), profile: profile() });
         }
         drop(intake);
         let snapshot = observing.finish().unwrap().snapshot;
@@ -163,12 +164,12 @@ fn processes_that_are_found_late_change_nothing_of_what_is_recorded() {
 fn process_that_is_found_before_its_server_is_known_is_kept() {
     for is_late in [false, true] {
         let upstream =
-            Upstream { listener: anywhere(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
+            Upstream { id: UpstreamId::default(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default()).unwrap();
         two_processes(&intake, is_late);
         let profile = Box::new(ServerProfile::of_version("v1.30.4".parse().unwrap(), Basis::VersionEndpoint));
-        intake.notice(Notice::Profile { at: now(), listener: anywhere(), profile });
+        intake.notice(Notice::Profile { at: now(), upstream: UpstreamId::default(), profile });
         drop(intake);
         let snapshot = observing.finish().unwrap().snapshot;
         let clients: Vec<u64> = snapshot.reflectors.iter().map(|reflector| reflector.client_id.0).collect();
@@ -181,7 +182,7 @@ fn process_that_is_found_before_its_server_is_known_is_kept() {
 fn what_is_not_decoded_by_the_deadline_counts_as_missed() {
     for (patience, decoded) in [(Duration::from_mins(1), true), (Duration::ZERO, false)] {
         let upstream =
-            Upstream { listener: anywhere(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
+            Upstream { id: UpstreamId::default(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default()).unwrap();
         exchange(&intake);
@@ -213,7 +214,7 @@ fn two_processes(intake: &Intake, is_late: bool) {
     one.bytes(now(), Direction::Request, request.as_bytes());
     let (mut other, pending_other) = register(8);
     other.bytes(now(), Direction::Request, request.as_bytes());
-    intake.notice(Notice::ResetInsteadOfRefused { at: now(), listener: anywhere(), clients: 3 });
+    intake.notice(Notice::ResetInsteadOfRefused { at: now(), clients: 3 });
     other.bytes(now(), Direction::Response, RESPONSE);
     one.bytes(now(), Direction::Response, RESPONSE);
     one.closed(now());
@@ -230,8 +231,12 @@ const BOUNDS: Bounds = Bounds { max_size: 1 << 20, files: 2 };
 fn observe(outputs: Outputs, act: impl FnOnce(&Intake)) -> Outcome {
     let (intake, receiver) = Intake::new(IntakeLimits::default());
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
-    let upstream =
-        Upstream { listener: anywhere(), name: "a:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: Some(profile) };
+    let upstream = Upstream {
+        id: UpstreamId::default(),
+        name: "a:6443".to_owned(),
+        path_prefix: "/prefix".to_owned(),
+        profile: Some(profile),
+    };
     let observing = Observing::start(receiver, now(), vec![upstream], outputs).unwrap();
     act(&intake);
     drop(intake);
@@ -250,8 +255,8 @@ fn exchange(intake: &Intake) {
 fn info(start: Start) -> ConnectionInfo {
     ConnectionInfo {
         client: anywhere(),
-        listener: anywhere(),
-        upstream: anywhere(),
+        upstream: Some(UpstreamId::default()),
+        server: anywhere(),
         process: None,
         protocol: Some(Protocol::Http1),
         start,

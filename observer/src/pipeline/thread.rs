@@ -1,6 +1,5 @@
 //! The observing thread.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, JoinHandle};
@@ -288,10 +287,8 @@ impl RecordingObserver {
     }
 }
 
-/// The profiles known from the start, one per server, even if several listeners lead to it.
+/// The profiles known from the start.
 fn known(upstreams: &[Upstream]) -> Vec<What> {
-    let mut named = BTreeSet::new();
-    let fresh = upstreams.iter().filter(|upstream| named.insert(&upstream.name));
-    let known = fresh.filter_map(|upstream| Some((UpstreamName::of(upstream.name.clone()), upstream.profile.clone()?)));
+    let known = upstreams.iter().filter_map(|upstream| Some((UpstreamName::of(upstream.name.clone()), upstream.profile.clone()?)));
     known.map(|(upstream, profile)| What::Profile { upstream, profile: Box::new(profile) }).collect()
 }

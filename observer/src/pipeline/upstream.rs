@@ -1,15 +1,15 @@
-//! The API servers behind the listeners, for the observing thread.
-
-use std::net::SocketAddr;
+//! The API servers of a run, for the observing thread.
 
 use observer_core::routing::ServerProfile;
 
-/// An API server, as the clients of one listener reach it.
+use crate::api_server::UpstreamId;
+
+/// An API server of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upstream {
-    /// The listener's address, which identifies the upstream of a connection.
-    pub listener: SocketAddr,
-    /// The name in reports. Upstreams with the same name are the same API server.
+    /// Its identifier in the reports of taps; no two of a run share one.
+    pub id: UpstreamId,
+    /// The name in reports.
     pub name: String,
     /// A path in front of the API server's own, or empty.
     pub path_prefix: String,

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::listener_config::proxy_config;
 use super::tap_set::Listener;
 use super::{ListenerOptions, listen_port};
-use crate::api_server::forward_proxy;
+use crate::api_server::{UpstreamId, forward_proxy, name};
 use crate::credential::{Keeper, PluginUser};
 use crate::error_chain;
 use crate::intake::Intake;
@@ -29,6 +29,8 @@ pub(super) struct Binding<'a> {
     descriptors: &'a Descriptors,
     authority: Arc<PrivateAuthority>,
     ca_pem: String,
+    /// The API servers behind the listeners, by name.
+    upstreams: BTreeMap<String, UpstreamId>,
     /// The authority of each user with a client certificate or an exec plug-in, by the user's name.
     holders: BTreeMap<Option<String>, Holder>,
     pub(super) listeners: Vec<Listener>,
@@ -63,17 +65,18 @@ impl<'a> Binding<'a> {
     ) -> Result<Self> {
         let authority = Arc::new(PrivateAuthority::generate()?);
         let ca_pem = authority.certificate_pem();
-        let holders = BTreeMap::new();
+        let (upstreams, holders) = (BTreeMap::new(), BTreeMap::new());
         let ListenerOptions { address: listen, via } = options;
         let (listeners, idle) = (Vec::new(), Vec::new());
-        Ok(Self { listen, via, intake, clock, descriptors, authority, ca_pem, holders, listeners, idle, left_out })
+        Ok(Self { listen, via, intake, clock, descriptors, authority, ca_pem, upstreams, holders, listeners, idle, left_out })
     }
 
     /// Binds the next listener. Only a failure of the first one is an error.
     pub(super) fn add(&mut self, pair: Pair) -> Result<()> {
         match self.bind(&pair) {
             Ok(proxy) => {
-                self.listeners.push(Listener { address: proxy.local_addr(), pair, handle: proxy.handle() });
+                let (address, upstream, handle) = (proxy.local_addr(), self.upstream(&pair), proxy.handle());
+                self.listeners.push(Listener { address, upstream, pair, handle });
                 self.idle.push(proxy);
                 Ok(())
             }
@@ -85,8 +88,15 @@ impl<'a> Binding<'a> {
         }
     }
 
+    /// The identifier of a pair's API server.
+    fn upstream(&mut self, pair: &Pair) -> UpstreamId {
+        let next = UpstreamId(u32::try_from(self.upstreams.len()).unwrap_or(u32::MAX));
+        *self.upstreams.entry(name(&pair.selected)).or_insert(next)
+    }
+
     fn bind(&mut self, pair: &Pair) -> Result<Proxy> {
         let admission = self.admission(pair)?;
+        let upstream_id = self.upstream(pair);
         let entrance = match self.via {
             Via::Server => Entrance::Server,
             Via::ProxyUrl => Entrance::ForwardProxy,
@@ -94,7 +104,7 @@ impl<'a> Binding<'a> {
         let config = |listen| {
             let (authority, intake, descriptors) = (Arc::clone(&self.authority), self.intake.clone(), self.descriptors.clone());
             let config = proxy_config(&pair.selected, authority, admission.clone(), listen, intake, self.clock, descriptors)?;
-            anyhow::Ok(ProxyConfig { entrance, ..config })
+            anyhow::Ok(ProxyConfig { upstream_id, entrance, ..config })
         };
         if let Some(listen) = self.listen.filter(|listen| self.listeners.is_empty() && listen.port() != 0) {
             return Ok(Proxy::bind(config(listen)?)?);
@@ -141,7 +151,7 @@ impl<'a> Binding<'a> {
     pub(super) fn keeper(&mut self) -> Result<Keeper> {
         let mut keeper = Keeper::default();
         let listeners = std::mem::take(&mut self.listeners);
-        for Listener { address, pair, handle } in &listeners {
+        for Listener { address, pair, handle, .. } in &listeners {
             let selected = &pair.selected;
             let (Some(plugin), Some(name)) = (&selected.exec_plugin, &selected.user) else { continue };
             let issuer = Arc::clone(&self.holder(Some(name))?.issuer);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use crate::api_server::{certificate, endpoint, forward_proxy, upstream_files, upstream_tls};
+use crate::api_server::{UpstreamId, certificate, endpoint, forward_proxy, upstream_files, upstream_tls};
 use crate::intake::Intake;
 use crate::kubeconfig::Selected;
 use crate::pki::PrivateAuthority;
@@ -25,6 +25,7 @@ pub(super) fn proxy_config(
 ) -> Result<ProxyConfig> {
     Ok(ProxyConfig {
         listen,
+        upstream_id: UpstreamId::default(),
         upstream: endpoint(selected),
         forward_proxy: forward_proxy(selected)?,
         upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::api_server::{self, ServiceInPod, UpstreamEndpoint};
+use crate::api_server::{self, ServiceInPod, UpstreamEndpoint, UpstreamId};
 use crate::kubeconfig::{Kubeconfig, Selected, ServerTrust};
 use crate::pipeline::Upstream;
 
@@ -15,6 +15,8 @@ const MOST_ADDRESSES: usize = 64;
 /// An API server that the probe observes.
 #[derive(Clone, Debug)]
 pub(crate) struct ObservedServer {
+    /// Its identifier in this run.
+    id: UpstreamId,
     /// Its name in reports.
     name: String,
     /// All addresses that its name resolves to.
@@ -35,7 +37,13 @@ impl ObservedServer {
                  reached through it, give its own address with --api-server (it is {proxy})"
             );
         }
-        Ok(Self { name, addresses: Vec::new(), is_verified: !selected.insecure_skip_tls_verify, selected })
+        Ok(Self {
+            id: UpstreamId::default(),
+            name,
+            addresses: Vec::new(),
+            is_verified: !selected.insecure_skip_tls_verify,
+            selected,
+        })
     }
 
     /// The server at an address. It is the kubeconfig's if host and port are the same, otherwise one whose certificate we cannot
@@ -49,16 +57,21 @@ impl ObservedServer {
         }
         let name = endpoint.to_string();
         let selected = Kubeconfig::of_server(&format!("https://{name}"), &ServerTrust::Anybody, "--api-server")?.current()?;
-        Ok(Self { name, addresses: Vec::new(), selected, is_verified: false })
+        Ok(Self { id: UpstreamId::default(), name, addresses: Vec::new(), selected, is_verified: false })
     }
 
     /// The server of the pod that we run in.
     pub(crate) fn in_pod(service: &ServiceInPod) -> Result<Self> {
         let (name, selected) = (service.at.to_string(), service.selected()?);
-        Ok(Self { name, addresses: Vec::new(), selected, is_verified: service.authority.is_some() })
+        Ok(Self { id: UpstreamId::default(), name, addresses: Vec::new(), selected, is_verified: service.authority.is_some() })
     }
 
-    /// Resolves the names of `servers`. A server whose addresses earlier ones have already is left out.
+    /// Its identifier in this run.
+    pub(crate) fn id(&self) -> UpstreamId {
+        self.id
+    }
+
+    /// Resolves the names of `servers`, and numbers them. A server whose addresses earlier ones have already is left out.
     pub(crate) async fn resolve(servers: Vec<Self>) -> Result<Vec<Self>> {
         let mut found = Vec::new();
         let mut taken = BTreeSet::new();
@@ -68,6 +81,7 @@ impl ObservedServer {
             let looked_up = looked_up.with_context(|| format!("cannot look up the API server {}", server.name))?;
             server.addresses = looked_up.map(canonical).filter(|address| taken.insert(*address)).collect();
             if !server.addresses.is_empty() {
+                server.id = UpstreamId(u32::try_from(found.len()).unwrap_or(u32::MAX));
                 found.push(server);
             }
         }
@@ -99,15 +113,10 @@ impl ObservedServer {
         self.is_verified
     }
 
-    /// One [`Upstream`] per address for the observing thread, without a server profile.
-    pub(crate) fn upstreams(&self) -> impl Iterator<Item = Upstream> {
-        let path_prefix = &self.selected.upstream.path_prefix;
-        self.addresses.iter().map(|listener| Upstream {
-            listener: *listener,
-            name: self.name.clone(),
-            path_prefix: path_prefix.clone(),
-            profile: None,
-        })
+    /// The server for the observing thread, without a profile.
+    pub(crate) fn upstream(&self) -> Upstream {
+        let (name, path_prefix) = (self.name.clone(), self.selected.upstream.path_prefix.clone());
+        Upstream { id: self.id, name, path_prefix, profile: None }
     }
 }
 

@@ -31,7 +31,7 @@ impl ProbeSession {
     ) -> Result<Self> {
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let upstreams: Vec<Upstream> = servers.iter().flat_map(ObservedServer::upstreams).collect();
+        let upstreams: Vec<Upstream> = servers.iter().map(ObservedServer::upstream).collect();
         let observing = Observing::start(receiver, clock.now(), upstreams, outputs).context("cannot start the observing thread")?;
         let tap_intake = intake.clone();
         let tap = spawn_blocking(move || ProbeTap::start(&options, tap_intake, clock)).await?;
@@ -41,9 +41,7 @@ impl ProbeSession {
             let (server, profiles, intake) = (server.clone(), profiles.clone(), intake.clone());
             learning.spawn(async move {
                 let profile = Box::new(profiles.learn(server.selected()).await);
-                if let Some(listener) = server.addresses().first().copied() {
-                    intake.notice(Notice::Profile { at: clock.now(), listener, profile });
-                }
+                intake.notice(Notice::Profile { at: clock.now(), upstream: server.id(), profile });
             });
         }
         Ok(Self { tap, observing, learning, intake, clock })

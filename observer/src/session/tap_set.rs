@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use observer_core::routing::ServerProfile;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -19,7 +18,7 @@ use super::ListenerOptions;
 use super::binding::Binding;
 use super::private_folder::{folder_variable, private_folder, runtime_directory};
 use super::stand_in::StandIn;
-use crate::api_server::{self, ProfileSource, request};
+use crate::api_server::{self, ProfileSource, UpstreamId, request};
 use crate::credential::CredentialServer;
 use crate::intake::{Intake, Notice};
 use crate::kubeconfig::{Kubeconfig, LeftOut, Pair, Pairs, RunFolder};
@@ -54,6 +53,8 @@ pub(crate) struct TapSet {
 pub(crate) struct Listener {
     /// The address that clients connect to.
     pub(crate) address: SocketAddr,
+    /// The API server that it leads to.
+    pub(super) upstream: UpstreamId,
     /// The cluster, the user, and the contexts that combine them.
     pub(crate) pair: Pair,
     pub(super) handle: ProxyHandle,
@@ -118,20 +119,16 @@ impl TapSet {
     /// version here, unless the flags make that unnecessary.
     pub(super) async fn upstreams(&self, profiles: &ProfileSource) -> Vec<pipeline::Upstream> {
         let mut upstreams: Vec<pipeline::Upstream> = Vec::new();
-        let mut current = None;
         for listener in &self.listeners {
-            let name = listener.upstream_name();
-            let profile = match &current {
-                Some((known, profile)) if *known == name => Some(ServerProfile::clone(profile)),
-                Some(_) => profiles.without_asking(),
-                None => {
-                    let learned = profiles.learn(&listener.pair.selected).await;
-                    current = Some((name.clone(), learned.clone()));
-                    Some(learned)
-                }
-            };
-            let path_prefix = listener.pair.selected.upstream.path_prefix.clone();
-            upstreams.push(pipeline::Upstream { listener: listener.address, name, path_prefix, profile });
+            let id = listener.upstream;
+            if upstreams.iter().any(|upstream| upstream.id == id) {
+                continue;
+            }
+            let selected = &listener.pair.selected;
+            // The first listener is the current context's.
+            let profile = if upstreams.is_empty() { Some(profiles.learn(selected).await) } else { profiles.without_asking() };
+            let (name, path_prefix) = (listener.upstream_name(), selected.upstream.path_prefix.clone());
+            upstreams.push(pipeline::Upstream { id, name, path_prefix, profile });
         }
         upstreams
     }
@@ -161,11 +158,12 @@ impl TapSet {
     }
 
     fn learn_later(&mut self, profiles: &ProfileSource, intake: &Intake, clock: Clock) {
-        let current = self.listeners.first().map(Listener::upstream_name);
-        let mut asked: BTreeMap<String, Arc<AtomicBool>> = BTreeMap::new();
-        for listener in self.listeners.iter().filter(|listener| Some(listener.upstream_name()) != current) {
-            let asked = Arc::clone(asked.entry(listener.upstream_name()).or_default());
-            let (address, selected, handle) = (listener.address, listener.pair.selected.clone(), listener.handle.clone());
+        let current = self.listeners.first().map(|listener| listener.upstream);
+        let mut asked: BTreeMap<UpstreamId, Arc<AtomicBool>> = BTreeMap::new();
+        for listener in self.listeners.iter().filter(|listener| Some(listener.upstream) != current) {
+            let upstream = listener.upstream;
+            let asked = Arc::clone(asked.entry(upstream).or_default());
+            let (selected, handle) = (listener.pair.selected.clone(), listener.handle.clone());
             let (profiles, intake) = (profiles.clone(), intake.clone());
             let left = left(self.leaving.subscribe());
             self.learning.spawn(async move {
@@ -177,7 +175,7 @@ impl TapSet {
                 }
                 if !asked.swap(true, Ordering::Relaxed) {
                     let profile = Box::new(profiles.learn(&selected).await);
-                    intake.notice(Notice::Profile { at: clock.now(), listener: address, profile });
+                    intake.notice(Notice::Profile { at: clock.now(), upstream, profile });
                 }
             });
         }

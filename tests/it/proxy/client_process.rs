@@ -10,6 +10,7 @@ use observer_core::observer::{Event, Missed, Totals};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 use tokio::io::AsyncWriteExt;
+use watchtap::api_server::UpstreamId;
 use watchtap::client_process::ProcessFinder;
 use watchtap::intake::{Delivery, Intake, IntakeLimits, IntakeReceiver, TapEvent};
 use watchtap::pipeline::EventSink;
@@ -96,7 +97,7 @@ async fn restart(when: Found) -> Vec<String> {
     let mut rig = Rig::with(Options { alpn: &["http/1.1"], intake: Some(intake), ..Options::default() });
     let (sender, told) = channel();
     let outputs = Outputs::new(vec![Box::new(Sink(sender))], None);
-    let observing = Observing::start(receiver, Clock::start().now(), vec![server(&rig)], outputs).unwrap();
+    let observing = Observing::start(receiver, Clock::start().now(), vec![server()], outputs).unwrap();
 
     let mut present = Vec::new();
     for pid in [7, 8] {
@@ -191,9 +192,9 @@ fn process(pid: u32) -> Process {
     Process { pid, started: u64::from(pid), name: "controller".to_owned(), container: None }
 }
 
-fn server(rig: &Rig) -> Upstream {
+fn server() -> Upstream {
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
-    Upstream { listener: rig.address, name: "a:6443".to_owned(), path_prefix: String::new(), profile: Some(profile) }
+    Upstream { id: UpstreamId::default(), name: "a:6443".to_owned(), path_prefix: String::new(), profile: Some(profile) }
 }
 
 /// Passes events to the test, one line each.

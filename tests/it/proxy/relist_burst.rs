@@ -15,6 +15,7 @@ use observer_core::observer::{Event, Missed, RequestRecord, Totals};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use watchtap::api_server::UpstreamId;
 use watchtap::intake::{Intake, IntakeLimits};
 use watchtap::pipeline::EventSink;
 use watchtap::pipeline::{Observing, Outputs, Upstream};
@@ -46,7 +47,7 @@ async fn relist_burst_past_an_observer_that_stands_still() {
     }
     let (sender, mut seen) = channel(64);
     let outputs = Outputs::new(vec![Box::new(Sink(sender))], None);
-    let observing = Observing::start(receiver, Clock::start().now(), vec![server(&rig)], outputs).unwrap();
+    let observing = Observing::start(receiver, Clock::start().now(), vec![server()], outputs).unwrap();
     let (mut records, mut missed) = (Vec::new(), BTreeMap::new());
     // A gap at the end of the last list is reported with the next bytes of the connection.
     take(BURST.len() - 1, &mut seen, &mut records, &mut missed).await;
@@ -125,9 +126,9 @@ fn body(resource: &str, objects: usize) -> Vec<u8> {
     format!(r#"{{"kind":"List","apiVersion":"v1","metadata":{{"resourceVersion":"17"}},"items":[{}]}}"#, items.join(",")).into()
 }
 
-fn server(rig: &Rig) -> Upstream {
+fn server() -> Upstream {
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
-    Upstream { listener: rig.address, name: "a:6443".to_owned(), path_prefix: String::new(), profile: Some(profile) }
+    Upstream { id: UpstreamId::default(), name: "a:6443".to_owned(), path_prefix: String::new(), profile: Some(profile) }
 }
 
 /// Waits until `number` requests have ended; adds the bytes missed meanwhile to `missed`, by stream.

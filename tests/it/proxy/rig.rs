@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use watchtap::api_server::{ClientCertificate, UpstreamEndpoint, UpstreamTls, UpstreamTrust};
+use watchtap::api_server::{ClientCertificate, UpstreamEndpoint, UpstreamId, UpstreamTls, UpstreamTrust};
 use watchtap::intake::{Delivery, Intake, IntakeReceiver, TapEvent};
 use watchtap::pki::PrivateAuthority;
 use watchtap::tap::Clock;
@@ -204,6 +204,7 @@ pub(super) fn config(upstream: SocketAddr, upstream_tls: UpstreamTls) -> ProxyCo
         upstream: endpoint(upstream),
         forward_proxy: None,
         upstream_tls,
+        upstream_id: UpstreamId::default(),
         upstream_files: None,
         authority: Arc::new(PrivateAuthority::generate().unwrap()),
         entrance: Entrance::Server,

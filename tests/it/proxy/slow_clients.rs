@@ -8,6 +8,7 @@ use std::time::Duration;
 use observer_core::routing::{Basis, ServerProfile};
 use rustls::ClientConnection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use watchtap::api_server::UpstreamId;
 use watchtap::intake::{Intake, IntakeLimits};
 use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
@@ -24,7 +25,8 @@ async fn request_heads_that_come_byte_by_byte_pass_as_they_come() {
     let (intake, receiver) = Intake::new(IntakeLimits::default());
     let mut rig = Rig::with(Options { alpn: &["http/1.1"], intake: Some(intake), ..Options::default() });
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
-    let server = Upstream { listener: rig.address, name: "a:6443".to_owned(), path_prefix: String::new(), profile: Some(profile) };
+    let server =
+        Upstream { id: UpstreamId::default(), name: "a:6443".to_owned(), path_prefix: String::new(), profile: Some(profile) };
     let observing = Observing::start(receiver, Clock::start().now(), vec![server], Outputs::default()).unwrap();
     let mut slow = Vec::new();
     for _ in 0..CLIENTS {

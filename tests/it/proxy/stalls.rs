@@ -10,6 +10,7 @@ use observer_core::reflector::ReflectorState;
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
+use watchtap::api_server::UpstreamId;
 use watchtap::intake::{Intake, IntakeLimits};
 use watchtap::pipeline::EventSink;
 use watchtap::pipeline::{Observing, Outputs, Upstream};
@@ -85,7 +86,7 @@ impl Stage {
         let alpn: &[&str] = if protocol == "h2" { &["h2"] } else { &["http/1.1"] };
         let rig = Rig::with(Options { alpn, intake: Some(intake), ..Options::default() });
         let profile = Some(ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint));
-        let server = Upstream { listener: rig.address, name: "a:6443".to_owned(), path_prefix: String::new(), profile };
+        let server = Upstream { id: UpstreamId::default(), name: "a:6443".to_owned(), path_prefix: String::new(), profile };
         let (sender, told) = channel();
         let outputs = Outputs::new(vec![Box::new(Stalls(sender))], None);
         let observing = Observing::start(receiver, Clock::start().now(), vec![server], outputs).unwrap();

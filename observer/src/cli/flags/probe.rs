@@ -1,10 +1,12 @@
 //! Flags that choose the connections a probe reads, and limit its cost.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::api_server::UpstreamId;
 use crate::tap::probe::ProbeOptions;
 
 /// The processes to probe, and the limits of the probe.
@@ -46,7 +48,7 @@ pub(crate) struct ProbeFlags {
 
 impl ProbeFlags {
     /// The options of a probe for connections with these addresses.
-    pub(crate) fn options(&self, api_servers: Vec<SocketAddr>) -> ProbeOptions {
+    pub(crate) fn options(&self, api_servers: BTreeMap<SocketAddr, UpstreamId>) -> ProbeOptions {
         ProbeOptions {
             api_servers,
             server_ends: self.server_ends,

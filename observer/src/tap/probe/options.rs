@@ -1,7 +1,10 @@
 //! The options of a probe, and its outcome.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+
+use crate::api_server::UpstreamId;
 
 /// At 5 µs each, so many calls a second cost about half of a processor. That is the cost where the probed instructions must be
 /// single-stepped: 1 to 2 µs at the entry, and again at the return.
@@ -14,8 +17,9 @@ const CALLS_PER_SECOND: u32 = 100_000;
 /// later keeps the decision until it executes another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeOptions {
-    /// The addresses of API servers, as their clients reach them, 64 at most. Only connections to one of them are followed.
-    pub api_servers: Vec<SocketAddr>,
+    /// The addresses of API servers, as their clients reach them, 64 at most, and the server at each. Only connections to one of
+    /// them are followed.
+    pub api_servers: BTreeMap<SocketAddr, UpstreamId>,
     /// Whether connections are also followed at the API server's end. A connection seen at both ends counts once, unless its
     /// addresses are translated in between.
     pub server_ends: bool,
@@ -45,7 +49,7 @@ impl Default for ProbeOptions {
     /// No API server, all processes, a ring buffer of 8 MiB, and 100,000 calls a second per file.
     fn default() -> Self {
         Self {
-            api_servers: Vec::new(),
+            api_servers: BTreeMap::new(),
             server_ends: false,
             ring_bytes: 8 << 20,
             processes: Vec::new(),

@@ -12,6 +12,7 @@
 //! attaching one ends, and all attachments end with it. Then the findings end, and the collecting thread takes the rest of the
 //! rings. A panic in either thread has the same effect, since it ends both channels.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -54,6 +55,7 @@ impl ProbeTap {
     ///
     /// A target of the options does not exist, or the kernel refuses a step.
     pub fn start(options: &ProbeOptions, intake: Intake, clock: Clock) -> Result<Self, ProbeError> {
+        let api_servers: Vec<SocketAddr> = options.api_servers.keys().copied().collect();
         let selection = Selection::of(options)?;
         let files = ProbedFiles::new(ExcludedFiles::of(&options.exclude)?);
         let (namespace_device, namespace_inode) = pid_namespace();
@@ -62,7 +64,7 @@ impl ProbeTap {
             ring_bytes: options.ring_bytes,
             filter: Filter { flags, own: std::process::id(), namespace_device, namespace_inode },
             selected: selection.selected(),
-            api_servers: options.api_servers.clone(),
+            api_servers: api_servers.clone(),
         })?;
         let wakeups = Wakeups::of(recorded.rings()).map_err(ProbeError::Wakeups)?;
         programs.report_processes()?;
@@ -76,18 +78,18 @@ impl ProbeTap {
             kept.linger = Duration::ZERO;
         }
         if options.server_ends {
-            limits.extend(without_listeners(&options.api_servers));
+            limits.extend(without_listeners(&api_servers));
         }
         let (ready, is_ready) = sync_channel(1);
         let (orders, given) = Orders::new();
         let (found, findings) = findings();
-        let (api_servers, calls_per_second) = (options.api_servers.clone(), options.calls_per_second);
+        let calls_per_second = options.calls_per_second;
         let heartbeat = Heartbeat::now();
         let task = Task { files, programs, selection, api_servers, calls_per_second, heartbeat: heartbeat.clone() };
         let attacher = Attacher::new(task, ready, found);
         // The end of its findings shows how it ended.
         Builder::new().name("probe-attach".to_owned()).spawn(move || attacher.run(&given)).map_err(ProbeError::Thread)?;
-        let in_order = InOrder::new(Times::now(clock), Assembly::new(intake.clone(), kept));
+        let in_order = InOrder::new(Times::now(clock), Assembly::new(intake.clone(), options.api_servers.clone(), kept));
         let reporter = Reporter::new(intake, clock);
         let collector = Collector { clock, recorded, wakeups, in_order, reporter, orders, findings, heartbeat };
         let mut tap = Self::of_thread(limits, move |is_asked| collector.run(is_asked))?;

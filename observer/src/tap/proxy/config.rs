@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Descriptors;
-use crate::api_server::{UpstreamEndpoint, UpstreamFiles, UpstreamTls};
+use crate::api_server::{UpstreamEndpoint, UpstreamFiles, UpstreamId, UpstreamTls};
 use crate::forward_proxy::ForwardProxy;
 use crate::intake::Intake;
 use crate::pki::PrivateAuthority;
@@ -16,6 +16,8 @@ use crate::tap::Clock;
 pub struct ProxyConfig {
     /// The address that clients connect to; with port 0 the system chooses the port.
     pub listen: SocketAddr,
+    /// The API server, as observations refer to it.
+    pub upstream_id: UpstreamId,
     /// The API server's host and port.
     pub upstream: UpstreamEndpoint,
     /// The forward proxy through which it is reached, if any.

@@ -51,6 +51,7 @@ impl Proxy {
         let port = BoundPort::bind(config.listen)?;
         let shared = Arc::new(Shared {
             address: port.address(),
+            upstream_id: config.upstream_id,
             route: UpstreamRoute::new(config.upstream, config.forward_proxy, &config.upstream_tls),
             entrance: config.entrance,
             connection_tls: CurrentTls::new(config.authority, config.entrance, &config.admission, config.upstream_tls)?,

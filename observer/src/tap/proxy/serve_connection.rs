@@ -75,8 +75,8 @@ pub(super) async fn serve_connection(
 }
 
 fn tee(shared: &Shared, established: &Established, client: SocketAddr, process: Inquiry) -> Tee {
-    let (listener, upstream, protocol) = (shared.address, established.upstream_address, established.protocol);
-    let info = ConnectionInfo { client, listener, upstream, process: None, protocol, start: Start::Beginning };
+    let (upstream, server, protocol) = (Some(shared.upstream_id), established.upstream_address, established.protocol);
+    let info = ConnectionInfo { client, upstream, server, process: None, protocol, start: Start::Beginning };
     match (shared.intake.as_ref().and_then(|intake| register(intake, shared.clock, info, process)), protocol) {
         (Some(feed), _) => Tee::Observed(feed, shared.clock),
         (None, Some(Protocol::Http2)) => Tee::Framed(FrameWalker::of_responses()),

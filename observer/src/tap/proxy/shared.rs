@@ -11,13 +11,14 @@ use super::counters::Counters;
 use super::gate::Gate;
 use super::renewal::Renewal;
 use super::{Descriptors, Entrance, ListenerState};
-use crate::api_server::{TlsConfigError, UpstreamError, UpstreamIdentity, UpstreamRoute};
+use crate::api_server::{TlsConfigError, UpstreamError, UpstreamId, UpstreamIdentity, UpstreamRoute};
 use crate::intake::{Intake, Notice};
 use crate::tap::Clock;
 
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) address: SocketAddr,
+    pub(super) upstream_id: UpstreamId,
     pub(super) route: UpstreamRoute,
     pub(super) entrance: Entrance,
     pub(super) connection_tls: CurrentTls,
@@ -53,15 +54,13 @@ impl Shared {
     pub(super) fn reset_instead_of_refused(&self, clients: u64) {
         if clients > 0 {
             self.counters.reset_instead_of_refused.add(clients);
-            let (at, listener) = (self.clock.now(), self.address);
-            self.notice(Notice::ResetInsteadOfRefused { at, listener, clients });
+            self.notice(Notice::ResetInsteadOfRefused { at: self.clock.now(), clients });
         }
     }
 
     /// Counts and reports a client that could not be served.
     pub(super) fn upstream_failed(&self, error: UpstreamError) {
-        let (at, listener) = (self.clock.now(), self.address);
-        self.notice(Notice::UpstreamFailed { at, listener, error: error.clone() });
+        self.notice(Notice::UpstreamFailed { at: self.clock.now(), error: error.clone() });
         self.counters.upstream_failed(error);
     }
 
@@ -89,8 +88,7 @@ impl Shared {
 
     /// Reports that the listener opened or closed.
     pub(super) fn listener_is(&self, state: ListenerState) {
-        let (at, listener) = (self.clock.now(), self.address);
-        self.notice(Notice::Listener { at, listener, state });
+        self.notice(Notice::Listener { at: self.clock.now(), upstream: self.upstream_id, state });
     }
 
     fn notice(&self, notice: Notice) {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
-use watchtap::api_server::{UpstreamEndpoint, UpstreamTls, UpstreamTrust};
+use watchtap::api_server::{UpstreamEndpoint, UpstreamId, UpstreamTls, UpstreamTrust};
 use watchtap::pki::PrivateAuthority;
 use watchtap::tap::Clock;
 use watchtap::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig};
@@ -34,6 +34,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
         upstream: UpstreamEndpoint { host: Ipv4Addr::LOCALHOST.to_string(), port: args.upstream },
         forward_proxy: None,
         upstream_tls: UpstreamTls::new(&trust, "127.0.0.1", None)?,
+        upstream_id: UpstreamId::default(),
         upstream_files: None,
         authority: Arc::new(PrivateAuthority::generate()?),
         entrance: Entrance::Server,

@@ -147,6 +147,6 @@ impl Default for Decoder {
 }
 
 fn info() -> ConnectionInfo {
-    let [client, listener, upstream] = [1, 2, 3].map(|port| ([127, 0, 0, 1], port).into());
-    ConnectionInfo { client, listener, upstream, process: None, protocol: Some(Protocol::Http2), start: Start::Beginning }
+    let [client, server] = [1, 2].map(|port| ([127, 0, 0, 1], port).into());
+    ConnectionInfo { client, upstream: None, server, process: None, protocol: Some(Protocol::Http2), start: Start::Beginning }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use observer_core::k8s::Container;
@@ -14,6 +15,7 @@ use super::followed::{Followed, Last, beginning};
 use super::header_recovery::HeaderRecovery;
 use super::socket::Socket;
 use super::transfer::{Plaintext, Transfer, Way};
+use crate::api_server::UpstreamId;
 use crate::intake::{EndManner, Intake};
 
 /// Most state changes of a socket after it is connected, and one for its state when it became known.
@@ -49,6 +51,8 @@ pub enum Recording {
 #[derive(Debug)]
 pub struct Assembly {
     intake: Intake,
+    /// The API server at each address.
+    upstreams: BTreeMap<SocketAddr, UpstreamId>,
     limits: Limits,
     connections: HashMap<ConnectionKey, Connection>,
     /// Unwanted connections: their records still come until the programs know.
@@ -77,9 +81,10 @@ impl Default for Limits {
 
 impl Assembly {
     /// Creates an assembly that reports recorded connections to `intake`.
-    pub fn new(intake: Intake, limits: Limits) -> Self {
+    pub fn new(intake: Intake, upstreams: BTreeMap<SocketAddr, UpstreamId>, limits: Limits) -> Self {
         Self {
             intake,
+            upstreams,
             limits,
             connections: HashMap::new(),
             dismissed: HashSet::new(),
@@ -340,7 +345,8 @@ impl Assembly {
         let (transfers, ends) = (waiting.held.take(), std::mem::take(&mut waiting.ends));
         let (Some(socket), Some(first)) = (waiting.socket.clone(), transfers.first()) else { return Recording::Continues };
         let (protocol, start) = beginning(socket.role, first);
-        let info = socket.info(protocol, start, self.both_ends.client(&socket.endpoints));
+        let upstream = self.upstreams.get(&socket.endpoints.server).copied();
+        let info = socket.info(upstream, protocol, start, self.both_ends.client(&socket.endpoints));
         let feed = if info.process.is_none() && socket.is_on_one_machine() {
             let registered = self.intake.register_before_process(first.at, info);
             registered.map(|(feed, pending)| {

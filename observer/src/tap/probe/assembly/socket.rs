@@ -7,6 +7,7 @@ use observer_core::k8s::Container;
 use observer_core::observation::Process;
 use observer_ebpf::{Endpoint, NANOSECONDS_A_TICK, Opened, Role};
 
+use crate::api_server::UpstreamId;
 use crate::intake::ConnectionInfo;
 
 /// The socket of a connection, as the programs report it once they know it.
@@ -47,10 +48,16 @@ impl Socket {
     }
 
     /// The report to the intake. `other` is the client's process, if known, where ours is the server's end.
-    pub(super) fn info(&self, protocol: Option<Protocol>, start: Start, other: Option<Process>) -> ConnectionInfo {
+    pub(super) fn info(
+        &self,
+        upstream: Option<UpstreamId>,
+        protocol: Option<Protocol>,
+        start: Start,
+        other: Option<Process>,
+    ) -> ConnectionInfo {
         let Endpoints { client, server } = self.endpoints;
         let process = if self.role == Role::Client { Some(self.process.clone()) } else { other };
-        ConnectionInfo { client, listener: server, upstream: server, process, protocol, start }
+        ConnectionInfo { client, upstream, server, process, protocol, start }
     }
 
     /// Whether both ends are certainly on this machine. They may be even if this is false: pods have addresses of their own.

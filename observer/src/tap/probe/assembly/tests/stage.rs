@@ -45,7 +45,7 @@ impl Stage {
 
     pub(super) fn with(limits: Limits) -> Self {
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        Self { assembly: Assembly::new(intake.clone(), limits), intake, receiver, encoded: BTreeMap::new() }
+        Self { assembly: Assembly::new(intake.clone(), BTreeMap::new(), limits), intake, receiver, encoded: BTreeMap::new() }
     }
 
     /// A client with recorded header fields.
@@ -254,7 +254,7 @@ fn line(delivery: &Delivery) -> String {
     let text = match event {
         TapEvent::Opened { info, .. } => {
             let (protocol, start): (Option<Protocol>, Start) = (info.protocol, info.start);
-            format!("opened {protocol:?} {start:?} {} to {}", info.client, info.upstream)
+            format!("opened {protocol:?} {start:?} {} to {}", info.client, info.server)
         }
         TapEvent::Bytes { direction, bytes, .. } => format!("{} {} bytes", word(direction), bytes.len()),
         TapEvent::Gap { direction, gap, .. } => format!("{} gap {}", word(direction), gap.length),
