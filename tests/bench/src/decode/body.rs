@@ -11,6 +11,7 @@ use ciborium::Value as Cbor;
 use k8s_pb::api::core::v1::{Pod, PodList, Secret, SecretList};
 use k8s_pb::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use k8s_pb::apimachinery::pkg::runtime::{TypeMeta, Unknown};
+use observer_counted::json_list;
 use prost::Message;
 use serde::Serialize;
 use serde_json::Value;
@@ -58,9 +59,6 @@ pub(crate) struct ListBody {
 /// The prefix of every object in protobuf (kubernetes/apimachinery pkg/runtime/serializer/protobuf/protobuf.go).
 pub(super) const PROTOBUF_PREFIX: &[u8] = b"k8s\0";
 
-/// The placeholder of an item's number in the objects, with a fixed number of digits, so that all items have the same length.
-const NUMBER: &str = "#######";
-
 impl Encoding {
     /// Display name.
     pub(crate) fn name(self) -> &'static str {
@@ -87,18 +85,8 @@ impl ListKind {
 
     /// A JSON list of about `size` bytes, with at least one item.
     pub(crate) fn json(self, size: usize) -> Result<ListBody> {
-        let item = self.item()?;
-        let items = (size / (item.len() + 1)).max(1);
         let (head, tail) = self.frame();
-        let mut text = String::with_capacity(head.len() + items * (item.len() + 1) + tail.len());
-        text.push_str(head);
-        for number in 0..items {
-            if number > 0 {
-                text.push(',');
-            }
-            text.push_str(&item.replace(NUMBER, &format!("{number:07}")));
-        }
-        text.push_str(tail);
+        let (text, items) = json_list(self.object(), head, tail, size).with_context(|| format!("a list of {}", self.name()))?;
         let items = u64::try_from(items)?;
         Ok(self.body(Encoding::Json, text.into(), items))
     }
@@ -156,14 +144,13 @@ impl ListKind {
         ListBody { kind: self, encoding, content_type, content_encoding: "", plain_size: bytes.len(), bytes, items }
     }
 
-    fn item(self) -> Result<String> {
-        let pretty = match self {
+    /// In readable JSON.
+    fn object(self) -> &'static str {
+        match self {
             Self::Pods => include_str!("../../bodies/pod.json"),
             Self::CustomResources => include_str!("../../bodies/custom-resource.json"),
             Self::Secrets => include_str!("../../bodies/secret.json"),
-        };
-        let object: Value = serde_json::from_str(pretty).with_context(|| format!("the object for {} is no JSON", self.name()))?;
-        Ok(object.to_string())
+        }
     }
 
     fn frame(self) -> (&'static str, &'static str) {

@@ -4,10 +4,10 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use observer_counted::Stage;
 use serde_json::Value;
 
 use super::report::{Report, Round};
-use super::stage::Stage;
 use crate::allocation::peak_during;
 use crate::machine::Machine;
 use crate::output::Output;

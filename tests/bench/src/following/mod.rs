@@ -2,6 +2,5 @@
 
 mod command;
 mod report;
-mod stage;
 
 pub(crate) use command::{Args, execute};

@@ -1,27 +1,19 @@
 //! Connections full of reflectors that have listed and watch, and the events for them.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use observer_core::http::{Direction, Protocol};
 use observer_core::observation::{ConnectionDecoder, ConnectionId, Observation, UpstreamName, What};
 use observer_core::observer::{Limits, Observer};
 use observer_core::time::Timestamp;
 
+use crate::frames::{END_STREAM, data, request, response, settings};
+
 /// Watches per connection, as in one process with many informers.
 const EACH: u32 = 100;
 /// Objects of each reflector.
 const OBJECTS: u32 = 20;
-/// Frame types and flags of RFC 9113 §6.
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const SETTINGS: u8 = 4;
-const WINDOW_UPDATE: u8 = 8;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-/// A window larger than the bytes of any bench.
-const WINDOW: u32 = 0x7fff_0000;
-
 /// Decoders, their Observer, and the streams of the watches.
-pub(super) struct Stage {
+pub struct Stage {
     observer: Observer,
     connections: Vec<ConnectionDecoder>,
     now: Timestamp,
@@ -30,7 +22,7 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Creates `reflectors` reflectors that have listed and watch.
-    pub(super) fn set(reflectors: u32) -> Result<Self> {
+    pub fn set(reflectors: u32) -> Result<Self> {
         let mut stage = Self {
             observer: Observer::new(Limits::default()),
             connections: Vec::new(),
@@ -44,34 +36,34 @@ impl Stage {
     }
 
     /// The number of open watches.
-    pub(super) fn watches(&self) -> usize {
+    pub fn watches(&self) -> usize {
         self.connections.len() * EACH as usize
     }
 
     /// The Observer, for its counts and snapshots.
-    pub(super) const fn observer(&self) -> &Observer {
+    pub const fn observer(&self) -> &Observer {
         &self.observer
     }
 
     /// Distributes `events` over the watches in turn, one frame each: the bytes, with the connection of each.
-    pub(super) fn frames(&mut self, events: usize) -> Result<Vec<(usize, Vec<u8>)>> {
+    pub fn frames(&mut self, events: usize) -> Result<Vec<(usize, Vec<u8>)>> {
         let mut frames = Vec::with_capacity(events);
         for number in 0..events {
             let connection = number % self.connections.len();
             let watch = u32::try_from(number / self.connections.len() % EACH as usize)?;
             self.revision += 1;
-            frames.push((connection, frame(DATA, 0, stream_of_watch(watch), event(number, self.revision).as_bytes())?));
+            frames.push((connection, data(0, stream_of_watch(watch), event(number, self.revision).as_bytes())?));
         }
         Ok(frames)
     }
 
     /// The payload of a frame of [`Self::frames`].
-    pub(super) fn payload(frame: &[u8]) -> &[u8] {
+    pub fn payload(frame: &[u8]) -> &[u8] {
         frame.get(9..).unwrap_or_default()
     }
 
     /// Decodes frames and passes the observations to the Observer.
-    pub(super) fn observe(&mut self, frames: &[(usize, Vec<u8>)]) {
+    pub fn observe(&mut self, frames: &[(usize, Vec<u8>)]) {
         let Self { observer, connections, now, .. } = self;
         for (connection, frame) in frames {
             *now = now.plus(std::time::Duration::from_micros(20));
@@ -82,7 +74,7 @@ impl Stage {
     }
 
     /// Decodes frames without observing.
-    pub(super) fn decode(&mut self, frames: &[(usize, Vec<u8>)]) -> usize {
+    pub fn decode(&mut self, frames: &[(usize, Vec<u8>)]) -> usize {
         let mut told = 0;
         for (connection, frame) in frames {
             if let Some(decoder) = self.connections.get_mut(*connection) {
@@ -101,16 +93,15 @@ impl Stage {
         let mut tell = |direction, bytes: &[u8]| {
             decoder.bytes(self.now, direction, bytes, &mut |observation| self.observer.observe(observation, &mut |_event| {}));
         };
-        let settings = frame(SETTINGS, 0, 0, &[&[0, 4][..], &WINDOW.to_be_bytes()].concat())?;
-        let room = frame(WINDOW_UPDATE, 0, 0, &WINDOW.to_be_bytes())?;
-        tell(Direction::Request, &[b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".as_slice(), &settings, &room].concat());
-        tell(Direction::Response, &[frame(SETTINGS, 0, 0, &[])?, frame(SETTINGS, 1, 0, &[])?].concat());
+        let (from_client, from_server) = settings()?;
+        tell(Direction::Request, &from_client);
+        tell(Direction::Response, &from_server);
         for watch in 0..EACH {
             let namespace = format!("/api/v1/namespaces/n{watch}/pods");
             let listed = request(stream_of_list(watch), number, &format!("{namespace}?resourceVersion=0&limit=500"))?;
             tell(Direction::Request, &listed);
             let answer = list(watch);
-            let answer = [response(stream_of_list(watch))?, frame(DATA, END_STREAM, stream_of_list(watch), answer.as_bytes())?];
+            let answer = [response(stream_of_list(watch))?, data(END_STREAM, stream_of_list(watch), answer.as_bytes())?];
             tell(Direction::Response, &answer.concat());
             let options = "watch=1&resourceVersion=1000&allowWatchBookmarks=true&timeoutSeconds=400";
             tell(Direction::Request, &request(stream_of_watch(watch), number, &format!("{namespace}?{options}"))?);
@@ -127,31 +118,6 @@ const fn stream_of_list(watch: u32) -> u32 {
 
 const fn stream_of_watch(watch: u32) -> u32 {
     watch * 4 + 3
-}
-
-/// A GET with literal fields only (RFC 7541 §6.2.2).
-fn request(stream: u32, client: u64, path: &str) -> Result<Vec<u8>> {
-    let agent = field("user-agent", &format!("controller-{client}/v1.0"))?;
-    let block = [vec![0x82, 0x87], field(":path", path)?, agent].concat();
-    frame(HEADERS, END_HEADERS | END_STREAM, stream, &block)
-}
-
-fn response(stream: u32) -> Result<Vec<u8>> {
-    frame(HEADERS, END_HEADERS, stream, &[vec![0x88], field("content-type", "application/json")?].concat())
-}
-
-fn field(name: &str, value: &str) -> Result<Vec<u8>> {
-    let string = |text: &str| -> Result<Vec<u8>> {
-        let length =
-            u8::try_from(text.len()).ok().filter(|length| *length < 127).context("a longer length takes more than a byte")?;
-        Ok([&[length], text.as_bytes()].concat())
-    };
-    Ok([vec![0], string(name)?, string(value)?].concat())
-}
-
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Result<Vec<u8>> {
-    let [_, length @ ..] = u32::try_from(payload.len())?.to_be_bytes();
-    Ok([&length[..], &[kind, flags], &stream.to_be_bytes(), payload].concat())
 }
 
 fn list(watch: u32) -> String {
