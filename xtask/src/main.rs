@@ -9,6 +9,7 @@ mod ci;
 mod duration;
 mod ebpf;
 mod fuzz;
+mod instructions;
 mod other_systems;
 mod run;
 mod soak;
@@ -28,6 +29,7 @@ enum Task {
     Run(run::Args),
     Test(test::Args),
     Bench(bench::Args),
+    Instructions(instructions::Args),
     Ebpf(ebpf::Args),
     Fuzz(fuzz::Args),
     Soak(soak::Args),
@@ -39,6 +41,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Run(args) => run::execute(&args),
         Task::Test(args) => test::execute(&args),
         Task::Bench(args) => bench::execute(&args),
+        Task::Instructions(args) => instructions::execute(&args),
         Task::Ebpf(args) => ebpf::execute(&args),
         Task::Fuzz(args) => fuzz::execute(&args),
         Task::Soak(args) => soak::execute(&args),
