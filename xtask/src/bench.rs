@@ -24,6 +24,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SCENARIO", value_delimiter = ',', conflicts_with = "write_docs")]
     only: Vec<String>,
 
+    /// Forwarding: only with these libraries in client and server, of hyper and go
+    #[arg(long, value_name = "LIBRARY", value_delimiter = ',', conflicts_with = "write_docs")]
+    stack: Vec<String>,
+
     /// Print JSON instead of tables, one object per bench
     #[arg(long)]
     json: bool,
@@ -92,6 +96,9 @@ impl Args {
             if !self.only.is_empty() {
                 arguments.push(format!("--only={}", self.only.join(",")));
             }
+            if !self.stack.is_empty() {
+                arguments.push(format!("--stack={}", self.stack.join(",")));
+            }
             if self.install {
                 arguments.push(String::from("--install"));
             }
@@ -126,13 +133,15 @@ mod tests {
             bench: None,
             rounds: Some(3),
             only: vec![String::from("list-h1"), String::from("get-h2")],
+            stack: vec![String::from("go")],
             json: true,
             write_docs: false,
             install: true,
         };
         assert_eq!(args.of(Bench::Decode), ["decode", "--rounds=3", "--format=json"]);
         assert_eq!(args.of(Bench::Following), ["following", "--rounds=3", "--format=json"]);
-        assert_eq!(args.of(Bench::Forward), ["forward", "--rounds=3", "--format=json", "--only=list-h1,get-h2", "--install"]);
+        let of_forward = ["forward", "--rounds=3", "--format=json", "--only=list-h1,get-h2", "--stack=go", "--install"];
+        assert_eq!(args.of(Bench::Forward), of_forward);
         assert_eq!(args.of(Bench::Watches), ["watches", "--format=json"]);
     }
 

@@ -41,6 +41,11 @@ impl ServerProcess {
         self.child.stdout.take().context("standard output was taken")
     }
 
+    /// Its standard input, which stays open.
+    pub(crate) fn stdin(&mut self) -> Result<&mut std::process::ChildStdin> {
+        self.child.stdin.as_mut().context("standard input is not piped")
+    }
+
     /// Waits until a server listens on `port`.
     pub(crate) fn await_port(&mut self, port: u16) -> Result<()> {
         let begun = Instant::now();

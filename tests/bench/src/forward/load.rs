@@ -63,7 +63,7 @@ impl Ready {
         let mut open = Vec::new();
         let mut served = match load {
             Load::Lists { connections: number } => {
-                let each = (amounts.lists / number).max(1);
+                let each = amounts.lists_of_each(number);
                 together(connections.into_iter().map(|connection| lists(connection, each, amounts.list))).await?
             }
             Load::Gets { .. } => together(connections.into_iter().map(|connection| gets(connection, limit))).await?,

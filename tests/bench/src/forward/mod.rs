@@ -1,11 +1,13 @@
 //! `forward`: the cost of a proxy that terminates TLS on both sides, for watchtap, nginx, haproxy and stunnel.
 //!
-//! This process is the client. The API server and each proxy are processes of their own, so that the kernel counts their CPU time
-//! and memory separately. Neither client nor server uses code of watchtap. Both speak TLS 1.3 with AES-128-GCM only, so every way
-//! has the same cipher.
+//! Each kind of traffic is measured twice, with the libraries of Rust and of Go in client and server. This process is the client in
+//! Rust. All others are processes of their own, so that the kernel counts their CPU time and memory separately. Neither client nor
+//! server uses code of watchtap. Both speak TLS 1.3 with AES-128-GCM only, so every way has the same cipher.
 
 mod client;
 mod command;
+mod go_client;
+mod go_program;
 mod latency;
 mod load;
 mod peer;
@@ -13,6 +15,7 @@ mod report;
 mod running;
 mod sample;
 mod scenario;
+mod stack;
 mod tls;
 mod unobserved;
 mod upstream;

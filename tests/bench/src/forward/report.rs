@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use super::go_program;
 use super::running::Missed;
 use super::sample::Sample;
 use super::scenario::{Scenario, Unit};
+use super::stack::Stack;
 use super::way::Way;
 use crate::machine::Machine;
 use crate::statistics::Summary;
@@ -14,6 +16,7 @@ use crate::table::Table;
 #[derive(Debug, Serialize)]
 pub(super) struct Measured {
     pub(super) scenario: Scenario,
+    pub(super) stack: Stack,
     pub(super) samples: Vec<(Way, Vec<Sample>)>,
     /// The bytes that `watchtap run` forwarded without observing them.
     pub(super) missed: Missed,
@@ -26,6 +29,8 @@ pub(super) struct Report {
     machine: Machine,
     /// The peers and their versions; `None` for those not installed.
     peers: Vec<(Way, Option<String>)>,
+    /// The version of Go, if client and server in Go were measured.
+    go: Option<String>,
     rounds: usize,
     scenarios: Vec<Measured>,
 }
@@ -125,7 +130,8 @@ impl Measured {
 impl Report {
     pub(super) fn of(scenarios: Vec<Measured>, machine: Machine, rounds: usize) -> Self {
         let peers = Way::PEERS.into_iter().map(|way| (way, way.version())).collect();
-        Self { schema: "watchtap.bench.forward/v1", machine, peers, rounds, scenarios }
+        let go = scenarios.iter().any(|measured| measured.stack == Stack::Go).then(go_program::version).flatten();
+        Self { schema: "watchtap.bench.forward/v1", machine, peers, go, rounds, scenarios }
     }
 
     /// Formats the report, with the ratios first.
@@ -143,12 +149,14 @@ impl Report {
     }
 
     fn ratios(&self) -> Table {
-        let mut table = Table::new(["Traffic", "measured", "best peer", "observing off", "observing on", "not observed"]);
+        let mut table =
+            Table::new(["Traffic", "client, server", "measured", "best peer", "observing off", "observing on", "not observed"]);
         for (measured, metric) in self.rows() {
             let cell = |way| measured.ratio(way, metric).map(|ratio| format!("{ratio:.2}")).unwrap_or_default();
             let missed = if metric == Metric::Cpu { format!("{:.0} %", measured.missed_percent()) } else { String::new() };
             table.row([
                 measured.scenario.name().to_owned(),
+                measured.stack.name().to_owned(),
                 metric.unit(measured.scenario.unit()).to_owned(),
                 measured.best_peer(metric).map_or("none", Way::name).to_owned(),
                 cell(Way::WatchtapOff),
@@ -160,10 +168,10 @@ impl Report {
     }
 
     fn figures(&self) -> Table {
-        let heads = ["Traffic", "measured"].into_iter().chain(Way::ALL.map(Way::name));
+        let heads = ["Traffic", "client, server", "measured"].into_iter().chain(Way::ALL.map(Way::name));
         let mut table = Table::new(heads);
         for (measured, metric) in self.rows() {
-            let names = [measured.scenario.name(), metric.unit(measured.scenario.unit())].map(str::to_owned);
+            let names = [measured.scenario.name(), measured.stack.name(), metric.unit(measured.scenario.unit())].map(str::to_owned);
             // Without a proxy there is no cost.
             let is_cost = matches!(metric, Metric::Cpu | Metric::Memory);
             let medians = Way::ALL.map(|way| {
@@ -184,7 +192,11 @@ impl Report {
             Some(version) => format!("{} {version}", way.name()),
             None => format!("{} left out, because not installed", way.name()),
         });
-        format!("Peers: {}.", peers.collect::<Vec<_>>().join(", "))
+        let go = match &self.go {
+            Some(version) => format!("Client and server in Go are of {version}."),
+            None => String::from("Client and server in Go are left out."),
+        };
+        format!("Peers: {}. {go}", peers.collect::<Vec<_>>().join(", "))
     }
 
     fn verdict(&self) -> String {

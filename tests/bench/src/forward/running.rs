@@ -11,10 +11,13 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::client::Target;
+use super::go_client::GoClient;
 use super::load::Ready;
 use super::peer::{self, Ports};
 use super::sample::Sample;
 use super::scenario::{Amounts, Http, Load, Scenario};
+use super::stack::Stack;
+use super::upstream;
 use super::way::Way;
 use crate::credentials::{Credentials, private};
 use crate::server_process::ServerProcess;
@@ -26,6 +29,8 @@ pub(super) struct Place {
     pub(super) folder: PathBuf,
     pub(super) credentials: Credentials,
     pub(super) amounts: Amounts,
+    /// The program of client and server in Go, if it is measured.
+    pub(super) go: Option<PathBuf>,
 }
 
 /// The bench's API server.
@@ -33,6 +38,7 @@ pub(super) struct Upstream {
     _process: ServerProcess,
     port: u16,
     http: Http,
+    stack: Stack,
 }
 
 /// A running way.
@@ -41,6 +47,7 @@ pub(super) struct Open {
     process: Option<ServerProcess>,
     port: u16,
     http: Http,
+    stack: Stack,
 }
 
 /// The bytes that watchtap forwarded without observing them.
@@ -55,22 +62,36 @@ const SETTLE: Duration = Duration::from_millis(100);
 /// Pause before memory is read.
 const REST: Duration = Duration::from_millis(500);
 
+impl Place {
+    fn go(&self) -> Result<&Path> {
+        self.go.as_deref().context("the Go program of the bench was not built")
+    }
+}
+
 impl Upstream {
-    pub(super) fn start(http: Http, place: &Place) -> Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
-        let name = match http {
-            Http::H1 => "h1",
-            Http::H2 => "h2",
+    pub(super) fn start(stack: Stack, http: Http, place: &Place) -> Result<Self> {
+        let mut command = match stack {
+            Stack::Hyper => {
+                let mut command = Command::new(std::env::current_exe()?);
+                command.args(["upstream", "--list-bytes", &place.amounts.list.to_string()]);
+                command
+            }
+            Stack::Go => {
+                let mut command = Command::new(place.go()?);
+                let bodies = place.folder.join("bodies");
+                let item = upstream::write_bodies(&bodies, place.amounts.list)?;
+                command.args(["server", "--item-bytes", &item.to_string(), "--bodies"]).arg(bodies);
+                command
+            }
         };
-        command.args(["upstream", "--http", name]);
+        command.args(["--http", http.name()]);
         command.arg("--certificate").arg(&place.credentials.certificate).arg("--key").arg(&place.credentials.key);
-        command.args(["--list-bytes", &place.amounts.list.to_string()]);
         command.args(["--events-per-second", &place.amounts.events.to_string()]);
         let mut process = ServerProcess::start("upstream", &command, &place.folder)?;
         let mut line = String::new();
         BufReader::new(process.stdout()?).read_line(&mut line)?;
         let port = line.trim().parse().context("the server said no port")?;
-        Ok(Self { _process: process, port, http })
+        Ok(Self { _process: process, port, http, stack })
     }
 }
 
@@ -79,11 +100,11 @@ impl Open {
     pub(super) fn start(way: Way, upstream: &Upstream, place: &Place) -> Result<Self> {
         let ports = Ports { listen: free_port()?, between: free_port()?, upstream: upstream.port };
         let Some((name, command)) = command(way, ports, place)? else {
-            return Ok(Self { way, process: None, port: upstream.port, http: upstream.http });
+            return Ok(Self { way, process: None, port: upstream.port, http: upstream.http, stack: upstream.stack });
         };
         let mut process = ServerProcess::start(name, &command, &place.folder)?;
         process.await_port(ports.listen)?;
-        Ok(Self { way, process: Some(process), port: ports.listen, http: upstream.http })
+        Ok(Self { way, process: Some(process), port: ports.listen, http: upstream.http, stack: upstream.stack })
     }
 
     pub(super) fn way(&self) -> Way {
@@ -91,10 +112,13 @@ impl Open {
     }
 
     /// One sample of `scenario`.
-    pub(super) async fn measure(&self, scenario: Scenario, amounts: Amounts) -> Result<Sample> {
-        let load = scenario.load();
+    pub(super) async fn measure(&self, scenario: Scenario, place: &Place) -> Result<Sample> {
+        let (load, amounts) = (scenario.load(), place.amounts);
         if load == Load::Idle {
             return self.measure_memory(amounts).await;
+        }
+        if self.stack == Stack::Go {
+            return self.measure_go(load, place).await;
         }
         let ready = Ready::prepare(self.target()?, load).await.with_context(|| self.log())?;
         let before = self.cpu()?;
@@ -103,10 +127,19 @@ impl Open {
         Ok(Sample::of(&mut served, self.cpu()?.saturating_sub(before)))
     }
 
+    async fn measure_go(&self, load: Load, place: &Place) -> Result<Sample> {
+        let client = GoClient::prepare(place.go()?, &place.folder, self.port, self.http, load, place.amounts);
+        let client = client.with_context(|| self.log())?;
+        let before = self.cpu()?;
+        let sample = client.run().with_context(|| self.log())?;
+        tokio::time::sleep(SETTLE).await;
+        Ok(Sample { cpu_seconds: self.cpu()?.saturating_sub(before).as_secs_f64(), ..sample })
+    }
+
     /// The proxy must be fresh, because it does not return allocated memory.
     async fn measure_memory(&self, amounts: Amounts) -> Result<Sample> {
         let target = self.target()?;
-        target.connect().await?.drain(super::upstream::paths::SMALL).await?;
+        target.connect().await?.drain(upstream::paths::SMALL).await?;
         tokio::time::sleep(REST).await;
         let (memory, cpu) = (self.memory()?, self.cpu()?);
         let (mut served, _connections) = Ready::prepare(target, Load::Idle).await?.run(amounts).await?;

@@ -12,6 +12,16 @@ pub(super) enum Http {
     H2,
 }
 
+impl Http {
+    /// Name on command lines.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::H1 => "h1",
+            Self::H2 => "h2",
+        }
+    }
+}
+
 /// One kind of traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -80,6 +90,11 @@ pub(super) struct Amounts {
 impl Amounts {
     pub(super) const FULL: Self = Self { list: 50 << 20, lists: 4, milliseconds: 1_000, events: 20_000, watches: 400 };
     pub(super) const SMOKE: Self = Self { list: 1 << 20, lists: 4, milliseconds: 20, events: 1_000, watches: 5 };
+
+    /// The lists of one connection of several.
+    pub(super) fn lists_of_each(&self, connections: u32) -> u32 {
+        (self.lists / connections).max(1)
+    }
 }
 
 impl Scenario {

@@ -1,9 +1,10 @@
 //! The API server of the bench, a process of its own: a large list, a small object, a watch with many events, and a watch with one.
 
 use std::convert::Infallible;
+use std::fs;
 use std::io::{Read, Write};
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
@@ -44,7 +45,8 @@ pub(super) const EVENT_BYTES: usize = 1_000;
 pub(super) const STAMP_AT: usize = EVENT_HEAD.len();
 pub(super) const STAMP_DIGITS: usize = 19;
 
-const EVENT_HEAD: &str = r#"{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"checkout-7d9c5b6f4-x7k2p","namespace":"shop","uid":"0b1f6c1e-5a55-4a0e-9d3c-000000000001","resourceVersion":"1234567","annotations":{"made":""#;
+/// The text of an event before its creation time.
+pub(super) const EVENT_HEAD: &str = r#"{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"checkout-7d9c5b6f4-x7k2p","namespace":"shop","uid":"0b1f6c1e-5a55-4a0e-9d3c-000000000001","resourceVersion":"1234567","annotations":{"made":""#;
 
 /// Serve until standard input ends
 #[derive(Debug, clap::Args)]
@@ -142,8 +144,24 @@ fn small() -> Bytes {
     padded(head, "\"}}\n", BYTES)
 }
 
+/// Writes the same bodies to files for a server in another language, and returns the length of an item of the list. The time of the
+/// event consists of zeros.
+pub(super) fn write_bodies(folder: &Path, list_bytes: usize) -> Result<u64> {
+    let list = ListKind::Pods.json(list_bytes)?;
+    let item = u64::try_from(list.bytes.len())? / list.items;
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("list"), list.bytes)?;
+    fs::write(folder.join("small"), small())?;
+    fs::write(folder.join("version"), VERSION)?;
+    fs::write(folder.join("event"), event_of(0))?;
+    Ok(item)
+}
+
 fn event() -> Bytes {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    event_of(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos())
+}
+
+fn event_of(now: u128) -> Bytes {
     padded(&format!("{EVENT_HEAD}{now:0>STAMP_DIGITS$}\"}}}},\"text\":\""), "\"}}\n", EVENT_BYTES)
 }
 

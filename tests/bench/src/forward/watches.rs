@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use super::client::{Connection, Target, next};
 use super::running::{Open, Place, Upstream};
 use super::scenario::{Amounts, Http};
+use super::stack::Stack;
 use super::upstream::paths;
 use super::way::Way;
 use crate::credentials::Credentials;
@@ -74,7 +75,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     let folder = tempfile::tempdir().context("no private folder for this run")?;
     let credentials = Credentials::generate(folder.path())?;
     let amounts = if output.smoke { Amounts::SMOKE } else { Amounts::FULL };
-    let place = Place { folder: folder.path().to_path_buf(), credentials, amounts };
+    let place = Place { folder: folder.path().to_path_buf(), credentials, amounts, go: None };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut cases = Vec::new();
     for case in CASES {
@@ -97,7 +98,7 @@ fn allow_many_descriptors() -> Result<()> {
 
 /// The proxy's additional memory with the watches of `case`, in bytes.
 async fn memory(case: Case, way: Way, place: &Place) -> Result<u64> {
-    let upstream = Upstream::start(case.http, place)?;
+    let upstream = Upstream::start(Stack::Hyper, case.http, place)?;
     let open = Open::start(way, &upstream, place)?;
     let target = open.target()?;
     target.connect().await?.drain(paths::SMALL).await?;
