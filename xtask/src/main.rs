@@ -13,6 +13,7 @@ mod instructions;
 mod other_systems;
 mod run;
 mod soak;
+mod steps;
 mod test;
 #[cfg(test)]
 mod tidy;

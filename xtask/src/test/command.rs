@@ -1,6 +1,7 @@
 //! The test command: which groups run, in which order, and the overall result.
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use super::group::Group;
 use super::machine::Machine;
@@ -59,7 +60,9 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let matrix = args.cluster.clone().unwrap_or_default();
     let mut report = Report::default();
     println!("== build");
+    let begun = Instant::now();
     if workspace::build_for_tests()? {
+        report.add_preparation("build", begun.elapsed());
         for group in Group::ALL {
             let outcome = match args.left_out(group, &machine) {
                 Some(left_out) => left_out,

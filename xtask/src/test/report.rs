@@ -1,10 +1,26 @@
 //! The results of the groups: the final table and the line that CI reads.
 
 use std::fmt;
+use std::ops::AddAssign;
 use std::time::Duration;
 
 use super::group::Group;
 use super::libtest::Tally;
+
+/// Wall time of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Took {
+    pub(crate) total: Duration,
+    /// The part before the first test: cargo's own work. Servers that tests build with Go are not in it.
+    pub(crate) building: Duration,
+}
+
+impl AddAssign for Took {
+    fn add_assign(&mut self, other: Self) {
+        self.total += other.total;
+        self.building += other.building;
+    }
+}
 
 /// The result of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +28,7 @@ pub(crate) enum Outcome {
     /// `faults` count as failures in addition to failed tests; `remark` names the part of the group that did not run, and why.
     Ran {
         tally: Tally,
-        took: Duration,
+        took: Took,
         faults: Vec<String>,
         remark: Option<String>,
     },
@@ -24,7 +40,7 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     /// The result of a group that ran, with its faults as a group; `cargo_failure` is cargo's exit status unless it was a success.
-    pub(crate) fn ran(tally: Tally, cargo_failure: Option<String>, took: Duration) -> Self {
+    pub(crate) fn ran(tally: Tally, cargo_failure: Option<String>, took: Took) -> Self {
         let mut faults = Vec::new();
         if tally.ignored > 0 {
             faults
@@ -62,7 +78,7 @@ impl Outcome {
                 format!(
                     "== {name}: {} ran in {:.1} s, {} failed",
                     tests(tally.passed + tally.failed),
-                    took.as_secs_f64(),
+                    took.total.as_secs_f64(),
                     tally.failed
                 )
             }
@@ -93,10 +109,16 @@ fn tests(number: usize) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     groups: Vec<(Group, Outcome)>,
+    /// Work for several groups, before the first of them.
+    preparations: Vec<(&'static str, Duration)>,
     build_is_broken: bool,
 }
 
 impl Report {
+    pub(crate) fn add_preparation(&mut self, name: &'static str, took: Duration) {
+        self.preparations.push((name, took));
+    }
+
     pub(crate) fn add(&mut self, group: Group, outcome: Outcome) {
         self.groups.push((group, outcome));
     }
@@ -125,7 +147,10 @@ impl fmt::Display for Report {
         if self.build_is_broken {
             writeln!(f, "the workspace does not build: see cargo's messages above")?;
         } else {
-            writeln!(f, "{:<8}  {:>6}  {:>6}  {:>8}", "GROUP", "PASSED", "FAILED", "SECONDS")?;
+            writeln!(f, "{:<16}  {:>6}  {:>6}  {:>8}  {:>8}", "GROUP", "PASSED", "FAILED", "SECONDS", "BUILDING")?;
+        }
+        for (name, took) in &self.preparations {
+            writeln!(f, "{name:<16}  {:>6}  {:>6}  {:>8.1}  {:>8.1}", "", "", took.as_secs_f64(), took.as_secs_f64())?;
         }
         for (group, outcome) in &self.groups {
             write_row(f, *group, outcome)?;
@@ -138,12 +163,13 @@ fn write_row(f: &mut fmt::Formatter<'_>, group: Group, outcome: &Outcome) -> fmt
     let name = group.name();
     match outcome {
         Outcome::Ran { tally, took, faults, remark } => {
-            writeln!(f, "{name:<8}  {:>6}  {:>6}  {:>8.1}", tally.passed, tally.failed, took.as_secs_f64())?;
-            remark.iter().try_for_each(|remark| writeln!(f, "          {remark}"))?;
-            faults.iter().try_for_each(|fault| writeln!(f, "          failure: {fault}"))
+            let (total, building) = (took.total.as_secs_f64(), took.building.as_secs_f64());
+            writeln!(f, "{name:<16}  {:>6}  {:>6}  {total:>8.1}  {building:>8.1}", tally.passed, tally.failed)?;
+            remark.iter().try_for_each(|remark| writeln!(f, "                  {remark}"))?;
+            faults.iter().try_for_each(|fault| writeln!(f, "                  failure: {fault}"))
         }
-        Outcome::LeftOut { reason, required: false } => writeln!(f, "{name:<8}  left out: {reason}"),
-        Outcome::LeftOut { reason, required: true } => writeln!(f, "{name:<8}  failure: required, but left out: {reason}"),
+        Outcome::LeftOut { reason, required: false } => writeln!(f, "{name:<16}  left out: {reason}"),
+        Outcome::LeftOut { reason, required: true } => writeln!(f, "{name:<16}  failure: required, but left out: {reason}"),
     }
 }
 
@@ -151,18 +177,20 @@ fn write_row(f: &mut fmt::Formatter<'_>, group: Group, outcome: &Outcome) -> fmt
 mod tests {
     use super::*;
 
-    const SECOND: Duration = Duration::from_secs(1);
+    const SECOND: Took = Took { total: Duration::from_secs(1), building: Duration::from_millis(100) };
 
     #[test]
     fn sound_run_names_what_was_left_out_and_succeeds() {
         let left_out = Outcome::LeftOut { reason: "kubectl is not on PATH".into(), required: false };
-        let report = report(vec![(Group::Unit, ran(12, 0, 0)), (Group::Cluster, ran(3, 0, 0)), (Group::Kubectl, left_out)]);
+        let mut report = report(vec![(Group::Unit, ran(12, 0, 0)), (Group::Cluster, ran(3, 0, 0)), (Group::Kubectl, left_out)]);
+        report.add_preparation("build", Duration::from_secs(70));
         assert!(report.is_success());
         let expected = "\
-GROUP     PASSED  FAILED   SECONDS
-unit          12       0       1.0
-cluster        3       0       1.0
-kubectl   left out: kubectl is not on PATH
+GROUP             PASSED  FAILED   SECONDS  BUILDING
+build                                 70.0      70.0
+unit                  12       0       1.0       0.1
+cluster                3       0       1.0       0.1
+kubectl           left out: kubectl is not on PATH
 15 passed, 0 failed
 ";
         assert_eq!(report.to_string(), expected);
@@ -171,7 +199,7 @@ kubectl   left out: kubectl is not on PATH
     #[test]
     fn part_of_a_group_that_is_left_out_is_named_and_no_failure() {
         let report = report(vec![(Group::Cluster, ran(3, 0, 0).with_remark("of the matrix left out: 1.29".into()))]);
-        assert!(report.to_string().contains("\n          of the matrix left out: 1.29\n3 passed, 0 failed"), "{report}");
+        assert!(report.to_string().contains("\n                  of the matrix left out: 1.29\n3 passed, 0 failed"), "{report}");
         assert_last_line(report, "3 passed, 0 failed");
     }
 
@@ -226,7 +254,7 @@ kubectl   left out: kubectl is not on PATH
     }
 
     fn report(groups: Vec<(Group, Outcome)>) -> Report {
-        Report { groups, build_is_broken: false }
+        Report { groups, ..Report::default() }
     }
 
     #[track_caller]
