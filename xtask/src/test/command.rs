@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use super::extent::Extent;
 use super::group::Group;
 use super::machine::Machine;
 use super::matrix::Matrix;
@@ -26,20 +27,37 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "GROUP", value_delimiter = ',')]
     only: Vec<Group>,
 
-    /// API servers for the matrix: `all`, or some of 1.29,1.31,1.33,1.34,1.36,1.37; default 1.31,1.34. `all` writes
-    /// docs/accuracy.md
+    /// API servers for the matrix: `all`, or some of 1.29,1.31,1.33,1.34,1.36,1.37; default 1.31,1.34, or those of the sample.
+    /// `all` writes docs/accuracy.md
     #[arg(long, value_name = "VERSION,…")]
     cluster: Option<Matrix>,
 
     /// Run only the matrix of faults, each fault five times, and write docs/faults.md; the group `faults` runs each once
     #[arg(long, conflicts_with_all = ["only", "cluster"])]
     faults: bool,
+
+    /// Run a sample of the matrix and of the faults, which NUMBER selects, with a churn of three minutes; as in CI, which gives the
+    /// number of the day
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["faults", "everything"])]
+    sample: Option<u64>,
+
+    /// Leave nothing out: all minors, all faults, and ten minutes each of churn and soak
+    #[arg(long, conflicts_with = "faults")]
+    everything: bool,
 }
 
 impl Args {
     /// All groups; `groups` must not be left out.
     pub(crate) fn requiring(groups: &[Group]) -> Self {
-        Self { require: groups.to_vec(), only: Vec::new(), cluster: None, faults: false }
+        Self { require: groups.to_vec(), only: Vec::new(), cluster: None, faults: false, sample: None, everything: false }
+    }
+
+    fn extent(&self) -> Extent {
+        match self.sample {
+            Some(number) => Extent::Sample(number),
+            None if self.everything => Extent::Everything,
+            None => Extent::Usual,
+        }
     }
 
     /// The reason why `group` does not run: it is not selected, or this machine cannot run it.
@@ -57,8 +75,13 @@ impl Args {
 /// Returns a failure unless everything that ran passed and everything required ran.
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let machine = Machine::here();
-    let matrix = args.cluster.clone().unwrap_or_default();
+    let extent = args.extent();
+    let matrix = args.cluster.clone().unwrap_or_else(|| extent.matrix());
+    let environment = extent.environment(|name| std::env::var_os(name).is_some());
     let mut report = Report::default();
+    if let Some(sentence) = extent.sentence() {
+        println!("== {sentence}");
+    }
     println!("== build");
     let begun = Instant::now();
     if workspace::build_for_tests()? {
@@ -66,9 +89,12 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
         for group in Group::ALL {
             let outcome = match args.left_out(group, &machine) {
                 Some(left_out) => left_out,
-                None if group == Group::Cluster => run_cluster(&matrix)?,
-                None if group == Group::Faults => run_faults(&matrix, args.faults)?,
-                None => running::run(group, &matrix, &[])?,
+                None if group == Group::Cluster => run_cluster(extent, &matrix)?,
+                None if group == Group::Faults => run_faults(extent, &matrix, args.faults)?,
+                None => {
+                    let outcome = running::run(group, extent, &matrix, &environment)?;
+                    extent.remark(group).into_iter().fold(outcome, Outcome::with_remark)
+                }
             };
             println!("{}", outcome.sentence(group));
             report.add(group, outcome);
@@ -81,11 +107,11 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Also remarks on the minors that were left out, and writes the table if none was.
-fn run_cluster(matrix: &Matrix) -> anyhow::Result<Outcome> {
+fn run_cluster(extent: Extent, matrix: &Matrix) -> anyhow::Result<Outcome> {
     if matrix.is_whole() {
         accuracy::forget()?;
     }
-    let outcome = running::run(Group::Cluster, matrix, &[])?;
+    let outcome = running::run(Group::Cluster, extent, matrix, &[])?;
     Ok(match (matrix.sentence(), matrix.is_whole().then(accuracy::write)) {
         (Some(sentence), _) => outcome.with_remark(sentence),
         (None, Some(Err(error))) => outcome.with_fault(format!("{error:#}")),
@@ -93,17 +119,24 @@ fn run_cluster(matrix: &Matrix) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Also prints the results, and writes the document if `is_whole`.
-fn run_faults(matrix: &Matrix, is_whole: bool) -> anyhow::Result<Outcome> {
+/// Also prints the results and remarks on the faults that were left out, and writes the document if `is_whole`.
+fn run_faults(extent: Extent, matrix: &Matrix, is_whole: bool) -> anyhow::Result<Outcome> {
     faults::forget()?;
     let runs = is_whole.then(|| (faults::RUNS_VARIABLE, faults::RUNS.to_string()));
-    let outcome = running::run(Group::Faults, matrix, runs.as_slice())?;
+    let outcome = running::run(Group::Faults, extent, matrix, runs.as_slice())?;
     let shown = faults::print().and_then(|()| if is_whole { faults::write() } else { Ok(()) });
     Ok(match shown {
         Ok(()) if is_whole => outcome,
-        Ok(()) => outcome.with_remark("each fault once; --faults runs each five times".to_owned()),
+        Ok(()) => outcome.with_remark(remark_on_faults(&extent.faults_left_out())),
         Err(error) => outcome.with_fault(format!("{error:#}")),
     })
+}
+
+fn remark_on_faults(left_out: &[&str]) -> String {
+    if left_out.is_empty() {
+        return "each fault once; --faults runs each five times".to_owned();
+    }
+    format!("left out: {}; --faults runs all of them, each five times", left_out.join(", "))
 }
 
 #[cfg(test)]
@@ -115,7 +148,7 @@ mod tests {
 
     #[test]
     fn required_group_that_is_not_asked_for_is_left_out_though_required() {
-        let args = Args { require: vec![Group::Cluster], only: vec![Group::Unit], cluster: None, faults: false };
+        let args = Args { only: vec![Group::Unit], ..Args::requiring(&[Group::Cluster]) };
         let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
         let outcome = args.left_out(Group::Cluster, &machine);
         assert_eq!(outcome, Some(Outcome::LeftOut { reason: "not among --only".into(), required: true }));

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 
+use super::extent::Extent;
 use super::machine::Machine;
 use super::matrix::Matrix;
 
@@ -75,7 +76,7 @@ impl Group {
     /// The cargo commands that together run the group.
     ///
     /// `cluster` and `kubectl` split the same binaries by one filter, so each test is in exactly one of them.
-    pub(crate) fn cargo_calls(self, matrix: &Matrix) -> Vec<CargoArgs> {
+    pub(crate) fn cargo_calls(self, extent: Extent, matrix: &Matrix) -> Vec<CargoArgs> {
         let calls: &[&[&str]] = match self {
             Self::Unit => &[
                 &[
@@ -134,9 +135,11 @@ impl Group {
             Self::Soak => &[&["--test", "soak", "--", "--nocapture"]],
         };
         let mut calls: Vec<CargoArgs> = calls.iter().map(|call| call.iter().map(|word| (*word).to_owned()).collect()).collect();
-        if self == Self::Cluster {
-            for call in &mut calls {
+        for call in &mut calls {
+            if self == Self::Cluster {
                 call.extend(matrix.skips());
+            } else if self == Self::Faults {
+                call.extend(extent.fault_skips());
             }
         }
         calls
@@ -189,7 +192,7 @@ mod tests {
     /// A file in `tests/` of a package, or a folder with a `main.rs`, is a test target, which no group runs unless it names it.
     #[test]
     fn every_test_target_is_in_a_group() {
-        let named = Group::ALL.map(|group| group.cargo_calls(&Matrix::default()).concat()).concat();
+        let named = Group::ALL.map(|group| group.cargo_calls(Extent::Usual, &Matrix::default()).concat()).concat();
         let packages = ["observer/core", "observer", "observer-ebpf", "tests/bench", "xtask"];
         let folders = packages.iter().map(|package| crate::workspace::root().join(package).join("tests"));
         let targets: Vec<String> = folders
@@ -217,7 +220,8 @@ mod tests {
     #[test]
     fn only_the_cluster_group_skips_minors() {
         let skips = Matrix::default().skips().collect::<Vec<_>>();
-        let has_them = |group: &Group| skips.iter().all(|word| group.cargo_calls(&Matrix::default()).concat().contains(word));
+        let words = |group: Group| group.cargo_calls(Extent::Usual, &Matrix::default()).concat();
+        let has_them = |group: &Group| skips.iter().all(|word| words(*group).contains(word));
         assert_eq!(Group::ALL.into_iter().filter(has_them).collect::<Vec<_>>(), [Group::Cluster]);
     }
 

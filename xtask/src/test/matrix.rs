@@ -21,6 +21,11 @@ impl Default for Matrix {
 }
 
 impl Matrix {
+    /// These minors of [`MINORS`].
+    pub(crate) fn of(chosen: &[&'static str]) -> Self {
+        Self { chosen: chosen.to_vec() }
+    }
+
     /// Whether every minor runs, so that the complete table can be written.
     pub(crate) fn is_whole(&self) -> bool {
         self.left_out().next().is_none()

@@ -3,6 +3,7 @@
 mod accuracy;
 mod command;
 mod document;
+mod extent;
 mod faults;
 mod group;
 mod libtest;

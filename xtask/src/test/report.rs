@@ -93,6 +93,13 @@ impl Outcome {
         }
     }
 
+    fn took(&self) -> Took {
+        match self {
+            Self::Ran { took, .. } => *took,
+            Self::LeftOut { .. } => Took::default(),
+        }
+    }
+
     fn failed(&self) -> usize {
         match self {
             Self::Ran { tally, faults, .. } => tally.failed + faults.len(),
@@ -132,6 +139,14 @@ impl Report {
         self.failed() == 0
     }
 
+    /// The time of all preparations and groups.
+    fn took(&self) -> Took {
+        let mut sum = Took::default();
+        self.preparations.iter().for_each(|(_, took)| sum += Took { total: *took, building: *took });
+        self.groups.iter().for_each(|(_, outcome)| sum += outcome.took());
+        sum
+    }
+
     fn passed(&self) -> usize {
         self.groups.iter().map(|(_, outcome)| outcome.passed()).sum()
     }
@@ -155,6 +170,9 @@ impl fmt::Display for Report {
         for (group, outcome) in &self.groups {
             write_row(f, *group, outcome)?;
         }
+        let took = self.took();
+        let (total, building) = (took.total.as_secs_f64(), took.building.as_secs_f64());
+        writeln!(f, "{:<16}  {:>6}  {:>6}  {total:>8.1}  {building:>8.1}", "total", self.passed(), self.failed())?;
         writeln!(f, "{} passed, {} failed", self.passed(), self.failed())
     }
 }
@@ -191,6 +209,7 @@ build                                 70.0      70.0
 unit                  12       0       1.0       0.1
 cluster                3       0       1.0       0.1
 kubectl           left out: kubectl is not on PATH
+total                 15       0      72.0      70.2
 15 passed, 0 failed
 ";
         assert_eq!(report.to_string(), expected);
@@ -199,7 +218,7 @@ kubectl           left out: kubectl is not on PATH
     #[test]
     fn part_of_a_group_that_is_left_out_is_named_and_no_failure() {
         let report = report(vec![(Group::Cluster, ran(3, 0, 0).with_remark("of the matrix left out: 1.29".into()))]);
-        assert!(report.to_string().contains("\n                  of the matrix left out: 1.29\n3 passed, 0 failed"), "{report}");
+        assert!(report.to_string().contains("\n                  of the matrix left out: 1.29\ntotal "), "{report}");
         assert_last_line(report, "3 passed, 0 failed");
     }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 
+use super::extent::Extent;
 use super::group::Group;
 use super::libtest::Tally;
 use super::matrix::Matrix;
@@ -14,12 +15,12 @@ use super::signals;
 use crate::workspace;
 
 /// Runs all tests of `group`, even after a failure, with these variables in their environment.
-pub(crate) fn run(group: Group, matrix: &Matrix, environment: &[(&str, String)]) -> anyhow::Result<Outcome> {
+pub(crate) fn run(group: Group, extent: Extent, matrix: &Matrix, environment: &[(&str, String)]) -> anyhow::Result<Outcome> {
     println!("\n== {}", group.name());
     let mut tally = Tally::default();
     let mut took = Took::default();
     let mut cargo_failure = None;
-    for arguments in group.cargo_calls(matrix) {
+    for arguments in group.cargo_calls(extent, matrix) {
         let call = cargo_test(&arguments, environment)?;
         tally += call.tally;
         took += call.took;

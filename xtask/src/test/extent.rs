@@ -1,0 +1,170 @@
+//! The share of the sampling groups that runs: the usual one, a sample that a number selects, or everything.
+//!
+//! Four groups sample: the matrix of API servers, the churn, the faults and the soak. A sample is chosen by rules on its number
+//! alone, so the same number runs the same tests. Consecutive numbers, such as the days on which CI runs, reach all of them.
+
+use super::group::Group;
+use super::matrix::{MINORS, Matrix};
+
+/// The names of the tests in `tests/faults/faults.rs`.
+const FAULTS: [&str; 20] = [
+    "server_killed",
+    "server_terminated",
+    "server_stopped",
+    "etcd_stopped",
+    "refused",
+    "reset",
+    "reset_at_once",
+    "half_close",
+    "silence",
+    "go_away",
+    "go_away_to_all",
+    "stream_reset",
+    "too_many_requests",
+    "internal_error",
+    "expired",
+    "too_large",
+    "slow_reader",
+    "client_gone",
+    "watchtap_terminated",
+    "watchtap_killed",
+];
+
+/// A sample runs every second fault, the even or the odd ones.
+const SHARES_OF_FAULTS: u64 = 2;
+
+/// The environment variables that the tests read; `CONTRIBUTING.md` describes them.
+const CHURN_SECONDS: &str = "WATCHTAP_TESTS_CHURN_SECONDS";
+const SOAK_SECONDS: &str = "WATCHTAP_TESTS_SOAK_SECONDS";
+const SOAK_SEED: &str = "WATCHTAP_TESTS_SOAK_SEED";
+
+/// Seconds of churn in a sample. The bound on the growth of memory is noisy in a run of 60 s, and reliable from 100 s on.
+const SAMPLE_CHURN: u32 = 180;
+/// Seconds of churn, and of soak, if everything runs.
+const FULL_RUN: u32 = 600;
+
+/// The share of the sampling groups that runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// For a person who waits: all faults, a short churn and two minors.
+    #[default]
+    Usual,
+    /// For CI: one minor and half of the faults, which the number selects, and a churn that is long enough for a reliable verdict.
+    Sample(u64),
+    /// All minors and all faults, and ten minutes each of churn and soak.
+    Everything,
+}
+
+impl Extent {
+    /// The minors that the matrix runs on, unless the caller names some.
+    pub(crate) fn matrix(self) -> Matrix {
+        match self {
+            Self::Usual => Matrix::default(),
+            Self::Sample(number) => Matrix::of(&[chosen(&MINORS, number)]),
+            Self::Everything => Matrix::of(&MINORS),
+        }
+    }
+
+    /// The faults that do not run.
+    pub(crate) fn faults_left_out(self) -> Vec<&'static str> {
+        match self {
+            Self::Usual | Self::Everything => Vec::new(),
+            Self::Sample(number) => {
+                let of_another_share = (0..).zip(FAULTS).filter(|(place, _)| place % SHARES_OF_FAULTS != number % SHARES_OF_FAULTS);
+                of_another_share.map(|(_, name)| name).collect()
+            }
+        }
+    }
+
+    /// Arguments of the test binary that skip these faults.
+    pub(crate) fn fault_skips(self) -> Vec<String> {
+        let left_out = self.faults_left_out();
+        // Without `--exact`, a name would also skip each test whose name contains it.
+        let exact = (!left_out.is_empty()).then(|| "--exact".to_owned());
+        let skips = left_out.into_iter().flat_map(|name| ["--skip".to_owned(), format!("faults::{name}")]);
+        exact.into_iter().chain(skips).collect()
+    }
+
+    /// The variables for the tests, without those that the caller's environment has (`is_set`).
+    pub(crate) fn environment(self, is_set: impl Fn(&str) -> bool) -> Vec<(&'static str, String)> {
+        let variables = match self {
+            Self::Usual => Vec::new(),
+            Self::Sample(number) => vec![(CHURN_SECONDS, SAMPLE_CHURN.to_string()), (SOAK_SEED, number.to_string())],
+            Self::Everything => vec![(CHURN_SECONDS, FULL_RUN.to_string()), (SOAK_SECONDS, FULL_RUN.to_string())],
+        };
+        variables.into_iter().filter(|(name, _)| !is_set(name)).collect()
+    }
+
+    /// The remark on a group whose tests run in this extent, for a shorter or a longer time than usual.
+    pub(crate) fn remark(self, group: Group) -> Option<String> {
+        match (self, group) {
+            (Self::Sample(_), Group::Kubectl) => Some(format!("a churn of {SAMPLE_CHURN} s; --everything: {FULL_RUN} s")),
+            (Self::Sample(number), Group::Soak) => Some(format!("the faults of seed {number}; --everything: {FULL_RUN} s of them")),
+            _ => None,
+        }
+    }
+
+    /// The first line of a run that is not the usual one.
+    pub(crate) fn sentence(self) -> Option<String> {
+        match self {
+            Self::Usual => None,
+            Self::Sample(number) => {
+                Some(format!("sample {number}; the same tests again: --sample {number}; all of them: --everything"))
+            }
+            Self::Everything => Some("everything: all minors, all faults, ten minutes each of churn and soak".to_owned()),
+        }
+    }
+}
+
+/// The entry of a list that a number selects: each in turn.
+fn chosen<T: Copy, const N: usize>(list: &[T; N], number: u64) -> T {
+    let place = usize::try_from(number % N as u64).unwrap_or_default();
+    list[place]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn consecutive_samples_reach_every_minor_and_every_fault() {
+        let minors: BTreeSet<String> = (7..13).map(|number| format!("{:?}", Extent::Sample(number).matrix())).collect();
+        assert_eq!(minors.len(), MINORS.len());
+        let [even, odd] = [10, 11].map(|number| Extent::Sample(number).faults_left_out());
+        assert_eq!(even.len() + odd.len(), FAULTS.len());
+        assert!(even.iter().all(|name| !odd.contains(name)), "{even:?}, {odd:?}");
+    }
+
+    #[test]
+    fn same_number_selects_the_same_tests() {
+        assert_eq!(Extent::Sample(20_000).matrix(), Extent::Sample(20_000).matrix());
+        assert_eq!(Extent::Sample(20_000).fault_skips(), Extent::Sample(20_002).fault_skips());
+        assert_eq!(Extent::Sample(1).fault_skips()[..3], ["--exact", "--skip", "faults::server_killed"]);
+    }
+
+    #[test]
+    fn nothing_is_skipped_of_everything() {
+        assert!(Extent::Everything.matrix().is_whole());
+        assert_eq!(Extent::Everything.fault_skips(), Vec::<String>::new());
+        assert_eq!(Extent::Usual.fault_skips(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn variable_of_the_caller_is_kept() {
+        let set = |name: &str| name == CHURN_SECONDS;
+        assert_eq!(Extent::Sample(3).environment(set), [(SOAK_SEED, "3".to_owned())]);
+        assert_eq!(Extent::Sample(3).environment(|_| false).len(), 2);
+        assert_eq!(Extent::Usual.environment(|_| false), []);
+    }
+
+    #[test]
+    fn names_of_faults_are_those_of_the_tests() {
+        let file = crate::workspace::root().join("tests/faults/faults.rs");
+        let text = std::fs::read_to_string(file).unwrap();
+        let tests: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("fn ")?.split_once('(')).map(|(name, _)| name).collect();
+        assert_eq!(tests, FAULTS);
+    }
+}
