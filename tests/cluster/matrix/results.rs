@@ -29,6 +29,12 @@ impl Results {
         self.judged.extend(asked.into_iter().map(|asked| judge(asked, &finished.events, &profile)));
     }
 
+    /// Adds the rows of other sessions of the same minor.
+    pub(super) fn append(&mut self, mut others: Self) {
+        self.version = others.version;
+        self.judged.append(&mut others.judged);
+    }
+
     /// Writes the file, and fails if a row disagrees.
     #[track_caller]
     pub(super) fn finish(self) {
