@@ -32,18 +32,20 @@ pub(crate) fn folder() -> PathBuf {
 impl Program {
     /// Builds the program of the workspace at `root`; `None` if that commit has none.
     ///
-    /// All commits share one target folder, so that their dependencies are built once.
+    /// Each commit has a target folder of its own. Cargo knows files of a workspace by their relative path. So in a shared folder it
+    /// would take the program of one commit for that of the other.
     pub(crate) fn build(root: &Path, name: &str) -> anyhow::Result<Option<Self>> {
         if !root.join(FOLDER).join("Cargo.toml").is_file() {
             return Ok(None);
         }
         let mut cargo = workspace::cargo();
-        cargo.current_dir(root).env("CARGO_TARGET_DIR", folder().join("build")).env_remove("CARGO_MANIFEST_DIR");
+        let target = folder().join(format!("build-{name}"));
+        cargo.current_dir(root).env("CARGO_TARGET_DIR", &target).env_remove("CARGO_MANIFEST_DIR");
         cargo.args(["build", "--quiet", "--release", "--locked", "--package", PACKAGE]);
         let status = cargo.status().context("cannot start cargo")?;
         ensure!(status.success(), "{PACKAGE} of {name} does not build: see cargo's messages above");
         let path = folder().join(name);
-        let built = folder().join("build/release").join(PACKAGE);
+        let built = target.join("release").join(PACKAGE);
         fs::copy(&built, &path).with_context(|| format!("cannot copy {}", built.display()))?;
         Ok(Some(Self { path }))
     }
