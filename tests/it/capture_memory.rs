@@ -11,7 +11,8 @@ use observer_core::capture::{FileEnd, Writer};
 use observer_core::http::{Protocol, StreamId};
 use observer_core::k8s::{ListOptions, RequestInfo, ResourceVersion, Status, StatusCause, Verb};
 use observer_core::observation::{
-    Body, ConnectionId, ExchangeEnd, ExchangeId, Observation, RequestLine, ResponseLine, UpstreamName, What,
+    Body, ConnectionId, ConnectionObservation, ExchangeEnd, ExchangeId, ExchangeObservation, Observation, RequestLine,
+    ResponseLine, Subject, UpstreamName, UpstreamObservation,
 };
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -129,18 +130,21 @@ impl Flood {
                 self.connect(connection, number, record);
             }
             let exchange = ExchangeId { connection, stream: StreamId(number) };
-            record(What::Requested { exchange, request: Box::new(self.request(number)) });
+            record(Subject::Exchange(exchange, ExchangeObservation::Requested { request: Box::new(self.request(number)) }));
             self.answer(exchange, number, record);
             if self.ends {
-                record(What::Ended { exchange, end: ExchangeEnd::Complete });
+                record(Subject::Exchange(exchange, ExchangeObservation::Ended { end: ExchangeEnd::Complete }));
             }
         })
     }
 
-    fn connect(&self, connection: ConnectionId, number: u64, record: &mut dyn FnMut(What)) {
+    fn connect(&self, connection: ConnectionId, number: u64, record: &mut dyn FnMut(Subject)) {
         let name = number.checked_rem(self.upstreams).map(|number| format!("{number}{}", "x".repeat(1_000)));
         let (upstream, protocol) = (UpstreamName(name.unwrap_or_default()), Some(Protocol::Http2));
-        record(What::ConnectionOpened { connection, upstream, protocol, process: None, attached_late: false });
+        record(Subject::Connection(
+            connection,
+            ConnectionObservation::Opened { upstream, protocol, process: None, attached_late: false },
+        ));
     }
 
     fn request(&self, number: u64) -> RequestLine {
@@ -163,9 +167,12 @@ impl Flood {
         RequestLine { method: Some(method.to_owned()), info: Some(info), options, user_agent, ..RequestLine::default() }
     }
 
-    fn answer(&self, exchange: ExchangeId, number: u64, record: &mut dyn FnMut(What)) {
+    fn answer(&self, exchange: ExchangeId, number: u64, record: &mut dyn FnMut(Subject)) {
         let status = if matches!(self.answer, Answer::Refusal) { 403 } else { 200 };
-        record(What::Responded { exchange, response: Box::new(ResponseLine { status: Some(status), ..ResponseLine::default() }) });
+        record(Subject::Exchange(
+            exchange,
+            ExchangeObservation::Responded { response: Box::new(ResponseLine { status: Some(status), ..ResponseLine::default() }) },
+        ));
         let resource_version = number.to_string();
         let body = match self.answer {
             Answer::Head => return,
@@ -183,7 +190,7 @@ impl Flood {
                 }))
             }
         };
-        record(What::Understood { exchange, body });
+        record(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body }));
     }
 }
 
@@ -200,16 +207,16 @@ fn capture_of_relists(requests: u64) -> Vec<u8> {
             if flood.verb == Verb::Watch {
                 request.options.resource_version = ResourceVersion::At(5);
             }
-            record(What::Requested { exchange, request: Box::new(request) });
+            record(Subject::Exchange(exchange, ExchangeObservation::Requested { request: Box::new(request) }));
             if flood.verb == Verb::Watch {
                 let response = ResponseLine { status: Some(410), ..ResponseLine::default() };
-                record(What::Responded { exchange, response: Box::new(response) });
+                record(Subject::Exchange(exchange, ExchangeObservation::Responded { response: Box::new(response) }));
                 let status = Status { code: 410, reason: "Expired".to_owned(), ..Status::default() };
-                record(What::Understood { exchange, body: Body::Status(Box::new(status)) });
+                record(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Status(Box::new(status)) }));
             } else {
                 flood.answer(exchange, number, record);
             }
-            record(What::Ended { exchange, end: ExchangeEnd::Complete });
+            record(Subject::Exchange(exchange, ExchangeObservation::Ended { end: ExchangeEnd::Complete }));
         }
     })
 }
@@ -220,13 +227,13 @@ fn capture_of_versions(connections: u64) -> Vec<u8> {
     profile.uncached = (0..7_000).map(|number| format!("{number:05}")).collect();
     capture_of(connections, |number, record| {
         if number == 1 {
-            record(What::Profile { upstream: UpstreamName::default(), profile: Box::new(profile.clone()) });
+            record(Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile: Box::new(profile.clone()) }));
         }
         let exchange = ExchangeId { connection: ConnectionId(number), stream: StreamId(1) };
         SMALL.connect(exchange.connection, number, record);
-        record(What::Requested { exchange, request: Box::new(SMALL.request(number)) });
+        record(Subject::Exchange(exchange, ExchangeObservation::Requested { request: Box::new(SMALL.request(number)) }));
         let version = format!("v1.{}.{}", 20 + number % 15, number % 7).parse().unwrap();
-        record(What::Understood { exchange, body: Body::Version(version) });
+        record(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Version(version) }));
     })
 }
 
@@ -239,17 +246,17 @@ fn capture_of_long_names(requests: u64) -> Vec<u8> {
         }
         let request = Box::new(RequestLine { method: Some("GET".to_owned()), info: Some(info), ..RequestLine::default() });
         let exchange = ExchangeId { connection: ConnectionId(1), stream: StreamId(number) };
-        record(What::Requested { exchange, request });
+        record(Subject::Exchange(exchange, ExchangeObservation::Requested { request }));
     })
 }
 
 /// A capture of the observations that `of` records for each request, one millisecond apart.
-fn capture_of(requests: u64, of: impl Fn(u64, &mut dyn FnMut(What))) -> Vec<u8> {
+fn capture_of(requests: u64, of: impl Fn(u64, &mut dyn FnMut(Subject))) -> Vec<u8> {
     let at = |number: u64| Timestamp::from_nanos(1_000_000_000 + number * 1_000_000);
     let (mut writer, mut bytes) = (Writer::new(at(0)), Vec::new());
     writer.begin_file(&mut bytes);
     for number in 1..=requests {
-        of(number, &mut |what| writer.record(&Observation { at: at(number), what }, &mut bytes));
+        of(number, &mut |subject| writer.record(&Observation { at: at(number), subject }, &mut bytes));
     }
     writer.end_file(FileEnd::Complete, &mut bytes);
     bytes

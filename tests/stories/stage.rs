@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use observer_core::observation::{Observation, What};
+use observer_core::observation::{CaptureObservation, Observation, Subject};
 use observer_core::observer::{Limits, Observer};
 use observer_tests::{CacheClient, CacheProcess, Cluster, ListForm, Listening, Minor, Options, RunSession, client_user};
 use serde_json::{Value, json};
@@ -204,7 +204,7 @@ impl Reading {
         let mut observer = Observer::new(Limits::default());
         let mut observe = |observation: Observation| {
             // The missing end of the file is no loss.
-            if !matches!(observation.what, What::Unrecorded { .. }) {
+            if !matches!(observation.subject, Subject::Capture(CaptureObservation::Unrecorded { .. })) {
                 observer.observe(observation, &mut |_| {});
             }
         };

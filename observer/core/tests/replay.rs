@@ -10,7 +10,10 @@ use std::path::PathBuf;
 use expect_test::expect;
 use observer_core::capture::{FileEnd, Replay, Replayed, Writer};
 use observer_core::http::{Direction, FrameWalker, Gap, Protocol, Span};
-use observer_core::observation::{ConnectionDecoder, ConnectionId, EndManner, Observation, Plaintext, UpstreamName, What};
+use observer_core::observation::{
+    ConnectionDecoder, ConnectionId, ConnectionObservation, EndManner, Observation, Plaintext, Subject, UpstreamName,
+    UpstreamObservation,
+};
 use observer_core::observer::{Event, Limits, Observer, RequestRecord, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -252,16 +255,21 @@ fn decode(tape: &Tape, pieces: &[Piece]) -> Vec<Observation> {
     let mut observations = Vec::new();
     let mut observe = |observation: Observation| observations.push(observation);
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
-    observe(Observation { at, what: What::Profile { upstream: UpstreamName::default(), profile: Box::new(profile) } });
     observe(Observation {
         at,
-        what: What::ConnectionOpened {
+        subject: Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile: Box::new(profile) }),
+    });
+    observe(Observation {
+        at,
+        subject: Subject::Connection(
             connection,
-            upstream: UpstreamName::default(),
-            protocol: tape.protocol,
-            process: None,
-            attached_late: false,
-        },
+            ConnectionObservation::Opened {
+                upstream: UpstreamName::default(),
+                protocol: tape.protocol,
+                process: None,
+                attached_late: false,
+            },
+        ),
     });
     let mut decoder = ConnectionDecoder::new(connection, tape.protocol, "");
     for piece in pieces {

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use observer_core::http::{Direction, Protocol};
 use observer_core::observation::{
-    ConnectionDecoder, ConnectionId, EndManner, Observation, Plaintext, RequestLine, UpstreamName, What,
+    ConnectionDecoder, ConnectionId, ConnectionObservation, EndManner, Observation, Plaintext, RequestLine, Subject, UpstreamName,
+    UpstreamObservation,
 };
 use observer_core::observer::{Limits, Observer};
 use observer_core::routing::{Basis, ServedFrom, ServerProfile};
@@ -140,7 +141,7 @@ impl Run {
     fn new() -> Self {
         let mut run = Self { observer: Observer::new(Limits::default()), at: Timestamp::from_nanos(0), connections: 0 };
         let profile = Box::new(ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint));
-        run.observe(What::Profile { upstream: UpstreamName::default(), profile });
+        run.observe(Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile }));
         run.list();
         run
     }
@@ -156,7 +157,10 @@ impl Run {
     fn connect(&mut self, protocol: Protocol) -> Wire {
         self.connections += 1;
         let (connection, upstream) = (ConnectionId(self.connections), UpstreamName::default());
-        let opened = What::ConnectionOpened { connection, upstream, protocol: Some(protocol), process: None, attached_late: false };
+        let opened = Subject::Connection(
+            connection,
+            ConnectionObservation::Opened { upstream, protocol: Some(protocol), process: None, attached_late: false },
+        );
         self.observe(opened);
         Wire(ConnectionDecoder::new(connection, Some(protocol), ""))
     }
@@ -192,8 +196,8 @@ impl Run {
         self.at = self.at.plus(Duration::from_secs(seconds));
     }
 
-    fn observe(&mut self, what: What) {
-        self.observer.observe(Observation { at: self.at, what }, &mut |_event| {});
+    fn observe(&mut self, subject: Subject) {
+        self.observer.observe(Observation { at: self.at, subject }, &mut |_event| {});
     }
 
     /// Whether the verdict on an exact list at revision 100 is `Snapshot`.

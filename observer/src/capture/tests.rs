@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use observer_core::capture::{LostReason, Refused};
-use observer_core::observation::{ConnectionId, Observation, UpstreamName, What};
+use observer_core::observation::{
+    CaptureObservation, ConnectionId, ConnectionObservation, Observation, Subject, TapObservation, UpstreamName,
+};
 use observer_core::time::Timestamp;
 
 use super::*;
@@ -28,7 +30,11 @@ fn rotated_files_are_bounded_private_and_read_in_any_order() {
     }
     let (read, lost) = read(&files);
     assert_eq!(lost, [LostReason::NoEarlierPart]);
-    let recorded = &read[read.iter().rposition(|one| matches!(one.what, What::Unrecorded { .. })).unwrap() + 1..];
+    let recorded = &read[read
+        .iter()
+        .rposition(|one| matches!(one.subject, Subject::Capture(CaptureObservation::Unrecorded { .. })))
+        .unwrap()
+        + 1..];
     assert!(recorded.len() > 100 && observations.ends_with(recorded), "{} read", recorded.len());
 }
 
@@ -58,7 +64,7 @@ fn what_was_flushed_before_a_crash_is_read() {
     assert_eq!(capture.due_in(), None);
     drop(capture);
     let (mut read, lost) = read(&[path]);
-    assert!(matches!(read.pop().unwrap().what, What::Unrecorded { observations: None, .. }));
+    assert!(matches!(read.pop().unwrap().subject, Subject::Capture(CaptureObservation::Unrecorded { observations: None, .. })));
     assert_eq!((read, lost), (observations, vec![LostReason::Torn]));
 }
 
@@ -78,16 +84,13 @@ fn two_captures_are_not_mixed() {
 fn more_that_stands_than_a_file_may_hold_does_not_make_each_observation_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.cap");
-    let opened = observations(2_000).into_iter().zip(1..).map(|(Observation { at, what }, number)| {
-        let What::ConnectFailed { why } = what else { unreachable!("see observations()") };
-        let what = What::ConnectionOpened {
-            connection: ConnectionId(number),
-            upstream: UpstreamName(why),
-            protocol: None,
-            process: None,
-            attached_late: false,
-        };
-        Observation { at, what }
+    let opened = observations(2_000).into_iter().zip(1..).map(|(Observation { at, subject }, number)| {
+        let Subject::Tap(TapObservation::ConnectFailed { why }) = subject else { unreachable!("see observations()") };
+        let subject = Subject::Connection(
+            ConnectionId(number),
+            ConnectionObservation::Opened { upstream: UpstreamName(why), protocol: None, process: None, attached_late: false },
+        );
+        Observation { at, subject }
     });
     let observations: Vec<Observation> = opened.chain(observations(6_000).into_iter().skip(2_000)).collect();
     let bounds = Bounds { max_size: 4 << 10, files: 200 };
@@ -109,7 +112,10 @@ fn an_empty_part_is_lost_and_the_others_are_read() {
     fs::write(&path, "").unwrap();
     let (mut read_back, lost) = read(&files);
     assert_eq!(lost, [LostReason::NoLaterPart, LostReason::Torn]);
-    assert!(matches!(read_back.pop().unwrap().what, What::Unrecorded { observations: None, .. }));
+    assert!(matches!(
+        read_back.pop().unwrap().subject,
+        Subject::Capture(CaptureObservation::Unrecorded { observations: None, .. })
+    ));
     assert!(read_back.len() > 1_000 && observations.starts_with(&read_back), "{} read", read_back.len());
 }
 
@@ -139,7 +145,7 @@ fn a_pace_spreads_observations_over_time() {
 fn observations(count: u64) -> Vec<Observation> {
     let each = (1..=count).map(|number| Observation {
         at: Timestamp::from_nanos(number * 1_000_000),
-        what: What::ConnectFailed { why: format!("{:x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) },
+        subject: Subject::Tap(TapObservation::ConnectFailed { why: format!("{:x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) }),
     });
     each.collect()
 }

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 
-use observer_core::observation::{Body, ConnectionId, Observation, Process, What};
+use observer_core::observation::{Body, ConnectionId, ConnectionObservation, ExchangeObservation, Observation, Process, Subject};
 use observer_core::wire::{ObjectRef, WatchFrame};
 
 /// Bytes of waiting observations at most. Beyond this, the first connection's process is given up and stays unknown.
@@ -59,7 +59,7 @@ impl AwaitingProcess {
 
     /// Takes the next observation, and passes on all that need not wait. `process_follows` belongs to the opening of a connection.
     pub(super) fn pass(&mut self, observation: Observation, process_follows: bool, emit: &mut dyn FnMut(Observation)) {
-        if let What::ConnectionOpened { connection, .. } = &observation.what
+        if let Subject::Connection(connection, ConnectionObservation::Opened { .. }) = &observation.subject
             && process_follows
         {
             self.awaited.insert(*connection, LookUp::Awaited);
@@ -89,8 +89,8 @@ impl AwaitingProcess {
 
     /// The first observation, unless it has to wait.
     fn next(&mut self) -> Option<Observation> {
-        let first = &mut self.waiting.front_mut()?.observation.what;
-        if let What::ConnectionOpened { connection, process, .. } = first {
+        let first = &mut self.waiting.front_mut()?.observation.subject;
+        if let Subject::Connection(connection, ConnectionObservation::Opened { process, .. }) = first {
             match self.awaited.get_mut(connection) {
                 Some(LookUp::Awaited) if self.bytes <= self.limit => return None,
                 Some(LookUp::Received(found)) => *process = found.take(),
@@ -110,9 +110,9 @@ fn memory_of(observation: &Observation) -> usize {
     let mut written = Counter(0);
     // An observation counts even if it cannot be written.
     serde_json::to_writer(&mut written, observation).ok();
-    let batch = if let What::Understood { body: Body::Items(items), .. } = &observation.what {
+    let batch = if let Subject::Exchange(_, ExchangeObservation::BodyRead { body: Body::Items(items), .. }) = &observation.subject {
         items.iter().map(ObjectRef::memory).sum()
-    } else if let What::Understood { body: Body::Events(events), .. } = &observation.what {
+    } else if let Subject::Exchange(_, ExchangeObservation::BodyRead { body: Body::Events(events), .. }) = &observation.subject {
         events.iter().map(WatchFrame::memory).sum()
     } else {
         0
@@ -139,7 +139,7 @@ mod tests {
     use std::cell::RefCell;
 
     use observer_core::http::StreamId;
-    use observer_core::observation::{ExchangeId, Plaintext, UpstreamName};
+    use observer_core::observation::{ExchangeId, Plaintext, TapObservation, UpstreamName};
     use observer_core::time::Timestamp;
     use observer_core::wire::EventType;
 
@@ -191,7 +191,8 @@ mod tests {
 
     #[test]
     fn long_texts_take_room() {
-        let failed = |why: String| Observation { at: Timestamp::default(), what: What::ConnectFailed { why } };
+        let failed =
+            |why: String| Observation { at: Timestamp::default(), subject: Subject::Tap(TapObservation::ConnectFailed { why }) };
         assert!(memory_of(&failed("x".repeat(10_000))) >= memory_of(&failed(String::new())) + 10_000);
     }
 
@@ -207,8 +208,8 @@ mod tests {
             bytes: 2,
         };
         let exchange = ExchangeId { connection: ConnectionId(1), stream: StreamId(1) };
-        let what = What::Understood { exchange, body: Body::Events(vec![event; EVENTS]) };
-        assert!(memory_of(&Observation { at: Timestamp::default(), what }) >= EVENTS * size_of::<WatchFrame>());
+        let subject = Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Events(vec![event; EVENTS]) });
+        assert!(memory_of(&Observation { at: Timestamp::default(), subject }) >= EVENTS * size_of::<WatchFrame>());
     }
 
     struct Stage {
@@ -241,29 +242,31 @@ mod tests {
     }
 
     fn opened(connection: u64) -> Observation {
-        let what = What::ConnectionOpened {
-            connection: ConnectionId(connection),
-            upstream: UpstreamName::default(),
-            protocol: None,
-            process: None,
-            attached_late: false,
-        };
-        Observation { at: Timestamp::default(), what }
+        let subject = Subject::Connection(
+            ConnectionId(connection),
+            ConnectionObservation::Opened {
+                upstream: UpstreamName::default(),
+                protocol: None,
+                process: None,
+                attached_late: false,
+            },
+        );
+        Observation { at: Timestamp::default(), subject }
     }
 
     fn closed(connection: u64) -> Observation {
         let (forwarded, observed) = (Plaintext::default(), Plaintext::default());
-        let what = What::ConnectionClosed { connection: ConnectionId(connection), forwarded, observed };
-        Observation { at: Timestamp::default(), what }
+        let subject = Subject::Connection(ConnectionId(connection), ConnectionObservation::Closed { forwarded, observed });
+        Observation { at: Timestamp::default(), subject }
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "there are but these two")]
     fn line(observation: Observation) -> String {
-        match observation.what {
-            What::ConnectionOpened { connection, process, .. } => {
+        match observation.subject {
+            Subject::Connection(connection, ConnectionObservation::Opened { process, .. }) => {
                 format!("{connection} opened by {}", process.map_or_else(|| "-".to_owned(), |process| process.pid.to_string()))
             }
-            What::ConnectionClosed { connection, .. } => format!("{connection} closed"),
+            Subject::Connection(connection, ConnectionObservation::Closed { .. }) => format!("{connection} closed"),
             other => panic!("{other:?}"),
         }
     }

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use observer_core::http::{Direction, Start};
-use observer_core::observation::{ConnectionDecoder, Observation, Plaintext, UpstreamName, WORDS, What};
+use observer_core::observation::{
+    ConnectionDecoder, ConnectionObservation, Observation, Plaintext, RunObservation, Subject, TapObservation, UpstreamName,
+    UpstreamObservation, WORDS,
+};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
@@ -54,7 +57,10 @@ impl Decoding {
         }
         if outcome.is_err() {
             self.fail(id);
-            emit(Observation { at: time_of(event), what: What::DecoderFailed { connection: id } });
+            emit(Observation {
+                at: time_of(event),
+                subject: Subject::Connection(id, ConnectionObservation::DecoderFailed),
+            });
             if let TapEvent::Closed { at, forwarded } = event {
                 self.close(id, *at, *forwarded, emit);
             }
@@ -75,13 +81,15 @@ impl Decoding {
                 let process = info.process.clone();
                 emit(Observation {
                     at: *at,
-                    what: What::ConnectionOpened {
+                    subject: Subject::Connection(
                         connection,
-                        upstream,
-                        protocol: info.protocol,
-                        process,
-                        attached_late: info.start == Start::Middle,
-                    },
+                        ConnectionObservation::Opened {
+                            upstream,
+                            protocol: info.protocol,
+                            process,
+                            attached_late: info.start == Start::Middle,
+                        },
+                    ),
                 });
                 self.connections.insert(id, Connection::Decoded(Box::new(decoder)));
             }
@@ -112,9 +120,15 @@ impl Decoding {
             Some(Connection::Failed { observed, missed }) => {
                 let (observed, connection) = (*observed, id);
                 for (direction, bytes) in lacking(forwarded, observed, *missed) {
-                    emit(Observation { at, what: What::Missed { connection, stream: None, direction, bytes } });
+                    emit(Observation {
+                        at,
+                        subject: Subject::Connection(connection, ConnectionObservation::Gap { stream: None, direction, bytes }),
+                    });
                 }
-                emit(Observation { at, what: What::ConnectionClosed { connection, forwarded, observed } });
+                emit(Observation {
+                    at,
+                    subject: Subject::Connection(connection, ConnectionObservation::Closed { forwarded, observed }),
+                });
             }
             None => {}
         }
@@ -135,22 +149,31 @@ impl Decoding {
         Some(match notice {
             Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
             Notice::Listener { at, upstream, state } => {
-                Observation { at: *at, what: What::Listener { upstream: name(self.upstream(*upstream)), state: *state } }
+                Observation {
+                    at: *at,
+                    subject: Subject::Upstream(name(self.upstream(*upstream)), UpstreamObservation::Listener { state: *state }),
+                }
             }
             Notice::ResetInsteadOfRefused { at, clients, .. } => {
-                Observation { at: *at, what: What::ResetInsteadOfRefused { connections: *clients } }
+                Observation { at: *at, subject: Subject::Tap(TapObservation::ResetInsteadOfRefused { connections: *clients }) }
             }
             Notice::UpstreamFailed { at, error, .. } => {
-                Observation { at: *at, what: What::ConnectFailed { why: words(error.to_string()) } }
+                Observation { at: *at, subject: Subject::Tap(TapObservation::ConnectFailed { why: words(error.to_string()) }) }
             }
-            Notice::ProbeMissed { at, missed } => Observation { at: *at, what: What::ProbeMissed { missed: *missed } },
-            Notice::NotProbed { at, file, why } => {
-                Observation { at: *at, what: What::NotProbed { file: words(file.clone()), why: words(why.clone()) } }
+            Notice::ProbeMissed { at, missed } => {
+                Observation { at: *at, subject: Subject::Tap(TapObservation::ProbeMissed { missed: *missed }) }
             }
-            Notice::ShutdownRequested { at } => Observation { at: *at, what: What::ShutdownRequested },
+            Notice::NotProbed { at, file, why } => Observation {
+                at: *at,
+                subject: Subject::Tap(TapObservation::NotProbed { file: words(file.clone()), why: words(why.clone()) }),
+            },
+            Notice::ShutdownRequested { at } => Observation { at: *at, subject: Subject::Run(RunObservation::ShutdownRequested) },
             Notice::Profile { at, upstream, profile } => {
                 let upstream = name(self.upstream(*upstream));
-                Observation { at: *at, what: What::Profile { upstream, profile: profile.clone() } }
+                Observation {
+                    at: *at,
+                    subject: Subject::Upstream(upstream, UpstreamObservation::Profile { profile: profile.clone() }),
+                }
             }
         })
     }

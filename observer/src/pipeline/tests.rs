@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use observer_core::http::{Direction, Protocol, Start};
-use observer_core::observation::{Process, What};
+use observer_core::observation::{Process, RunObservation, Subject};
 use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -151,7 +151,7 @@ fn processes_that_are_found_late_change_nothing_of_what_is_recorded() {
         let mut recorded = Vec::new();
         Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| recorded.push(one)).unwrap();
         // Each run ends at a time of its own.
-        assert_eq!(recorded.pop().unwrap().what, What::Tick);
+        assert_eq!(recorded.pop().unwrap().subject, Subject::Run(RunObservation::Tick));
         (recorded, Snapshot { at: Timestamp::default(), ..outcome.snapshot })
     });
     assert_eq!(late, at_once);

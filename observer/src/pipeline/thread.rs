@@ -5,7 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use observer_core::observation::{Observation, UpstreamName, What};
+use observer_core::observation::{
+    CaptureObservation, Observation, RunObservation, Subject, TapObservation, UpstreamName, UpstreamObservation,
+};
 use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::time::Timestamp;
 
@@ -78,7 +80,11 @@ impl Observing {
         let deadline = Deadline::default();
         let of_thread = deadline.clone();
         // The run begins now, not with the first client.
-        let known = [What::Tick].into_iter().chain(known(&upstreams)).map(|what| Observation { at, what }).collect();
+        let known = [Subject::Run(RunObservation::Tick)]
+            .into_iter()
+            .chain(known(&upstreams))
+            .map(|subject| Observation { at, subject })
+            .collect();
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let clock = Clock::start();
             let mut state = State {
@@ -183,7 +189,7 @@ impl State {
         let at = self.idle.at(now);
         let is_awaited = self.observer.observer.awaits_time() || self.observer.outputs.is_looked_at();
         if is_awaited && at.since(self.observer.observer.now()) >= IDLE {
-            self.observer.observe(Observation { at, what: What::Tick });
+            self.observer.observe(Observation { at, subject: Subject::Run(RunObservation::Tick) });
             self.idle = Idle { since: now, at };
         }
     }
@@ -192,7 +198,7 @@ impl State {
     fn let_the_rest_pass(&mut self) {
         let at = self.idle.at(self.clock.now());
         if self.awaiting_process.is_empty() && at > self.observer.observer.now() {
-            self.observer.observe(Observation { at, what: What::Tick });
+            self.observer.observe(Observation { at, subject: Subject::Run(RunObservation::Tick) });
         }
     }
 
@@ -222,10 +228,10 @@ impl State {
         self.losses = losses;
         let at = self.observer.observer.now();
         if connections > 0 {
-            self.observer.observe(Observation { at, what: What::Unobserved { connections } });
+            self.observer.observe(Observation { at, subject: Subject::Tap(TapObservation::ConnectionsUnobserved { connections }) });
         }
         if notices > 0 {
-            self.observer.observe(Observation { at, what: What::Untold { notices } });
+            self.observer.observe(Observation { at, subject: Subject::Tap(TapObservation::NoticesDropped { notices }) });
         }
     }
 }
@@ -252,7 +258,7 @@ impl RecordingObserver {
         if let Err(error) = recorded {
             self.outputs.warn(&format!("the capture ended early: {error}"));
             let at = self.observer.now();
-            self.pass(Observation { at, what: What::CaptureEnded { why: error.to_string() } });
+            self.pass(Observation { at, subject: Subject::Capture(CaptureObservation::Ended { why: error.to_string() }) });
         }
     }
 
@@ -288,7 +294,9 @@ impl RecordingObserver {
 }
 
 /// The profiles known from the start.
-fn known(upstreams: &[Upstream]) -> Vec<What> {
+fn known(upstreams: &[Upstream]) -> Vec<Subject> {
     let known = upstreams.iter().filter_map(|upstream| Some((UpstreamName::of(upstream.name.clone()), upstream.profile.clone()?)));
-    known.map(|(upstream, profile)| What::Profile { upstream, profile: Box::new(profile) }).collect()
+    known
+        .map(|(upstream, profile)| Subject::Upstream(upstream, UpstreamObservation::Profile { profile: Box::new(profile) }))
+        .collect()
 }

@@ -129,7 +129,7 @@ const fn seconds(duration: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use observer_core::observation::{ListenerState, Observation, UpstreamName, What};
+    use observer_core::observation::{ListenerState, Observation, RunObservation, Subject, UpstreamName, UpstreamObservation};
     use observer_core::observer::{Limits, Observer};
 
     use super::*;
@@ -159,15 +159,15 @@ mod tests {
 
     fn snapshot(listener: &[(u64, bool)], until: u64) -> Snapshot {
         let mut observer = Observer::new(Limits::default());
-        let mut observe = |second: u64, what| {
+        let mut observe = |second: u64, subject| {
             let at = Timestamp::from_nanos(NOON + second * 1_000_000_000);
-            observer.observe(Observation { at, what }, &mut |_| {});
+            observer.observe(Observation { at, subject }, &mut |_| {});
         };
         for (second, refuses) in listener {
             let state = if *refuses { ListenerState::Refusing } else { ListenerState::Listening };
-            observe(*second, What::Listener { upstream: UpstreamName::default(), state });
+            observe(*second, Subject::Upstream(UpstreamName::default(), UpstreamObservation::Listener { state }));
         }
-        observe(until, What::Tick);
+        observe(until, Subject::Run(RunObservation::Tick));
         observer.snapshot()
     }
 

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use observer_core::http::{Direction, Protocol};
-use observer_core::observation::{ConnectionDecoder, ConnectionId, Observation, UpstreamName, What};
+use observer_core::observation::{ConnectionDecoder, ConnectionId, Observation, Subject, UpstreamName, UpstreamObservation};
 use observer_core::observer::{Limits, Observer};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -117,7 +117,8 @@ fn observations<'e>(exchanges: impl Iterator<Item = (&'e str, &'e str, &'e str)>
     let mut at = Timestamp::from_nanos(0);
     let mut observations = Vec::new();
     let profile = Box::new(ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint));
-    observations.push(Observation { at, what: What::Profile { upstream: UpstreamName::default(), profile } });
+    observations
+        .push(Observation { at, subject: Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile }) });
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
     for (line, status, body) in exchanges {
         let request = format!("{line} HTTP/1.1\r\nHost: x\r\nUser-Agent: my-controller/0.3 (linux/amd64)\r\n\r\n");

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use observer_core::capture::{FileEnd, Replay, Replayed, Writer};
-use observer_core::observation::{Observation, What};
+use observer_core::observation::{ExchangeObservation, Observation, Subject};
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
 use observer_core::reflector::ReflectorLimits;
 use observer_core::storm::StormLimits;
@@ -65,7 +65,9 @@ fn assert_adds_up(observed: &[Observation], (events, snapshot): &(Vec<Event>, Sn
     assert!(requests.len() <= 2 * limits.records && upstreams.len() <= limits.upstreams, "too many records or servers");
     assert!(totals.open <= limits.open_exchanges as u64, "too many requests are under way");
 
-    let asked = observed.iter().filter(|one| matches!(one.what, What::Requested { .. })).count() as u64;
+    let asked =
+        observed.iter().filter(|one| matches!(one.subject, Subject::Exchange(_, ExchangeObservation::Requested { .. }))).count()
+            as u64;
     let ended = events.iter().filter(|event| matches!(event, Event::Request { .. } | Event::WatchEnded { .. })).count() as u64;
     assert_eq!(totals.requests, asked);
     assert_eq!(totals.observed, totals.forwarded, "bytes of a connection were counted otherwise than told");

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use observer_core::http::{Direction, Gap, Protocol};
 use observer_core::observation::{
-    ConnectionDecoder, ConnectionId, EndManner, ListenerState, Observation, ProbeMissed, UpstreamName, What,
+    CaptureObservation, ConnectionDecoder, ConnectionId, ConnectionObservation, EndManner, ListenerState, Observation, ProbeMissed,
+    RunObservation, Subject, TapObservation, UpstreamName, UpstreamObservation,
 };
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -89,13 +90,10 @@ impl Script {
         let connection = ConnectionId(self.last);
         let protocol = [None, Some(Protocol::Http1), Some(Protocol::Http2)][usize::from(kind % 3)];
         let prefix = if kind & 4 == 4 { "/k8s/clusters/c-1" } else { "" };
-        self.tell(What::ConnectionOpened {
+        self.tell(Subject::Connection(
             connection,
-            upstream: upstream(kind >> 3),
-            protocol,
-            process: None,
-            attached_late: false,
-        });
+            ConnectionObservation::Opened { upstream: upstream(kind >> 3), protocol, process: None, attached_late: false },
+        ));
         self.open.insert(slot, (connection, ConnectionDecoder::new(connection, protocol, prefix)));
     }
 
@@ -109,33 +107,33 @@ impl Script {
     fn profile(&mut self, slot: u8, minor: u16) {
         let version = format!("v1.{}.{}", 16 + minor % 24, minor % 7).parse().expect("it is a version");
         let profile = Box::new(ServerProfile::of_version(version, Basis::VersionEndpoint));
-        self.tell(What::Profile { upstream: upstream(slot), profile });
+        self.tell(Subject::Upstream(upstream(slot), UpstreamObservation::Profile { profile }));
     }
 
     fn notice(&mut self, slot: u8, which: u8, number: u64) {
         let listening = if number.is_multiple_of(2) { ListenerState::Listening } else { ListenerState::Refusing };
-        let what = match which % 12 {
-            0 => What::Listener { upstream: upstream(slot), state: listening },
-            1 => What::ResetInsteadOfRefused { connections: number },
-            2 => What::ConnectFailed { why: format!("failure {number}") },
-            3 => What::Unobserved { connections: number },
-            4 => What::Untold { notices: number },
-            5 => What::Unrecorded { observations: Some(number), from: Some(self.now), until: None },
-            6 => What::CaptureEnded { why: format!("end {number}") },
-            7 => What::Tick,
-            8 => What::Unknown,
-            9 => What::ProbeMissed { missed: ProbeMissed { records: number, ..ProbeMissed::default() } },
-            10 => What::NotProbed { file: format!("/bin/{number}"), why: "it is none".to_owned() },
+        let subject = match which % 12 {
+            0 => Subject::Upstream(upstream(slot), UpstreamObservation::Listener { state: listening }),
+            1 => Subject::Tap(TapObservation::ResetInsteadOfRefused { connections: number }),
+            2 => Subject::Tap(TapObservation::ConnectFailed { why: format!("failure {number}") }),
+            3 => Subject::Tap(TapObservation::ConnectionsUnobserved { connections: number }),
+            4 => Subject::Tap(TapObservation::NoticesDropped { notices: number }),
+            5 => Subject::Capture(CaptureObservation::Unrecorded { observations: Some(number), from: Some(self.now), until: None }),
+            6 => Subject::Capture(CaptureObservation::Ended { why: format!("end {number}") }),
+            7 => Subject::Run(RunObservation::Tick),
+            8 => Subject::Unknown,
+            9 => Subject::Tap(TapObservation::ProbeMissed { missed: ProbeMissed { records: number, ..ProbeMissed::default() } }),
+            10 => Subject::Tap(TapObservation::NotProbed { file: format!("/bin/{number}"), why: "it is none".to_owned() }),
             _ => match self.open.remove(&slot) {
-                Some((connection, _)) => What::DecoderFailed { connection },
-                None => What::Tick,
+                Some((connection, _)) => Subject::Connection(connection, ConnectionObservation::DecoderFailed),
+                None => Subject::Run(RunObservation::Tick),
             },
         };
-        self.tell(what);
+        self.tell(subject);
     }
 
-    fn tell(&mut self, what: What) {
-        self.observations.push(Observation { at: self.now, what });
+    fn tell(&mut self, subject: Subject) {
+        self.observations.push(Observation { at: self.now, subject });
     }
 }
 

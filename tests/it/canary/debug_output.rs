@@ -13,7 +13,8 @@ use observer_core::k8s::{Container, ListOptions};
 use observer_core::logs::{AuditEvent, EtcdRequest};
 use observer_core::metrics::MetricsReader;
 use observer_core::observation::{
-    Body, ConnectionDecoder, ConnectionId, EndManner, ListenerState, Observation, Plaintext, Process, UpstreamName, What,
+    Body, CaptureObservation, ConnectionDecoder, ConnectionId, ConnectionObservation, EndManner, ExchangeObservation,
+    ListenerState, Observation, Plaintext, Process, RunObservation, Subject, TapObservation, UpstreamName, UpstreamObservation,
 };
 use observer_core::observer::{Comparison, Limits, Observer};
 use observer_core::time::Timestamp;
@@ -70,13 +71,18 @@ const TYPES: &[&str] = &[
     "metrics::Sample",
     "observation::Body",
     "observation::BodyNotRead",
+    "observation::CaptureObservation",
     "observation::ConnectionDecoder",
+    "observation::ConnectionObservation",
+    "observation::ExchangeObservation",
     "observation::Observation",
     "observation::Process",
     "observation::RequestLine",
     "observation::ResponseLine",
+    "observation::Subject",
+    "observation::TapObservation",
     "observation::UpstreamName",
-    "observation::What",
+    "observation::UpstreamObservation",
     "observer::Budget",
     "observer::Comparison",
     "observer::ComparisonRow",
@@ -295,16 +301,18 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
         let upstream = UpstreamName(format!("api-server-{}:6443", number % 2));
         let opened = Observation {
             at: Timestamp::default(),
-            what: What::ConnectionOpened {
+            subject: Subject::Connection(
                 connection,
-                upstream: upstream.clone(),
-                protocol,
-                process: Some(process()),
-                attached_late: false,
-            },
+                ConnectionObservation::Opened {
+                    upstream: upstream.clone(),
+                    protocol,
+                    process: Some(process()),
+                    attached_late: false,
+                },
+            ),
         };
-        let profile = What::Profile { upstream: upstream.clone(), profile: Box::default() };
-        let mut observations = vec![Observation { at: Timestamp::default(), what: profile }, opened];
+        let profile = Subject::Upstream(upstream.clone(), UpstreamObservation::Profile { profile: Box::default() });
+        let mut observations = vec![Observation { at: Timestamp::default(), subject: profile }, opened];
         let mut decoder = ConnectionDecoder::new(connection, protocol, "");
         for (direction, bytes) in &conversation.said {
             for piece in bytes.chunks(chunk.min(bytes.len())) {
@@ -317,7 +325,7 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
         for observation in observations {
             note_observation(&mut shown, &observation);
             writer.record(&observation, &mut file);
-            let is_request = matches!(observation.what, What::Requested { .. });
+            let is_request = matches!(observation.subject, Subject::Exchange(_, ExchangeObservation::Requested { .. }));
             observer.observe(observation, &mut |event| shown.note(&event));
             if is_request {
                 shown.note(&observer);
@@ -325,9 +333,16 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
         }
         shown.note(&writer);
     }
-    let refusing = What::Listener { upstream: UpstreamName("api-server-1:6443".to_owned()), state: ListenerState::Refusing };
-    for what in [refusing, What::ShutdownRequested] {
-        observer.observe(Observation { at: Timestamp::default(), what }, &mut |event| shown.note(&event));
+    let refusing = Subject::Upstream(
+        UpstreamName("api-server-1:6443".to_owned()),
+        UpstreamObservation::Listener { state: ListenerState::Refusing },
+    );
+    let failed = Subject::Tap(TapObservation::ConnectFailed { why: "no route to host".to_owned() });
+    let ended = Subject::Capture(CaptureObservation::Ended { why: "no space left on device".to_owned() });
+    for subject in [refusing, failed, ended, Subject::Run(RunObservation::ShutdownRequested)] {
+        let observation = Observation { at: Timestamp::default(), subject };
+        note_observation(&mut shown, &observation);
+        observer.observe(observation, &mut |event| shown.note(&event));
     }
     shown.note(&observer);
     let snapshot = observer.snapshot();
@@ -350,12 +365,25 @@ fn process() -> Process {
     Process { pid: 4711, started: 1, name: "controller".to_owned(), container: Some(container()) }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "all others are shown whole")]
 fn note_observation(shown: &mut Shown, observation: &Observation) {
     shown.note(observation);
-    shown.note(&observation.what);
-    match &observation.what {
-        What::Understood { body, .. } => {
+    shown.note(&observation.subject);
+    match &observation.subject {
+        Subject::Connection(_, observed) => shown.note(observed),
+        Subject::Exchange(_, observed) => note_exchange(shown, observed),
+        Subject::Upstream(_, observed) => shown.note(observed),
+        Subject::Tap(observed) => shown.note(observed),
+        Subject::Capture(observed) => shown.note(observed),
+        Subject::Run(observed) => shown.note(observed),
+        Subject::Unknown => {}
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "all others are shown whole")]
+fn note_exchange(shown: &mut Shown, observed: &ExchangeObservation) {
+    shown.note(observed);
+    match observed {
+        ExchangeObservation::BodyRead { body } => {
             shown.note(body);
             if let Body::Events(events) = body {
                 for event in events {
@@ -363,9 +391,9 @@ fn note_observation(shown: &mut Shown, observation: &Observation) {
                 }
             }
         }
-        What::NotRead { reason, .. } => shown.note(reason),
-        What::Requested { request, .. } => shown.note(&**request),
-        What::Responded { response, .. } => shown.note(&**response),
+        ExchangeObservation::BodyNotRead { reason } => shown.note(reason),
+        ExchangeObservation::Requested { request } => shown.note(&**request),
+        ExchangeObservation::Responded { response } => shown.note(&**response),
         _ => {}
     }
 }

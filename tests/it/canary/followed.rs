@@ -6,8 +6,8 @@ use observer_core::exchange::Exchange;
 use observer_core::http::{Direction, StreamId};
 use observer_core::k8s::{ResourceVersion, Status, StatusCause, Verb};
 use observer_core::observation::{
-    Blockage, Body, ConnectionDecoder, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Observation, Plaintext, Process,
-    RequestLine, ResponseLine, UpstreamName, What,
+    Blockage, Body, ConnectionDecoder, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd, ExchangeId,
+    ExchangeObservation, Observation, Plaintext, Process, RequestLine, ResponseLine, Subject, UpstreamName,
 };
 use observer_core::observer::{Budget, Event, Limits, Observer, Usage};
 use observer_core::reflector::{self, ReflectorLimits, Reflectors};
@@ -38,7 +38,7 @@ fn lists(conversation: &Conversation) -> Vec<RequestLine> {
     let mut decoder = ConnectionDecoder::new(CONNECTION, Some(super::debug_output::protocol(conversation)), "");
     let mut found = Vec::new();
     let mut note = |observation: Observation| {
-        if let What::Requested { request, .. } = observation.what
+        if let Subject::Exchange(_, ExchangeObservation::Requested { request, .. }) = observation.subject
             && request.info.as_ref().is_some_and(|info| info.verb == Verb::List)
         {
             found.push(*request);
@@ -56,13 +56,10 @@ fn life(request: &RequestLine) -> Vec<Observation> {
     let mut life = Life { at: Timestamp::default(), stream: 0, observations: Vec::new() };
     let watch = of(request, Verb::Watch, 10);
     let process = Some(Process { pid: 4711, started: 1, name: "controller".to_owned(), container: None });
-    life.tell(What::ConnectionOpened {
-        connection: CONNECTION,
-        upstream: UpstreamName::default(),
-        protocol: None,
-        process,
-        attached_late: false,
-    });
+    life.tell(Subject::Connection(
+        CONNECTION,
+        ConnectionObservation::Opened { upstream: UpstreamName::default(), protocol: None, process, attached_late: false },
+    ));
     // The other reflector lags from the end of the first watch, so a restart would make it relist.
     let mut beside = request.clone();
     beside.options.label_selector.push_str("a=b");
@@ -99,8 +96,8 @@ struct Life {
 }
 
 impl Life {
-    fn tell(&mut self, what: What) {
-        self.observations.push(Observation { at: self.at, what });
+    fn tell(&mut self, subject: Subject) {
+        self.observations.push(Observation { at: self.at, subject });
     }
 
     fn ask(&mut self, request: &RequestLine, status: u16) -> ExchangeId {
@@ -111,22 +108,22 @@ impl Life {
         self.at = self.at.plus(pause);
         self.stream += 2;
         let exchange = ExchangeId { connection: CONNECTION, stream: StreamId(self.stream) };
-        self.tell(What::Requested { exchange, request: Box::new(request.clone()) });
+        self.tell(Subject::Exchange(exchange, ExchangeObservation::Requested { request: Box::new(request.clone()) }));
         let response = Box::new(ResponseLine { status: Some(status), retry_after_seconds: Some(1), ..ResponseLine::default() });
-        self.tell(What::Responded { exchange, response });
+        self.tell(Subject::Exchange(exchange, ExchangeObservation::Responded { response }));
         exchange
     }
 
     fn end(&mut self, exchange: ExchangeId) {
-        self.tell(What::Ended { exchange, end: ExchangeEnd::Complete });
+        self.tell(Subject::Exchange(exchange, ExchangeObservation::Ended { end: ExchangeEnd::Complete }));
     }
 
     fn list(&mut self, request: &RequestLine, revision: &str) {
         let exchange = self.ask(request, 200);
         let meta = ListMeta { resource_version: revision.to_owned(), ..ListMeta::default() };
         let item = ObjectRef { name: "a".to_owned(), resource_version: "5".to_owned(), ..ObjectRef::default() };
-        self.tell(What::Understood { exchange, body: Body::List(meta) });
-        self.tell(What::Understood { exchange, body: Body::Items(vec![item]) });
+        self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::List(meta) }));
+        self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Items(vec![item]) }));
         self.end(exchange);
     }
 
@@ -134,14 +131,14 @@ impl Life {
         let exchange = self.ask(request, 200);
         let ExchangeId { connection, stream } = exchange;
         let (stream, by) = (Some(stream), Blockage::StreamWindow);
-        self.tell(What::Blocked { connection, stream, by, since: self.at });
+        self.tell(Subject::Connection(connection, ConnectionObservation::Blocked { stream, by, since: self.at }));
         self.at = self.at.plus(Duration::from_secs(2));
-        self.tell(What::Unblocked { connection, stream, by });
+        self.tell(Subject::Connection(connection, ConnectionObservation::Unblocked { stream, by }));
         if let Some(code) = error {
             let status = Some(Box::new(Status { code, reason: "Expired".to_owned(), ..Status::default() }));
             let object = ObjectRef::default();
             let frame = WatchFrame { event_type: EventType::Error, object, initial_events_end: false, status, bytes: 10 };
-            self.tell(What::Understood { exchange, body: Body::Events(vec![frame]) });
+            self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Events(vec![frame]) }));
         }
         self.end(exchange);
     }
@@ -154,11 +151,11 @@ impl Life {
             info.verb = Verb::Patch;
         }
         let exchange = self.ask(&write, 200);
-        self.tell(What::Understood { exchange, body: Body::Object(object.clone()) });
+        self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Object(object.clone()) }));
         self.end(exchange);
         let exchange = self.ask(&of(request, Verb::Watch, 10), 200);
         let frame = WatchFrame { event_type: EventType::Modified, object, initial_events_end: false, status: None, bytes: 10 };
-        self.tell(What::Understood { exchange, body: Body::Events(vec![frame]) });
+        self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Events(vec![frame]) }));
         self.end(exchange);
     }
 
@@ -174,7 +171,7 @@ impl Life {
         let exchange = self.ask(request, TOO_LARGE);
         let cause = StatusCause { reason: "ResourceVersionTooLarge".to_owned(), ..StatusCause::default() };
         let status = Status { code: TOO_LARGE, causes: vec![cause], ..Status::default() };
-        self.tell(What::Understood { exchange, body: Body::Status(Box::new(status)) });
+        self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Status(Box::new(status)) }));
         self.end(exchange);
     }
 }
@@ -184,26 +181,36 @@ fn follow(observations: &[Observation], shown: &mut Shown) {
     let mut reflectors = Reflectors::new(ReflectorLimits::default());
     let mut storms = Storms::new(StormLimits { reflectors: 1, ..StormLimits::default() });
     let mut open: Option<Exchange> = None;
-    for Observation { at, what } in observations {
-        let mut told = Vec::new();
-        if let What::Requested { exchange, request } = what {
-            let exchange = Exchange::begin(*exchange, *at, UpstreamName::default(), RequestLine::clone(request), None);
-            reflectors.requested(&exchange, &mut |one| told.push(one));
-            open = Some(exchange);
-        } else if let Some(exchange) = &mut open {
-            exchange.apply(*at, what);
-            let mut tell = |one| told.push(one);
-            if let What::Responded { .. } = what {
-                reflectors.answered(exchange, *at, &mut tell);
-            } else if let What::Understood { body, .. } = what {
-                reflectors.understood(exchange, *at, body, &mut tell);
-            } else if let What::Blocked { .. } | What::Unblocked { .. } = what {
-                reflectors.blockage_changed(exchange, *at, &mut tell);
-            } else if let What::Ended { .. } = what {
-                reflectors.ended(exchange, &mut tell);
+    for Observation { at, subject } in observations {
+        let mut emitted = Vec::new();
+        let mut emit = |one| emitted.push(one);
+        match (subject, &mut open) {
+            (Subject::Exchange(exchange, ExchangeObservation::Requested { request }), _) => {
+                let exchange = Exchange::begin(*exchange, *at, UpstreamName::default(), RequestLine::clone(request), None);
+                reflectors.requested(&exchange, &mut emit);
+                open = Some(exchange);
             }
+            (Subject::Exchange(_, observed), Some(exchange)) => {
+                exchange.apply(*at, observed);
+                if let ExchangeObservation::Responded { .. } = observed {
+                    reflectors.answered(exchange, *at, &mut emit);
+                } else if let ExchangeObservation::BodyRead { body } = observed {
+                    reflectors.understood(exchange, *at, body, &mut emit);
+                } else if let ExchangeObservation::Ended { .. } = observed {
+                    reflectors.ended(exchange, &mut emit);
+                }
+            }
+            (Subject::Connection(_, ConnectionObservation::Blocked { by, since, .. }), Some(exchange)) => {
+                exchange.block(*at, *by, *since);
+                reflectors.blockage_changed(exchange, *at, &mut emit);
+            }
+            (Subject::Connection(_, ConnectionObservation::Unblocked { by, .. }), Some(exchange)) => {
+                exchange.unblock(*at, *by);
+                reflectors.blockage_changed(exchange, *at, &mut emit);
+            }
+            _ => {}
         }
-        for one in told {
+        for one in emitted {
             shown.note(&one);
             match one {
                 reflector::ReflectorEvent::RelistBegan(began) => storms.began(*began, &mut |one| shown.note(&one)),

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::bounds::{self, OutOfBounds};
 use crate::k8s::Status;
-use crate::observation::{Body, Observation, What};
+use crate::observation::{Body, ExchangeObservation, Observation, Subject};
 use crate::time::Timestamp;
 
 /// Longest line that is written or read, in bytes. The writer splits longer batches; batch boundaries have no meaning.
@@ -23,8 +23,11 @@ pub(super) fn line(observation: &Observation) -> Result<Vec<u8>, TooLong> {
 
 /// The two halves of a batch; `None` when the observation is no batch, or a batch of one.
 pub(super) fn halves(observation: &Observation) -> Option<[Observation; 2]> {
-    let What::Understood { exchange, body } = &observation.what else { return None };
-    let of = |body| Observation { at: observation.at, what: What::Understood { exchange: *exchange, body } };
+    let Subject::Exchange(exchange, ExchangeObservation::BodyRead { body }) = &observation.subject else { return None };
+    let of = |body| {
+        let subject = Subject::Exchange(*exchange, ExchangeObservation::BodyRead { body });
+        Observation { at: observation.at, subject }
+    };
     match body {
         Body::Items(items) if items.len() > 1 => {
             let (one, other) = items.split_at(items.len() / 2);
@@ -45,7 +48,8 @@ pub(super) fn halves(observation: &Observation) -> Option<[Observation; 2]> {
     }
 }
 
-/// Parses a line without its newline. A line that is not understood is [`What::Unknown`], at its own time if any, else `otherwise`.
+/// Parses a line without its newline. A line that is not understood is [`Subject::Unknown`], at its own time if any, else
+/// `otherwise`.
 pub(super) fn observation(line: &[u8], otherwise: Timestamp) -> Result<Observation, OutOfBounds> {
     #[derive(Deserialize)]
     struct Stamp {
@@ -57,14 +61,14 @@ pub(super) fn observation(line: &[u8], otherwise: Timestamp) -> Result<Observati
     bounds::check(line)?;
     let observation = serde_json::from_slice(line).unwrap_or_else(|_not_ours| {
         let at = serde_json::from_slice(line).map_or(otherwise, |stamp: Stamp| stamp.at);
-        Observation { at, what: What::Unknown }
+        Observation { at, subject: Subject::Unknown }
     });
-    if causes(&observation.what) <= Status::MAX_CAUSES { Ok(observation) } else { Err(OutOfBounds) }
+    if causes(&observation.subject) <= Status::MAX_CAUSES { Ok(observation) } else { Err(OutOfBounds) }
 }
 
 /// Most causes of one `Status` in an observation. They are bounded, because an exchange keeps its `Status`.
-fn causes(what: &What) -> usize {
-    let What::Understood { body, .. } = what else { return 0 };
+fn causes(subject: &Subject) -> usize {
+    let Subject::Exchange(_, ExchangeObservation::BodyRead { body, .. }) = subject else { return 0 };
     match body {
         Body::Status(status) => status.causes.len(),
         Body::Events(events) => {

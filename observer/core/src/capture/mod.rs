@@ -5,8 +5,8 @@
 //! takes the bytes of one file in any chunks. A [`Replay`] joins files to the sequence of observations that the Observer was fed.
 //!
 //! JSON lines carry the words of [`crate::observation`] unchanged. An earlier version skips what a later one adds to an
-//! observation. An observation that it does not know becomes [`crate::observation::What::Unknown`]. Deflate makes up for the length
-//! of JSON.
+//! observation. An observation that it does not know becomes [`Subject::Unknown`](crate::observation::Subject::Unknown). Deflate
+//! makes up for the length of JSON.
 
 mod block;
 mod bounds;

@@ -3,15 +3,15 @@
 use super::layout::FileHead;
 use super::lost::{Lost, LostReason, Refused};
 use super::reader::{FileEnd, Reader, Record};
-use crate::observation::{Observation, What};
+use crate::observation::{CaptureObservation, Observation, Subject};
 use crate::time::Timestamp;
 
 /// Output of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replayed {
-    /// The next observation. [`What::Unrecorded`] stands in for missing ones.
+    /// The next observation. [`CaptureObservation::Unrecorded`] stands in for missing ones.
     Observation(Observation),
-    /// A loss, with its place in the file. [`What::Unrecorded`] follows if observations may be missing.
+    /// A loss, with its place in the file. [`CaptureObservation::Unrecorded`] follows if observations may be missing.
     Lost(Lost),
     /// The rest of the current file is not read.
     Refused(Refused),
@@ -133,7 +133,10 @@ impl Replay {
         let at = until.or(from).unwrap_or_default();
         emit(Replayed::Lost(lost));
         if observations != Some(0) {
-            emit(Replayed::Observation(Observation { at, what: What::Unrecorded { observations, from, until } }));
+            emit(Replayed::Observation(Observation {
+                at,
+                subject: Subject::Capture(CaptureObservation::Unrecorded { observations, from, until }),
+            }));
         }
     }
 }

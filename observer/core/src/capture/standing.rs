@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::http::{Direction, StreamId};
-use crate::observation::{Blockage, Body, ConnectionId, ExchangeId, Observation, UpstreamName, What};
+use crate::observation::{
+    Blockage, Body, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, Observation, Subject, UpstreamName,
+    UpstreamObservation,
+};
 use crate::time::Timestamp;
 
 /// Most connections, and most exchanges, that are restated. A replay that begins at a later part ignores observations of others.
@@ -28,7 +31,7 @@ pub(super) struct Standing {
 #[derive(Debug)]
 struct Open {
     /// Its observations, without the batches and byte counts that the sums below stand for.
-    said: Vec<Observation>,
+    kept: Vec<Observation>,
     latest: Timestamp,
     request_bytes: u64,
     response_bytes: u64,
@@ -36,65 +39,62 @@ struct Open {
 
 impl Standing {
     pub(super) fn note(&mut self, observation: &Observation) {
-        match &observation.what {
-            What::Profile { upstream, .. } => keep_latest(&mut self.profiles, upstream, observation),
-            What::Listener { upstream, .. } => keep_latest(&mut self.listeners, upstream, observation),
-            What::ConnectionOpened { connection, .. } if self.connections.len() < MAX_OPEN => {
-                self.connections.insert(*connection, vec![observation.clone()]);
+        match &observation.subject {
+            Subject::Connection(connection, observed) => self.note_connection(*connection, observed, observation),
+            Subject::Exchange(exchange, observed) => self.note_exchange(*exchange, observed, observation),
+            Subject::Upstream(upstream, UpstreamObservation::Profile { .. }) => {
+                keep_latest(&mut self.profiles, upstream, observation);
             }
-            What::ConnectionEnded { connection, .. } => {
-                if let Some(said) = self.connections.get_mut(connection) {
-                    keep(said, observation);
+            Subject::Upstream(upstream, UpstreamObservation::Listener { .. }) => {
+                keep_latest(&mut self.listeners, upstream, observation);
+            }
+            Subject::Tap(_) | Subject::Capture(_) | Subject::Run(_) | Subject::Unknown => {}
+        }
+    }
+
+    fn note_connection(&mut self, connection: ConnectionId, observed: &ConnectionObservation, observation: &Observation) {
+        match observed {
+            ConnectionObservation::Opened { .. } => {
+                if self.connections.len() < MAX_OPEN {
+                    self.connections.insert(connection, vec![observation.clone()]);
                 }
             }
-            What::ConnectionClosed { connection, .. } => {
-                self.connections.remove(connection);
-                self.blocked.retain(|(blocked, ..), _| blocked != connection);
-            }
-            What::DecoderFailed { connection } => self.exchanges.retain(|id, _| id.connection != *connection),
-            What::Requested { exchange, .. } if self.exchanges.len() < MAX_OPEN => {
-                let open = Open { said: vec![observation.clone()], latest: observation.at, request_bytes: 0, response_bytes: 0 };
-                self.exchanges.insert(*exchange, open);
-            }
-            What::Ended { exchange, .. } => {
-                self.exchanges.remove(exchange);
-                self.blocked.remove(&(exchange.connection, Some(exchange.stream), Blockage::StreamWindow));
-            }
-            What::Blocked { connection, stream, by, .. } if self.blocked.len() < MAX_OPEN => {
-                self.blocked.insert((*connection, *stream, *by), observation.clone());
-            }
-            What::Unblocked { connection, stream, by } => {
-                self.blocked.remove(&(*connection, *stream, *by));
-            }
-            What::Informed { exchange, .. }
-            | What::Responded { exchange, .. }
-            | What::Bytes { exchange, .. }
-            | What::Understood { exchange, .. }
-            | What::NotRead { exchange, .. }
-            | What::Upgraded { exchange, .. }
-            | What::BodyMissed { exchange, .. } => {
-                if let Some(open) = self.exchanges.get_mut(exchange) {
-                    open.note(observation);
+            ConnectionObservation::HalfEnded { .. } => {
+                if let Some(kept) = self.connections.get_mut(&connection) {
+                    keep(kept, observation);
                 }
             }
-            What::ConnectionOpened { .. }
-            | What::Requested { .. }
-            | What::GoAway { .. }
-            | What::Blocked { .. }
-            | What::Missed { .. }
-            | What::Malformed { .. }
-            | What::Dark { .. }
-            | What::ResetInsteadOfRefused { .. }
-            | What::ConnectFailed { .. }
-            | What::Unobserved { .. }
-            | What::Untold { .. }
-            | What::ProbeMissed { .. }
-            | What::NotProbed { .. }
-            | What::Unrecorded { .. }
-            | What::CaptureEnded { .. }
-            | What::Unknown
-            | What::ShutdownRequested
-            | What::Tick => {}
+            ConnectionObservation::Closed { .. } => {
+                self.connections.remove(&connection);
+                self.blocked.retain(|(blocked, ..), _| *blocked != connection);
+            }
+            ConnectionObservation::Blocked { stream, by, .. } => {
+                if self.blocked.len() < MAX_OPEN {
+                    self.blocked.insert((connection, *stream, *by), observation.clone());
+                }
+            }
+            ConnectionObservation::Unblocked { stream, by } => {
+                self.blocked.remove(&(connection, *stream, *by));
+            }
+            ConnectionObservation::DecoderFailed => self.exchanges.retain(|id, _| id.connection != connection),
+            ConnectionObservation::GoAway { .. }
+            | ConnectionObservation::Gap { .. }
+            | ConnectionObservation::Malformed { .. }
+            | ConnectionObservation::DecodingStopped { .. } => {}
+        }
+    }
+
+    fn note_exchange(&mut self, exchange: ExchangeId, observed: &ExchangeObservation, observation: &Observation) {
+        if let ExchangeObservation::Requested { .. } = observed {
+            if self.exchanges.len() < MAX_OPEN {
+                let kept = vec![observation.clone()];
+                self.exchanges.insert(exchange, Open { kept, latest: observation.at, request_bytes: 0, response_bytes: 0 });
+            }
+        } else if let ExchangeObservation::Ended { .. } = observed {
+            self.exchanges.remove(&exchange);
+            self.blocked.remove(&(exchange.connection, Some(exchange.stream), Blockage::StreamWindow));
+        } else if let Some(open) = self.exchanges.get_mut(&exchange) {
+            open.note(observed, observation);
         }
     }
 
@@ -109,16 +109,16 @@ impl Standing {
 }
 
 impl Open {
-    fn note(&mut self, observation: &Observation) {
+    fn note(&mut self, observed: &ExchangeObservation, observation: &Observation) {
         self.latest = self.latest.max(observation.at);
-        if let What::Bytes { direction, bytes, .. } = &observation.what {
+        if let ExchangeObservation::BodyBytes { direction, bytes } = observed {
             let sum = match direction {
                 Direction::Request => &mut self.request_bytes,
                 Direction::Response => &mut self.response_bytes,
             };
             *sum = sum.saturating_add(*bytes);
-        } else if !is_of_a_batch(&observation.what) {
-            keep(&mut self.said, observation);
+        } else if !is_of_a_batch(observed) {
+            keep(&mut self.kept, observation);
         }
     }
 
@@ -130,17 +130,23 @@ impl Open {
         ];
         let at = self.latest;
         let sums = sums.into_iter().filter(|(bytes, ..)| *bytes > 0).map(move |(bytes, direction, missed)| {
-            let what =
-                if missed { What::BodyMissed { exchange, direction, bytes } } else { What::Bytes { exchange, direction, bytes } };
-            Observation { at, what }
+            let observed = if missed {
+                ExchangeObservation::BodyGap { direction, bytes }
+            } else {
+                ExchangeObservation::BodyBytes { direction, bytes }
+            };
+            Observation { at, subject: Subject::Exchange(exchange, observed) }
         });
-        self.said.clone().into_iter().chain(sums)
+        self.kept.clone().into_iter().chain(sums)
     }
 }
 
 /// Whether an observation is left out because the byte sums stand for it.
-fn is_of_a_batch(what: &What) -> bool {
-    matches!(what, What::Understood { body: Body::Items(_) | Body::Events(_), .. } | What::BodyMissed { .. })
+fn is_of_a_batch(observed: &ExchangeObservation) -> bool {
+    matches!(
+        observed,
+        ExchangeObservation::BodyRead { body: Body::Items(_) | Body::Events(_) } | ExchangeObservation::BodyGap { .. }
+    )
 }
 
 fn keep_latest(latest: &mut Vec<(UpstreamName, Observation)>, upstream: &UpstreamName, observation: &Observation) {
@@ -152,8 +158,8 @@ fn keep_latest(latest: &mut Vec<(UpstreamName, Observation)>, upstream: &Upstrea
     }
 }
 
-fn keep(said: &mut Vec<Observation>, observation: &Observation) {
-    if said.len() < MAX_EACH {
-        said.push(observation.clone());
+fn keep(kept: &mut Vec<Observation>, observation: &Observation) {
+    if kept.len() < MAX_EACH {
+        kept.push(observation.clone());
     }
 }

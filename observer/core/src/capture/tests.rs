@@ -5,7 +5,10 @@ use super::layout::{BLOCK_HEAD, BlockHead, BlockKind, FileHead, MAX_PACKED, MAX_
 use super::*;
 use crate::http::StreamId;
 use crate::k8s::{Status, StatusCause};
-use crate::observation::{Body, ConnectionId, ExchangeId, Observation, Plaintext, What};
+use crate::observation::{
+    Body, CaptureObservation, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, Observation, Plaintext,
+    RunObservation, Subject,
+};
 use crate::redacted::Redacted;
 use crate::time::Timestamp;
 
@@ -13,40 +16,43 @@ const AT: Timestamp = Timestamp::from_nanos(1_000_000_000);
 
 #[test]
 fn what_a_later_version_adds_to_an_observation_is_skipped() {
-    let line = r#"{"at":"1970-01-01T00:00:01Z","by":"later","observation":"connection-closed","connection":7,"mood":{"a":[1]}}"#;
+    let line =
+        r#"{"at":"1970-01-01T00:00:01Z","by":"later","of":"connection","connection":7,"observation":"closed","mood":{"a":[1]}}"#;
     let known = Observation {
         at: AT,
-        what: What::ConnectionClosed {
-            connection: ConnectionId(7),
-            forwarded: Plaintext::default(),
-            observed: Plaintext::default(),
-        },
+        subject: Subject::Connection(
+            ConnectionId(7),
+            ConnectionObservation::Closed { forwarded: Plaintext::default(), observed: Plaintext::default() },
+        ),
     };
     assert_eq!(read(&file(&[line])), [Record::Observation(known)]);
 }
 
 #[test]
 fn observations_of_a_later_version_are_unknown_and_reading_goes_on() {
-    let unknown = Record::Observation(Observation { at: AT, what: What::Unknown });
-    let tick = r#"{"at":"1970-01-01T00:00:01Z","observation":"tick"}"#;
+    let unknown = Record::Observation(Observation { at: AT, subject: Subject::Unknown });
+    let tick = r#"{"at":"1970-01-01T00:00:01Z","of":"run","observation":"tick"}"#;
     for later in [
-        r#"{"at":"1970-01-01T00:00:01Z","observation":"eclipse","of":"the moon"}"#,
-        r#"{"at":"1970-01-01T00:00:01Z","observation":"listener","state":"dancing"}"#,
-        r#"{"at":"1970-01-01T00:00:01Z","observation":"connection-closed"}"#,
+        r#"{"at":"1970-01-01T00:00:01Z","of":"moon","observation":"eclipse"}"#,
+        r#"{"at":"1970-01-01T00:00:01Z","of":"upstream","upstream":"","observation":"listener","state":"dancing"}"#,
+        r#"{"at":"1970-01-01T00:00:01Z","of":"run","observation":"eclipse"}"#,
+        r#"{"at":"1970-01-01T00:00:01Z","of":"connection","observation":"closed"}"#,
+        r#"{"at":"1970-01-01T00:00:01Z","observation":"tick"}"#,
         "not even JSON",
     ] {
-        let known = Record::Observation(Observation { at: AT, what: What::Tick });
+        let known = Record::Observation(Observation { at: AT, subject: Subject::Run(RunObservation::Tick) });
         assert_eq!(read(&file(&[later, tick])), [unknown.clone(), known], "{later}");
     }
 }
 
 #[test]
 fn lines_beyond_the_bounds_of_the_live_path_are_lost_with_their_number_and_time() {
-    let tick = |second: u64| format!(r#"{{"at":"1970-01-01T00:00:0{second}Z","observation":"tick"}}"#);
+    let tick = |second: u64| format!(r#"{{"at":"1970-01-01T00:00:0{second}Z","of":"run","observation":"tick"}}"#);
     let long = |second: u64| {
+        let exchange = r#""of":"exchange","exchange":[1,1]"#;
         let request =
             format!(r#"{{"info":{{"verb":"get","resource":{{"group":"","version":"v1","resource":"{}"}}}}}}"#, "x".repeat(100_000));
-        format!(r#"{{"at":"1970-01-01T00:00:0{second}Z","observation":"requested","exchange":[1,1],"request":{request}}}"#)
+        format!(r#"{{"at":"1970-01-01T00:00:0{second}Z",{exchange},"observation":"requested","request":{request}}}"#)
     };
     let lines = [tick(1), long(2), long(3), tick(4), long(5)];
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -54,7 +60,7 @@ fn lines_beyond_the_bounds_of_the_live_path_are_lost_with_their_number_and_time(
         let (from, until) = (Some(at(from)), Some(at(until)));
         Record::Lost(Lost { offset: head().len() as u64, bytes: 0, observations, from, until, reason: LostReason::OutOfBounds })
     };
-    let tick = |second| Record::Observation(Observation { at: at(second), what: What::Tick });
+    let tick = |second| Record::Observation(Observation { at: at(second), subject: Subject::Run(RunObservation::Tick) });
     let mut bytes = head();
     OpenBlock { until: at(5), ..block(BlockKind::Observations, 0, &lines) }.write(&mut bytes);
     assert_eq!(all(&bytes)[1..], [tick(1), lost(Some(2), 1, 4), tick(4), lost(Some(1), 4, 5)]);
@@ -71,7 +77,8 @@ fn a_status_with_more_causes_than_are_kept_is_lost() {
         let causes = vec![StatusCause::default(); causes];
         let body = Body::Status(Box::new(Status { causes, ..Status::default() }));
         let exchange = ExchangeId { connection: ConnectionId(1), stream: StreamId(1) };
-        serde_json::to_string(&Observation { at: AT, what: What::Understood { exchange, body } }).unwrap()
+        serde_json::to_string(&Observation { at: AT, subject: Subject::Exchange(exchange, ExchangeObservation::BodyRead { body }) })
+            .unwrap()
     };
     assert_eq!(read(&file(&[&line(Status::MAX_CAUSES)])).len(), 1);
     assert_eq!(read(&file(&[&line(Status::MAX_CAUSES + 1)])).len(), 0);
@@ -80,7 +87,7 @@ fn a_status_with_more_causes_than_are_kept_is_lost() {
 #[test]
 fn lines_longer_than_any_that_is_written_are_lost() {
     let line = |length: usize| {
-        let line = r#"{"at":"1970-01-01T00:00:01Z","observation":"tick","mood":""}"#;
+        let line = r#"{"at":"1970-01-01T00:00:01Z","of":"run","observation":"tick","mood":""}"#;
         line.replace(r#""mood":""#, &format!(r#""mood":"{}"#, "x".repeat(length - line.len())))
     };
     assert_eq!(read(&file(&[&line(lines::MAX_LINE - 1)])).len(), 1);
@@ -91,23 +98,29 @@ fn lines_longer_than_any_that_is_written_are_lost() {
 fn blocks_of_a_later_version_are_passed_over() {
     let mut bytes = head();
     block(BlockKind::Other(77), 0, &["whatever"]).write(&mut bytes);
-    block(BlockKind::Observations, 0, &[r#"{"at":"1970-01-01T00:00:01Z","observation":"tick"}"#]).write(&mut bytes);
+    block(BlockKind::Observations, 0, &[r#"{"at":"1970-01-01T00:00:01Z","of":"run","observation":"tick"}"#]).write(&mut bytes);
     block(BlockKind::Complete, 1, &[]).write(&mut bytes);
-    assert_eq!(read(&bytes), [Record::Observation(Observation { at: AT, what: What::Tick })]);
+    assert_eq!(read(&bytes), [Record::Observation(Observation { at: AT, subject: Subject::Run(RunObservation::Tick) })]);
 }
 
 #[test]
 fn names_of_observations_stay_what_files_already_hold() {
-    let line = r#"{"at":"1970-01-01T00:00:01.000000000Z","observation":"unrecorded","observations":3,"from":null,"until":null}"#;
-    let observation = Observation { at: AT, what: What::Unrecorded { observations: Some(3), from: None, until: None } };
+    let line = concat!(
+        r#"{"at":"1970-01-01T00:00:01.000000000Z","of":"capture","observation":"unrecorded","#,
+        r#""observations":3,"from":null,"until":null}"#
+    );
+    let observation = Observation {
+        at: AT,
+        subject: Subject::Capture(CaptureObservation::Unrecorded { observations: Some(3), from: None, until: None }),
+    };
     assert_eq!(serde_json::to_string(&observation).unwrap(), line);
     assert_eq!(serde_json::from_str::<Observation>(line).unwrap(), observation);
 }
 
 #[test]
 fn wall_clock_that_was_set_stands_beside_the_time_of_the_run() {
-    let line = r#"{"at":"1970-01-01T00:00:01.000000000Z","wall_ahead_nanos":-400000000,"observation":"tick"}"#;
-    let observation = Observation { at: AT.with_wall_ahead(-400_000_000), what: What::Tick };
+    let line = r#"{"at":"1970-01-01T00:00:01.000000000Z","wall_ahead_nanos":-400000000,"of":"run","observation":"tick"}"#;
+    let observation = Observation { at: AT.with_wall_ahead(-400_000_000), subject: Subject::Run(RunObservation::Tick) };
     assert_eq!(serde_json::to_string(&observation).unwrap(), line);
     assert_eq!(read(&file(&[line])), [Record::Observation(observation)]);
 }
@@ -137,8 +150,11 @@ fn a_bomb_inflates_to_no_more_than_its_head_says() {
 #[test]
 fn the_count_of_lines_must_be_right() {
     let mut bytes = head();
-    OpenBlock { count: 3, ..block(BlockKind::Observations, 0, &[r#"{"at":"1970-01-01T00:00:01Z","observation":"tick"}"#]) }
-        .write(&mut bytes);
+    OpenBlock {
+        count: 3,
+        ..block(BlockKind::Observations, 0, &[r#"{"at":"1970-01-01T00:00:01Z","of":"run","observation":"tick"}"#])
+    }
+    .write(&mut bytes);
     assert_eq!(read(&bytes), []);
 }
 

@@ -6,7 +6,9 @@ use super::stall::Stall;
 use super::watch::WatchStream;
 use crate::http::Direction;
 use crate::k8s::{Status, Verb, is_namespaced};
-use crate::observation::{Body, BodyNotRead, ExchangeEnd, ExchangeId, RequestLine, ResponseLine, UpstreamName, What};
+use crate::observation::{
+    Blockage, Body, BodyNotRead, ExchangeEnd, ExchangeId, ExchangeObservation, RequestLine, ResponseLine, UpstreamName,
+};
 use crate::routing::{Certainty, EventWindow, Evidence, ListSeen, Proof, Verdict, proof, weigh};
 use crate::time::Timestamp;
 use crate::wire::{EventType, ListMeta, ObjectRef};
@@ -128,50 +130,37 @@ impl Exchange {
         self.ended.map(|(at, _)| at.since(self.started))
     }
 
-    /// Applies an observation of this exchange, or of a blockage of its connection. Others have no effect.
-    pub fn apply(&mut self, at: Timestamp, what: &What) {
-        match what {
-            What::Responded { response, .. } => self.respond(at, response),
-            What::Bytes { direction: Direction::Request, bytes, .. } => {
+    /// Applies an observation of this exchange.
+    pub fn apply(&mut self, at: Timestamp, observed: &ExchangeObservation) {
+        match observed {
+            ExchangeObservation::Responded { response } => self.respond(at, response),
+            ExchangeObservation::BodyBytes { direction: Direction::Request, bytes } => {
                 self.request_bytes = self.request_bytes.saturating_add(*bytes);
             }
-            What::Bytes { direction: Direction::Response, bytes, .. } => {
+            ExchangeObservation::BodyBytes { direction: Direction::Response, bytes } => {
                 self.response_bytes = self.response_bytes.saturating_add(*bytes);
             }
-            What::Understood { body, .. } => self.read(at, body),
-            What::NotRead { reason, .. } => self.not_read = Some(reason.clone()),
-            What::BodyMissed { direction: Direction::Response, bytes, .. } => {
+            ExchangeObservation::BodyRead { body } => self.read(at, body),
+            ExchangeObservation::BodyNotRead { reason } => self.not_read = Some(reason.clone()),
+            ExchangeObservation::BodyGap { direction: Direction::Response, bytes } => {
                 self.missed_bytes = self.missed_bytes.saturating_add(*bytes);
             }
-            What::Upgraded { protocol, .. } => self.upgraded = Some(protocol.clone()),
-            What::Blocked { by, since, .. } => self.stall.block(*by, since.by_clock_of(at)),
-            What::Unblocked { by, .. } => self.stall.unblock(*by, at),
-            What::Ended { end, .. } => self.end(at, *end),
-            What::Profile { .. }
-            | What::ConnectionOpened { .. }
-            | What::ConnectionEnded { .. }
-            | What::ConnectionClosed { .. }
-            | What::GoAway { .. }
-            | What::Requested { .. }
-            | What::Informed { .. }
-            | What::BodyMissed { direction: Direction::Request, .. }
-            | What::Missed { .. }
-            | What::Malformed { .. }
-            | What::Dark { .. }
-            | What::DecoderFailed { .. }
-            | What::Listener { .. }
-            | What::ResetInsteadOfRefused { .. }
-            | What::ConnectFailed { .. }
-            | What::Unobserved { .. }
-            | What::Untold { .. }
-            | What::ProbeMissed { .. }
-            | What::NotProbed { .. }
-            | What::Unrecorded { .. }
-            | What::CaptureEnded { .. }
-            | What::Unknown
-            | What::ShutdownRequested
-            | What::Tick => {}
+            ExchangeObservation::Upgraded { protocol } => self.upgraded = Some(protocol.clone()),
+            ExchangeObservation::Ended { end } => self.end(at, *end),
+            ExchangeObservation::Requested { .. }
+            | ExchangeObservation::InterimResponse { .. }
+            | ExchangeObservation::BodyGap { direction: Direction::Request, .. } => {}
         }
+    }
+
+    /// Notes that its response, or all of its connection, has waited for the client since `since`.
+    pub fn block(&mut self, at: Timestamp, by: Blockage, since: Timestamp) {
+        self.stall.block(by, since.by_clock_of(at));
+    }
+
+    /// Notes that this blockage is over.
+    pub fn unblock(&mut self, at: Timestamp, by: Blockage) {
+        self.stall.unblock(by, at);
     }
 
     fn respond(&mut self, at: Timestamp, response: &ResponseLine) {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::blockage::Blockage;
 use super::request::{RequestLine, ResponseLine};
 use super::stream::Stream;
-use super::vocabulary::{ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Observation, Plaintext, What};
+use super::subject::{ConnectionObservation, ExchangeObservation, Observation, Subject};
+use super::vocabulary::{ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, Plaintext};
 use crate::http::{self, Direction, Event, Gap, HeaderFields, Protocol, Start, StreamId};
 use crate::time::Timestamp;
 
@@ -36,7 +37,7 @@ struct State {
     /// Memory of the items and events that they gathered, in bytes.
     gathered: usize,
     /// Whether responses can no longer be decoded. A new request is then reported, and its exchange ends as out of sight at once.
-    response_is_dark: bool,
+    response_is_undecoded: bool,
     /// When the bytes that are now decoded were read.
     at: Timestamp,
     /// The first end of a half. It cuts every exchange without an end of its own.
@@ -63,7 +64,7 @@ impl ConnectionDecoder {
             streams: BTreeMap::new(),
             touched: Vec::new(),
             gathered: 0,
-            response_is_dark: false,
+            response_is_undecoded: false,
             at: Timestamp::default(),
             first_end: None,
         };
@@ -86,7 +87,7 @@ impl ConnectionDecoder {
     pub fn gap(&mut self, at: Timestamp, direction: Direction, gap: Gap, emit: &mut dyn FnMut(Observation)) {
         *self.missed.of(direction) += gap.length;
         let stream = gap.stream.map(|stream| StreamId(u64::from(stream)));
-        emit(Observation { at, what: What::Missed { connection: self.state.connection, stream, direction, bytes: gap.length } });
+        emit(Observation { at, subject: self.state.observed(ConnectionObservation::Gap { stream, direction, bytes: gap.length }) });
         self.decode(at, emit, |http, sink| http.gap(direction, gap, sink));
     }
 
@@ -94,18 +95,18 @@ impl ConnectionDecoder {
     pub fn end(&mut self, at: Timestamp, direction: Direction, manner: EndManner, emit: &mut dyn FnMut(Observation)) {
         let end = ConnectionEnd { direction, manner };
         self.state.first_end.get_or_insert(end);
-        emit(Observation { at, what: What::ConnectionEnded { connection: self.state.connection, end } });
+        emit(Observation { at, subject: self.state.observed(ConnectionObservation::HalfEnded { end }) });
         self.decode(at, emit, |http, sink| http.end(direction, sink));
     }
 
     /// Notes that the client's socket accepts no more bytes since `since`; with `None`, that it accepts them again.
     pub fn socket_blocked(&mut self, at: Timestamp, since: Option<Timestamp>, emit: &mut dyn FnMut(Observation)) {
-        let (connection, stream, by) = (self.state.connection, None, Blockage::Socket);
-        let what = match since {
-            Some(since) => What::Blocked { connection, stream, by, since },
-            None => What::Unblocked { connection, stream, by },
+        let (stream, by) = (None, Blockage::Socket);
+        let observed = match since {
+            Some(since) => ConnectionObservation::Blocked { stream, by, since },
+            None => ConnectionObservation::Unblocked { stream, by },
         };
-        emit(Observation { at, what });
+        emit(Observation { at, subject: self.state.observed(observed) });
     }
 
     /// Number of bytes that the decoder was given so far.
@@ -120,19 +121,20 @@ impl ConnectionDecoder {
 
     /// Notes that the connection is no longer observed, although it may continue.
     pub fn lose_sight(&mut self, at: Timestamp, emit: &mut dyn FnMut(Observation)) {
-        self.state.lose_sight(&mut |what| emit(Observation { at, what }));
+        self.state.lose_sight(&mut |subject| emit(Observation { at, subject }));
     }
 
     /// Notes that the connection is closed, even if its halves did not end. `forwarded` counts the bytes that the tap passed on.
     pub fn close(&mut self, at: Timestamp, forwarded: Plaintext, emit: &mut dyn FnMut(Observation)) {
-        let mut emit = |what| emit(Observation { at, what });
+        let mut emit = |subject| emit(Observation { at, subject });
         let first_end = self.state.first_end;
         for (stream, mut open) in std::mem::take(&mut self.state.streams) {
-            open.flush(&mut emit);
+            let exchange = self.state.exchange(stream);
+            open.flush(&mut |observed| emit(Subject::Exchange(exchange, observed)));
             let end = open.end(ExchangeEnd::Cut(first_end), first_end);
-            emit(What::Ended { exchange: self.state.exchange(stream), end });
+            emit(Subject::Exchange(exchange, ExchangeObservation::Ended { end }));
         }
-        emit(What::ConnectionClosed { connection: self.state.connection, forwarded, observed: self.observed });
+        emit(self.state.observed(ConnectionObservation::Closed { forwarded, observed: self.observed }));
     }
 
     fn decode(
@@ -141,7 +143,7 @@ impl ConnectionDecoder {
         emit: &mut dyn FnMut(Observation),
         feed: impl FnOnce(&mut http::Connection, &mut dyn FnMut(Event<'_>)),
     ) {
-        let mut emit = |what| emit(Observation { at, what });
+        let mut emit = |subject| emit(Observation { at, subject });
         let state = &mut self.state;
         state.at = at;
         feed(&mut self.http, &mut |event| {
@@ -155,23 +157,34 @@ impl ConnectionDecoder {
 }
 
 impl State {
-    fn exchange(&self, stream: StreamId) -> ExchangeId {
+    const fn exchange(&self, stream: StreamId) -> ExchangeId {
         ExchangeId { connection: self.connection, stream }
     }
 
-    fn event(&mut self, event: Event<'_>, emit: &mut dyn FnMut(What)) {
-        let connection = self.connection;
+    const fn observed(&self, observed: ConnectionObservation) -> Subject {
+        Subject::Connection(self.connection, observed)
+    }
+
+    const fn observed_of(&self, stream: StreamId, observed: ExchangeObservation) -> Subject {
+        Subject::Exchange(self.exchange(stream), observed)
+    }
+
+    fn event(&mut self, event: Event<'_>, emit: &mut dyn FnMut(Subject)) {
         match event {
             Event::Request { stream, head } => self.request(stream, &RequestLine::of(&head, &self.path_prefix), emit),
-            Event::Informational { stream, status } => emit(What::Informed { exchange: self.exchange(stream), status }),
-            Event::Response { stream, head } => self.response(stream, &ResponseLine::of(&head), emit),
-            Event::Body { stream, direction, bytes } => self.on(stream, |open| open.body(direction, bytes.0, emit)),
-            Event::BodyGap { stream, direction, length } => {
-                emit(What::BodyMissed { exchange: self.exchange(stream), direction, bytes: length });
-                self.on(stream, |open| open.gap(direction, length));
+            Event::Informational { stream, status } => {
+                emit(self.observed_of(stream, ExchangeObservation::InterimResponse { status }));
             }
-            Event::Opaque { stream, direction, bytes } => self.on(stream, |open| open.opaque(direction, bytes.0, emit)),
-            Event::OpaqueGap { stream, direction, length } => self.on(stream, |open| open.opaque_gap(direction, length, emit)),
+            Event::Response { stream, head } => self.response(stream, &ResponseLine::of(&head), emit),
+            Event::Body { stream, direction, bytes } => self.on(stream, emit, |open, emit| open.body(direction, bytes.0, emit)),
+            Event::BodyGap { stream, direction, length } => {
+                emit(self.observed_of(stream, ExchangeObservation::BodyGap { direction, bytes: length }));
+                self.on(stream, emit, |open, _| open.gap(direction, length));
+            }
+            Event::Opaque { stream, direction, bytes } => self.on(stream, emit, |open, emit| open.opaque(direction, bytes.0, emit)),
+            Event::OpaqueGap { stream, direction, length } => {
+                self.on(stream, emit, |open, emit| open.opaque_gap(direction, length, emit));
+            }
             Event::MessageEnd { stream, direction: Direction::Response } => self.finish(stream, ExchangeEnd::Complete, emit),
             Event::MessageCut { stream, direction: Direction::Response } => {
                 self.finish(stream, ExchangeEnd::Cut(self.first_end), emit);
@@ -181,55 +194,60 @@ impl State {
             | Event::Window { direction: Direction::Request, .. } => {}
             Event::Reset { stream, by, code } => self.finish(stream, ExchangeEnd::Reset { by, code }, emit),
             Event::Upgraded { stream, protocol } => {
-                self.on(stream, |open| open.upgrade(&protocol));
-                emit(What::Upgraded { exchange: self.exchange(stream), protocol });
+                self.on(stream, emit, |open, _| open.upgrade(&protocol));
+                emit(self.observed_of(stream, ExchangeObservation::Upgraded { protocol }));
             }
             Event::Window { stream, direction: Direction::Response, used_up } => {
                 let by = if stream.is_some() { Blockage::StreamWindow } else { Blockage::ConnectionWindow };
-                emit(if used_up {
-                    What::Blocked { connection, stream, by, since: self.at }
+                emit(self.observed(if used_up {
+                    ConnectionObservation::Blocked { stream, by, since: self.at }
                 } else {
-                    What::Unblocked { connection, stream, by }
-                });
+                    ConnectionObservation::Unblocked { stream, by }
+                }));
             }
-            Event::GoAway { by, code, .. } => emit(What::GoAway { connection, by, code }),
+            Event::GoAway { by, code, .. } => emit(self.observed(ConnectionObservation::GoAway { by, code })),
             Event::Malformed { direction, at, what } => {
-                emit(What::Malformed { connection, direction, offset: at, what: what.to_owned() });
+                emit(self.observed(ConnectionObservation::Malformed { direction, offset: at, what: what.to_owned() }));
             }
-            Event::Dark { direction, loss } => self.dark(direction, loss, emit),
+            Event::Dark { direction, loss } => self.decoding_stopped(direction, loss, emit),
         }
     }
 
-    fn request(&mut self, stream: StreamId, request: &RequestLine, emit: &mut dyn FnMut(What)) {
-        let exchange = self.exchange(stream);
-        emit(What::Requested { exchange, request: Box::new(request.clone()) });
-        if self.response_is_dark {
-            emit(What::Ended { exchange, end: ExchangeEnd::OutOfSight });
+    fn request(&mut self, stream: StreamId, request: &RequestLine, emit: &mut dyn FnMut(Subject)) {
+        emit(self.observed_of(stream, ExchangeObservation::Requested { request: Box::new(request.clone()) }));
+        if self.response_is_undecoded {
+            emit(self.observed_of(stream, ExchangeObservation::Ended { end: ExchangeEnd::OutOfSight }));
         } else {
-            self.streams.insert(stream, Box::new(Stream::new(exchange, request)));
+            self.streams.insert(stream, Box::new(Stream::new(request)));
         }
     }
 
-    fn response(&mut self, stream: StreamId, response: &ResponseLine, emit: &mut dyn FnMut(What)) {
-        let exchange = self.exchange(stream);
-        emit(What::Responded { exchange, response: Box::new(response.clone()) });
-        self.on(stream, |open| open.response(response, emit));
+    fn response(&mut self, stream: StreamId, response: &ResponseLine, emit: &mut dyn FnMut(Subject)) {
+        emit(self.observed_of(stream, ExchangeObservation::Responded { response: Box::new(response.clone()) }));
+        self.on(stream, emit, |open, emit| open.response(response, emit));
     }
 
     /// Reports the data that the streams have gathered.
-    fn flush(&mut self, emit: &mut dyn FnMut(What)) {
+    fn flush(&mut self, emit: &mut dyn FnMut(Subject)) {
         self.gathered = 0;
         for stream in std::mem::take(&mut self.touched) {
+            let exchange = self.exchange(stream);
             if let Some(open) = self.streams.get_mut(&stream) {
-                open.flush(emit);
+                open.flush(&mut |observed| emit(Subject::Exchange(exchange, observed)));
             }
         }
     }
 
-    fn on(&mut self, stream: StreamId, act: impl FnOnce(&mut Stream)) {
+    fn on(
+        &mut self,
+        stream: StreamId,
+        emit: &mut dyn FnMut(Subject),
+        act: impl FnOnce(&mut Stream, &mut dyn FnMut(ExchangeObservation)),
+    ) {
+        let exchange = self.exchange(stream);
         if let Some(open) = self.streams.get_mut(&stream) {
             let before = open.gathered();
-            act(open);
+            act(open, &mut |observed| emit(Subject::Exchange(exchange, observed)));
             self.gathered += open.gathered().saturating_sub(before);
             if self.touched.last() != Some(&stream) {
                 self.touched.push(stream);
@@ -237,32 +255,36 @@ impl State {
         }
     }
 
-    fn finish(&mut self, stream: StreamId, end: ExchangeEnd, emit: &mut dyn FnMut(What)) {
+    fn finish(&mut self, stream: StreamId, end: ExchangeEnd, emit: &mut dyn FnMut(Subject)) {
         if let Some(mut open) = self.streams.remove(&stream) {
+            let exchange = self.exchange(stream);
+            let mut emit = |observed| emit(Subject::Exchange(exchange, observed));
             let end = open.end(end, self.first_end);
             match end {
-                ExchangeEnd::Complete => open.finish(emit),
+                ExchangeEnd::Complete => open.finish(&mut emit),
                 // The body is incomplete because the exchange is, not because it is malformed.
-                ExchangeEnd::Reset { .. } | ExchangeEnd::Cut(_) | ExchangeEnd::OutOfSight => open.flush(emit),
+                ExchangeEnd::Reset { .. } | ExchangeEnd::Cut(_) | ExchangeEnd::OutOfSight => open.flush(&mut emit),
             }
-            emit(What::Ended { exchange: self.exchange(stream), end });
+            emit(ExchangeObservation::Ended { end });
         }
     }
 
     /// Reports that one direction is no longer decoded. Without responses, open exchanges continue out of sight. Without requests,
     /// later responses cannot be matched.
-    fn dark(&mut self, direction: Direction, loss: http::Loss, emit: &mut dyn FnMut(What)) {
-        emit(What::Dark { connection: self.connection, direction, loss });
+    fn decoding_stopped(&mut self, direction: Direction, loss: http::Loss, emit: &mut dyn FnMut(Subject)) {
+        emit(self.observed(ConnectionObservation::DecodingStopped { direction, loss }));
         if direction == Direction::Response {
-            self.response_is_dark = true;
+            self.response_is_undecoded = true;
             self.lose_sight(emit);
         }
     }
 
-    fn lose_sight(&mut self, emit: &mut dyn FnMut(What)) {
+    fn lose_sight(&mut self, emit: &mut dyn FnMut(Subject)) {
         for (stream, mut open) in std::mem::take(&mut self.streams) {
-            open.flush(emit);
-            emit(What::Ended { exchange: self.exchange(stream), end: ExchangeEnd::OutOfSight });
+            let exchange = self.exchange(stream);
+            let mut emit = |observed| emit(Subject::Exchange(exchange, observed));
+            open.flush(&mut emit);
+            emit(ExchangeObservation::Ended { end: ExchangeEnd::OutOfSight });
         }
     }
 }

@@ -6,9 +6,11 @@
 
 mod blockage;
 mod connection;
+mod json;
 mod probe;
 mod request;
 mod stream;
+mod subject;
 mod upgrade;
 mod version_document;
 mod vocabulary;
@@ -20,7 +22,11 @@ pub use blockage::Blockage;
 pub use connection::ConnectionDecoder;
 pub use probe::ProbeMissed;
 pub use request::{RequestLine, ResponseLine};
+pub use subject::{
+    CaptureObservation, ConnectionObservation, ExchangeObservation, Observation, RunObservation, Subject, TapObservation,
+    UpstreamObservation,
+};
 pub use vocabulary::{
-    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
-    Process, UpstreamName, WORDS, What,
+    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Plaintext, Process,
+    UpstreamName, WORDS,
 };

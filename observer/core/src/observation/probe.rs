@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::left_out::is_zero;
 
 /// Data that a probe could not record, or that could not be used, since the last such observation. Lost bytes of followed
-/// connections are also among [`What::Missed`](super::What::Missed), as gaps.
+/// connections are also observed as [`ConnectionObservation::Gap`](super::ConnectionObservation::Gap).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeMissed {
     /// Records for which the ring buffer had no room.

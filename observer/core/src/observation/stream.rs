@@ -1,9 +1,10 @@
 //! State of one exchange while its bytes pass.
 
 use super::request::{RequestLine, ResponseLine};
+use super::subject::ExchangeObservation;
 use super::upgrade::WatchSocket;
 use super::version_document::VersionDocument;
-use super::vocabulary::{Body, BodyNotRead, ConnectionEnd, ExchangeEnd, ExchangeId, What};
+use super::vocabulary::{Body, BodyNotRead, ConnectionEnd, ExchangeEnd};
 use crate::http::{Direction, Part};
 use crate::k8s::{RequestInfo, Verb};
 use crate::redacted::Redacted;
@@ -20,7 +21,6 @@ const BATCH_BYTES: usize = 128 << 10;
 /// observations.
 #[derive(Debug)]
 pub(super) struct Stream {
-    exchange: ExchangeId,
     /// How to read the body; `None` for requests whose answers are only counted.
     expected: Option<BodyKind>,
     /// Whether both the request and the media type of its answer are unknown.
@@ -42,9 +42,8 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(exchange: ExchangeId, request: &RequestLine) -> Self {
+    pub(super) fn new(request: &RequestLine) -> Self {
         Self {
-            exchange,
             expected: request.info.as_ref().and_then(expected_body),
             is_unknown: request.info.is_none(),
             reader: None,
@@ -60,7 +59,7 @@ impl Stream {
         }
     }
 
-    pub(super) fn response(&mut self, response: &ResponseLine, emit: &mut dyn FnMut(What)) {
+    pub(super) fn response(&mut self, response: &ResponseLine, emit: &mut dyn FnMut(ExchangeObservation)) {
         let success = response.is_success();
         self.version.take_if(|_| !VersionDocument::is_in(response));
         let kind = match self.expected {
@@ -79,7 +78,7 @@ impl Stream {
         }
     }
 
-    pub(super) fn body(&mut self, direction: Direction, bytes: &[u8], emit: &mut dyn FnMut(What)) {
+    pub(super) fn body(&mut self, direction: Direction, bytes: &[u8], emit: &mut dyn FnMut(ExchangeObservation)) {
         self.count(direction, bytes.len() as u64);
         if direction == Direction::Response {
             self.has_body = true;
@@ -109,16 +108,16 @@ impl Stream {
     }
 
     /// Takes bytes of an upgraded exchange.
-    pub(super) fn opaque(&mut self, direction: Direction, bytes: &[u8], emit: &mut dyn FnMut(What)) {
+    pub(super) fn opaque(&mut self, direction: Direction, bytes: &[u8], emit: &mut dyn FnMut(ExchangeObservation)) {
         self.count(direction, bytes.len() as u64);
         self.on_socket(emit, |socket, sink| socket.push(direction, bytes, sink));
     }
 
     /// Notes a gap in the bytes of an upgraded exchange.
-    pub(super) fn opaque_gap(&mut self, direction: Direction, length: u64, emit: &mut dyn FnMut(What)) {
+    pub(super) fn opaque_gap(&mut self, direction: Direction, length: u64, emit: &mut dyn FnMut(ExchangeObservation)) {
         self.count(direction, length);
         if self.socket.is_some() {
-            emit(What::BodyMissed { exchange: self.exchange, direction, bytes: length });
+            emit(ExchangeObservation::BodyGap { direction, bytes: length });
         }
         self.on_socket(emit, |socket, sink| socket.gap(direction, length, sink));
     }
@@ -148,12 +147,12 @@ impl Stream {
     }
 
     /// Reports what the reader still holds, once the response is complete. A response without a body (HEAD, 204) has nothing.
-    pub(super) fn finish(&mut self, emit: &mut dyn FnMut(What)) {
+    pub(super) fn finish(&mut self, emit: &mut dyn FnMut(ExchangeObservation)) {
         if self.has_body {
             self.read(emit, |reader, sink| reader.finish(sink));
         }
         if let Some(version) = self.version.take().and_then(|version| version.finish()) {
-            self.emit(Body::Version(version), emit);
+            emit(ExchangeObservation::BodyRead { body: Body::Version(version) });
         }
         self.flush(emit);
     }
@@ -164,30 +163,33 @@ impl Stream {
     }
 
     /// Reports the gathered counts, items and events.
-    pub(super) fn flush(&mut self, emit: &mut dyn FnMut(What)) {
-        let exchange = self.exchange;
+    pub(super) fn flush(&mut self, emit: &mut dyn FnMut(ExchangeObservation)) {
         self.gathered = 0;
         for (direction, bytes) in [(Direction::Request, &mut self.request_bytes), (Direction::Response, &mut self.response_bytes)] {
             if *bytes > 0 {
-                emit(What::Bytes { exchange, direction, bytes: std::mem::take(bytes) });
+                emit(ExchangeObservation::BodyBytes { direction, bytes: std::mem::take(bytes) });
             }
         }
         if !self.items.is_empty() {
-            emit(What::Understood { exchange, body: Body::Items(std::mem::take(&mut self.items)) });
+            emit(ExchangeObservation::BodyRead { body: Body::Items(std::mem::take(&mut self.items)) });
         }
         if !self.events.is_empty() {
-            emit(What::Understood { exchange, body: Body::Events(std::mem::take(&mut self.events)) });
+            emit(ExchangeObservation::BodyRead { body: Body::Events(std::mem::take(&mut self.events)) });
         }
     }
 
-    fn on_socket(&mut self, emit: &mut dyn FnMut(What), feed: impl FnOnce(&mut WatchSocket, &mut dyn FnMut(Part<'_>))) {
+    fn on_socket(
+        &mut self,
+        emit: &mut dyn FnMut(ExchangeObservation),
+        feed: impl FnOnce(&mut WatchSocket, &mut dyn FnMut(Part<'_>)),
+    ) {
         let Some(mut socket) = self.socket.take() else { return };
         feed(&mut socket, &mut |part| self.part(part, emit));
         self.socket = Some(socket);
     }
 
     /// Reads a part of a watch's messages. Their first byte shows their media type.
-    fn part(&mut self, part: Part<'_>, emit: &mut dyn FnMut(What)) {
+    fn part(&mut self, part: Part<'_>, emit: &mut dyn FnMut(ExchangeObservation)) {
         match part {
             Part::Message(Redacted(bytes)) => {
                 self.begin_messages(bytes, emit);
@@ -204,24 +206,26 @@ impl Stream {
         }
     }
 
-    fn begin_messages(&mut self, bytes: &[u8], emit: &mut dyn FnMut(What)) {
+    fn begin_messages(&mut self, bytes: &[u8], emit: &mut dyn FnMut(ExchangeObservation)) {
         let Some(first) = bytes.first().filter(|_| !std::mem::replace(&mut self.has_body, true)) else { return };
         let media_type = MediaType::of_event(*first);
         match media_type.and_then(|media_type| BodyReader::new(BodyKind::Messages, media_type.as_str(), "").ok()) {
             Some(reader) => {
                 self.reader = Some(reader);
-                self.emit(Body::MediaType(media_type.map(MediaType::as_str).unwrap_or_default().to_owned()), emit);
+                emit(ExchangeObservation::BodyRead {
+                    body: Body::MediaType(media_type.map(MediaType::as_str).unwrap_or_default().to_owned()),
+                });
             }
             None => self.not_read(BodyNotRead::MediaType("WebSocket messages of an unknown type".to_owned()), emit),
         }
     }
 
-    fn not_read(&mut self, reason: BodyNotRead, emit: &mut dyn FnMut(What)) {
+    fn not_read(&mut self, reason: BodyNotRead, emit: &mut dyn FnMut(ExchangeObservation)) {
         self.reader = None;
-        emit(What::NotRead { exchange: self.exchange, reason });
+        emit(ExchangeObservation::BodyNotRead { reason });
     }
 
-    fn read(&mut self, emit: &mut dyn FnMut(What), feed: impl FnOnce(&mut BodyReader, &mut dyn FnMut(Fact))) {
+    fn read(&mut self, emit: &mut dyn FnMut(ExchangeObservation), feed: impl FnOnce(&mut BodyReader, &mut dyn FnMut(Fact))) {
         let Some(mut reader) = self.reader.take() else { return };
         let mut malformed = None;
         feed(&mut reader, &mut |fact| match self.fact(fact, emit) {
@@ -234,7 +238,7 @@ impl Stream {
         }
     }
 
-    fn fact(&mut self, fact: Fact, emit: &mut dyn FnMut(What)) -> Result<(), BodyNotRead> {
+    fn fact(&mut self, fact: Fact, emit: &mut dyn FnMut(ExchangeObservation)) -> Result<(), BodyNotRead> {
         match fact {
             Fact::Item(item) => {
                 self.gathered += item.memory();
@@ -246,25 +250,21 @@ impl Stream {
                 self.events.push(frame);
                 self.flush_if_full(emit);
             }
-            Fact::Kind { kind, .. } => self.emit(Body::Kind(kind), emit),
-            Fact::ListMeta(meta) => self.emit(Body::List(meta), emit),
-            Fact::Object(object) => self.emit(Body::Object(object), emit),
-            Fact::Status(status) if self.is_read => self.emit(Body::Status(status), emit),
-            Fact::Status(status) => self.emit(Body::Status(Box::new(status.without_words())), emit),
+            Fact::Kind { kind, .. } => emit(ExchangeObservation::BodyRead { body: Body::Kind(kind) }),
+            Fact::ListMeta(meta) => emit(ExchangeObservation::BodyRead { body: Body::List(meta) }),
+            Fact::Object(object) => emit(ExchangeObservation::BodyRead { body: Body::Object(object) }),
+            Fact::Status(status) if self.is_read => emit(ExchangeObservation::BodyRead { body: Body::Status(status) }),
+            Fact::Status(status) => emit(ExchangeObservation::BodyRead { body: Body::Status(Box::new(status.without_words())) }),
             Fact::Complete => {}
             Fact::Malformed { at, what } => return Err(BodyNotRead::Malformed { at, what: what.to_owned() }),
         }
         Ok(())
     }
 
-    fn flush_if_full(&mut self, emit: &mut dyn FnMut(What)) {
+    fn flush_if_full(&mut self, emit: &mut dyn FnMut(ExchangeObservation)) {
         if self.gathered >= BATCH_BYTES || self.items.len() >= BATCH || self.events.len() >= BATCH {
             self.flush(emit);
         }
-    }
-
-    fn emit(&self, body: Body, emit: &mut dyn FnMut(What)) {
-        emit(What::Understood { exchange: self.exchange, body });
     }
 }
 

@@ -163,7 +163,7 @@ fn logs_and_discovery_are_only_counted() {
 fn hole_in_a_body_is_told_with_its_exchange() {
     let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
-    let mut emit = |observation: Observation| emitted.push(describe(&observation.what));
+    let mut emit = |observation: Observation| emitted.push(describe(&observation.subject));
     let at = Timestamp::default();
     decoder.bytes(at, Direction::Request, b"GET /api/v1/configmaps HTTP/1.1\r\n\r\n", &mut emit);
     let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", LIST.len());
@@ -296,7 +296,7 @@ fn exec_over_websocket_is_only_counted() {
 fn connection_ends_with_what_was_passed_on_and_what_was_shown_of_it() {
     let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
-    let mut emit = |observation: Observation| emitted.push(observation.what);
+    let mut emit = |observation: Observation| emitted.push(observation.subject);
     let at = Timestamp::default();
     decoder.bytes(at, Direction::Request, b"GET / HTTP/1.1\r\n\r\n", &mut emit);
     decoder.bytes(at, Direction::Response, b"HTTP/1.1 200 OK\r\n", &mut emit);
@@ -305,14 +305,14 @@ fn connection_ends_with_what_was_passed_on_and_what_was_shown_of_it() {
     let forwarded = Plaintext { request: 18, response: 34 };
     decoder.close(at, forwarded, &mut emit);
     let observed = Plaintext { request: 18, response: 25 };
-    assert_eq!(emitted.last(), Some(&What::ConnectionClosed { connection: ConnectionId(1), forwarded, observed }));
+    assert_eq!(emitted.last(), Some(&Subject::Connection(ConnectionId(1), ConnectionObservation::Closed { forwarded, observed })));
 }
 
 #[test]
 fn what_is_under_way_goes_out_of_sight_and_is_nobodys_end() {
     let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
-    let mut emit = |observation: Observation| emitted.push(describe(&observation.what));
+    let mut emit = |observation: Observation| emitted.push(describe(&observation.subject));
     decoder.bytes(Timestamp::default(), Direction::Request, WATCH_REQUEST.as_bytes(), &mut emit);
     decoder.lose_sight(Timestamp::default(), &mut emit);
     decoder.close(Timestamp::default(), Plaintext::default(), &mut emit);
@@ -323,7 +323,7 @@ fn what_is_under_way_goes_out_of_sight_and_is_nobodys_end() {
 fn hole_in_a_websocket_is_told_with_its_exchange() {
     let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
-    let mut emit = |observation: Observation| emitted.push(describe(&observation.what));
+    let mut emit = |observation: Observation| emitted.push(describe(&observation.subject));
     let at = Timestamp::default();
     decoder.bytes(at, Direction::Request, WATCH_REQUEST.as_bytes(), &mut emit);
     decoder.bytes(at, Direction::Response, &[SWITCHED.as_bytes(), &frame(0x81, ADDED)[..2]].concat(), &mut emit);
@@ -351,7 +351,7 @@ fn emitted<B: AsRef<[u8]>>(pieces: &[(Direction, B)]) -> String {
     let mut emit = |observation: Observation| {
         let text = serde_json::to_string(&observation).unwrap();
         assert!(!text.contains("canary"), "an object's content left the decoder: {text}");
-        emitted.push_str(&(describe(&observation.what) + "\n"));
+        emitted.push_str(&(describe(&observation.subject) + "\n"));
     };
     for (direction, bytes) in pieces {
         decoder.bytes(Timestamp::default(), *direction, bytes.as_ref(), &mut emit);
@@ -361,17 +361,17 @@ fn emitted<B: AsRef<[u8]>>(pieces: &[(Direction, B)]) -> String {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "what has no words of its own is shown as it is")]
-fn describe(what: &What) -> String {
-    match what {
-        What::Requested { request, .. } => {
+fn describe(subject: &Subject) -> String {
+    match subject {
+        Subject::Exchange(_, ExchangeObservation::Requested { request, .. }) => {
             let info = request.info.as_ref().unwrap();
             let resource = info.resource.as_ref().map_or(info.non_resource_path.clone(), ToString::to_string);
             let agent = request.user_agent.as_deref().unwrap_or("-");
             format!("requested {} {resource} limit={} by {agent}", info.verb.as_str(), request.options.limit)
         }
-        What::Responded { response, .. } => format!("responded {}", response.status.unwrap()),
-        What::Bytes { direction, bytes, .. } => format!("bytes {direction:?} {bytes}"),
-        What::Understood { body, .. } => match body {
+        Subject::Exchange(_, ExchangeObservation::Responded { response, .. }) => format!("responded {}", response.status.unwrap()),
+        Subject::Exchange(_, ExchangeObservation::BodyBytes { direction, bytes, .. }) => format!("bytes {direction:?} {bytes}"),
+        Subject::Exchange(_, ExchangeObservation::BodyRead { body, .. }) => match body {
             Body::MediaType(media_type) => format!("understood MediaType({media_type})"),
             Body::Kind(kind) => format!("understood Kind({kind:?})"),
             Body::List(meta) => format!("understood List({})", meta.resource_version),
@@ -385,12 +385,12 @@ fn describe(what: &What) -> String {
             Body::Status(status) => format!("understood Status({})", status.code),
             Body::Version(version) => format!("understood Version({version})"),
         },
-        What::Upgraded { protocol, .. } => format!("upgraded {protocol}"),
-        What::NotRead { reason, .. } => format!("not read {reason:?}"),
-        What::Ended { end, .. } => format!("ended {end:?}"),
-        What::Missed { direction, bytes, .. } => format!("missed {direction:?} {bytes}"),
-        What::BodyMissed { direction, bytes, .. } => format!("body missed {direction:?} {bytes}"),
-        What::ConnectionClosed { .. } => "closed".to_owned(),
+        Subject::Exchange(_, ExchangeObservation::Upgraded { protocol, .. }) => format!("upgraded {protocol}"),
+        Subject::Exchange(_, ExchangeObservation::BodyNotRead { reason, .. }) => format!("not read {reason:?}"),
+        Subject::Exchange(_, ExchangeObservation::Ended { end, .. }) => format!("ended {end:?}"),
+        Subject::Connection(_, ConnectionObservation::Gap { direction, bytes, .. }) => format!("missed {direction:?} {bytes}"),
+        Subject::Exchange(_, ExchangeObservation::BodyGap { direction, bytes, .. }) => format!("body missed {direction:?} {bytes}"),
+        Subject::Connection(_, ConnectionObservation::Closed { .. }) => "closed".to_owned(),
         other => format!("{other:?}"),
     }
 }

@@ -3,30 +3,39 @@
 use super::event::Event;
 use super::following::Emitter;
 use super::observe::Observer;
+use crate::exchange::Exchange;
 use crate::http::StreamId;
-use crate::observation::{ConnectionId, ExchangeId, What};
+use crate::observation::{Blockage, ConnectionId, ExchangeId};
 use crate::time::Timestamp;
 
 impl Observer {
-    /// Applies the start or end of a blockage to the open exchanges on `stream`, or on all of `connection`.
-    pub(super) fn note_blockage(
+    /// Notes that `stream`, or all of `connection`, has waited for the client since `since`.
+    pub(super) fn blocked(
         &mut self,
-        connection: ConnectionId,
-        stream: Option<StreamId>,
+        (connection, stream): (ConnectionId, Option<StreamId>),
         at: Timestamp,
-        what: &What,
+        (by, since): (Blockage, Timestamp),
         emit: &mut dyn FnMut(Event),
     ) {
-        if stream.is_none() {
-            self.note_connection(connection, what);
+        if let (None, Some(connection)) = (stream, self.connections.get_mut(&connection)) {
+            connection.blocked.retain(|blocked| *blocked != by);
+            connection.blocked.push(by);
         }
-        let several = self.upstreams.several();
-        let (first, last) = stream.map_or((StreamId(0), StreamId(u64::MAX)), |stream| (stream, stream));
-        let of = |stream| ExchangeId { connection, stream };
-        for (_, open) in self.open.range_mut(of(first)..=of(last)) {
-            open.apply(at, what);
-            self.following.blockage_changed(open, at, Emitter { emit, several });
+        self.change_blockage((connection, stream), at, emit, |open| open.block(at, by, since));
+    }
+
+    /// Notes that this blockage of `stream`, or of all of `connection`, is over.
+    pub(super) fn unblocked(
+        &mut self,
+        (connection, stream): (ConnectionId, Option<StreamId>),
+        at: Timestamp,
+        by: Blockage,
+        emit: &mut dyn FnMut(Event),
+    ) {
+        if let (None, Some(connection)) = (stream, self.connections.get_mut(&connection)) {
+            connection.blocked.retain(|blocked| *blocked != by);
         }
+        self.change_blockage((connection, stream), at, emit, |open| open.unblock(at, by));
     }
 
     /// Applies the blockages of its connection to a new exchange, which waits from the beginning.
@@ -34,18 +43,24 @@ impl Observer {
         let blocked = self.connections.get(&id.connection).map(|connection| connection.blocked.clone()).unwrap_or_default();
         let Some(open) = self.open.get_mut(&id).filter(|_| !blocked.is_empty()) else { return };
         for by in blocked {
-            open.apply(at, &What::Blocked { connection: id.connection, stream: None, by, since: at });
+            open.block(at, by, at);
         }
         self.following.blockage_changed(open, at, Emitter { emit, several: self.upstreams.several() });
     }
 
-    fn note_connection(&mut self, connection: ConnectionId, what: &What) {
-        let Some(connection) = self.connections.get_mut(&connection) else { return };
-        if let What::Blocked { by, .. } | What::Unblocked { by, .. } = what {
-            connection.blocked.retain(|blocked| blocked != by);
-        }
-        if let What::Blocked { by, .. } = what {
-            connection.blocked.push(*by);
+    fn change_blockage(
+        &mut self,
+        (connection, stream): (ConnectionId, Option<StreamId>),
+        at: Timestamp,
+        emit: &mut dyn FnMut(Event),
+        change: impl Fn(&mut Exchange),
+    ) {
+        let several = self.upstreams.several();
+        let (first, last) = stream.map_or((StreamId(0), StreamId(u64::MAX)), |stream| (stream, stream));
+        let of = |stream| ExchangeId { connection, stream };
+        for (_, open) in self.open.range_mut(of(first)..=of(last)) {
+            change(open);
+            self.following.blockage_changed(open, at, Emitter { emit, several });
         }
     }
 }

@@ -17,10 +17,10 @@ use super::snapshot::{Snapshot, Totals};
 use super::tables::Tables;
 use super::upstreams::Upstreams;
 use crate::exchange::{Exchange, MemoryUse};
-use crate::http::Protocol;
 use crate::k8s::{RequestInfo, Resource, Verb};
 use crate::observation::{
-    Body, ConnectionId, ExchangeId, ListenerState, Observation, Process, RequestLine, ResponseLine, UpstreamName, What,
+    Body, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, ListenerState, Observation, RequestLine,
+    ResponseLine, RunObservation, Subject, UpstreamName, UpstreamObservation,
 };
 use crate::reflector::AtShutdown;
 use crate::routing::{
@@ -52,15 +52,6 @@ pub struct Observer {
     outages: Outages,
 }
 
-/// A connection that was opened.
-struct Opened {
-    connection: ConnectionId,
-    upstream: UpstreamName,
-    protocol: Option<Protocol>,
-    process: Option<Process>,
-    attached_late: bool,
-}
-
 impl Observer {
     /// An Observer without observations.
     pub fn new(limits: Limits) -> Self {
@@ -86,104 +77,21 @@ impl Observer {
 
     /// Processes the next observation and passes the resulting events to `emit`.
     pub fn observe(&mut self, observation: Observation, emit: &mut dyn FnMut(Event)) {
-        let Observation { at, what } = observation;
+        let Observation { at, subject } = observation;
         self.now = self.now.max(at);
         self.started.get_or_insert(at);
         if self.following.awaits_time() {
             self.following.pass(self.now, Emitter { emit, several: self.upstreams.several() });
         }
-        self.recent.note(self.now, &what);
-        match what {
-            What::Profile { upstream, profile } => {
-                if self.upstreams.learn(&upstream, ServerProfile::clone(&profile)).is_ok() {
-                    emit(Event::Profile { at, upstream, profile });
-                } else {
-                    self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
-                }
-            }
-            What::ConnectionOpened { connection, upstream, protocol, process, attached_late } => {
-                self.following.connected(connection, process.clone(), at);
-                self.opened(Opened { connection, upstream, protocol, process, attached_late }, at, emit);
-            }
-            What::ConnectionEnded { connection, end } => self.half_ended(connection, at, end),
-            What::ConnectionClosed { connection, forwarded, observed } => {
-                let first_end = self.connections.remove(&connection).and_then(|connection| connection.first_end);
-                self.totals.forwarded += forwarded;
-                self.totals.observed += observed;
-                self.following.disconnected(connection, at);
-                emit(Event::ConnectionClosed { at, connection, first_end, forwarded, observed });
-            }
-            What::GoAway { connection, by, code } => {
-                self.note_goaway(connection, at, by);
-                emit(Event::GoAway { at, connection, by, code });
-            }
-            What::Requested { exchange, request } => self.requested(exchange, at, *request, emit),
-            What::Responded { exchange, ref response } => {
-                self.responded(exchange, at, response, &what, emit);
-                self.count_memory(exchange, at, emit);
-            }
-            What::Understood { exchange, body: Body::Version(ref version) } => {
-                self.learn_version(exchange.connection, version, at, emit);
-            }
-            What::Understood { exchange, ref body } => {
-                if let Some(open) = self.open.get_mut(&exchange) {
-                    let scope_was_known = open.namespaced.is_some();
-                    open.apply(at, &what);
-                    if open.namespaced.is_some() != scope_was_known && self.scopes.learn(open) {
-                        self.tables.clarify(&self.scopes);
-                    }
-                    let goes_back = self.upstreams.learn_revision(open, at, body, &self.limits);
-                    self.following.understood(open, at, body, Emitter { emit, several: self.upstreams.several() });
-                    if goes_back {
-                        let upstream = open.upstream.clone();
-                        self.drop_shown(&upstream);
-                    }
-                    self.report_contradiction(exchange, at, emit);
-                    self.count_memory(exchange, at, emit);
-                }
-            }
-            What::NotRead { exchange, ref reason } => {
-                self.missed.note_body(reason);
-                self.on(exchange, at, &what);
-                self.count_memory(exchange, at, emit);
-            }
-            What::Bytes { exchange, .. } | What::BodyMissed { exchange, .. } => self.on(exchange, at, &what),
-            What::Blocked { connection, stream, .. } | What::Unblocked { connection, stream, .. } => {
-                self.note_blockage(connection, stream, at, &what, emit);
-            }
-            What::Upgraded { exchange, ref protocol } => {
-                self.expect_end(exchange.connection);
-                emit(Event::Upgraded { at, exchange, protocol: protocol.clone() });
-                self.on(exchange, at, &what);
-            }
-            What::Ended { exchange, end } => {
-                self.note_cut(exchange, at, end);
-                self.on(exchange, at, &what);
-                self.finish(exchange, at, emit);
-            }
-            What::Listener { upstream, state } => {
-                if state == ListenerState::Refusing {
-                    self.upstreams.forget(&upstream);
-                }
-                self.following.listener(&upstream, state, at);
-                self.outages.note(&upstream, state, at);
-                emit(Event::Listener { at, upstream, state });
-            }
-            What::Missed { .. }
-            | What::Malformed { .. }
-            | What::Dark { .. }
-            | What::DecoderFailed { .. }
-            | What::ResetInsteadOfRefused { .. }
-            | What::ConnectFailed { .. }
-            | What::Unobserved { .. }
-            | What::Untold { .. }
-            | What::ProbeMissed { .. }
-            | What::NotProbed { .. }
-            | What::Unrecorded { .. }
-            | What::CaptureEnded { .. }
-            | What::Unknown => self.miss(at, what, emit),
-            What::ShutdownRequested => self.shutdown_requested(at),
-            What::Informed { .. } | What::Tick => {}
+        match subject {
+            Subject::Connection(connection, observed) => self.observe_connection(connection, at, observed, emit),
+            Subject::Exchange(exchange, observed) => self.observe_exchange(exchange, at, observed, emit),
+            Subject::Upstream(upstream, observed) => self.observe_upstream(upstream, at, observed, emit),
+            Subject::Tap(observed) => self.observe_tap(at, observed, emit),
+            Subject::Capture(observed) => self.observe_capture(at, observed, emit),
+            Subject::Run(RunObservation::ShutdownRequested) => self.shutdown_requested(at),
+            Subject::Run(RunObservation::Tick) => {}
+            Subject::Unknown => self.missed.unknown_observations = self.missed.unknown_observations.saturating_add(1),
         }
     }
 
@@ -261,14 +169,130 @@ impl Observer {
         }
     }
 
-    fn opened(&mut self, opened: Opened, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        let Opened { connection, upstream, protocol, process, attached_late } = opened;
-        self.totals.connections += 1;
-        if self.upstreams.connected(&upstream).is_err() {
-            self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
+    fn observe_upstream(
+        &mut self,
+        upstream: UpstreamName,
+        at: Timestamp,
+        observed: UpstreamObservation,
+        emit: &mut dyn FnMut(Event),
+    ) {
+        match observed {
+            UpstreamObservation::Profile { profile } => {
+                if self.upstreams.learn(&upstream, ServerProfile::clone(&profile)).is_ok() {
+                    emit(Event::Profile { at, upstream, profile });
+                } else {
+                    self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
+                }
+            }
+            UpstreamObservation::Listener { state } => {
+                if state == ListenerState::Refusing {
+                    self.upstreams.forget(&upstream);
+                }
+                self.following.listener(&upstream, state, at);
+                self.outages.note(&upstream, state, at);
+                emit(Event::Listener { at, upstream, state });
+            }
         }
-        *self.connection(connection) = Connection::opened(upstream.clone(), at, attached_late);
-        emit(Event::ConnectionOpened { at, connection, upstream, protocol, process, attached_late });
+    }
+
+    fn observe_connection(
+        &mut self,
+        connection: ConnectionId,
+        at: Timestamp,
+        observed: ConnectionObservation,
+        emit: &mut dyn FnMut(Event),
+    ) {
+        match observed {
+            ConnectionObservation::Opened { upstream, protocol, process, attached_late } => {
+                self.totals.connections += 1;
+                self.following.connected(connection, process.clone(), at);
+                if self.upstreams.connected(&upstream).is_err() {
+                    self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
+                }
+                *self.connection(connection) = Connection::opened(upstream.clone(), at, attached_late);
+                emit(Event::ConnectionOpened { at, connection, upstream, protocol, process, attached_late });
+            }
+            ConnectionObservation::HalfEnded { end } => self.half_ended(connection, at, end),
+            ConnectionObservation::Closed { forwarded, observed } => {
+                let first_end = self.connections.remove(&connection).and_then(|connection| connection.first_end);
+                self.totals.forwarded += forwarded;
+                self.totals.observed += observed;
+                self.following.disconnected(connection, at);
+                emit(Event::ConnectionClosed { at, connection, first_end, forwarded, observed });
+            }
+            ConnectionObservation::GoAway { by, code } => {
+                self.note_goaway(connection, at, by);
+                emit(Event::GoAway { at, connection, by, code });
+            }
+            ConnectionObservation::Blocked { stream, by, since } => self.blocked((connection, stream), at, (by, since), emit),
+            ConnectionObservation::Unblocked { stream, by } => self.unblocked((connection, stream), at, by, emit),
+            ConnectionObservation::Gap { stream, direction, bytes } => {
+                self.missed.gaps = self.missed.gaps.saturating_add(1);
+                self.missed.bytes = self.missed.bytes.saturating_add(bytes);
+                emit(Event::Missed { at, connection, stream, direction, bytes });
+            }
+            ConnectionObservation::Malformed { direction, offset, what } => {
+                self.missed.malformed = self.missed.malformed.saturating_add(1);
+                emit(Event::Malformed { at, connection, direction, offset, what });
+            }
+            ConnectionObservation::DecodingStopped { direction, loss } => {
+                self.missed.dark = self.missed.dark.saturating_add(1);
+                emit(Event::Dark { at, connection, direction, loss });
+            }
+            ConnectionObservation::DecoderFailed => {
+                self.missed.decoder_failures = self.missed.decoder_failures.saturating_add(1);
+                emit(Event::DecoderFailed { at, connection });
+                self.lose_sight_of(connection, at, emit);
+            }
+        }
+    }
+
+    fn observe_exchange(&mut self, id: ExchangeId, at: Timestamp, observed: ExchangeObservation, emit: &mut dyn FnMut(Event)) {
+        self.recent.note(self.now, &observed);
+        match observed {
+            ExchangeObservation::Requested { request } => self.requested(id, at, *request, emit),
+            ExchangeObservation::InterimResponse { .. } => {}
+            ExchangeObservation::Responded { ref response } => {
+                self.on(id, at, &observed);
+                self.responded(id, at, response, emit);
+                self.count_memory(id, at, emit);
+            }
+            ExchangeObservation::BodyBytes { .. } | ExchangeObservation::BodyGap { .. } => self.on(id, at, &observed),
+            ExchangeObservation::BodyRead { body: Body::Version(version) } => {
+                self.learn_version(id.connection, &version, at, emit);
+            }
+            ExchangeObservation::BodyRead { ref body } => {
+                let Some(open) = self.open.get_mut(&id) else { return };
+                let scope_was_known = open.namespaced.is_some();
+                open.apply(at, &observed);
+                if open.namespaced.is_some() != scope_was_known && self.scopes.learn(open) {
+                    self.tables.clarify(&self.scopes);
+                }
+                let goes_back = self.upstreams.learn_revision(open, at, body, &self.limits);
+                self.following.understood(open, at, body, Emitter { emit, several: self.upstreams.several() });
+                if goes_back {
+                    let upstream = open.upstream.clone();
+                    self.drop_shown(&upstream);
+                }
+                self.report_contradiction(id, at, emit);
+                self.count_memory(id, at, emit);
+            }
+            ExchangeObservation::BodyNotRead { ref reason } => {
+                self.missed.note_body(reason);
+                self.on(id, at, &observed);
+                self.count_memory(id, at, emit);
+            }
+            ExchangeObservation::Upgraded { ref protocol } => {
+                self.expect_end(id.connection);
+                emit(Event::Upgraded { at, exchange: id, protocol: protocol.clone() });
+                self.on(id, at, &observed);
+            }
+            ExchangeObservation::Ended { end } => {
+                self.note_cut(id, at, end);
+                self.on(id, at, &observed);
+                self.finish(id, at, emit);
+            }
+        }
     }
 
     fn requested(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine, emit: &mut dyn FnMut(Event)) {
@@ -358,9 +382,7 @@ impl Observer {
         Box::new(record)
     }
 
-    fn responded(&mut self, id: ExchangeId, at: Timestamp, response: &ResponseLine, what: &What, emit: &mut dyn FnMut(Event)) {
-        let Some(open) = self.open.get_mut(&id) else { return };
-        open.apply(at, what);
+    fn responded(&mut self, id: ExchangeId, at: Timestamp, response: &ResponseLine, emit: &mut dyn FnMut(Event)) {
         self.report_contradiction(id, at, emit);
         let established = response.is_granted();
         if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
@@ -383,9 +405,9 @@ impl Observer {
         self.following.lose_sight(at);
     }
 
-    pub(super) fn on(&mut self, id: ExchangeId, at: Timestamp, what: &What) {
+    pub(super) fn on(&mut self, id: ExchangeId, at: Timestamp, observed: &ExchangeObservation) {
         if let Some(open) = self.open.get_mut(&id) {
-            open.apply(at, what);
+            open.apply(at, observed);
         }
     }
 

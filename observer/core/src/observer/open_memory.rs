@@ -6,7 +6,7 @@
 use super::event::Event;
 use super::observe::Observer;
 use crate::exchange::Exchange;
-use crate::observation::{ConnectionId, ExchangeEnd, ExchangeId, What};
+use crate::observation::{ConnectionId, ExchangeEnd, ExchangeId, ExchangeObservation};
 use crate::time::Timestamp;
 
 impl Observer {
@@ -46,7 +46,7 @@ impl Observer {
     }
 
     fn leave(&mut self, exchange: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        self.on(exchange, at, &What::Ended { exchange, end: ExchangeEnd::OutOfSight });
+        self.on(exchange, at, &ExchangeObservation::Ended { end: ExchangeEnd::OutOfSight });
         self.finish(exchange, at, emit);
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::snapshot::Rates;
 use crate::http::Direction;
-use crate::observation::{Body, What};
+use crate::observation::{Body, ExchangeObservation};
 use crate::time::{PerSecond, Rate, Timestamp};
 use crate::wire::EventType;
 
@@ -24,12 +24,12 @@ impl Recent {
         Self { requests: Rate::new(OVER), watch_events: Rate::new(OVER), response_bytes: Rate::new(OVER) }
     }
 
-    pub(super) fn note(&mut self, at: Timestamp, what: &What) {
-        if let What::Requested { .. } = what {
+    pub(super) fn note(&mut self, at: Timestamp, observed: &ExchangeObservation) {
+        if let ExchangeObservation::Requested { .. } = observed {
             self.requests.note(at, 1);
-        } else if let What::Bytes { direction: Direction::Response, bytes, .. } = what {
+        } else if let ExchangeObservation::BodyBytes { direction: Direction::Response, bytes } = observed {
             self.response_bytes.note(at, *bytes);
-        } else if let What::Understood { body: Body::Events(events), .. } = what {
+        } else if let ExchangeObservation::BodyRead { body: Body::Events(events) } = observed {
             let is_event = |kind| !matches!(kind, EventType::Bookmark | EventType::Error);
             self.watch_events.note(at, events.iter().filter(|event| is_event(event.event_type)).count() as u64);
         }

@@ -85,18 +85,17 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// A stamp in a capture, for `#[serde(flatten, with = "…")]`: `at` is the moment of the run. Beside it, `wall_ahead_nanos` holds
-/// the change of the wall clock, unless it is 0. An earlier reader skips that field, and shows the time by the clock at the start
-/// of the run.
+/// Writes the stamp of an observation, for `#[serde(flatten, serialize_with = "…")]`: `at` is the moment of the run. Beside it,
+/// `wall_ahead_nanos` holds the change of the wall clock, unless it is 0.
 pub(crate) mod recorded {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde::{Serialize, Serializer};
 
     use super::Timestamp;
 
-    #[derive(Serialize, Deserialize)]
+    #[derive(Serialize)]
     struct Recorded {
         at: Timestamp,
-        #[serde(default, skip_serializing_if = "is_zero")]
+        #[serde(skip_serializing_if = "is_zero")]
         wall_ahead_nanos: i64,
     }
 
@@ -107,10 +106,6 @@ pub(crate) mod recorded {
 
     pub(crate) fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
         Recorded { at: at.with_wall_ahead(0), wall_ahead_nanos: at.wall_ahead }.serialize(serializer)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-        Recorded::deserialize(deserializer).map(|recorded| recorded.at.with_wall_ahead(recorded.wall_ahead_nanos))
     }
 }
 

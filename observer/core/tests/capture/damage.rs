@@ -1,7 +1,7 @@
 //! Captures that are torn, damaged or too new, and files that are not captures.
 
 use observer_core::capture::{LostReason, Refused, VERSION};
-use observer_core::observation::{Observation, What};
+use observer_core::observation::{Observation, RunObservation, Subject};
 use observer_core::observer::{RequestRecord, Snapshot};
 use observer_core::time::Timestamp;
 use proptest::prelude::*;
@@ -89,7 +89,7 @@ fn what_is_no_capture_is_refused() {
 
 #[test]
 fn a_later_version_is_refused_with_its_number() {
-    let mut file = file(&[Observation { at: Timestamp::from_nanos(9), what: What::Tick }], 1);
+    let mut file = file(&[Observation { at: Timestamp::from_nanos(9), subject: Subject::Run(RunObservation::Tick) }], 1);
     file[8..10].copy_from_slice(&(VERSION + 1).to_le_bytes());
     let mut checksum = flate2::Crc::new();
     checksum.update(&file[..40]);
@@ -101,7 +101,7 @@ fn a_later_version_is_refused_with_its_number() {
 
 #[test]
 fn bytes_behind_the_end_mark_are_said_and_cost_nothing() {
-    let observations = [Observation { at: Timestamp::from_nanos(9), what: What::Tick }];
+    let observations = [Observation { at: Timestamp::from_nanos(9), subject: Subject::Run(RunObservation::Tick) }];
     let mut file = file(&observations, 1);
     let length = file.len() as u64;
     file.extend(vec![0; 70_000]);

@@ -1,6 +1,8 @@
 //! A complete capture holds exactly the observations that were recorded.
 
-use observer_core::observation::{Body, ConnectionId, ExchangeId, Observation, What};
+use observer_core::observation::{
+    Body, ConnectionId, ExchangeId, ExchangeObservation, Observation, RunObservation, Subject, TapObservation,
+};
 use observer_core::time::Timestamp;
 use observer_core::wire::ObjectRef;
 use proptest::prelude::*;
@@ -37,12 +39,14 @@ fn a_batch_that_is_too_long_for_a_line_is_cut() {
     let item = ObjectRef { namespace: text.clone(), name: text.clone(), uid: text.clone(), resource_version: text };
     let exchange = ExchangeId { connection: ConnectionId(1), stream: observer_core::http::StreamId(1) };
     let items = vec![item; 1024];
-    let what = What::Understood { exchange, body: Body::Items(items.clone()) };
-    let read = Read::whole(&file(&[Observation { at: Timestamp::from_nanos(9), what }], 1));
+    let subject = Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Items(items.clone()) });
+    let read = Read::whole(&file(&[Observation { at: Timestamp::from_nanos(9), subject }], 1));
     assert!(read.lost.is_empty(), "{:?}", read.lost);
     let mut found = Vec::new();
     for observation in read.observations {
-        let What::Understood { body: Body::Items(some), .. } = observation.what else { panic!("{observation:?}") };
+        let Subject::Exchange(_, ExchangeObservation::BodyRead { body: Body::Items(some), .. }) = observation.subject else {
+            panic!("{observation:?}")
+        };
         found.extend(some);
     }
     assert!(found == items);
@@ -50,8 +54,11 @@ fn a_batch_that_is_too_long_for_a_line_is_cut() {
 
 #[test]
 fn an_observation_that_is_too_long_for_a_line_is_missed_and_nothing_else() {
-    let short = Observation { at: Timestamp::from_nanos(9), what: What::Tick };
-    let long = Observation { at: Timestamp::from_nanos(10), what: What::ConnectFailed { why: "x".repeat(1 << 20) } };
+    let short = Observation { at: Timestamp::from_nanos(9), subject: Subject::Run(RunObservation::Tick) };
+    let long = Observation {
+        at: Timestamp::from_nanos(10),
+        subject: Subject::Tap(TapObservation::ConnectFailed { why: "x".repeat(1 << 20) }),
+    };
     let read = Read::whole(&file(&[short.clone(), long, short.clone()], 3));
     assert_eq!(read.recorded(), [short.clone(), short]);
     assert_eq!(read.lost.iter().map(|lost| lost.observations).collect::<Vec<_>>(), [Some(1)]);

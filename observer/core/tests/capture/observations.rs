@@ -3,8 +3,9 @@
 use observer_core::http::{Direction, Identity, Loss, Protocol, StreamId};
 use observer_core::k8s::{Container, ListOptions, RequestInfo, Status};
 use observer_core::observation::{
-    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
-    ProbeMissed, Process, RequestLine, ResponseLine, UpstreamName, What,
+    Body, BodyNotRead, ConnectionEnd, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd, ExchangeId, ExchangeObservation,
+    ListenerState, Observation, Plaintext, ProbeMissed, Process, RequestLine, ResponseLine, RunObservation, Subject,
+    TapObservation, UpstreamName, UpstreamObservation,
 };
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -30,96 +31,91 @@ const STEPS: [i64; 4] = [0, 0, -3_600_000_000_000, 37_000_000_000];
 
 /// Fewer than `most` observations. Their times mostly increase, and the wall clock is set now and then.
 pub(crate) fn observations(most: usize) -> impl Strategy<Value = Vec<Observation>> {
-    prop::collection::vec((0_u64..2_000_000_000, select(&STEPS), what()), 0..most).prop_map(|steps| {
+    prop::collection::vec((0_u64..2_000_000_000, select(&STEPS), subject()), 0..most).prop_map(|steps| {
         let mut now = 1_700_000_000_000_000_000;
-        let observations = steps.into_iter().map(|(step, ahead, what)| {
+        let observations = steps.into_iter().map(|(step, ahead, subject)| {
             now += step;
             // Connections are read one by one, so times of different connections may be out of order.
-            Observation { at: Timestamp::from_nanos(now - step % 3).with_wall_ahead(ahead), what }
+            Observation { at: Timestamp::from_nanos(now - step % 3).with_wall_ahead(ahead), subject }
         });
         observations.collect()
     })
 }
 
-fn what() -> impl Strategy<Value = What> {
-    let weighted = prop_oneof![
-        1 => profile(),
-        2 => (connection(), upstream(), select(vec![None, Some(Protocol::Http1), Some(Protocol::Http2)]), prop::option::of(process()), any::<bool>())
-            .prop_map(|(connection, upstream, protocol, process, attached_late)| What::ConnectionOpened {
-                connection,
-                upstream,
-                protocol,
-                process,
-                attached_late,
-            }),
-        6 => (exchange(), request()).prop_map(|(exchange, request)| What::Requested { exchange, request: Box::new(request) }),
-        4 => (exchange(), response()).prop_map(|(exchange, response)| What::Responded { exchange, response: Box::new(response) }),
-        6 => (exchange(), body()).prop_map(|(exchange, body)| What::Understood { exchange, body }),
-        3 => (exchange(), direction(), number()).prop_map(|(exchange, direction, bytes)| What::Bytes { exchange, direction, bytes }),
-        3 => (exchange(), end()).prop_map(|(exchange, end)| What::Ended { exchange, end }),
-    ];
+fn subject() -> impl Strategy<Value = Subject> {
+    let connection = (connection(), of_connection()).prop_map(|(id, observed)| Subject::Connection(id, observed));
+    let exchange = (exchange(), of_exchange()).prop_map(|(id, observed)| Subject::Exchange(id, observed));
+    let upstream = (upstream(), of_upstream()).prop_map(|(upstream, observed)| Subject::Upstream(upstream, observed));
+    let run = select(vec![RunObservation::ShutdownRequested, RunObservation::Tick]).prop_map(Subject::Run);
     // Boxed, because the inlined frames need more stack than a test thread has.
-    prop_oneof![6 => weighted.boxed(), 2 => of_connections().boxed(), 1 => of_exchanges().boxed(), 1 => of_taps().boxed()]
-}
-
-fn of_connections() -> impl Strategy<Value = What> {
     prop_oneof![
-        (connection(), connection_end()).prop_map(|(connection, end)| What::ConnectionEnded { connection, end }),
-        (connection(), plaintext(), plaintext()).prop_map(|(connection, forwarded, observed)| What::ConnectionClosed {
-            connection,
-            forwarded,
-            observed
-        }),
-        (connection(), direction(), any::<u32>()).prop_map(|(connection, by, code)| What::GoAway { connection, by, code }),
-        (connection(), prop::option::of(stream()), direction(), number())
-            .prop_map(|(connection, stream, direction, bytes)| What::Missed { connection, stream, direction, bytes }),
-        (connection(), direction(), number(), text()).prop_map(|(connection, direction, offset, what)| What::Malformed {
-            connection,
-            direction,
-            offset,
-            what
-        }),
-        (connection(), direction(), select(vec![Loss::Gap, Loss::Malformed, Loss::Bound]))
-            .prop_map(|(connection, direction, loss)| What::Dark { connection, direction, loss }),
-        connection().prop_map(|connection| What::DecoderFailed { connection }),
+        8 => connection.boxed(),
+        24 => exchange.boxed(),
+        2 => upstream.boxed(),
+        2 => of_tap().prop_map(Subject::Tap).boxed(),
+        1 => run.boxed(),
     ]
 }
 
-fn of_exchanges() -> impl Strategy<Value = What> {
+fn of_connection() -> impl Strategy<Value = ConnectionObservation> {
+    let protocol = select(vec![None, Some(Protocol::Http1), Some(Protocol::Http2)]);
+    let opened = (upstream(), protocol, prop::option::of(process()), any::<bool>());
+    let gap = (prop::option::of(stream()), direction(), number());
     prop_oneof![
-        (exchange(), 100_u16..200).prop_map(|(exchange, status)| What::Informed { exchange, status }),
-        (exchange(), text()).prop_map(|(exchange, protocol)| What::Upgraded { exchange, protocol }),
-        (exchange(), direction(), number()).prop_map(|(exchange, direction, bytes)| What::BodyMissed {
-            exchange,
-            direction,
-            bytes
+        4 => opened.prop_map(|(upstream, protocol, process, attached_late)| {
+            ConnectionObservation::Opened { upstream, protocol, process, attached_late }
         }),
-        (exchange(), not_read()).prop_map(|(exchange, reason)| What::NotRead { exchange, reason }),
+        1 => connection_end().prop_map(|end| ConnectionObservation::HalfEnded { end }),
+        1 => (plaintext(), plaintext())
+            .prop_map(|(forwarded, observed)| ConnectionObservation::Closed { forwarded, observed }),
+        1 => (direction(), any::<u32>()).prop_map(|(by, code)| ConnectionObservation::GoAway { by, code }),
+        1 => gap.prop_map(|(stream, direction, bytes)| ConnectionObservation::Gap { stream, direction, bytes }),
+        1 => (direction(), number(), text())
+            .prop_map(|(direction, offset, what)| ConnectionObservation::Malformed { direction, offset, what }),
+        1 => (direction(), select(vec![Loss::Gap, Loss::Malformed, Loss::Bound]))
+            .prop_map(|(direction, loss)| ConnectionObservation::DecodingStopped { direction, loss }),
+        1 => Just(ConnectionObservation::DecoderFailed),
     ]
 }
 
-fn of_taps() -> impl Strategy<Value = What> {
+fn of_exchange() -> impl Strategy<Value = ExchangeObservation> {
     prop_oneof![
-        (upstream(), select(vec![ListenerState::Listening, ListenerState::Refusing]))
-            .prop_map(|(upstream, state)| What::Listener { upstream, state }),
-        number().prop_map(|connections| What::ResetInsteadOfRefused { connections }),
-        text().prop_map(|why| What::ConnectFailed { why }),
-        number().prop_map(|connections| What::Unobserved { connections }),
-        number().prop_map(|notices| What::Untold { notices }),
-        (number(), number(), number()).prop_map(|(records, sockets, unplaced)| What::ProbeMissed {
-            missed: ProbeMissed { records, sockets, unplaced, ..ProbeMissed::default() }
-        }),
-        (text(), text()).prop_map(|(file, why)| What::NotProbed { file, why }),
-        select(vec![What::ShutdownRequested, What::Tick]),
+        6 => request().prop_map(|request| ExchangeObservation::Requested { request: Box::new(request) }),
+        1 => (100_u16..200).prop_map(|status| ExchangeObservation::InterimResponse { status }),
+        4 => response().prop_map(|response| ExchangeObservation::Responded { response: Box::new(response) }),
+        3 => (direction(), number()).prop_map(|(direction, bytes)| ExchangeObservation::BodyBytes { direction, bytes }),
+        6 => body().prop_map(|body| ExchangeObservation::BodyRead { body }),
+        1 => not_read().prop_map(|reason| ExchangeObservation::BodyNotRead { reason }),
+        1 => (direction(), number()).prop_map(|(direction, bytes)| ExchangeObservation::BodyGap { direction, bytes }),
+        1 => text().prop_map(|protocol| ExchangeObservation::Upgraded { protocol }),
+        3 => end().prop_map(|end| ExchangeObservation::Ended { end }),
     ]
 }
 
-fn profile() -> impl Strategy<Value = What> {
+fn of_upstream() -> impl Strategy<Value = UpstreamObservation> {
     let version = select(vec!["v1.16.0", "v1.30.4", "v1.33.1", "v1.34.4-gke.1"]);
-    (upstream(), version).prop_map(|(upstream, version)| What::Profile {
-        upstream,
-        profile: Box::new(ServerProfile::of_version(version.parse().unwrap(), Basis::VersionEndpoint)),
-    })
+    let profile = version.prop_map(|version| ServerProfile::of_version(version.parse().unwrap(), Basis::VersionEndpoint));
+    prop_oneof![
+        profile.prop_map(|profile| UpstreamObservation::Profile { profile: Box::new(profile) }),
+        select(vec![ListenerState::Listening, ListenerState::Refusing]).prop_map(|state| UpstreamObservation::Listener { state }),
+    ]
+}
+
+fn of_tap() -> impl Strategy<Value = TapObservation> {
+    let missed = (number(), number(), number()).prop_map(|(records, sockets, unplaced)| ProbeMissed {
+        records,
+        sockets,
+        unplaced,
+        ..ProbeMissed::default()
+    });
+    prop_oneof![
+        number().prop_map(|connections| TapObservation::ResetInsteadOfRefused { connections }),
+        text().prop_map(|why| TapObservation::ConnectFailed { why }),
+        number().prop_map(|connections| TapObservation::ConnectionsUnobserved { connections }),
+        number().prop_map(|notices| TapObservation::NoticesDropped { notices }),
+        missed.prop_map(|missed| TapObservation::ProbeMissed { missed }),
+        (text(), text()).prop_map(|(file, why)| TapObservation::NotProbed { file, why }),
+    ]
 }
 
 fn upstream() -> impl Strategy<Value = UpstreamName> {

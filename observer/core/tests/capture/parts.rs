@@ -1,7 +1,7 @@
 //! Parts of a capture that are read alone, out of order, or together with parts of another.
 
 use observer_core::capture::{LostReason, Refused};
-use observer_core::observation::{Observation, What};
+use observer_core::observation::{Observation, RunObservation, Subject};
 use observer_core::time::Timestamp;
 use proptest::prelude::*;
 
@@ -32,7 +32,8 @@ proptest! {
 
 #[test]
 fn a_part_that_was_read_or_belongs_elsewhere_is_refused() {
-    let ticks: Vec<Observation> = (1..9).map(|at| Observation { at: Timestamp::from_nanos(at), what: What::Tick }).collect();
+    let ticks: Vec<Observation> =
+        (1..9).map(|at| Observation { at: Timestamp::from_nanos(at), subject: Subject::Run(RunObservation::Tick) }).collect();
     let parts = files(&ticks, 4);
     let twice = Read::of(&[&parts[0], &parts[0], &parts[1]], &[10]);
     assert_eq!((twice.refused, twice.observations.len()), (vec![Refused::OutOfOrder { part: 0 }], 8));

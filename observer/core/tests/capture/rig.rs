@@ -1,7 +1,7 @@
 //! Writes captures, reads them, and observes their content.
 
 use observer_core::capture::{FileEnd, Lost, Refused, Replay, Replayed, Writer};
-use observer_core::observation::{Observation, What};
+use observer_core::observation::{CaptureObservation, Observation, Subject};
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
 use observer_core::time::Timestamp;
 
@@ -82,7 +82,7 @@ impl Read {
 
     /// The observations, without the `Unrecorded` ones that reading adds.
     pub(crate) fn recorded(&self) -> Vec<Observation> {
-        let is_recorded = |one: &&Observation| !matches!(one.what, What::Unrecorded { .. });
+        let is_recorded = |one: &&Observation| !matches!(one.subject, Subject::Capture(CaptureObservation::Unrecorded { .. }));
         self.observations.iter().filter(is_recorded).cloned().collect()
     }
 

@@ -3,7 +3,8 @@
 use observer_core::http::{Direction, Protocol, StreamId};
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::observation::{
-    Body, ConnectionId, ExchangeEnd, ExchangeId, Observation, RequestLine, ResponseLine, UpstreamName, What,
+    Body, ConnectionId, ConnectionObservation, ExchangeEnd, ExchangeId, ExchangeObservation, Observation, RequestLine,
+    ResponseLine, Subject, UpstreamName, UpstreamObservation,
 };
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
@@ -18,28 +19,35 @@ fn a_later_part_alone_knows_what_was_open_and_that_its_counts_are_lower_bounds()
     let info = Some(RequestInfo::parse("GET", "/api/v1/pods", &options, ""));
     let request = Box::new(RequestLine { method: Some("GET".to_owned()), info, options, ..RequestLine::default() });
     let profile = ServerProfile::of_version("v1.30.4".parse().unwrap(), Basis::VersionEndpoint);
-    let items = |count: usize| What::Understood { exchange, body: Body::Items(vec![ObjectRef::default(); count]) };
-    let bytes = |bytes| What::Bytes { exchange, direction: Direction::Response, bytes };
-    let whats = [
-        What::Profile { upstream: UpstreamName::default(), profile: Box::new(profile) },
-        What::ConnectionOpened {
-            connection: ConnectionId(1),
-            upstream: UpstreamName::default(),
-            protocol: Some(Protocol::Http2),
-            process: None,
-            attached_late: false,
-        },
-        What::Requested { exchange, request },
-        What::Responded { exchange, response: Box::new(ResponseLine { status: Some(200), ..ResponseLine::default() }) },
+    let items = |count: usize| {
+        Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Items(vec![ObjectRef::default(); count]) })
+    };
+    let bytes = |bytes| Subject::Exchange(exchange, ExchangeObservation::BodyBytes { direction: Direction::Response, bytes });
+    let subjects = [
+        Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile: Box::new(profile) }),
+        Subject::Connection(
+            ConnectionId(1),
+            ConnectionObservation::Opened {
+                upstream: UpstreamName::default(),
+                protocol: Some(Protocol::Http2),
+                process: None,
+                attached_late: false,
+            },
+        ),
+        Subject::Exchange(exchange, ExchangeObservation::Requested { request }),
+        Subject::Exchange(
+            exchange,
+            ExchangeObservation::Responded { response: Box::new(ResponseLine { status: Some(200), ..ResponseLine::default() }) },
+        ),
         bytes(1000),
         items(10),
         // The second part begins here.
         bytes(500),
         items(5),
-        What::Ended { exchange, end: ExchangeEnd::Complete },
+        Subject::Exchange(exchange, ExchangeObservation::Ended { end: ExchangeEnd::Complete }),
     ];
     let observations: Vec<Observation> =
-        (1..).zip(whats).map(|(at, what)| Observation { at: Timestamp::from_nanos(at * 1_000_000), what }).collect();
+        (1..).zip(subjects).map(|(at, subject)| Observation { at: Timestamp::from_nanos(at * 1_000_000), subject }).collect();
     let parts = files(&observations, 6);
 
     let (_, alone) = observed(&Read::of(&[&parts[1]], &[31]).observations);

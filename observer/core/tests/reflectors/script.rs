@@ -26,8 +26,9 @@ use expect_test::Expect;
 use observer_core::http::{Direction, Protocol, StreamId};
 use observer_core::k8s::{Container, ListOptions, RequestInfo, Status, StatusCause};
 use observer_core::observation::{
-    Blockage, Body, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
-    Process, RequestLine, ResponseLine, UpstreamName, What,
+    Blockage, Body, CaptureObservation, ConnectionEnd, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd, ExchangeId,
+    ExchangeObservation, ListenerState, Observation, Plaintext, Process, RequestLine, ResponseLine, RunObservation, Subject,
+    UpstreamName, UpstreamObservation,
 };
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
 use observer_core::reflector::{ListEvent, ReflectorRow, Repeats};
@@ -59,15 +60,15 @@ pub(crate) fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
         let (time, words) = line.split_once(' ').unwrap();
         let at = Timestamp::from_nanos(START).plus(humantime::parse_duration(time).unwrap());
         last = at;
-        for mut what in wire.parse(words) {
-            if let What::Blocked { since, .. } = &mut what {
+        for mut subject in wire.parse(words) {
+            if let Subject::Connection(_, ConnectionObservation::Blocked { since, .. }) = &mut subject {
                 *since = at;
             }
-            observer.observe(Observation { at, what }, &mut |event| events.push(event));
+            observer.observe(Observation { at, subject }, &mut |event| events.push(event));
         }
     }
     let last = last.plus(Duration::from_secs(2));
-    observer.observe(Observation { at: last, what: What::Tick }, &mut |event| events.push(event));
+    observer.observe(Observation { at: last, subject: Subject::Run(RunObservation::Tick) }, &mut |event| events.push(event));
     (observer.snapshot(), events)
 }
 
@@ -82,65 +83,82 @@ struct Wire {
 }
 
 impl Wire {
-    fn parse(&mut self, words: &str) -> Vec<What> {
+    fn parse(&mut self, words: &str) -> Vec<Subject> {
         let parts: Vec<&str> = words.split(' ').collect();
         let upstream = UpstreamName::default();
         match *parts.as_slice() {
             ["server", version] => {
                 let profile = Box::new(ServerProfile::of_version(version.parse().unwrap(), Basis::VersionEndpoint));
-                vec![What::Profile { upstream, profile }]
+                vec![Subject::Upstream(upstream, UpstreamObservation::Profile { profile })]
             }
-            ["shutdown"] => vec![What::ShutdownRequested],
-            ["refusing"] => vec![What::Listener { upstream, state: ListenerState::Refusing }],
-            ["listening"] => vec![What::Listener { upstream, state: ListenerState::Listening }],
-            ["unrecorded"] => vec![What::Unrecorded { observations: None, from: None, until: None }],
+            ["shutdown"] => vec![Subject::Run(RunObservation::ShutdownRequested)],
+            ["refusing"] => vec![Subject::Upstream(upstream, UpstreamObservation::Listener { state: ListenerState::Refusing })],
+            ["listening"] => vec![Subject::Upstream(upstream, UpstreamObservation::Listener { state: ListenerState::Listening })],
+            ["unrecorded"] => {
+                vec![Subject::Capture(CaptureObservation::Unrecorded { observations: None, from: None, until: None })]
+            }
             [letter, "connects", ref rest @ ..] => self.connects(letter, rest),
             [letter, "closed", "by", side] => self.closed(letter, side),
             [letter, "blocked"] if letter.len() == 1 => vec![blocked(connection(letter), None)],
             [letter, "unblocked"] if letter.len() == 1 => vec![unblocked(connection(letter), None)],
-            [letter, "goaway"] => vec![What::GoAway { connection: connection(letter), by: Direction::Response, code: 0 }],
+            [letter, "goaway"] => {
+                vec![Subject::Connection(connection(letter), ConnectionObservation::GoAway { by: Direction::Response, code: 0 })]
+            }
             [name, ref rest @ ..] => self.exchange(name, rest),
             [] => panic!("an empty line"),
         }
     }
 
-    fn connects(&mut self, letter: &str, rest: &[&str]) -> Vec<What> {
+    fn connects(&mut self, letter: &str, rest: &[&str]) -> Vec<Subject> {
         let value = |name| rest.iter().find_map(|word| word.strip_prefix(name)).map(str::to_owned);
         self.user_agents.insert(letter.chars().next().unwrap(), value("client="));
         let container = value("pod=").map(|pod_uid| Container { id: "c".to_owned(), pod_uid });
         let process =
             value("pid=").map(|pid| Process { pid: pid.parse().unwrap(), started: 1, name: "controller".to_owned(), container });
         let (connection, upstream) = (connection(letter), UpstreamName::default());
-        vec![What::ConnectionOpened { connection, upstream, protocol: Some(Protocol::Http2), process, attached_late: false }]
+        vec![Subject::Connection(
+            connection,
+            ConnectionObservation::Opened { upstream, protocol: Some(Protocol::Http2), process, attached_late: false },
+        )]
     }
 
-    fn closed(&mut self, letter: &str, side: &str) -> Vec<What> {
+    fn closed(&mut self, letter: &str, side: &str) -> Vec<Subject> {
         let connection = connection(letter);
         let direction = if side == "client" { Direction::Request } else { Direction::Response };
         let end = ConnectionEnd { direction, manner: EndManner::Fin };
         let cut: Vec<ExchangeId> = self.open.iter().copied().filter(|id| id.connection == connection).collect();
-        let mut whats = vec![What::ConnectionEnded { connection, end }];
+        let mut subjects = vec![Subject::Connection(connection, ConnectionObservation::HalfEnded { end })];
         for exchange in cut {
             self.open.remove(&exchange);
-            whats.push(What::Ended { exchange, end: ExchangeEnd::Cut(Some(end)) });
+            subjects.push(Subject::Exchange(exchange, ExchangeObservation::Ended { end: ExchangeEnd::Cut(Some(end)) }));
         }
-        whats.push(What::ConnectionClosed { connection, forwarded: Plaintext::default(), observed: Plaintext::default() });
-        whats
+        subjects.push(Subject::Connection(
+            connection,
+            ConnectionObservation::Closed { forwarded: Plaintext::default(), observed: Plaintext::default() },
+        ));
+        subjects
     }
 
-    fn exchange(&mut self, name: &str, words: &[&str]) -> Vec<What> {
+    fn exchange(&mut self, name: &str, words: &[&str]) -> Vec<Subject> {
         let (letter, number) = name.split_at(name.chars().next().unwrap().len_utf8());
         let exchange = ExchangeId { connection: connection(letter), stream: StreamId(number.parse().unwrap()) };
-        let respond = |status| What::Responded {
-            exchange,
-            response: Box::new(ResponseLine { status: Some(status), ..ResponseLine::default() }),
+        let respond = |status| {
+            Subject::Exchange(
+                exchange,
+                ExchangeObservation::Responded {
+                    response: Box::new(ResponseLine { status: Some(status), ..ResponseLine::default() }),
+                },
+            )
         };
-        let events = |frame| vec![What::Understood { exchange, body: Body::Events(vec![frame]) }];
+        let events = |frame| vec![Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Events(vec![frame]) })];
         match *words {
             [method @ ("GET" | "POST" | "PUT" | "PATCH"), url] => {
                 self.open.insert(exchange);
                 let user_agent = self.user_agents.get(&letter.chars().next().unwrap()).cloned().flatten();
-                vec![What::Requested { exchange, request: Box::new(RequestLine { user_agent, ..request(method, url) }) }]
+                vec![Subject::Exchange(
+                    exchange,
+                    ExchangeObservation::Requested { request: Box::new(RequestLine { user_agent, ..request(method, url) }) },
+                )]
             }
             ["opens"] => vec![respond(200)],
             ["whole", revision, ref items @ ..] => {
@@ -150,7 +168,8 @@ impl Wire {
                 };
                 let meta = ListMeta { resource_version: revision[3..].to_owned(), continue_token, remaining_item_count: None };
                 let items = items.iter().map(|item| object(item)).collect();
-                let said = [Body::List(meta), Body::Items(items)].map(|body| What::Understood { exchange, body });
+                let said = [Body::List(meta), Body::Items(items)]
+                    .map(|body| Subject::Exchange(exchange, ExchangeObservation::BodyRead { body }));
                 [vec![respond(200)], said.to_vec(), self.ends(exchange, ExchangeEnd::Complete)].concat()
             }
             ["refused", code, reason, ref rest @ ..] => {
@@ -158,11 +177,18 @@ impl Wire {
                 let retry_after_seconds =
                     rest.iter().find_map(|word| word.strip_prefix("retry-after=")).map(|text| text.parse().unwrap());
                 let response = Box::new(ResponseLine { status: Some(code), retry_after_seconds, ..ResponseLine::default() });
-                let status = What::Understood { exchange, body: Body::Status(Box::new(status(code, reason, rest))) };
-                [vec![What::Responded { exchange, response }, status], self.ends(exchange, ExchangeEnd::Complete)].concat()
+                let status = Subject::Exchange(
+                    exchange,
+                    ExchangeObservation::BodyRead { body: Body::Status(Box::new(status(code, reason, rest))) },
+                );
+                [
+                    vec![Subject::Exchange(exchange, ExchangeObservation::Responded { response }), status],
+                    self.ends(exchange, ExchangeEnd::Complete),
+                ]
+                .concat()
             }
             ["written", what] => {
-                let body = What::Understood { exchange, body: Body::Object(object(what)) };
+                let body = Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Object(object(what)) });
                 [vec![respond(200), body], self.ends(exchange, ExchangeEnd::Complete)].concat()
             }
             ["ends"] => self.ends(exchange, ExchangeEnd::Complete),
@@ -174,7 +200,7 @@ impl Wire {
             ["unblocked"] => vec![unblocked(exchange.connection, Some(exchange.stream))],
             ["missed", bytes] => {
                 let (bytes, direction) = (bytes.parse().unwrap(), Direction::Response);
-                vec![What::BodyMissed { exchange, direction, bytes }]
+                vec![Subject::Exchange(exchange, ExchangeObservation::BodyGap { direction, bytes })]
             }
             ["ERROR", code, reason, ref rest @ ..] => {
                 let status = Some(Box::new(status(code.parse().unwrap(), reason, rest)));
@@ -188,19 +214,19 @@ impl Wire {
         }
     }
 
-    fn ends(&mut self, exchange: ExchangeId, end: ExchangeEnd) -> Vec<What> {
+    fn ends(&mut self, exchange: ExchangeId, end: ExchangeEnd) -> Vec<Subject> {
         self.open.remove(&exchange);
-        vec![What::Ended { exchange, end }]
+        vec![Subject::Exchange(exchange, ExchangeObservation::Ended { end })]
     }
 }
 
 /// `play` fills in `since`, because it knows the time.
-fn blocked(connection: ConnectionId, stream: Option<StreamId>) -> What {
-    What::Blocked { connection, stream, by: blockage(stream), since: Timestamp::default() }
+fn blocked(connection: ConnectionId, stream: Option<StreamId>) -> Subject {
+    Subject::Connection(connection, ConnectionObservation::Blocked { stream, by: blockage(stream), since: Timestamp::default() })
 }
 
-fn unblocked(connection: ConnectionId, stream: Option<StreamId>) -> What {
-    What::Unblocked { connection, stream, by: blockage(stream) }
+fn unblocked(connection: ConnectionId, stream: Option<StreamId>) -> Subject {
+    Subject::Connection(connection, ConnectionObservation::Unblocked { stream, by: blockage(stream) })
 }
 
 const fn blockage(stream: Option<StreamId>) -> Blockage {

@@ -5,8 +5,8 @@
 use observer_core::http::{Direction, Identity, Loss, StreamId};
 use observer_core::k8s::{Container, ListOptions, RequestInfo, Status, StatusCause};
 use observer_core::observation::{
-    Body, BodyNotRead, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Observation, Process, RequestLine, ResponseLine,
-    UpstreamName, What,
+    Body, BodyNotRead, CaptureObservation, ConnectionId, ConnectionObservation, ExchangeEnd, ExchangeId, ExchangeObservation,
+    ListenerState, Observation, Process, RequestLine, ResponseLine, Subject, TapObservation, UpstreamName, UpstreamObservation,
 };
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
@@ -18,66 +18,61 @@ pub(super) fn observations() -> Vec<Observation> {
     let mut all: Vec<Observation> =
         [stories::trouble(), stories::storm()].iter().flat_map(|one| script::observations(one)).collect();
     let at = all.iter().map(|one| one.at).max().unwrap_or_default();
-    all.extend(samples().into_iter().map(|what| Observation { at, what }));
+    all.extend(samples().into_iter().map(|subject| Observation { at, subject }));
     all
 }
+
 /// All values of [`name`].
 pub(super) const KINDS: &[&str] = &[
     "profile",
     "connection-opened",
     "requested",
     "responded",
-    "understood",
-    "not-read",
+    "body-read",
+    "body-not-read",
     "upgraded",
     "malformed",
     "listener",
     "connect-failed",
     "not-probed",
     "capture-ended",
-    "of numbers",
+    NUMBERS,
 ];
 
+/// The kind of all observations without text.
+const NUMBERS: &str = "of numbers";
+
 /// The kind of an observation that may contain text; the others share one name.
-pub(super) const fn name(what: &What) -> &'static str {
-    match what {
-        What::Profile { .. } => "profile",
-        What::ConnectionOpened { .. } => "connection-opened",
-        What::Requested { .. } => "requested",
-        What::Responded { .. } => "responded",
-        What::Understood { .. } => "understood",
-        What::NotRead { .. } => "not-read",
-        What::Upgraded { .. } => "upgraded",
-        What::Malformed { .. } => "malformed",
-        What::Listener { .. } => "listener",
-        What::ConnectFailed { .. } => "connect-failed",
-        What::NotProbed { .. } => "not-probed",
-        What::CaptureEnded { .. } => "capture-ended",
-        What::ConnectionEnded { .. }
-        | What::ConnectionClosed { .. }
-        | What::GoAway { .. }
-        | What::Informed { .. }
-        | What::Bytes { .. }
-        | What::Ended { .. }
-        | What::Blocked { .. }
-        | What::Unblocked { .. }
-        | What::Missed { .. }
-        | What::BodyMissed { .. }
-        | What::Dark { .. }
-        | What::DecoderFailed { .. }
-        | What::ResetInsteadOfRefused { .. }
-        | What::Unobserved { .. }
-        | What::Untold { .. }
-        | What::ProbeMissed { .. }
-        | What::Unrecorded { .. }
-        | What::ShutdownRequested
-        | What::Tick
-        | What::Unknown => "of numbers",
+pub(super) const fn name(subject: &Subject) -> &'static str {
+    match subject {
+        Subject::Connection(_, ConnectionObservation::Opened { .. }) => "connection-opened",
+        Subject::Connection(_, ConnectionObservation::Malformed { .. }) => "malformed",
+        Subject::Exchange(_, observed) => name_of_exchange(observed),
+        Subject::Upstream(_, UpstreamObservation::Profile { .. }) => "profile",
+        Subject::Upstream(_, UpstreamObservation::Listener { .. }) => "listener",
+        Subject::Tap(TapObservation::ConnectFailed { .. }) => "connect-failed",
+        Subject::Tap(TapObservation::NotProbed { .. }) => "not-probed",
+        Subject::Capture(CaptureObservation::Ended { .. }) => "capture-ended",
+        Subject::Connection(..) | Subject::Tap(_) | Subject::Capture(_) | Subject::Run(_) | Subject::Unknown => NUMBERS,
+    }
+}
+
+const fn name_of_exchange(observed: &ExchangeObservation) -> &'static str {
+    match observed {
+        ExchangeObservation::Requested { .. } => "requested",
+        ExchangeObservation::Responded { .. } => "responded",
+        ExchangeObservation::BodyRead { .. } => "body-read",
+        ExchangeObservation::BodyNotRead { .. } => "body-not-read",
+        ExchangeObservation::Upgraded { .. } => "upgraded",
+        ExchangeObservation::InterimResponse { .. }
+        | ExchangeObservation::BodyBytes { .. }
+        | ExchangeObservation::BodyGap { .. }
+        | ExchangeObservation::Ended { .. } => NUMBERS,
     }
 }
 
 /// One of each kind, on a connection that no story has.
-pub(super) fn samples() -> Vec<What> {
+pub(super) fn samples() -> Vec<Subject> {
     let connection = ConnectionId(1_000);
     let upstream = || UpstreamName("a:6443".to_owned());
     let text = || "t".to_owned();
@@ -85,14 +80,17 @@ pub(super) fn samples() -> Vec<What> {
     let process = Some(Process { pid: 1, started: 1, name: text(), container });
     let profile = Box::new(spoiled_profile("t"));
     let mut samples = vec![
-        What::Profile { upstream: upstream(), profile },
-        What::ConnectionOpened { connection, upstream: upstream(), protocol: None, process, attached_late: false },
-        What::Listener { upstream: upstream(), state: ListenerState::Refusing },
-        What::Listener { upstream: upstream(), state: ListenerState::Listening },
-        What::ConnectFailed { why: text() },
-        What::NotProbed { file: text(), why: text() },
-        What::CaptureEnded { why: text() },
-        What::Dark { connection, direction: Direction::Request, loss: Loss::Gap },
+        Subject::Upstream(upstream(), UpstreamObservation::Profile { profile }),
+        Subject::Connection(
+            connection,
+            ConnectionObservation::Opened { upstream: upstream(), protocol: None, process, attached_late: false },
+        ),
+        Subject::Upstream(upstream(), UpstreamObservation::Listener { state: ListenerState::Refusing }),
+        Subject::Upstream(upstream(), UpstreamObservation::Listener { state: ListenerState::Listening }),
+        Subject::Tap(TapObservation::ConnectFailed { why: text() }),
+        Subject::Tap(TapObservation::NotProbed { file: text(), why: text() }),
+        Subject::Capture(CaptureObservation::Ended { why: text() }),
+        Subject::Connection(connection, ConnectionObservation::DecodingStopped { direction: Direction::Request, loss: Loss::Gap }),
     ];
     let requests: [(&str, &str, &str); 6] = [
         ("GET", "/api/v1/namespaces/n/pods", "labelSelector=s&fieldSelector=f&continue=c&resourceVersion=r&limit=5"),
@@ -115,15 +113,19 @@ pub(super) fn samples() -> Vec<What> {
             identity: Some(Identity::Subject { subject: text() }),
             kubectl_command: Some(text()),
         });
-        samples.push(What::Requested { exchange, request });
-        samples.extend(answers(exchange, if number % 2 == 0 { 200 } else { 401 }));
+        samples.push(Subject::Exchange(exchange, ExchangeObservation::Requested { request }));
+        let answers = answers(if number % 2 == 0 { 200 } else { 401 });
+        samples.extend(answers.into_iter().map(|observed| Subject::Exchange(exchange, observed)));
     }
-    samples.push(What::Malformed { connection, direction: Direction::Response, offset: 1, what: text() });
+    samples.push(Subject::Connection(
+        connection,
+        ConnectionObservation::Malformed { direction: Direction::Response, offset: 1, what: text() },
+    ));
     samples
 }
 
 /// All observations of an answer.
-fn answers(exchange: ExchangeId, status: u16) -> Vec<What> {
+fn answers(status: u16) -> Vec<ExchangeObservation> {
     let text = || "t".to_owned();
     let response = Box::new(ResponseLine {
         status: Some(status),
@@ -157,12 +159,12 @@ fn answers(exchange: ExchangeId, status: u16) -> Vec<What> {
     ];
     let reasons =
         [BodyNotRead::MediaType(text()), BodyNotRead::ContentCoding(text()), BodyNotRead::Malformed { at: 1, what: text() }];
-    let understood = bodies.into_iter().map(|body| What::Understood { exchange, body });
-    let not_read = reasons.into_iter().map(|reason| What::NotRead { exchange, reason });
-    let mut answers = vec![What::Responded { exchange, response }];
+    let understood = bodies.into_iter().map(|body| ExchangeObservation::BodyRead { body });
+    let not_read = reasons.into_iter().map(|reason| ExchangeObservation::BodyNotRead { reason });
+    let mut answers = vec![ExchangeObservation::Responded { response }];
     answers.extend(understood.chain(not_read));
-    answers.push(What::Upgraded { exchange, protocol: text() });
-    answers.push(What::Ended { exchange, end: ExchangeEnd::Complete });
+    answers.push(ExchangeObservation::Upgraded { protocol: text() });
+    answers.push(ExchangeObservation::Ended { end: ExchangeEnd::Complete });
     answers
 }
 

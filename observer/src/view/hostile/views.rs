@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use observer_core::k8s::{ListOptions, RequestInfo};
-use observer_core::observation::{Body, Observation, What};
+use observer_core::observation::{Body, ExchangeObservation, Observation, Subject};
 use observer_core::observer::{Comparison, Excess, Limits, Observer, Quantity, Snapshot};
 use observer_core::time::Timestamp;
 use observer_core::verification::{Judgement, Row, Tally};
@@ -48,15 +48,16 @@ fn no_view_passes_on_what_stands_in_every_field() {
 fn samples_are_of_every_kind_and_texts_of_them_are_replaced() {
     let samples = samples();
     for kind in KINDS {
-        assert!(samples.iter().any(|what| name(what) == *kind), "no sample of {kind}");
+        assert!(samples.iter().any(|subject| name(subject) == *kind), "no sample of {kind}");
     }
     let at = Timestamp::default();
-    for what in samples {
-        let sample = Observation { at, what };
+    for subject in samples {
+        let sample = Observation { at, subject };
         let spoiled = spoiled(&sample, "\u{1b}", &mut std::iter::repeat(true));
         // A version with other characters than letters and digits after its numbers is invalid.
-        let is_version = matches!(sample.what, What::Understood { body: Body::Version(_), .. });
-        let has_text = name(&sample.what) != "of numbers" && !is_version;
+        let is_version =
+            matches!(sample.subject, Subject::Exchange(_, ExchangeObservation::BodyRead { body: Body::Version(_), .. }));
+        let has_text = name(&sample.subject) != "of numbers" && !is_version;
         assert_eq!(has_text, spoiled != sample, "{sample:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use observer_core::http::{Direction, Protocol};
-use observer_core::observation::{ConnectionDecoder, ConnectionId, Observation, UpstreamName, What};
+use observer_core::observation::{ConnectionDecoder, ConnectionId, ConnectionObservation, Observation, Subject, UpstreamName};
 use observer_core::observer::{Limits, Observer};
 use observer_core::time::Timestamp;
 
@@ -86,9 +86,11 @@ impl Stage {
 
     fn connect(&mut self, number: u64) -> Result<()> {
         let (connection, protocol) = (ConnectionId(number), Some(Protocol::Http2));
-        let what =
-            What::ConnectionOpened { connection, upstream: UpstreamName::default(), protocol, process: None, attached_late: false };
-        self.observer.observe(Observation { at: self.now, what }, &mut |_event| {});
+        let subject = Subject::Connection(
+            connection,
+            ConnectionObservation::Opened { upstream: UpstreamName::default(), protocol, process: None, attached_late: false },
+        );
+        self.observer.observe(Observation { at: self.now, subject }, &mut |_event| {});
         let mut decoder = ConnectionDecoder::new(connection, protocol, "");
         let mut tell = |direction, bytes: &[u8]| {
             decoder.bytes(self.now, direction, bytes, &mut |observation| self.observer.observe(observation, &mut |_event| {}));

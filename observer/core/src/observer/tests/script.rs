@@ -10,8 +10,8 @@ use super::super::*;
 use crate::http::{Direction, Protocol, StreamId};
 use crate::k8s::{ListOptions, RequestInfo, Status, StatusCause, Verb};
 use crate::observation::{
-    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, RequestLine,
-    ResponseLine, UpstreamName, What,
+    Body, BodyNotRead, CaptureObservation, ConnectionEnd, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd, ExchangeId,
+    ExchangeObservation, ListenerState, Observation, RequestLine, ResponseLine, Subject, UpstreamName, UpstreamObservation,
 };
 use crate::routing::{Basis, ServedFrom, ServerProfile};
 use crate::time::Timestamp;
@@ -350,45 +350,52 @@ pub(super) fn play(script: &str, limits: Limits) -> (Snapshot, Vec<Event>) {
     for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (time, words) = line.split_once(' ').unwrap();
         let at = Timestamp::default().plus(humantime::parse_duration(time).unwrap());
-        for what in parse(words) {
-            observer.observe(Observation { at, what }, &mut |event| events.push(event));
+        for subject in parse(words) {
+            observer.observe(Observation { at, subject }, &mut |event| events.push(event));
         }
     }
     (observer.snapshot(), events)
 }
 
-fn parse(words: &str) -> Vec<What> {
+fn parse(words: &str) -> Vec<Subject> {
     let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
     let (rest, upstream) = rest.split_once(" at ").unwrap_or((rest, ""));
     let upstream = UpstreamName(upstream.to_owned());
     match first {
         "version" => {
-            let profile = ServerProfile::of_version(rest.parse().unwrap(), Basis::VersionEndpoint);
-            vec![What::Profile { upstream, profile: Box::new(profile) }]
+            let profile = Box::new(ServerProfile::of_version(rest.parse().unwrap(), Basis::VersionEndpoint));
+            vec![Subject::Upstream(upstream, UpstreamObservation::Profile { profile })]
         }
         "open" | "late" => {
             let (connection, protocol) = (ConnectionId(rest.parse().unwrap()), Some(Protocol::Http2));
-            vec![What::ConnectionOpened { connection, upstream, protocol, process: None, attached_late: first == "late" }]
+            let attached_late = first == "late";
+            let opened = ConnectionObservation::Opened { upstream, protocol, process: None, attached_late };
+            vec![Subject::Connection(connection, opened)]
         }
-        "unrecorded" => vec![What::Unrecorded { observations: None, from: None, until: None }],
-        "refusing" => vec![What::Listener { upstream, state: ListenerState::Refusing }],
+        "unrecorded" => vec![Subject::Capture(CaptureObservation::Unrecorded { observations: None, from: None, until: None })],
+        "refusing" => vec![Subject::Upstream(upstream, UpstreamObservation::Listener { state: ListenerState::Refusing })],
         id => {
-            let connection = ConnectionId(id.split_once('/').unwrap().0.parse().unwrap());
-            let stream = StreamId(id.split_once('/').unwrap().1.parse().unwrap());
-            of_exchange(ExchangeId { connection, stream }, rest)
+            let (connection, stream) = id.split_once('/').unwrap();
+            let (connection, stream) = (ConnectionId(connection.parse().unwrap()), StreamId(stream.parse().unwrap()));
+            let gap = rest.strip_prefix("missed ").map(|bytes| {
+                let (stream, direction, bytes) = (Some(stream), Direction::Response, bytes.parse().unwrap());
+                Subject::Connection(connection, ConnectionObservation::Gap { stream, direction, bytes })
+            });
+            let exchange = ExchangeId { connection, stream };
+            gap.into_iter().chain(of_exchange(rest).into_iter().map(|observed| Subject::Exchange(exchange, observed))).collect()
         }
     }
 }
 
-fn of_exchange(exchange: ExchangeId, words: &str) -> Vec<What> {
+fn of_exchange(words: &str) -> Vec<ExchangeObservation> {
     let parts: Vec<&str> = words.split(' ').collect();
-    let understood = |body| vec![What::Understood { exchange, body }];
+    let understood = |body| vec![ExchangeObservation::BodyRead { body }];
     match *parts.as_slice() {
-        ["GET", url] => vec![What::Requested { exchange, request: Box::new(request(url)) }],
-        ["unknown"] => vec![What::Requested { exchange, request: Box::default() }],
+        ["GET", url] => vec![ExchangeObservation::Requested { request: Box::new(request(url)) }],
+        ["unknown"] => vec![ExchangeObservation::Requested { request: Box::default() }],
         ["<-", status] => {
-            let response = ResponseLine { status: Some(status.parse().unwrap()), ..ResponseLine::default() };
-            vec![What::Responded { exchange, response: Box::new(response) }]
+            let response = Box::new(ResponseLine { status: Some(status.parse().unwrap()), ..ResponseLine::default() });
+            vec![ExchangeObservation::Responded { response }]
         }
         ["list", version, items] => {
             let number: usize = items.strip_prefix("items=").unwrap().parse().unwrap();
@@ -399,8 +406,8 @@ fn of_exchange(exchange: ExchangeId, words: &str) -> Vec<What> {
         ["version", version] => understood(Body::Version(version.parse().unwrap())),
         ["status", code, reason, field] => {
             let cause = StatusCause { field: field.to_owned(), ..StatusCause::default() };
-            let status =
-                Status { code: code.parse().unwrap(), reason: reason.to_owned(), causes: vec![cause], ..Status::default() };
+            let (code, reason, causes) = (code.parse().unwrap(), reason.to_owned(), vec![cause]);
+            let status = Status { code, reason, causes, ..Status::default() };
             understood(Body::Status(Box::new(status)))
         }
         ["event", "ERROR", code, reason] => {
@@ -409,26 +416,19 @@ fn of_exchange(exchange: ExchangeId, words: &str) -> Vec<What> {
             understood(Body::Events(vec![frame]))
         }
         ["event", kind, name, version] => {
-            let (namespace, name) = name.split_once('/').unwrap();
-            let object = ObjectRef {
-                namespace: namespace.to_owned(),
-                name: name.to_owned(),
-                uid: String::new(),
-                resource_version: revision(version),
-            };
+            let (namespace, name) = name.split_once('/').map(|(space, name)| (space.to_owned(), name.to_owned())).unwrap();
+            let object = ObjectRef { namespace, name, resource_version: revision(version), ..ObjectRef::default() };
             let kind = if kind == "BOOKMARK" { EventType::Bookmark } else { EventType::Added };
             understood(Body::Events(vec![frame(kind, object)]))
         }
         ["missed", bytes] => {
-            let bytes = bytes.parse().unwrap();
-            let (connection, stream, direction) = (exchange.connection, Some(exchange.stream), Direction::Response);
-            vec![What::Missed { connection, stream, direction, bytes }, What::BodyMissed { exchange, direction, bytes }]
+            vec![ExchangeObservation::BodyGap { direction: Direction::Response, bytes: bytes.parse().unwrap() }]
         }
-        ["unread", media_type] => vec![What::NotRead { exchange, reason: BodyNotRead::MediaType(media_type.to_owned()) }],
-        ["end"] => vec![What::Ended { exchange, end: ExchangeEnd::Complete }],
+        ["unread", media_type] => vec![ExchangeObservation::BodyNotRead { reason: BodyNotRead::MediaType(media_type.to_owned()) }],
+        ["end"] => vec![ExchangeObservation::Ended { end: ExchangeEnd::Complete }],
         ["cut"] => {
             let end = ConnectionEnd { direction: Direction::Response, manner: EndManner::Reset };
-            vec![What::Ended { exchange, end: ExchangeEnd::Cut(Some(end)) }]
+            vec![ExchangeObservation::Ended { end: ExchangeEnd::Cut(Some(end)) }]
         }
         _ => panic!("no such words: {words}"),
     }

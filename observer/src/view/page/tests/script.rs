@@ -16,8 +16,9 @@ use std::time::Duration;
 use observer_core::http::{Direction, Identity, Protocol, StreamId};
 use observer_core::k8s::{Container, ListOptions, RequestInfo, Status, StatusCause};
 use observer_core::observation::{
-    Blockage, Body, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Observation, Plaintext,
-    Process, RequestLine, ResponseLine, UpstreamName, What,
+    Blockage, Body, CaptureObservation, ConnectionEnd, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd, ExchangeId,
+    ExchangeObservation, ListenerState, Observation, Plaintext, Process, RequestLine, ResponseLine, Subject, UpstreamName,
+    UpstreamObservation,
 };
 use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
@@ -49,7 +50,7 @@ pub(in crate::view) fn observations(script: &str) -> Vec<Observation> {
             agents.insert(letter.to_owned(), client.trim_start_matches("client=").replace('+', " "));
         }
         let agent = agents.get(&words[0][..1]).cloned();
-        observations.extend(parse(at, &words, agent).into_iter().map(|what| Observation { at, what }));
+        observations.extend(parse(at, &words, agent).into_iter().map(|subject| Observation { at, subject }));
     }
     observations
 }
@@ -59,61 +60,68 @@ fn timed(line: &str) -> (Duration, &str) {
     (humantime::parse_duration(time).unwrap(), words)
 }
 
-fn parse(at: Timestamp, words: &[&str], agent: Option<String>) -> Vec<What> {
+fn parse(at: Timestamp, words: &[&str], agent: Option<String>) -> Vec<Subject> {
     let upstream = UpstreamName::default();
     match *words {
         ["server", version] => {
             let profile = Box::new(ServerProfile::of_version(version.parse().unwrap(), Basis::VersionEndpoint));
-            vec![What::Profile { upstream, profile }]
+            vec![Subject::Upstream(upstream, UpstreamObservation::Profile { profile })]
         }
-        ["refusing"] => vec![What::Listener { upstream, state: ListenerState::Refusing }],
-        ["listening"] => vec![What::Listener { upstream, state: ListenerState::Listening }],
-        ["unrecorded"] => vec![What::Unrecorded { observations: None, from: None, until: None }],
+        ["refusing"] => vec![Subject::Upstream(upstream, UpstreamObservation::Listener { state: ListenerState::Refusing })],
+        ["listening"] => vec![Subject::Upstream(upstream, UpstreamObservation::Listener { state: ListenerState::Listening })],
+        ["unrecorded"] => vec![Subject::Capture(CaptureObservation::Unrecorded { observations: None, from: None, until: None })],
         [letter, "connects", ref rest @ ..] => {
             let pid = rest.iter().find_map(|word| word.strip_prefix("pid="));
             let pod = rest.iter().find_map(|word| word.strip_prefix("pod="));
             let container = pod.map(|pod| Container { id: "0123456789abcdef".repeat(4), pod_uid: pod.to_owned() });
             let process = pid.map(|pid| Process { pid: pid.parse().unwrap(), started: 1, name: "manager".to_owned(), container });
-            vec![What::ConnectionOpened {
-                connection: connection(letter),
-                upstream,
-                protocol: Some(Protocol::Http2),
-                process,
-                attached_late: false,
-            }]
+            vec![Subject::Connection(
+                connection(letter),
+                ConnectionObservation::Opened { upstream, protocol: Some(Protocol::Http2), process, attached_late: false },
+            )]
         }
         [letter, "closed"] => {
             let (connection, end) = (connection(letter), ConnectionEnd { direction: Direction::Response, manner: EndManner::Fin });
             let (forwarded, observed) = (Plaintext::default(), Plaintext::default());
-            vec![What::ConnectionEnded { connection, end }, What::ConnectionClosed { connection, forwarded, observed }]
+            vec![
+                Subject::Connection(connection, ConnectionObservation::HalfEnded { end }),
+                Subject::Connection(connection, ConnectionObservation::Closed { forwarded, observed }),
+            ]
         }
         [name, ref rest @ ..] => exchange(at, name, rest, agent),
         [] => panic!("an empty line"),
     }
 }
 
-fn exchange(at: Timestamp, name: &str, words: &[&str], user_agent: Option<String>) -> Vec<What> {
+fn exchange(at: Timestamp, name: &str, words: &[&str], user_agent: Option<String>) -> Vec<Subject> {
     let (letter, number) = name.split_at(1);
     let exchange = ExchangeId { connection: connection(letter), stream: StreamId(number.parse().unwrap()) };
     let direction = Direction::Response;
-    let understood = |body| What::Understood { exchange, body };
+    let understood = |body| Subject::Exchange(exchange, ExchangeObservation::BodyRead { body });
     let responded = |status| {
         let response = Box::new(ResponseLine { status: Some(status), ..ResponseLine::default() });
-        What::Responded { exchange, response }
+        Subject::Exchange(exchange, ExchangeObservation::Responded { response })
     };
-    let ended = What::Ended { exchange, end: ExchangeEnd::Complete };
+    let ended = Subject::Exchange(exchange, ExchangeObservation::Ended { end: ExchangeEnd::Complete });
     match *words {
         [method @ ("GET" | "PATCH"), url] => {
-            vec![What::Requested { exchange, request: Box::new(RequestLine { user_agent, ..request(method, url) }) }]
+            vec![Subject::Exchange(
+                exchange,
+                ExchangeObservation::Requested { request: Box::new(RequestLine { user_agent, ..request(method, url) }) },
+            )]
         }
         ["written", what] => vec![responded(200), understood(Body::Object(object(what))), ended],
         ["blocked"] => {
             let (connection, stream) = (exchange.connection, Some(exchange.stream));
-            vec![What::Blocked { connection, stream, by: Blockage::StreamWindow, since: at }]
+            vec![Subject::Connection(connection, ConnectionObservation::Blocked { stream, by: Blockage::StreamWindow, since: at })]
         }
         ["opens"] => vec![responded(200)],
-        ["bytes", bytes] => vec![What::Bytes { exchange, direction, bytes: bytes.parse().unwrap() }],
-        ["missed", bytes] => vec![What::BodyMissed { exchange, direction, bytes: bytes.parse().unwrap() }],
+        ["bytes", bytes] => {
+            vec![Subject::Exchange(exchange, ExchangeObservation::BodyBytes { direction, bytes: bytes.parse().unwrap() })]
+        }
+        ["missed", bytes] => {
+            vec![Subject::Exchange(exchange, ExchangeObservation::BodyGap { direction, bytes: bytes.parse().unwrap() })]
+        }
         ["whole", revision, ref items @ ..] => {
             let (continue_token, items) = match items {
                 [items @ .., "continue"] => ("more".to_owned(), items),
