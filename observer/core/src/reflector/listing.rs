@@ -1,13 +1,12 @@
 //! A list until it is complete: its attempts, its pages, or the initial events of a watch.
 
 use super::cause::RelistCause;
+use super::failure::{Failure, FailureKind};
 use super::moment::Moment;
 use super::versions::{RepeatCounter, Versions};
-use super::watching::PastWatch;
 use crate::exchange::{Exchange, of_options, of_structure, of_texts};
-use crate::http::Direction;
-use crate::k8s::{Continue, ContinueToken, ListOptions, Status};
-use crate::observation::{ExchangeEnd, ExchangeId};
+use crate::k8s::{Continue, ContinueToken, ListOptions};
+use crate::observation::ExchangeId;
 use crate::routing::{Certainty, ServedFrom};
 use crate::time::Timestamp;
 use crate::wire::ObjectRef;
@@ -56,30 +55,6 @@ pub(super) struct Listing {
     pub served_from: Option<(ServedFrom, &'static str, Certainty)>,
     /// Status or `ERROR` code with which a streaming list failed before this list.
     pub fallback: Option<u16>,
-}
-
-/// How an attempt failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failure {
-    pub at: Timestamp,
-    /// The HTTP status or the code of the `ERROR` event; `None` when the connection broke.
-    pub code: Option<u16>,
-    pub kind: FailureKind,
-    /// Whether the request was for a page after the first.
-    pub is_page: bool,
-}
-
-/// The meaning of a failure for the next list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FailureKind {
-    /// The server has not reached the revision.
-    TooLarge,
-    /// The server no longer has the revision.
-    Expired,
-    /// The connection broke, or the client cancelled the request.
-    Broken,
-    /// Any other refusal.
-    Refused,
 }
 
 impl Listing {
@@ -193,7 +168,7 @@ impl Listing {
         self.exchange = None;
         self.bytes = self.bytes.saturating_add(exchange.response_bytes);
         self.note_answer(exchange);
-        self.failure = failure(exchange, ended);
+        self.failure = Failure::of(exchange, ended);
         if self.failure.is_some() {
             return false;
         }
@@ -214,42 +189,5 @@ impl Listing {
         if let Some(verdict) = &exchange.verdict {
             self.served_from.get_or_insert_with(|| (verdict.served_from.clone(), verdict.rule.as_str(), verdict.certainty));
         }
-    }
-}
-
-impl Failure {
-    /// Failure of a streaming list whose watch ended before the list was complete.
-    pub(super) fn of_streaming(watch: &PastWatch) -> Self {
-        Self { at: watch.ended, code: watch.end.code(), kind: watch.failure.unwrap_or(FailureKind::Broken), is_page: false }
-    }
-}
-
-/// Failure of the list of `exchange`; `None` if it is complete.
-fn failure(exchange: &Exchange, at: Timestamp) -> Option<Failure> {
-    let is_page = exchange.request.options.continue_token != Continue::Unset;
-    if let Some(code) = exchange.status_code().filter(|status| *status >= 300) {
-        let kind = kind(code, exchange.status.as_ref());
-        return Some(Failure { at, code: Some(code), kind, is_page });
-    }
-    let broke = match exchange.ended?.1 {
-        ExchangeEnd::Complete => exchange.response.is_none(),
-        ExchangeEnd::Reset { by: Direction::Request | Direction::Response, .. } | ExchangeEnd::Cut(_) | ExchangeEnd::OutOfSight => {
-            true
-        }
-    };
-    broke.then_some(Failure { at, code: None, kind: FailureKind::Broken, is_page })
-}
-
-/// The meaning of a refusal (kubernetes/apimachinery pkg/api/errors/errors.go, `IsTooLargeResourceVersion`, `IsResourceExpired`,
-/// `IsGone`). Servers before 1.18.6 send no cause; only their message shows it.
-pub(super) fn kind(code: u16, status: Option<&Status>) -> FailureKind {
-    let names_it = |status: &Status| {
-        status.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge")
-            || status.message.contains("Too large resource version")
-    };
-    match code {
-        410 => FailureKind::Expired,
-        504 if status.is_some_and(names_it) => FailureKind::TooLarge,
-        _other => FailureKind::Refused,
     }
 }

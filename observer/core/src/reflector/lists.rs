@@ -2,7 +2,8 @@
 
 use super::cause::{RelistCause, UnknownCause};
 use super::events::{ListEvent, ReflectorEvent, RelistBegan, StuckEvent};
-use super::listing::{Failure, FailureKind, Listing, Origin};
+use super::failure::{Failure, FailureKind};
+use super::listing::{Listing, Origin};
 use super::moment::{Happened, Moment};
 use super::naming::{Past, cause};
 use super::servers::Refusal;
@@ -33,12 +34,12 @@ impl Reflector {
         self.state = State::Listing(listing, watching);
         let resource_version = options.resource_version;
         let what = if options.watch {
-            self.counts.watch_requests = self.counts.watch_requests.saturating_add(1);
+            self.counts.note_watch_request();
             self.watched_since_list = true;
             self.polls.watch();
             Happened::WatchAsked { exchange: exchange.id, resource_version, initial_events: true }
         } else {
-            self.counts.list_requests = self.counts.list_requests.saturating_add(1);
+            self.counts.note_list_request();
             Happened::ListAsked { exchange: exchange.id, resource_version, limit: options.limit, is_page }
         };
         self.timeline.push(at, what);
@@ -160,7 +161,7 @@ impl Reflector {
     fn note_relist(&mut self, at: Timestamp, cause: RelistCause) {
         self.counts.note_relist(at, cause);
         self.spells.happen(Trouble::Relisted(cause), at);
-        if let Some(first) = self.counts.last_relists.front().copied().filter(|_| self.counts.is_loop()) {
+        if let Some(first) = self.counts.loop_since() {
             self.spells.begin(Trouble::RelistLoop, first);
         } else {
             self.spells.end(Trouble::RelistLoop, at);
@@ -217,23 +218,18 @@ impl Reflector {
 
     /// Completes a list: updates the reflector and reports the list.
     pub(super) fn whole(&mut self, listing: Listing, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
-        let counts = &mut self.counts;
-        counts.items = counts.items.saturating_add(listing.items);
-        counts.streamed_items = counts.streamed_items.saturating_add(if listing.options.watch { listing.items } else { 0 });
-        counts.last_list_bytes = listing.bytes;
+        let at_least = listing.is_partial || self.objects.is_partial;
+        self.counts.note_list(&listing, at_least);
         if listing.fallback.is_some() {
-            counts.fallbacks = counts.fallbacks.saturating_add(1);
+            self.counts.note_fallback();
             self.spells.happen(Trouble::StreamingRefused, at);
         }
         // A list with `resourceVersion=0` may be older if another API server of the same etcd answers (kubernetes issue 59848).
         let asked_for_this = matches!(listing.options.resource_version, ResourceVersion::At(_) | ResourceVersion::Unset);
         if asked_for_this && !listing.is_without_end() && listing.revision.is_some() && listing.revision < self.revision {
-            counts.went_back = counts.went_back.saturating_add(1);
+            self.counts.note_went_back();
             self.spells.happen(Trouble::WentBack, at);
         }
-        counts.repeats.add(&listing.repeats);
-        let at_least = listing.is_partial || self.objects.is_partial;
-        counts.repeats_at_least |= at_least;
         if let Some(revision) = listing.revision {
             // A revision that the request names is older than the request, and so is the revision of an object in an initial state.
             let named = self.revision_chosen.filter(|_| self.revision == Some(revision));

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::cause::{RelistCause, Stale, UnknownCause};
-use super::listing::{Failure, FailureKind};
+use super::failure::{Failure, FailureKind};
 use super::servers::Server;
 use super::state::ClientAge;
 use super::watch_end::WatchEnd;

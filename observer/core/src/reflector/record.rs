@@ -183,8 +183,8 @@ pub struct ReflectorRow {
 
 impl ReflectorRow {
     pub(super) fn of(reflector: &Reflector, process: Option<Process>, server: Option<&Server>, now: Timestamp) -> Self {
-        let counts = &reflector.counts;
-        let stalling = reflector.stalling.filter(|stalling| stalling.reported);
+        let counts = reflector.counts.sums();
+        let stalling = reflector.stalls.reported();
         let watching = watching(reflector);
         let newest = server.and_then(|server| server.newest(&reflector.key.resource));
         Self {
@@ -212,8 +212,8 @@ impl ReflectorRow {
             bookmark_every_us: watching.and_then(Watching::bookmark_every).map(microseconds),
             went_back: counts.went_back,
             stalled_by: stalling.map(|stalling| stalling.by),
-            stalls: counts.stalls,
-            stalled_us: counts.stalled_us.saturating_add(stalling.map_or(0, |stalling| microseconds(now.since(stalling.since)))),
+            stalls: reflector.stalls.ended(),
+            stalled_us: reflector.stalls.lasted_us(now),
             ended_stalled: counts.ended_stalled,
             short_watches: counts.most_short_watches,
             fallbacks: counts.fallbacks,
@@ -222,16 +222,16 @@ impl ReflectorRow {
             resumes: counts.resumes,
             relists: counts.relists,
             beginnings: counts.beginnings,
-            relists_in_a_loop: counts.is_loop(),
+            relists_in_a_loop: reflector.counts.loop_since().is_some(),
             duplicates: 0,
             client_left: false,
-            causes: counts.causes.iter().map(|(cause, number)| (cause.id(), *number)).collect(),
+            causes: reflector.counts.causes().map(|(cause, number)| (cause.id(), number)).collect(),
             events: counts.events,
             bookmarks: counts.bookmarks,
             items: counts.items,
             streamed_items: counts.streamed_items,
             bytes: counts.bytes,
-            repeats: counts.repeats.repeats(counts.repeats_at_least),
+            repeats: reflector.counts.repeats(),
             spells: reflector.spells_at(now),
             stuck_at: reflector.last_stuck_at,
             lists_from: reflector.last_form.map(Form::lists_from),
@@ -285,7 +285,7 @@ fn state(reflector: &Reflector) -> ReflectorState {
         }
         State::Listing(..) => ReflectorState::Listing,
         State::Listed => ReflectorState::Listed,
-        State::Watching(_) if reflector.stalling.is_some_and(|stalling| stalling.reported) => ReflectorState::Stalled,
+        State::Watching(_) if reflector.stalls.reported().is_some() => ReflectorState::Stalled,
         State::Watching(_) => ReflectorState::Watching,
         State::Waiting => ReflectorState::Waiting,
     }
@@ -296,7 +296,7 @@ fn since(reflector: &Reflector) -> Timestamp {
         (State::Listing(..), Some(stuck)) if reflector.is_stuck() => stuck.since,
         (State::Listing(listing, _), _) => listing.began,
         (State::Watching(watching), _) => {
-            let stalled = reflector.stalling.filter(|stalling| stalling.reported).map(|stalling| stalling.since);
+            let stalled = reflector.stalls.reported().map(|stalling| stalling.since);
             stalled.or(watching.opened).unwrap_or(watching.asked)
         }
         (State::Listed, _) => reflector.revision_since,

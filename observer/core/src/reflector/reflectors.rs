@@ -159,14 +159,14 @@ impl Reflectors {
     /// Processes the start or end of a blockage of a reflector's response.
     pub fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         let Some(reflector) = self.of(exchange.id) else { return };
-        let before = reflector.stalling;
+        let before = reflector.stalls.due();
         reflector.blockage_changed(exchange, at, emit);
-        let (id, after) = (reflector.id, reflector.stalling);
+        let (id, after) = (reflector.id, reflector.stalls.report_due());
         if let Some(before) = before {
-            self.alarms.unset(before.due(), id, Purpose::Stall);
+            self.alarms.unset(before, id, Purpose::Stall);
         }
-        if let Some(after) = after.filter(|stalling| !stalling.reported) {
-            self.alarms.set(after.due(), id, Purpose::Stall);
+        if let Some(after) = after {
+            self.alarms.set(after, id, Purpose::Stall);
         }
     }
 
@@ -266,7 +266,7 @@ impl Reflectors {
     pub fn rows(&self, now: Timestamp) -> Vec<ReflectorRow> {
         let mut worst: Vec<&Reflector> = self.known.values().map(Box::as_ref).collect();
         worst.sort_by_key(|reflector| {
-            let counts = &reflector.counts;
+            let counts = reflector.counts.sums();
             (Reverse((reflector.is_stuck(), counts.relists, counts.bytes)), reflector.id)
         });
         let row = |reflector: &Reflector| {

@@ -1,25 +1,26 @@
 //! One reflector: its state, and everything that its requests reveal about it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::cause::RelistCause;
-use super::events::{ListEvent, ReflectorEvent, ResumeEvent};
+use super::counts::Counts;
+use super::events::{ListEvent, ReflectorEvent, ResumeEvent, StallEvent};
+use super::failure::Failure;
 use super::identity::{Key, ReflectorId};
 use super::key_group::Place;
-use super::listing::{Failure, Listing};
+use super::listing::Listing;
 use super::moment::{Happened, Timeline};
 use super::polling::PollClock;
 use super::servers::{Refusal, Server};
 use super::spells::{Spell, Spells, Trouble};
-use super::stalling::Stalling;
-use super::versions::{RepeatCounter, Versions};
+use super::stalls::{PastStall, Stalling, Stalls};
+use super::versions::Versions;
 use super::watch_end::WatchEnd;
 use super::watching::{PastWatch, Watching};
 use crate::exchange::{Client, Exchange, Scope, Shape, of_structure};
 use crate::k8s::{ListOptions, ResourceVersion, ResourceVersionMatch};
 use crate::observation::{Body, ConnectionId};
-use crate::time::{Rate, Timestamp};
+use crate::time::{Rate, Timestamp, microseconds};
 
 /// A list followed by a watch, repeatedly, as in client-go's `Reflector` (client-go tools/cache/reflector.go) and similar
 /// libraries.
@@ -83,7 +84,7 @@ pub(super) struct Reflector {
     pub list_failure: Option<Failure>,
     pub past_watch: Option<PastWatch>,
     pub useful_watch: Option<PastWatch>,
-    pub stalling: Option<Stalling>,
+    pub stalls: Stalls,
     pub events_rate: Rate,
     /// When the last event about an object arrived.
     pub last_event: Option<Timestamp>,
@@ -198,74 +199,8 @@ pub enum ClientAge {
     WatchList,
 }
 
-/// Counters of a reflector.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
-    pub list_requests: u64,
-    pub watch_requests: u64,
-    /// Relists of a client that still had its state. Relists of a client that had lost it count as `beginnings`.
-    pub relists: u64,
-    pub beginnings: u64,
-    /// Start times of the last relists, at most [`RELISTS_KEPT`].
-    pub last_relists: VecDeque<Timestamp>,
-    pub resumes: u64,
-    pub events: u64,
-    pub bookmarks: u64,
-    pub items: u64,
-    /// The items among them that arrived as events of a watch.
-    pub streamed_items: u64,
-    pub bytes: u64,
-    /// Bytes of the last complete list.
-    pub last_list_bytes: u64,
-    /// Lists with a lower revision than the reflector already had.
-    pub went_back: u64,
-    /// Current number of consecutive watches that ended within a second, before any event.
-    pub short_watches: u64,
-    /// Highest number of such consecutive watches.
-    pub most_short_watches: u64,
-    /// Refused streaming lists that a plain list replaced.
-    pub fallbacks: u64,
-    /// Stalls of at least 1 s that have ended, and their total length.
-    pub stalls: u64,
-    pub stalled_us: u64,
-    /// Watches that the server ended early during or shortly after a stall.
-    pub ended_stalled: u64,
-    pub causes: BTreeMap<RelistCause, u64>,
-    pub repeats: RepeatCounter,
-    /// Whether some of the traffic was not observed, so that `repeats` is a lower bound.
-    pub repeats_at_least: bool,
-}
-
-impl Counts {
-    /// Whether the last five relists were within ten minutes.
-    pub(super) fn is_loop(&self) -> bool {
-        let (Some(first), Some(last)) = (self.last_relists.front(), self.last_relists.back()) else { return false };
-        self.last_relists.len() >= RELISTS_KEPT && last.since(*first) <= LOOP
-    }
-
-    pub(super) fn note_relist(&mut self, at: Timestamp, cause: RelistCause) {
-        // Causes with a status have as many values as statuses; more of them are not counted apart.
-        if self.causes.len() < RelistCause::MOST_COUNTED || self.causes.contains_key(&cause) {
-            let of_cause = self.causes.entry(cause).or_default();
-            *of_cause = of_cause.saturating_add(1);
-        }
-        if cause.begins_from_nothing() {
-            self.beginnings = self.beginnings.saturating_add(1);
-            return;
-        }
-        self.relists = self.relists.saturating_add(1);
-        if self.last_relists.len() >= RELISTS_KEPT {
-            self.last_relists.pop_front();
-        }
-        self.last_relists.push_back(at);
-    }
-}
-
 /// Time over which the event rate is averaged.
 const EVENTS_OVER: Duration = Duration::from_secs(10);
-/// Number of relist times kept per reflector. This many within [`LOOP`] are a relist loop.
-const RELISTS_KEPT: usize = 5;
-const LOOP: Duration = Duration::from_mins(10);
 
 /// A reflector that asks for a revision that the server does not reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -316,7 +251,7 @@ impl Reflector {
             list_failure: None,
             past_watch: None,
             useful_watch: None,
-            stalling: None,
+            stalls: Stalls::default(),
             events_rate: Rate::new(EVENTS_OVER),
             last_event: None,
             out_of_sight: false,
@@ -356,7 +291,7 @@ impl Reflector {
 
     /// Whether it has ever watched. A client that only lists is no reflector.
     pub(super) const fn has_watched(&self) -> bool {
-        self.counts.watch_requests > 0
+        self.counts.sums().watch_requests > 0
     }
 
     /// Whether it keeps asking for a revision that the server does not reach.
@@ -367,7 +302,7 @@ impl Reflector {
     /// Its troubles until `now`. A relist loop ends with its last relist once that is more than ten minutes ago.
     pub(super) fn spells_at(&self, now: Timestamp) -> BTreeMap<Trouble, Spell> {
         let mut spells = self.spells.all();
-        let last = self.counts.last_relists.back().copied().filter(|last| now.since(*last) > LOOP);
+        let last = self.counts.loop_over(now);
         if let (Some(spell), Some(last)) = (spells.get_mut(&Trouble::RelistLoop), last) {
             *spell = spell.over_at(last);
         }
@@ -393,7 +328,43 @@ impl Reflector {
             self.confirm_resume(emit);
         }
         self.pass_state(at, emit);
-        self.pass_stall(at, emit);
+        if let Some(stalling) = self.stalls.pass(at) {
+            self.report_stall(stalling, at, emit);
+        }
+    }
+
+    /// Processes the start or end of a blockage.
+    pub(super) fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        if let Some(past) = self.stalls.note(at, exchange.stall.now()) {
+            self.report_stall_end(past, at, emit);
+        }
+    }
+
+    fn report_stall(&mut self, stalling: Stalling, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        self.spells.begin(Trouble::Stalled, stalling.since);
+        self.timeline.push(at, Happened::Stalled { by: stalling.by, since: stalling.since });
+        emit(ReflectorEvent::Stalled(self.stall_event(stalling, at)));
+    }
+
+    fn report_stall_end(&mut self, past: PastStall, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        if past.is_news {
+            self.report_stall(past.stalling, at, emit);
+        }
+        self.spells.end(Trouble::Stalled, at);
+        self.timeline.push(at, Happened::ReadAgain { after_us: past.lasted_us });
+        emit(ReflectorEvent::StallEnded(self.stall_event(past.stalling, at)));
+    }
+
+    fn stall_event(&self, Stalling { since, by, .. }: Stalling, at: Timestamp) -> Box<StallEvent> {
+        Box::new(StallEvent {
+            at,
+            reflector: self.id,
+            client: self.client.clone(),
+            shape: self.shape.clone(),
+            by,
+            since,
+            lasted_us: microseconds(at.since(since)),
+        })
     }
 
     /// Number of object versions kept for it.
@@ -452,8 +423,10 @@ impl Reflector {
     pub(super) fn ended(&mut self, exchange: &Exchange, emit: &mut dyn FnMut(ReflectorEvent)) {
         let Some((at, _)) = exchange.ended else { return };
         self.last_seen = at;
-        self.counts.bytes = self.counts.bytes.saturating_add(exchange.response_bytes);
-        self.end_stall(at, emit);
+        self.counts.note_bytes(exchange.response_bytes);
+        if let Some(past) = self.stalls.end(at) {
+            self.report_stall_end(past, at, emit);
+        }
         self.end_state_with(exchange, emit);
         let is_lossy = exchange.missed_bytes > 0 || exchange.not_read.is_some();
         match std::mem::replace(&mut self.state, State::Waiting) {
@@ -472,12 +445,12 @@ impl Reflector {
                 listing.exchange = None;
                 listing.note_answer(exchange);
                 self.watch_ended(exchange, &watching, at, emit);
-                listing.failure = self.past_watch.as_ref().map(Failure::of_streaming);
+                listing.failure = self.past_watch.as_ref().map(PastWatch::failure_of_list);
                 self.state = State::Listing(listing, None);
             }
             State::Watching(watching) if watching.exchange == exchange.id => {
                 self.objects.is_partial |= is_lossy;
-                self.counts.repeats_at_least |= is_lossy;
+                self.counts.note_loss(is_lossy);
                 self.watch_ended(exchange, &watching, at, emit);
             }
             other @ (State::Listing(..) | State::Listed | State::Watching(_) | State::Waiting) => self.state = other,

@@ -27,7 +27,7 @@ impl Reflector {
     /// Completes the state if it is due at `at`.
     pub(super) fn pass_state(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         // While the client does not read, a pause proves nothing.
-        if self.stalling.is_none() && self.state_complete_at().is_some_and(|due| due <= at) {
+        if !self.stalls.is_blocked() && self.state_complete_at().is_some_and(|due| due <= at) {
             self.end_state(None, emit);
         }
     }

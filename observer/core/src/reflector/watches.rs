@@ -1,11 +1,11 @@
 //! State changes of a reflector on the requests, events and ends of watches.
 
 use super::events::{ReflectorEvent, ResumeEvent};
-use super::listing::kind;
+use super::failure::FailureKind;
 use super::moment::Happened;
 use super::spells::Trouble;
 use super::state::{Interrupted, Reflector, Room, State};
-use super::versions::{Before, Versions};
+use super::versions::Versions;
 use super::watch_end::WatchEnd;
 use super::watching::Watching;
 use crate::exchange::Exchange;
@@ -13,15 +13,12 @@ use crate::k8s::ResourceVersion;
 use crate::time::{Timestamp, microseconds};
 use crate::wire::{EventType, WatchFrame};
 
-/// Number of consecutive very short watches that counts as a trouble.
-const SHORT_WATCHES: u64 = 3;
-
 impl Reflector {
     /// Processes a request for a watch that does not count as a list.
     pub(super) fn watches(&mut self, exchange: &Exchange) {
         let at = exchange.started;
         self.last_seen = at;
-        self.counts.watch_requests = self.counts.watch_requests.saturating_add(1);
+        self.counts.note_watch_request();
         self.polls.watch();
         self.watched_since_list = true;
         let resource_version = exchange.request.options.resource_version;
@@ -107,7 +104,7 @@ impl Reflector {
         if let Some(resume) = self.resuming.take() {
             self.interrupted = None;
             self.past_watch = None;
-            self.counts.resumes = self.counts.resumes.saturating_add(1);
+            self.counts.note_resume();
             emit(ReflectorEvent::Resumed(resume));
         }
     }
@@ -182,7 +179,7 @@ impl Reflector {
                     self.objects.remove(&frame.object);
                 } else {
                     // Any event after a revision is news.
-                    self.counts.repeats.note(Before::Other, 1);
+                    self.counts.note_news();
                     self.objects.take(&frame.object);
                 }
             }
@@ -194,12 +191,11 @@ impl Reflector {
         if events + bookmarks == 0 {
             return;
         }
-        self.counts.events = self.counts.events.saturating_add(events);
+        self.counts.note_delivery(events, bookmarks);
         self.events_rate.note(at, events);
         if events > 0 {
             self.last_event = Some(at);
         }
-        self.counts.bookmarks = self.counts.bookmarks.saturating_add(bookmarks);
         if let State::Watching(watching) | State::Listing(_, Some(watching)) = &mut self.state {
             watching.note(at, events, bookmarks);
         }
@@ -229,12 +225,10 @@ impl Reflector {
     /// Counts consecutive watches that ended within a second.
     fn note_length(&mut self, end: WatchEnd, at: Timestamp) {
         if end != WatchEnd::VeryShort {
-            self.counts.short_watches = 0;
+            self.counts.note_long_watch();
             return self.spells.end(Trouble::ShortWatches, at);
         }
-        self.counts.short_watches = self.counts.short_watches.saturating_add(1);
-        self.counts.most_short_watches = self.counts.most_short_watches.max(self.counts.short_watches);
-        if self.counts.short_watches >= SHORT_WATCHES {
+        if self.counts.note_short_watch() {
             self.spells.begin(Trouble::ShortWatches, at);
         }
     }
@@ -256,9 +250,9 @@ impl Reflector {
         self.out_of_sight |= end == WatchEnd::OutOfSight;
         let stalled = exchange.stall.was_just_before(at);
         if stalled && matches!(end, WatchEnd::Early | WatchEnd::StreamReset { .. }) {
-            self.counts.ended_stalled = self.counts.ended_stalled.saturating_add(1);
+            self.counts.note_ended_stalled();
         }
-        let past = watching.over(end, at, stalled, end.code().map(|code| kind(code, status)));
+        let past = watching.over(end, at, stalled, end.code().map(|code| FailureKind::of(code, status)));
         if past.was_of_use() {
             self.confirm_resume(emit);
             self.useful_watch = Some(past.clone());

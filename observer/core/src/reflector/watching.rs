@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::listing::FailureKind;
+use super::failure::{Failure, FailureKind};
 use super::watch_end::WatchEnd;
 use crate::exchange::Exchange;
 use crate::observation::ExchangeId;
@@ -124,6 +124,11 @@ impl Watching {
 }
 
 impl PastWatch {
+    /// Failure of the streaming list whose watch this was: it ended before the list was complete.
+    pub(super) fn failure_of_list(&self) -> Failure {
+        Failure { at: self.ended, code: self.end.code(), kind: self.failure.unwrap_or(FailureKind::Broken), is_page: false }
+    }
+
     /// Whether it was granted, and neither very short nor refused by its first event.
     pub(super) fn was_of_use(&self) -> bool {
         match self.end {
