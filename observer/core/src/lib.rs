@@ -5,7 +5,7 @@
 //! `Unknown` with a reason), never a panic.
 //!
 //! Each floor uses lower ones only (a house rule tests it). From the bottom:
-//! - 0: [`k8s`], `left_out`, [`logs`], [`metrics`], [`time`], [`redacted`]
+//! - 0: [`k8s`], `left_out`, [`logs`], [`metrics`], `thresholds`, [`time`], [`redacted`]
 //! - 1: [`http`], [`wire`], [`routing`]
 //! - 2: [`observation`], [`verification`]
 //! - 3: [`exchange`]
@@ -30,6 +30,7 @@ pub mod redacted;
 pub mod reflector;
 pub mod routing;
 pub mod storm;
+mod thresholds;
 pub mod time;
 pub mod verification;
 pub mod wire;

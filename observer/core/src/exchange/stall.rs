@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::observation::Blockage;
+use crate::thresholds::SHORTEST_STALL;
 use crate::time::{Timestamp, microseconds};
 
-/// How long a response waited because its client did not read. Waits shorter than [`Stall::SHORTEST`] are normal flow control and
+/// How long a response waited because its client did not read. Waits shorter than [`SHORTEST_STALL`] are normal flow control and
 /// do not count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
@@ -39,9 +40,6 @@ pub struct StallRecord {
 const AFTERMATH: Duration = Duration::from_secs(5);
 
 impl Stall {
-    /// The shortest wait that counts.
-    pub const SHORTEST: Duration = Duration::from_secs(1);
-
     /// Notes one more blockage.
     pub(super) fn block(&mut self, by: Blockage, since: Timestamp) {
         if !self.blocked.contains(&by) {
@@ -61,7 +59,7 @@ impl Stall {
     /// Ends the current wait, whatever blocks the response.
     pub(super) fn end(&mut self, at: Timestamp) {
         self.blocked = Vec::new();
-        let lasted = self.since.take().map(|since| at.since(since)).filter(|lasted| *lasted >= Self::SHORTEST);
+        let lasted = self.since.take().map(|since| at.since(since)).filter(|lasted| *lasted >= SHORTEST_STALL);
         if let Some(lasted) = lasted {
             self.times = self.times.saturating_add(1);
             self.lasted = self.lasted.saturating_add(lasted);

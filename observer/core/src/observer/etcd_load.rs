@@ -8,15 +8,7 @@ use serde::Serialize;
 use crate::exchange::Exchange;
 use crate::k8s::Verb;
 use crate::routing::ServedFrom;
-
-/// Number of objects that makes one list from etcd heavy.
-///
-/// 500 is the size of client-go's pages. Clients that list a small resource, or watch events, stay below it.
-pub(super) const BULK_OBJECTS: u64 = 500;
-/// Number of bytes that makes one list from etcd heavy: one megabyte, two thirds of the largest object that etcd accepts.
-const BULK_BYTES: u64 = 1_000_000;
-/// Objects per second, averaged over the run, that make lists from etcd heavy, however small each is.
-const OBJECTS_PER_SECOND: u64 = 100;
+use crate::thresholds::{HEAVY_BYTES, HEAVY_OBJECTS, HEAVY_PER_SECOND};
 
 /// Reads from etcd by finished requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -55,7 +47,7 @@ impl EtcdReads {
             Some(Verb::List) => {
                 self.objects = self.objects.saturating_add(exchange.items);
                 self.bytes = self.bytes.saturating_add(bytes);
-                let is_bulk = exchange.items >= BULK_OBJECTS || bytes >= BULK_BYTES;
+                let is_bulk = exchange.items >= HEAVY_OBJECTS || bytes >= HEAVY_BYTES;
                 self.bulk_lists = self.bulk_lists.saturating_add(u64::from(is_bulk));
             }
             Some(Verb::Get) => {
@@ -78,7 +70,7 @@ impl EtcdReads {
 
     /// The load on etcd, in a run that `lasted` this long and had this many `lists` from etcd.
     pub(super) fn load(&self, lists: u64, lasted: Duration) -> EtcdLoad {
-        let is_often = self.objects >= BULK_OBJECTS && self.objects / lasted.as_secs().max(1) >= OBJECTS_PER_SECOND;
+        let is_often = self.objects >= HEAVY_OBJECTS && self.objects / lasted.as_secs().max(1) >= HEAVY_PER_SECOND;
         match (lists, self.bulk_lists > 0 || is_often) {
             (_, true) => EtcdLoad::Heavy,
             (0, false) => EtcdLoad::None,

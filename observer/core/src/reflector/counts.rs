@@ -1,24 +1,18 @@
 //! Statistics of a reflector: sums over its life. They follow from its state, and decide nothing about it.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
 
 use super::cause::RelistCause;
 use super::listing::Listing;
 use super::versions::{Before, RepeatCounter, Repeats};
+use crate::thresholds::{LOOP_RELISTS, LOOP_WITHIN, SHORT_WATCHES};
 use crate::time::Timestamp;
-
-/// Number of relist times kept per reflector. This many within [`LOOP`] are a relist loop.
-const RELISTS_KEPT: usize = 5;
-const LOOP: Duration = Duration::from_mins(10);
-/// Number of consecutive very short watches that are a trouble.
-const SHORT_WATCHES: u64 = 3;
 
 /// Counters of a reflector.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     sums: Sums,
-    /// Start times of the last relists, at most [`RELISTS_KEPT`].
+    /// Start times of the last relists, at most [`LOOP_RELISTS`].
     last_relists: VecDeque<Timestamp>,
     /// Current number of consecutive watches that ended within a second, before any event.
     short_watches: u64,
@@ -78,12 +72,12 @@ impl Counts {
     /// The first relist of the current loop: the last five relists were within ten minutes.
     pub(super) fn loop_since(&self) -> Option<Timestamp> {
         let (first, last) = self.last_relists.front().zip(self.last_relists.back())?;
-        (self.last_relists.len() >= RELISTS_KEPT && last.since(*first) <= LOOP).then_some(*first)
+        (self.last_relists.len() >= LOOP_RELISTS && last.since(*first) <= LOOP_WITHIN).then_some(*first)
     }
 
     /// The last relist, if a loop that it belonged to is over by `now`.
     pub(super) fn loop_over(&self, now: Timestamp) -> Option<Timestamp> {
-        self.last_relists.back().copied().filter(|last| now.since(*last) > LOOP)
+        self.last_relists.back().copied().filter(|last| now.since(*last) > LOOP_WITHIN)
     }
 
     pub(super) const fn note_list_request(&mut self) {
@@ -159,7 +153,7 @@ impl Counts {
             return add(&mut self.sums.beginnings, 1);
         }
         add(&mut self.sums.relists, 1);
-        if self.last_relists.len() >= RELISTS_KEPT {
+        if self.last_relists.len() >= LOOP_RELISTS {
             self.last_relists.pop_front();
         }
         self.last_relists.push_back(at);

@@ -1,9 +1,9 @@
 //! Reflectors with the same key, which only their history distinguishes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use super::identity::ReflectorId;
+use crate::thresholds::TOGETHER;
 use crate::time::Timestamp;
 
 /// Number of candidates that are checked for a request, per index. Thousands of replicas may share a key; most of those that fit
@@ -27,8 +27,6 @@ pub(super) struct KeyGroup {
 
 /// Bound for the number of simultaneous reflectors that is counted; more are far too many anyway.
 const MOST_TOGETHER: usize = 64;
-/// Shorter overlaps do not count: the end of a watch may be observed only after the next watch of the same reflector began.
-const TOGETHER: Duration = Duration::from_secs(3);
 
 impl KeyGroup {
     /// Adds a reflector, with a request at `at`.

@@ -8,11 +8,12 @@ use super::moment::{Happened, Moment};
 use super::naming::{Past, cause};
 use super::servers::Refusal;
 use super::spells::Trouble;
-use super::state::{ClientAge, Context, Form, Reflector, STUCK_AFTER, State, Stuck};
+use super::state::{ClientAge, Context, Form, Reflector, State, Stuck};
 use super::versions::Versions;
 use super::watching::Watching;
 use crate::exchange::Exchange;
 use crate::k8s::{Continue, ListOptions, ResourceVersion, Status};
+use crate::thresholds::STUCK_REFUSALS;
 use crate::time::{Timestamp, microseconds};
 
 impl Reflector {
@@ -199,7 +200,7 @@ impl Reflector {
         let stuck = self.stuck.get_or_insert(first);
         stuck.current = exchange.status.as_ref().and_then(Status::current_revision);
         stuck.refusals = stuck.refusals.saturating_add(1);
-        if stuck.refusals >= STUCK_AFTER && !std::mem::replace(&mut stuck.reported, true) {
+        if stuck.refusals >= STUCK_REFUSALS && !std::mem::replace(&mut stuck.reported, true) {
             let stuck = StuckEvent {
                 at,
                 reflector: self.id,

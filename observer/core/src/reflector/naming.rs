@@ -3,8 +3,6 @@
 //! The rules are those of §6.5 of docs/semantics.md; upstream they are spread over client-go tools/cache/reflector.go
 //! (`ListAndWatch`, `watchHandler`) and rest/request.go.
 
-use std::time::Duration;
-
 use super::cause::{RelistCause, Stale, UnknownCause};
 use super::failure::{Failure, FailureKind};
 use super::servers::Server;
@@ -13,11 +11,8 @@ use super::watch_end::WatchEnd;
 use super::watching::PastWatch;
 use crate::k8s::{ListOptions, ResourceVersion};
 use crate::routing::{EventWindow, SURELY_HELD};
+use crate::thresholds::UNWATCHED;
 use crate::time::Timestamp;
-
-/// A client that did not watch for longer than this was stalled or gone. client-go pauses for less than 60 s between two attempts
-/// (client-go tools/cache/reflector.go, `backoffManager`: at most 30 s, times a number below 2).
-const STALLED: Duration = Duration::from_secs(75);
 
 /// The facts about a reflector when it relists.
 #[derive(Debug)]
@@ -134,7 +129,7 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
     // A client does not watch between the pages of its list either.
     let unwatched_from =
         past.useful_watch.map(|watch| watch.ended).filter(|ended| *ended <= expired.asked).max(past.revision_chosen);
-    if was_not_read || unwatched_from.is_some_and(|from| expired.asked.since(from) >= STALLED) {
+    if was_not_read || unwatched_from.is_some_and(|from| expired.asked.since(from) >= UNWATCHED) {
         return Stale::ClientStalled;
     }
     let Some(watch) = past.useful_watch else { return Stale::Unknown };

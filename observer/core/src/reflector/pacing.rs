@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::clients::ClientId;
 use crate::exchange::{Client, Exchange};
+use crate::thresholds::{BURST, EVEN_GAPS, LONGEST_GAP, SHORTEST_GAP};
 use crate::time::{PerSecond, Timestamp};
 
 /// Bound for the clients that are followed. The client that has been idle for longest is dropped to make room.
@@ -12,13 +13,6 @@ const MAX_FOLLOWED: usize = 1_024;
 /// Number of request times kept per client: more than the default burst of client-go (10) and of controller-runtime (30), plus the
 /// evenly spaced requests after it.
 const KEPT: usize = 64;
-/// Number of consecutive even gaps between requests that is no accident.
-const EVEN: usize = 8;
-/// Shortest and longest mean gap that can show a rate limit.
-const SHORTEST: Duration = Duration::from_millis(5);
-const LONGEST: Duration = Duration::from_millis(500);
-/// Minimum number of close requests that counts as a burst.
-const BURST: usize = 4;
 
 /// A client's own rate limit: a token bucket, as in client-go (`rest.Config`, `QPS` and `Burst`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,14 +77,14 @@ impl Pacing {
 /// The mean gap and the burst size, if the last requests came evenly after a burst.
 fn limit(times: &VecDeque<Timestamp>) -> Option<(Duration, u64)> {
     let gaps: Vec<Duration> = times.iter().zip(times.iter().skip(1)).map(|(before, after)| after.since(*before)).collect();
-    let (_, tail) = gaps.split_at_checked(gaps.len().checked_sub(EVEN)?)?;
-    let every = tail.iter().sum::<Duration>() / u32::try_from(EVEN).ok()?;
-    if !(SHORTEST..=LONGEST).contains(&every) {
+    let (_, tail) = gaps.split_at_checked(gaps.len().checked_sub(EVEN_GAPS)?)?;
+    let every = tail.iter().sum::<Duration>() / u32::try_from(EVEN_GAPS).ok()?;
+    if !(SHORTEST_GAP..=LONGEST_GAP).contains(&every) {
         return None;
     }
     let is_even = |gap: &Duration| gap.abs_diff(every) <= every / 5;
     let even = gaps.iter().rev().take_while(|gap| is_even(gap)).count();
-    if even < EVEN {
+    if even < EVEN_GAPS {
         return None;
     }
     let dense = gaps.iter().rev().skip(even).take_while(|gap| **gap <= every / 4).count();

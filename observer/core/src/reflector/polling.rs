@@ -5,24 +5,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::thresholds::{ALIKE, HOT, HOT_LISTS, LONGEST_WAIT, OVER_AFTER, POLLS};
 use crate::time::{Timestamp, microseconds};
 
 /// Number of latest intervals that are examined.
 const INTERVALS: usize = 16;
-/// Number of complete lists without a watch that makes a poller: three similar intervals are no accident.
-const POLLS: u64 = 4;
-/// Intervals are similar if their mean deviation from the median is at most the median divided by this.
-const ALIKE: u32 = 4;
-/// Number of lists without a watch, less than [`HOT`] apart, that makes a hot loop.
-const HOT_LISTS: u64 = 10;
-const HOT: Duration = Duration::from_secs(1);
-/// The longest wait: a longer series of even lists is a poller.
-///
-/// Five minutes is the usual timeout for tests that wait for a condition by listing (kubernetes test/e2e/framework/timeouts.go:
-/// `PodStart`, `ClaimProvision`). One interval is added for the last attempt.
-const LONGEST_WAIT: Duration = Duration::from_mins(5);
-/// A series of even lists has ended after this many intervals without another list.
-const OVER_AFTER: u32 = 4;
 
 /// The kind of a series of lists without a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use super::alarms::{Alarms, Purpose};
 use super::clients::Clients;
@@ -15,10 +14,10 @@ use super::propagation::{Propagation, PropagationRow};
 use super::record::ReflectorRow;
 use super::servers::{Servers, Shown};
 use super::state::{Context, Form, Reflector, Room, State};
-use super::watch_end::WatchEnd;
 use crate::exchange::{Exchange, MemoryUse};
 use crate::k8s::{Continue, ListOptions, ResourceVersion, Verb};
 use crate::observation::{Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
+use crate::thresholds::VERY_SHORT_WATCH;
 use crate::time::Timestamp;
 
 /// Data that was dropped from the tables of reflectors to keep their bounds.
@@ -147,7 +146,7 @@ impl Reflectors {
         let Some(reflector) = self.of(exchange.id) else { return };
         reflector.answered(exchange, at, emit);
         if reflector.resuming.is_some() {
-            let due = at.plus(Duration::from_nanos(WatchEnd::VERY_SHORT_NANOS));
+            let due = at.plus(VERY_SHORT_WATCH);
             let id = reflector.id;
             self.alarms.set(due, id, Purpose::Resume);
         } else if let Some(due) = reflector.state_due(at) {

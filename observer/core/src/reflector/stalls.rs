@@ -1,7 +1,7 @@
 //! Stalls of a reflector: times in which its client does not read.
 
-use crate::exchange::Stall;
 use crate::observation::Blockage;
+use crate::thresholds::SHORTEST_STALL;
 use crate::time::{Timestamp, microseconds};
 
 /// The stalls of a reflector, the current one included.
@@ -33,7 +33,7 @@ pub(super) struct PastStall {
 impl Stalling {
     /// When it has lasted long enough to be reported.
     pub(super) fn due(&self) -> Timestamp {
-        self.since.plus(Stall::SHORTEST)
+        self.since.plus(SHORTEST_STALL)
     }
 }
 
@@ -53,7 +53,7 @@ impl Stalls {
     pub(super) fn end(&mut self, at: Timestamp) -> Option<PastStall> {
         let stalling = self.current.take()?;
         let lasted = at.since(stalling.since);
-        if lasted < Stall::SHORTEST {
+        if lasted < SHORTEST_STALL {
             return None;
         }
         let lasted_us = microseconds(lasted);

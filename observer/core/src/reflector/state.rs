@@ -20,6 +20,7 @@ use super::watching::{PastWatch, Watching};
 use crate::exchange::{Client, Exchange, Scope, Shape, of_structure};
 use crate::k8s::{ListOptions, ResourceVersion, ResourceVersionMatch};
 use crate::observation::{Body, ConnectionId};
+use crate::thresholds::VERY_SHORT_WATCH;
 use crate::time::{Rate, Timestamp, microseconds};
 
 /// A list followed by a watch, repeatedly, as in client-go's `Reflector` (client-go tools/cache/reflector.go) and similar
@@ -213,10 +214,6 @@ pub(super) struct Stuck {
     pub reported: bool,
 }
 
-/// Number of refusals at one revision that makes a reflector stuck. A client's transport makes up to 11 attempts before the
-/// reflector sees a refusal; this is one more.
-pub(super) const STUCK_AFTER: u64 = 12;
-
 impl Reflector {
     pub(super) fn new(id: ReflectorId, key: Key, exchange: &Exchange) -> Self {
         Self {
@@ -323,7 +320,7 @@ impl Reflector {
     /// Advances time to `at`. Confirms a resume once its watch has lasted a second. Also completes an initial state after a pause,
     /// and reports a blockage of a second as a stall.
     pub(super) fn pass(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
-        let lived = |resume: &ResumeEvent| at.since(resume.at).as_nanos() >= u128::from(WatchEnd::VERY_SHORT_NANOS);
+        let lived = |resume: &ResumeEvent| at.since(resume.at) >= VERY_SHORT_WATCH;
         if self.resuming.as_deref().is_some_and(lived) {
             self.confirm_resume(emit);
         }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::exchange::Exchange;
 use crate::http::Direction;
 use crate::observation::{EndManner, ExchangeEnd};
+use crate::thresholds::VERY_SHORT_WATCH;
 use crate::time::Timestamp;
 
 /// How a watch ended.
@@ -48,9 +49,6 @@ pub enum WatchEnd {
 }
 
 impl WatchEnd {
-    /// A client treats a watch without events as failed if it ends within this time (client-go tools/cache/reflector.go,
-    /// `VeryShortWatchError`).
-    pub(super) const VERY_SHORT_NANOS: u64 = 1_000_000_000;
     /// A server may end a watch this much before `timeoutSeconds` have passed for the client. The two clocks start at different
     /// times, server timers are exact to milliseconds, and the client has a resolution of one second.
     const TIMEOUT_SLACK_NANOS: u64 = 1_000_000_000;
@@ -79,7 +77,7 @@ impl WatchEnd {
         let lived = ended.since(exchange.started).as_nanos();
         let is_dark = exchange.missed_bytes > 0 || (exchange.not_read.is_some() && exchange.response_bytes > 0);
         let delivered = is_dark || exchange.watch.as_ref().is_some_and(|watch| watch.last_event.is_some());
-        if lived < u128::from(Self::VERY_SHORT_NANOS) && !delivered {
+        if lived < VERY_SHORT_WATCH.as_nanos() && !delivered {
             return Self::VeryShort;
         }
         let asked = exchange.request.options.timeout_seconds.and_then(|seconds| u64::try_from(seconds).ok());

@@ -7,6 +7,7 @@ use super::watch_end::WatchEnd;
 use crate::exchange::Exchange;
 use crate::observation::ExchangeId;
 use crate::routing::EventWindow;
+use crate::thresholds::VERY_SHORT_WATCH;
 use crate::time::Timestamp;
 
 /// For this long after its start, a watch may deliver events from before its request.
@@ -76,9 +77,7 @@ impl Watching {
     pub(super) fn end(&self, exchange: &Exchange, at: Timestamp) -> Option<WatchEnd> {
         let end = WatchEnd::of(exchange)?;
         let is_whole = matches!(end, WatchEnd::Early | WatchEnd::TimedOut);
-        let is_very_short = self.listed.is_some_and(|(listed, came)| {
-            self.came() == came && at.since(listed).as_nanos() < u128::from(WatchEnd::VERY_SHORT_NANOS)
-        });
+        let is_very_short = self.listed.is_some_and(|(listed, came)| self.came() == came && at.since(listed) < VERY_SHORT_WATCH);
         Some(if is_whole && is_very_short { WatchEnd::VeryShort } else { end })
     }
 
@@ -140,7 +139,7 @@ impl PastWatch {
             | WatchEnd::ClientLeft
             | WatchEnd::ByWatchtap
             | WatchEnd::OutOfSight => self.opened,
-            WatchEnd::ErrorEvent { .. } => self.ended.since(self.asked).as_nanos() > u128::from(WatchEnd::VERY_SHORT_NANOS),
+            WatchEnd::ErrorEvent { .. } => self.ended.since(self.asked) > VERY_SHORT_WATCH,
             WatchEnd::VeryShort | WatchEnd::Refused { .. } => false,
         }
     }

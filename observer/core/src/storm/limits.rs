@@ -1,20 +1,16 @@
 //! The definition of a storm, in numbers.
 
+use crate::thresholds::{STORM_REFLECTORS, STORM_WITHIN};
 use std::time::Duration;
 
 /// How many reflectors must relist in how much time to make a storm, and how much of it is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StormLimits {
     /// Number of different reflectors.
-    ///
-    /// Ten: a controller of the usual size has fewer, so that its own failure is one relist or a few. A node, a manager of many
-    /// controllers, or a laptop with several clients has more.
     pub reflectors: usize,
     /// Time in which they must begin to relist.
     ///
-    /// Ten seconds: client-go waits 0.8 to 1.6 s before its first relist, then twice as long, and then twice again, each with
-    /// random jitter. Three attempts fit (client-go tools/cache/reflector.go, `backoffManager`). A storm ends after the same time
-    /// without a new member, if less than half of `reflectors` have begun to list in that time. Its length is the time in which its
+    /// A storm ends after the same time without a new member, if less than half of `reflectors` have begun to list in that time. Its length is the time in which its
     /// members joined: a member that cannot list does not prolong it.
     pub window: Duration,
     /// Number of members per storm that are kept individually; the others are only counted.
@@ -30,7 +26,7 @@ pub struct StormLimits {
 
 impl Default for StormLimits {
     fn default() -> Self {
-        Self { reflectors: 10, window: Duration::from_secs(10), members: 4_096, memory: 8 << 20, past: 32, servers: 256 }
+        Self { reflectors: STORM_REFLECTORS, window: STORM_WITHIN, members: 4_096, memory: 8 << 20, past: 32, servers: 256 }
     }
 }
 

@@ -8,16 +8,14 @@ use super::advice::{self, UNCACHED};
 use super::kind::FindingKind;
 use super::of_reflector::of_reflector;
 use crate::exchange::{Client, Scope, Shape};
-use crate::observer::etcd_load::BULK_OBJECTS;
 use crate::observer::snapshot::ListRow;
 use crate::reflector::{RateLimit, ReflectorId, ReflectorRow, Spell};
 use crate::routing::{ServedFrom, ServerProfile, ServerVersion};
+use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS};
 use crate::time::Timestamp;
 
 /// Bound for findings; the worst are kept.
 const MAX_FINDINGS: usize = 64;
-/// A selector is reported if it keeps at most one in this many objects.
-const FILTERED_TO: u64 = 10;
 
 /// One diagnosis, with evidence and advice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -106,7 +104,7 @@ fn duplicates(reflectors: &[ReflectorRow]) -> Vec<Finding> {
 fn from_etcd(row: &ListRow, minor: Option<u16>) -> Option<Finding> {
     let verdict = row.verdict.as_ref()?;
     let of_each = row.items.checked_div(row.count).unwrap_or(0);
-    let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= BULK_OBJECTS && verdict.rule != UNCACHED;
+    let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= HEAVY_OBJECTS && verdict.rule != UNCACHED;
     (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
         let seen = format!("{} read {} items from etcd ({})", counted(row.count, "list"), row.items, verdict.rule);
         let advice = advice::to_list_from_etcd(row, minor);
@@ -127,7 +125,7 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
     let kept = reflectors.iter().filter(|row| same(&row.shape) && row.has_watched()).map(|row| row.objects);
     let there = listed.chain(kept).max()?;
     let given = row.items.checked_div(row.count)?;
-    (there >= BULK_OBJECTS && given <= there / FILTERED_TO).then(|| {
+    (there >= HEAVY_OBJECTS && given <= there / FILTERED_TO).then(|| {
         let seen =
             format!("{} read all {there} objects from etcd to give {given} of them ({})", counted(row.count, "list"), verdict.rule);
         Finding {

@@ -1,18 +1,13 @@
 //! Findings about one reflector, past ones included.
 
-use std::time::Duration;
-
 use super::advice;
 use super::found::{Finding, counted, finding, seconds};
 use super::kind::FindingKind;
 use crate::observer::snapshot::ListRow;
 use crate::reflector::{PollingKind, ReflectorRow, ReflectorState, RelistCause, Spell, Stale, Trouble};
-use crate::time::Timestamp;
+use crate::thresholds::{LONG_STALL, MOST_WAITS};
+use crate::time::{Timestamp, microseconds};
 
-/// Shortest total time of stalls that is reported, in microseconds. Shorter ones are reported if the server ended a watch early.
-const LONG_STALL_US: u64 = 5_000_000;
-/// Most waits for a condition end within this time. A longer series is reported, although it may still prove to be a wait.
-const MOST_WAITS: Duration = Duration::from_mins(1);
 /// Number of causes that the evidence of a loop names.
 const MOST_CAUSES: usize = 3;
 const UNASKED: RelistCause = RelistCause::Expired { because: Stale::BookmarksNotAsked };
@@ -122,7 +117,7 @@ fn short_watches(row: &ReflectorRow) -> Option<Finding> {
 }
 
 fn slow_reader(row: &ReflectorRow) -> Option<Finding> {
-    if !row.has_watched() || (row.ended_stalled == 0 && row.stalled_us < LONG_STALL_US) {
+    if !row.has_watched() || (row.ended_stalled == 0 && row.stalled_us < microseconds(LONG_STALL)) {
         return None;
     }
     let now = row.stalled_by.map_or_else(String::new, |by| format!(", and does not now ({by})"));

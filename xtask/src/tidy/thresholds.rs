@@ -1,0 +1,53 @@
+//! Rule: `docs/findings.md` states the thresholds of findings as the core has them. A changed number changes its sentence, too.
+
+use super::tree::Tree;
+use super::violation::{Violation, assert_none};
+
+const NUMBERS: &str = "observer/core/src/thresholds.rs";
+const DOCS: &str = "docs/findings.md";
+
+/// The end of a constant's definition, and the words that state it.
+const STATED: &[(&str, &str)] = &[
+    ("LOOP_RELISTS: usize = 5;", "relists five times within ten minutes"),
+    ("LOOP_WITHIN: Duration = Duration::from_mins(10);", "relists five times within ten minutes"),
+    ("SHORT_WATCHES: u64 = 3;", "Three or more watches in a row end within a second"),
+    ("VERY_SHORT_WATCH: Duration = Duration::from_secs(1);", "Three or more watches in a row end within a second"),
+    ("LONG_STALL: Duration = Duration::from_secs(5);", "for five seconds or more in all"),
+    ("POLLS: u64 = 4;", "four times or more at even intervals for more than a minute"),
+    ("MOST_WAITS: Duration = Duration::from_mins(1);", "four times or more at even intervals for more than a minute"),
+    ("LONGEST_WAIT: Duration = Duration::from_mins(5);", "A series that ends by itself within five minutes was a wait"),
+    ("HOT_LISTS: u64 = 10;", "ten times or more, less than a second apart"),
+    ("HOT: Duration = Duration::from_secs(1);", "ten times or more, less than a second apart"),
+    ("TOGETHER: Duration = Duration::from_secs(3);", "for three seconds or more"),
+    ("HEAVY_OBJECTS: u64 = 500;", "five hundred items or more"),
+    ("FILTERED_TO: u64 = 10;", "at most one in ten of them"),
+    ("SHORTEST_GAP: Duration = Duration::from_millis(5);", "between five milliseconds and half a second"),
+    ("LONGEST_GAP: Duration = Duration::from_millis(500);", "between five milliseconds and half a second"),
+];
+
+/// Thresholds of `numbers` that differ from the table, and sentences that `docs` lacks.
+fn unstated(numbers: &str, docs: &str) -> Vec<String> {
+    let docs = docs.split_whitespace().collect::<Vec<_>>().join(" ");
+    let differ = STATED.iter().filter(|(number, _)| !numbers.contains(&format!("const {number}")));
+    let lack = STATED.iter().filter(|(_, words)| !docs.contains(words));
+    let differ = differ.map(|(number, words)| format!("`{number}` is not its value, which \"{words}\" states"));
+    differ.chain(lack.map(|(number, words)| format!("\"{words}\" is missing, which states `{number}`"))).collect()
+}
+
+#[test]
+fn documents_state_the_thresholds_of_findings() {
+    let tree = Tree::read();
+    let docs = tree.file(DOCS);
+    let unstated = unstated(&tree.file(NUMBERS).text, &docs.text);
+    let violations: Vec<Violation> = unstated.into_iter().map(|detail| Violation::of(docs, detail)).collect();
+    assert_none(&violations, "change the sentence of docs/findings.md, the constant and STATED of this rule together");
+}
+
+#[test]
+fn changed_numbers_and_lost_sentences_are_caught() {
+    let numbers: String = STATED.iter().map(|(number, _)| format!("pub(crate) const {number}\n")).collect();
+    let docs: String = STATED.iter().map(|(_, words)| words.replacen(' ', "\n", 1) + ". ").collect();
+    assert_eq!(unstated(&numbers, &docs), <[String; 0]>::default());
+    assert_eq!(unstated(&numbers.replace("u64 = 500", "u64 = 501"), &docs).len(), 1);
+    assert_eq!(unstated(&numbers, &docs.replace("one in ten", "one in five")).len(), 1);
+}
