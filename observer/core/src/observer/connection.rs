@@ -1,31 +1,12 @@
-//! Open connections, and what the server's end of one proves.
-//!
-//! A restart of the API server loses its snapshots, so a verdict that relies on one would be wrong after it. Refused connections
-//! show a restart. Behind a load balancer, no connection is refused, and the end of one connection may be the only sign. Other
-//! connections that stay open prove nothing, since each may lead to another API server. So the end of one connection is enough
-//! evidence, unless there is another explanation:
-//!
-//! - The client asked for it: `Connection: close`, HTTP/1.0 without `keep-alive`, its own GOAWAY, or its own half ended first.
-//! - The connection was upgraded (exec, port-forward, a WebSocket), and ended with the upgraded exchange.
-//! - No request was under way for 90 s, the API server's idle timeout (kubernetes/apiserver `pkg/server/secure_serving.go`,
-//!   `IdleTimeout`).
-//!
-//! None of these explains a response that the server broke off. To forget snapshots needlessly costs little: revisions that are
-//! shown afterwards count again.
+//! An open connection.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::observe::Observer;
-use crate::http::{Direction, StreamId};
-use crate::observation::{Blockage, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, UpstreamName};
+use crate::observation::{Blockage, ConnectionEnd, UpstreamName};
 use crate::routing::ServerProfile;
 use crate::time::Timestamp;
 
-/// The server ends a connection after this time without a request.
-const IDLE: Duration = Duration::from_secs(90);
-
-/// An open connection.
+/// The facts that concern all exchanges of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Connection {
     pub(super) upstream: UpstreamName,
@@ -37,66 +18,13 @@ pub(super) struct Connection {
     /// Profile of its server, if the version differs from that of other servers at the same address.
     pub(super) profile: Option<Arc<ServerProfile>>,
     /// Whether the client asked to end it, or for an upgrade that ends it.
-    ends_with_response: bool,
+    pub(super) ends_with_response: bool,
     /// When its latest exchange ended, or it was opened.
-    idle_since: Timestamp,
+    pub(super) idle_since: Timestamp,
 }
 
 impl Connection {
     pub(super) fn opened(upstream: UpstreamName, at: Timestamp, attached_late: bool) -> Self {
         Self { upstream, attached_late, idle_since: at, ..Self::default() }
-    }
-}
-
-impl Observer {
-    /// The connection with this ID; added if it is new.
-    pub(super) fn connection(&mut self, id: ConnectionId) -> &mut Connection {
-        if self.connections.len() >= self.limits.connections && !self.connections.contains_key(&id) {
-            // The oldest goes; a capture may have lost its end.
-            self.connections.pop_first();
-            self.missed.connections_forgotten = self.missed.connections_forgotten.saturating_add(1);
-        }
-        self.connections.entry(id).or_default()
-    }
-
-    /// Notes that the client asked to end a connection, or for an upgrade that ends it.
-    pub(super) fn expect_end(&mut self, connection: ConnectionId) {
-        if let Some(connection) = self.connections.get_mut(&connection) {
-            connection.ends_with_response = true;
-        }
-    }
-
-    pub(super) fn note_goaway(&mut self, connection: ConnectionId, at: Timestamp, by: Direction) {
-        match by {
-            Direction::Request => self.expect_end(connection),
-            Direction::Response => self.forget_unless_explained(connection, at),
-        }
-    }
-
-    pub(super) fn half_ended(&mut self, connection: ConnectionId, at: Timestamp, end: ConnectionEnd) {
-        let first_end = &mut self.connection(connection).first_end;
-        if first_end.get_or_insert(end).direction == Direction::Response {
-            self.forget_unless_explained(connection, at);
-        }
-    }
-
-    /// Notes the end of an exchange: its connection is idle, or the server broke off the response.
-    pub(super) fn note_cut(&mut self, exchange: ExchangeId, at: Timestamp, end: ExchangeEnd) {
-        let Some(connection) = self.connections.get_mut(&exchange.connection) else { return };
-        connection.idle_since = at;
-        let by_server = matches!(end, ExchangeEnd::Cut(Some(end)) if end.direction == Direction::Response);
-        if by_server && self.open.get(&exchange).is_some_and(|exchange| exchange.upgraded.is_none()) {
-            self.upstreams.forget(&connection.upstream);
-        }
-    }
-
-    fn forget_unless_explained(&mut self, id: ConnectionId, at: Timestamp) {
-        let Some(connection) = self.connections.get(&id) else { return };
-        let stream = |number| ExchangeId { connection: id, stream: StreamId(number) };
-        let is_busy = self.open.range(stream(0)..=stream(u64::MAX)).next().is_some();
-        let is_idle = !is_busy && at.since(connection.idle_since) >= IDLE;
-        if !connection.ends_with_response && !is_idle {
-            self.upstreams.forget(&connection.upstream);
-        }
     }
 }

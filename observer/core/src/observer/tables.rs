@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::limits::Limits;
 use super::record::VerdictRecord;
+use super::rows::{ListRow, OtherRow, WatchRow};
 use super::scopes::Scopes;
-use super::snapshot::{ListRow, OtherRow, WatchRow};
 use crate::exchange::{Exchange, MemoryUse, Scope, Shape, ending};
 use crate::k8s::Verb;
 use crate::routing::{Certainty, Layer, ProofId, ServedFrom};

@@ -1,7 +1,7 @@
 //! Reads a body by its framing.
 
+use super::body_step::BodyStep;
 use super::chunked::Chunked;
-use super::fault::Fault;
 use super::input::Input;
 use crate::redacted::Redacted;
 
@@ -14,19 +14,6 @@ pub(super) enum Body {
     Chunked(Chunked),
     /// All bytes until the connection ends.
     UntilEnd,
-}
-
-/// The next part of a body.
-#[derive(Debug)]
-pub(super) enum BodyStep<'a> {
-    /// Content; never empty.
-    Data(Redacted<&'a [u8]>),
-    /// The message is complete.
-    Done,
-    /// More bytes are needed.
-    Wait,
-    /// The framing is broken.
-    Fault(Fault),
 }
 
 impl Body {

@@ -1,10 +1,9 @@
 //! The chunked transfer coding (RFC 9112 §7.1).
 
-use super::body::BodyStep;
+use super::body_step::BodyStep;
 use super::fault::Fault;
-use super::head::MAX_HEAD;
 use super::input::Input;
-use super::lines::{Line, Lines};
+use super::lines::{Line, Lines, MAX_HEAD};
 use crate::redacted::Redacted;
 
 /// A chunked body.

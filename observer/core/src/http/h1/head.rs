@@ -3,12 +3,8 @@
 use super::fault::Fault;
 use super::fields::Fields;
 use super::input::Input;
-use super::lines::{Line, Lines};
+use super::lines::{Line, Lines, MAX_HEAD};
 use super::start_line::StartLine;
-
-/// Longest head, in bytes: the limit of Go's net/http with its default `MaxHeaderBytes`, which kube-apiserver keeps (`server.go`,
-/// `initialReadLimitSize`).
-pub(super) const MAX_HEAD: u64 = (1 << 20) + 4096;
 
 /// A head that is being read; by default, before its first byte.
 #[derive(Debug)]

@@ -3,6 +3,10 @@
 use super::input::Input;
 use crate::http::held::HeldBytes;
 
+/// Longest head, in bytes: the limit of Go's net/http with its default `MaxHeaderBytes`, which kube-apiserver keeps (`server.go`,
+/// `initialReadLimitSize`).
+pub(super) const MAX_HEAD: u64 = (1 << 20) + 4096;
+
 /// Longest part of a line that is read, in bytes. A header value beyond it is cut; kube-apiserver accepts lines of 1 MiB.
 pub(super) const MAX_LINE: usize = 64 * 1024;
 

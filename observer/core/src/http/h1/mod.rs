@@ -12,6 +12,7 @@
 //! - A head with valid fields but invalid framing (RFC 9112 §6.3) is reported, and then the direction goes dark.
 
 mod body;
+mod body_step;
 mod chunked;
 mod decoder;
 mod fault;

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use super::body::{Body, BodyStep};
+use super::body::Body;
+use super::body_step::BodyStep;
 use super::fault::Fault;
 use super::head::{CompleteHead, Head, HeadStep};
 use super::input::Input;

@@ -1,7 +1,7 @@
 //! Advice, in one sentence that fits the request. It never recommends a change that was already made, or that cannot help.
 
 use super::kind::FindingKind;
-use crate::observer::snapshot::ListRow;
+use crate::observer::rows::ListRow;
 use crate::reflector::{ListsFrom, ReflectorRow, RelistCause, Stale};
 use crate::routing::ServedFrom;
 

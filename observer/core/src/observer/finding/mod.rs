@@ -2,6 +2,7 @@
 
 mod advice;
 mod exposure;
+mod find;
 mod found;
 mod kind;
 mod of_reflector;
@@ -12,5 +13,5 @@ pub use found::Finding;
 pub use kind::FindingKind;
 pub use problem::Problem;
 
-pub(super) use found::{Known, find};
+pub(super) use find::{Known, find};
 pub(super) use problem::problems;

@@ -3,7 +3,7 @@
 use super::advice;
 use super::found::{Finding, counted, finding, seconds};
 use super::kind::FindingKind;
-use crate::observer::snapshot::ListRow;
+use crate::observer::rows::ListRow;
 use crate::reflector::{PollingKind, ReflectorRow, ReflectorState, RelistCause, Spell, Stale, Trouble};
 use crate::thresholds::{LONG_STALL, MOST_WAITS};
 use crate::time::{Timestamp, microseconds};

@@ -406,8 +406,8 @@ fn of_exchange(words: &str) -> Vec<ExchangeObservation> {
         ["version", version] => understood(Body::Version(version.parse().unwrap())),
         ["status", code, reason, field] => {
             let cause = StatusCause { field: field.to_owned(), ..StatusCause::default() };
-            let (code, reason, causes) = (code.parse().unwrap(), reason.to_owned(), vec![cause]);
-            let status = Status { code, reason, causes, ..Status::default() };
+            let (reason, code, causes) = (reason.to_owned(), code.parse().unwrap(), vec![cause]);
+            let status = Status { reason, code, causes, ..Status::default() };
             understood(Body::Status(Box::new(status)))
         }
         ["event", "ERROR", code, reason] => {

@@ -2,7 +2,7 @@
 
 use super::message::{Message, Part};
 use super::open::Open;
-use super::parser::{BEFORE_FIELD, MAGIC, Protobuf, State, Step, Wrong};
+use super::parser::{BEFORE_FIELD, MAGIC, Protobuf, State, Step, Wrong, after};
 use super::varint::{Taken, Varint};
 use super::wanted::{Kind, Wanted, misshapen, wanted, wanted_number};
 use crate::wire::kept;
@@ -239,8 +239,3 @@ fn short_field(bytes: &[u8]) -> Option<(u64, &[u8], &[u8])> {
 }
 
 const TOO_LONG: &str = "a field is longer than its message";
-
-/// `bytes` without the first `length`; empty if there are fewer.
-pub(super) fn after(bytes: &[u8], length: u64) -> &[u8] {
-    usize::try_from(length).ok().and_then(|length| bytes.get(length..)).unwrap_or_default()
-}

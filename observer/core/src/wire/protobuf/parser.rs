@@ -1,6 +1,5 @@
 //! Parses protobuf into the values of the interesting places.
 
-use super::field::after;
 use super::message::Message;
 use super::open::{Open, Stack};
 use super::varint::Varint;
@@ -280,4 +279,9 @@ impl Protobuf {
         }
         Ok(rest)
     }
+}
+
+/// `bytes` without the first `length`; empty if there are fewer.
+pub(super) fn after(bytes: &[u8], length: u64) -> &[u8] {
+    usize::try_from(length).ok().and_then(|length| bytes.get(length..)).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::script::{check, client, client_end, client_gap, run, server, server_end, server_gap};
 use crate::http::Start;
-use crate::http::h1::head::MAX_HEAD;
+use crate::http::h1::lines::MAX_HEAD;
 use crate::http::h1::lines::MAX_LINE;
 use crate::http::h1::pairing::MAX_UNANSWERED;
 

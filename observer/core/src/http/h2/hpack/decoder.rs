@@ -7,11 +7,7 @@ use super::static_table;
 use super::table::{Found, INITIAL_SIZE, Table};
 use super::text::Text;
 use super::trace::{Trace, name_of};
-use super::{FieldLine, Name, Value};
-
-/// The reason why the header block, and any later one, cannot be decoded (`COMPRESSION_ERROR` of RFC 9113 §4.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CompressionError(pub &'static str);
+use super::{CompressionError, FieldLine, Name, Value};
 
 /// The decoding context of one direction.
 #[derive(Debug)]

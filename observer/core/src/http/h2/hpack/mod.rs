@@ -6,6 +6,7 @@
 //!
 //! The module is public, though hidden, so that tests outside this crate can compare it with other implementations field by field.
 
+mod compression_error;
 mod decoder;
 mod field_line;
 mod huffman;
@@ -15,7 +16,8 @@ mod table;
 mod text;
 mod trace;
 
-pub use decoder::{CompressionError, Decoder};
+pub use compression_error::CompressionError;
+pub use decoder::Decoder;
 pub use field_line::{FieldLine, Name, Value};
 pub use huffman::LENGTHS as CODE_LENGTHS;
 pub(super) use table::INITIAL_SIZE;
