@@ -57,10 +57,7 @@ impl Decoding {
         }
         if outcome.is_err() {
             self.fail(id);
-            emit(Observation {
-                at: time_of(event),
-                subject: Subject::Connection(id, ConnectionObservation::DecoderFailed),
-            });
+            emit(Observation { at: time_of(event), subject: Subject::Connection(id, ConnectionObservation::DecoderFailed) });
             if let TapEvent::Closed { at, forwarded } = event {
                 self.close(id, *at, *forwarded, emit);
             }
@@ -148,12 +145,10 @@ impl Decoding {
     pub(super) fn notice(&self, notice: &Notice) -> Option<Observation> {
         Some(match notice {
             Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
-            Notice::Listener { at, upstream, state } => {
-                Observation {
-                    at: *at,
-                    subject: Subject::Upstream(name(self.upstream(*upstream)), UpstreamObservation::Listener { state: *state }),
-                }
-            }
+            Notice::Listener { at, upstream, state } => Observation {
+                at: *at,
+                subject: Subject::Upstream(name(self.upstream(*upstream)), UpstreamObservation::Listener { state: *state }),
+            },
             Notice::ResetInsteadOfRefused { at, clients, .. } => {
                 Observation { at: *at, subject: Subject::Tap(TapObservation::ResetInsteadOfRefused { connections: *clients }) }
             }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use anyhow::{Context, Result, ensure};
 use observer_core::http::{Direction, FrameWalker, Protocol};
-use observer_core::observation::{ConnectionDecoder, ConnectionId, What};
+use observer_core::observation::{ConnectionDecoder, ConnectionId, ExchangeObservation, Subject};
 use observer_core::time::Timestamp;
 use observer_core::wire::{BodyKind, BodyReader, Fact};
 use observer_counted::Stage;
@@ -85,7 +85,7 @@ fn counted_forward(protocol: Protocol, directions: &[(Direction, Vec<u8>)]) -> u
                 walker.walk(record, |_| {});
             }
             decoder.bytes(now, *direction, record, &mut |observation| {
-                ended += usize::from(matches!(observation.what, What::Ended { .. }));
+                ended += usize::from(matches!(observation.subject, Subject::Exchange(_, ExchangeObservation::Ended { .. })));
                 black_box(observation);
             });
         }
