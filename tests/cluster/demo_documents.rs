@@ -2,10 +2,10 @@
 
 use std::time::SystemTime;
 
+use observer_demo::api::table::IncludeObject;
+use observer_demo::api::{Resource, discovery, openapi, resources, table};
 use observer_tests::Cluster;
 use serde_json::{Map, Value, json};
-use watchtap::demo::api::table::IncludeObject;
-use watchtap::demo::api::{Resource, discovery, openapi, resources, table};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::Duration;
 
+use observer_demo::{DemoConfig, DemoServer, Script, story};
 use observer_tests::{kubectl, output_within};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use watchtap::demo::{DemoConfig, DemoServer, Script, story};
 
 const LIMIT: Duration = Duration::from_secs(30);
 

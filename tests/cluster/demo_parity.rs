@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use observer_demo::{DemoConfig, DemoServer};
 use observer_tests::{Client, Cluster, ListCounters, Metrics, Options, Response};
 use serde_json::{Value, json};
-use watchtap::demo::{DemoConfig, DemoServer};
 
 const ALL: &str = "/api/v1/namespaces/parity/podtemplates";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/parity/deployments";

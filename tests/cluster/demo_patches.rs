@@ -1,8 +1,8 @@
 //! Patches: the demo and the real server give the same object.
 
+use observer_demo::api::{find, patch};
 use observer_tests::{Cluster, Response};
 use serde_json::{Value, json};
-use watchtap::demo::api::{find, patch};
 
 const COLLECTION: &str = "/api/v1/namespaces/default/podtemplates";
 const JSON: &str = "application/json-patch+json";

@@ -1,9 +1,9 @@
 //! Objects of the real server in protobuf, read as the demo reads them, compared with the same objects in JSON.
 
+use observer_demo::api::protobuf::{Body, MEDIA_TYPE, to_json};
+use observer_demo::api::{find, scale};
 use observer_tests::Cluster;
 use serde_json::{Value, json};
-use watchtap::demo::api::protobuf::{Body, MEDIA_TYPE, to_json};
-use watchtap::demo::api::{find, scale};
 
 const DEFAULT: &str = "/api/v1/namespaces/default";
 const APPS: &str = "/apis/apps/v1/namespaces/default";

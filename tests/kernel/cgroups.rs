@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use observer_core::k8s::Container;
-use watchtap::demo::{DemoConfig, DemoServer};
+use observer_demo::{DemoConfig, DemoServer};
 use watchtap::intake::{Intake, IntakeLimits};
 use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::process::Command;
 
+use observer_demo::DemoServer;
 use watchtap::api_server::UpstreamId;
-use watchtap::demo::DemoServer;
 use watchtap::tap::probe::ProbeOptions;
 
 /// The three requests of the clients that send three.

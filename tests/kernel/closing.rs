@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use observer_core::http::Start;
-use watchtap::demo::{DemoConfig, DemoServer};
+use observer_demo::{DemoConfig, DemoServer};
 use watchtap::intake::Notice;
 use watchtap::tap::probe::ProbeOptions;
 

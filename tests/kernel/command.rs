@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use aya::programs::loaded_links;
+use observer_demo::{DemoConfig, DemoServer};
 use observer_tests::ProbeSession;
 use serde_json::Value;
-use watchtap::demo::{DemoConfig, DemoServer};
 
 use super::clients::{python, run};
 

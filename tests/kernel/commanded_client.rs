@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use watchtap::demo::DemoServer;
+use observer_demo::DemoServer;
 
 /// Takes a process name if it is given, and another root directory if `NEW_ROOT` is set. For each line of its input, it sends that
 /// many requests on one connection, and then prints a line.

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use watchtap::demo::{DemoConfig, DemoServer};
+use observer_demo::{DemoConfig, DemoServer};
 
 use super::clients::{arguments, run};
 use super::stage::{Stage, assert_all_seen};

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use observer_core::http::Start;
-use watchtap::demo::{DemoConfig, DemoServer};
+use observer_demo::{DemoConfig, DemoServer};
 use watchtap::intake::TapEvent;
 
 use super::clients::{of_clients, python};

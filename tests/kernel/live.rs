@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
 use observer_core::observer::Snapshot;
-use watchtap::demo::{DemoConfig, DemoServer};
+use observer_demo::{DemoConfig, DemoServer};
 use watchtap::tap::probe::ProbeOutcome;
 
 use super::clients::{PATHS, URLLIB, arguments, python, run};

@@ -5,8 +5,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use observer_core::observer::{RequestRecord, Snapshot};
 use observer_core::routing::{ServedFrom, UnknownReason};
+use observer_demo::{DemoConfig, DemoServer};
 use observer_tests::go_late_client;
-use watchtap::demo::{DemoConfig, DemoServer};
 use watchtap::intake::TapEvent;
 use watchtap::tap::probe::{ProbeOptions, ProbeOutcome};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use watchtap::demo::{DemoConfig, DemoServer};
+use observer_demo::{DemoConfig, DemoServer};
 use watchtap::intake::TapEvent;
 use watchtap::tap::probe::ProbeOptions;
 

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use observer_core::observer::Snapshot;
+use observer_demo::DemoServer;
 use watchtap::api_server::UpstreamId;
-use watchtap::demo::DemoServer;
 use watchtap::intake::{Intake, IntakeLimits};
 use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;

@@ -4,8 +4,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use observer_core::observation::ProbeMissed;
+use observer_demo::{DemoConfig, DemoServer};
 use observer_tests::watchtap;
-use watchtap::demo::{DemoConfig, DemoServer};
 use watchtap::intake::Notice;
 use watchtap::tap::probe::ProbeOptions;
 

@@ -16,7 +16,7 @@ use super::probe::Probe;
 use super::read::Read;
 use super::run::Run;
 use super::verify::Verify;
-use super::{logging, panic_message};
+use super::{demo, logging, panic_message};
 use crate::printable::{Printable, Styles, stderr, stdout};
 use crate::view::Colour;
 
@@ -26,15 +26,14 @@ use crate::view::Colour;
 /// reports which layer answered (watch cache, cache snapshot, etcd), and by which rule.
 #[derive(Debug, Parser)]
 #[command(name = "watchtap", version, max_term_width = 110, arg_required_else_help = true)]
-#[command(after_help = "EXAMPLES:
-  watchtap demo
+#[command(after_help = format!("EXAMPLES:{}
   watchtap run
   watchtap exec -- kubectl get pods -A
   watchtap exec --format json --report run.json -- ./my-controller
   watchtap exec --capture run.cap -- ./my-controller && watchtap read run.cap
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
   watchtap explain list-unset-consistent
-  watchtap verify")]
+  watchtap verify", demo::EXAMPLE))]
 pub(super) struct Cli {
     #[command(subcommand)]
     command: Command,

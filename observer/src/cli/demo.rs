@@ -8,15 +8,19 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use observer_demo::{DemoConfig, DemoServer, Script, populate, reference, story};
 use tokio::task::JoinSet;
 
 use super::follow::{self, Follow};
 use super::output::printed;
 use crate::api_server::ProfileSource;
-use crate::demo::{DemoConfig, DemoServer, Script, populate, reference, story};
+use crate::error_chain;
 use crate::kubeconfig::{Environment, Kubeconfig};
 use crate::printable::{Printable, print_message, stdout};
 use crate::session::{Bound, ListenerOptions, private_folder};
+
+/// The line of this command among the examples.
+pub(super) const EXAMPLE: &str = "\n  watchtap demo";
 
 /// Runs a demo cluster in this process, with clients of many kinds, and observes it like a real one.
 ///
@@ -76,8 +80,14 @@ impl Demo {
     }
 }
 
+/// Plays the standard script because `run --or-demo` has no cluster to watch.
+pub(super) async fn play_instead(follow: &Follow, why: &anyhow::Error) -> Result<ExitCode> {
+    print_message(format!("no cluster to watch, so this is the demo: {}", error_chain::in_words(why.as_ref())));
+    play(follow, 1, None).await
+}
+
 /// Starts the API server, connects its clients through a tap, and follows the run to its end.
-pub(super) async fn play(follow: &Follow, speed: u32, script: Option<Script>) -> Result<ExitCode> {
+async fn play(follow: &Follow, speed: u32, script: Option<Script>) -> Result<ExitCode> {
     let script = script.map_or_else(Script::standard, Ok)?;
     let server = DemoServer::start(DemoConfig { speed, ..DemoConfig::default() })?;
     print_message(format!("the demo's API server listens on {}", server.address()));

@@ -76,6 +76,7 @@ impl Follow {
 
 impl<'f> Ready<'f> {
     /// Completes `first`; `None` if shutdown was requested before that.
+    #[cfg(feature = "demo")]
     pub(super) async fn unless_ended<T>(&mut self, first: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             done = first => Some(done),
@@ -108,6 +109,7 @@ impl<'f> Ready<'f> {
 
 impl Followed<'_> {
     /// The kubeconfig file for clients.
+    #[cfg(feature = "demo")]
     pub(super) fn kubeconfig(&self) -> &PathBuf {
         &self.kubeconfig
     }

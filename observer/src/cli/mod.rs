@@ -5,6 +5,7 @@ mod flags;
 
 mod completions;
 mod credential;
+#[cfg_attr(not(feature = "demo"), path = "no_demo.rs")]
 mod demo;
 mod exec;
 mod explain;

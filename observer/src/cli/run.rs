@@ -10,9 +10,7 @@ use super::flags::{ProfileSourceFlags, UpstreamFlags};
 use super::follow::{self, Follow};
 use crate::api_server::name;
 use crate::api_server::request::check_answers;
-use crate::error_chain;
 use crate::kubeconfig::Kubeconfig;
-use crate::printable::print_message;
 use crate::session::Bound;
 
 /// Proxies all clients, and shows live which layer answered each of their requests.
@@ -43,7 +41,7 @@ pub(super) struct Run {
     profiles: ProfileSourceFlags,
 
     /// Run the demo instead if there is no kubeconfig or its current cluster does not answer
-    #[arg(long)]
+    #[arg(long, hide = cfg!(not(feature = "demo")))]
     or_demo: bool,
 }
 
@@ -56,10 +54,7 @@ impl Run {
         let kubeconfig = match self.upstream.kubeconfig() {
             found if self.or_demo => match answering(found).await {
                 Ok(kubeconfig) => kubeconfig,
-                Err(error) => {
-                    print_message(format!("no cluster to watch, so this is the demo: {}", error_chain::in_words(error.as_ref())));
-                    return Box::pin(demo::play(&self.follow, 1, None)).await;
-                }
+                Err(error) => return Box::pin(demo::play_instead(&self.follow, &error)).await,
             },
             found => found?,
         };

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::exchange::{Answer, Plan, Question};
 use crate::api_server::ClientCertificate;
-use crate::pki::{ClientIdentity, PrivateAuthority};
 use crate::tap::proxy::ProxyHandle;
+use observer_pki::{ClientIdentity, PrivateAuthority};
 
 /// The users of one run that have exec plug-ins.
 #[derive(Debug, Default)]

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use super::{CallError, CredentialServer, Keeper, Plan, PluginUser, ask_for_plan, hand_over};
 use crate::api_server::{UpstreamEndpoint, UpstreamId, UpstreamTls, UpstreamTrust};
 use crate::exec_plugin::{ExecCredential, with_cluster};
-use crate::pki::{ClientIdentity, PrivateAuthority};
 use crate::tap::Clock;
 use crate::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig};
+use observer_pki::{ClientIdentity, PrivateAuthority};
 
 #[test]
 fn what_has_no_certificate_with_a_key_is_none_of_ours() {

@@ -16,9 +16,9 @@ use crate::credential::{Keeper, PluginUser};
 use crate::error_chain;
 use crate::intake::Intake;
 use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, LeftOut, Pair, PluginInPlace, Via, Way};
-use crate::pki::{ClientIdentity, PrivateAuthority};
 use crate::tap::Clock;
 use crate::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig, ProxyError};
+use observer_pki::{ClientIdentity, PrivateAuthority};
 
 /// The listeners bound so far, and the parts that each is made of.
 pub(super) struct Binding<'a> {

@@ -8,9 +8,9 @@ use anyhow::Result;
 use crate::api_server::{UpstreamId, certificate, endpoint, forward_proxy, upstream_files, upstream_tls};
 use crate::intake::Intake;
 use crate::kubeconfig::Selected;
-use crate::pki::PrivateAuthority;
 use crate::tap::Clock;
 use crate::tap::proxy::{Admission, Descriptors, Entrance, ProxyConfig};
+use observer_pki::PrivateAuthority;
 
 /// A listener on `listen` in front of a context's API server. If the user has a client certificate, the tap presents it upstream,
 /// so `admission` must not be `Anybody` then.

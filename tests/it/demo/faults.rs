@@ -3,8 +3,8 @@
 use std::net::TcpStream;
 use std::time::Duration;
 
+use observer_demo::{DemoConfig, FaultAnswer};
 use observer_tests::ListCounters;
-use watchtap::demo::{DemoConfig, FaultAnswer};
 
 use super::place::{CONFIGMAPS, Place, events, names, revision, summary, until};
 

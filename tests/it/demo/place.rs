@@ -4,9 +4,9 @@ use std::thread;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use observer_demo::{DemoConfig, DemoHandle, DemoServer};
 use observer_tests::{Client, ListCounters, Metrics, Response};
 use serde_json::{Value, json};
-use watchtap::demo::{DemoConfig, DemoHandle, DemoServer};
 
 /// Limit of every wait.
 pub(super) const LIMIT: Duration = Duration::from_secs(20);

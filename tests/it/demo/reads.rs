@@ -1,7 +1,7 @@
 //! Lists and gets of the demo server.
 
+use observer_demo::{DemoConfig, DemoError, DemoServer};
 use observer_tests::{Client, ListCounters};
-use watchtap::demo::{DemoConfig, DemoError, DemoServer};
 
 use super::place::{CONFIGMAPS, Place, names, revision};
 

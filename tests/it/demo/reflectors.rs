@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use watchtap::demo::{Script, story};
+use observer_demo::{Script, story};
 
 use super::place::{Place, until};
 use super::played::Played;

@@ -113,6 +113,6 @@ fn list_says_what_can_stand_in_a_script_and_the_standard_one_is_such_a_script() 
     for word in ["start KIND NAME", "restore for=TIME", "slow-reader NAME"] {
         assert!(list.contains(word), "{list}");
     }
-    let script = watchtap::demo::Script::parse("printed", &standard).unwrap();
-    assert_eq!(script, watchtap::demo::Script::standard().unwrap());
+    let script = observer_demo::Script::parse("printed", &standard).unwrap();
+    assert_eq!(script, observer_demo::Script::standard().unwrap());
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use watchtap::demo::DemoConfig;
+use observer_demo::DemoConfig;
 
 use super::place::{CONFIGMAPS, Place, events, names, revision, summary, until};
 

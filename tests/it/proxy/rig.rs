@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use observer_pki::PrivateAuthority;
 use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, SupportedProtocolVersion};
 use rustls_pki_types::pem::PemObject;
@@ -16,7 +17,6 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use watchtap::api_server::{ClientCertificate, UpstreamEndpoint, UpstreamId, UpstreamTls, UpstreamTrust};
 use watchtap::intake::{Delivery, Intake, IntakeReceiver, TapEvent};
-use watchtap::pki::PrivateAuthority;
 use watchtap::tap::Clock;
 use watchtap::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig, ProxyCounts, ProxyHandle};
 

@@ -1,6 +1,6 @@
 //! Why the TLS part of a kubeconfig cannot be used.
 
-use crate::pki::AuthorityError;
+use observer_pki::AuthorityError;
 
 /// An error in the TLS part of a cluster or user.
 #[derive(Debug, thiserror::Error)]

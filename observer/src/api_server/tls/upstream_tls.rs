@@ -136,7 +136,7 @@ impl std::fmt::Debug for UpstreamTls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pki::PrivateAuthority;
+    use observer_pki::PrivateAuthority;
 
     #[test]
     fn each_part_that_is_wrong_is_named() {

@@ -8,8 +8,8 @@ use super::Descriptors;
 use crate::api_server::{UpstreamEndpoint, UpstreamFiles, UpstreamId, UpstreamTls};
 use crate::forward_proxy::ForwardProxy;
 use crate::intake::Intake;
-use crate::pki::PrivateAuthority;
 use crate::tap::Clock;
+use observer_pki::PrivateAuthority;
 
 /// One listener, for one cluster and user: the port decides which client certificate goes upstream.
 #[derive(Debug)]

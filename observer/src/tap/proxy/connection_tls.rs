@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::server_configs::ServerConfigs;
 use super::{Admission, Entrance};
 use crate::api_server::{ClientCertificate, TlsConfigError, UpstreamIdentity, UpstreamTls};
-use crate::pki::{AuthorityError, PrivateAuthority};
+use observer_pki::{AuthorityError, PrivateAuthority};
 
 /// The identities that one connection uses.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use crate::pki::AuthorityError;
+use observer_pki::AuthorityError;
 
 /// An error of ours or of the configuration; later failures of upstream are [`crate::api_server::UpstreamError`].
 #[derive(Debug, thiserror::Error)]

@@ -15,7 +15,7 @@ use super::renewal::Renewal;
 use super::shared::Shared;
 use super::{ListenerState, ProxyConfig, ProxyCounts, ProxyError};
 use crate::api_server::{ClientCertificate, TlsConfigError, UpstreamError, UpstreamRoute};
-use crate::pki::PrivateAuthority;
+use observer_pki::PrivateAuthority;
 
 /// A listener in front of one API server.
 ///

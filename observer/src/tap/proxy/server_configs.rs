@@ -8,7 +8,7 @@ use rustls_pki_types::ServerName;
 
 use super::Admission;
 use super::unforwardable::NoCertificate;
-use crate::pki::{AuthorityError, PrivateAuthority};
+use observer_pki::{AuthorityError, PrivateAuthority};
 
 /// Configurations that differ only in the protocol that ALPN selects.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
+use observer_pki::PrivateAuthority;
 use watchtap::api_server::{UpstreamEndpoint, UpstreamId, UpstreamTls, UpstreamTrust};
-use watchtap::pki::PrivateAuthority;
 use watchtap::tap::Clock;
 use watchtap::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig};
 

@@ -1,0 +1,139 @@
+//! Parses scripts: lines to steps, with all bounds and errors in one place.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::act::{Act, Step};
+use super::actor::Role;
+use super::error::ScriptError;
+use super::options::duration;
+
+/// Most lines of a script.
+const MOST_LINES: usize = 500;
+/// Most clients in a script.
+const MOST_ACTORS: usize = 64;
+/// Most reflectors of all clients together.
+const MOST_REFLECTORS: usize = 256;
+
+/// The script to play by default.
+const STANDARD: &str = include_str!("standard.script");
+
+/// The steps of the demo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// Steps that run once.
+    pub(crate) once: Vec<Step>,
+    /// Steps that then repeat; empty for a script without `repeat`.
+    pub(crate) round: Vec<Step>,
+}
+
+impl Script {
+    /// Longest script that is read.
+    pub const MOST_BYTES: usize = 64 * 1024;
+
+    /// The text of the default script.
+    pub const fn standard_text() -> &'static str {
+        STANDARD
+    }
+
+    /// The default script, parsed.
+    pub fn standard() -> Result<Self, ScriptError> {
+        Self::parse("the standard script", STANDARD)
+    }
+
+    /// Parses a script; errors name it `file`.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ScriptError> {
+        let error = |line: usize, what: String| ScriptError { file: file.to_owned(), line, what };
+        if text.len() > Self::MOST_BYTES {
+            return Err(error(1, format!("the script has {} bytes; at most {} are allowed", text.len(), Self::MOST_BYTES)));
+        }
+        let mut reading = Reading::default();
+        let mut last = 0;
+        for (index, line) in text.lines().enumerate() {
+            last = index + 1;
+            if last > MOST_LINES {
+                return Err(error(last, format!("the script is longer than {MOST_LINES} lines")));
+            }
+            let line = line.trim();
+            if !line.is_empty() && !line.starts_with('#') {
+                reading.line(line).map_err(|what| error(last, what))?;
+            }
+        }
+        reading.end().map_err(|what| error(last.max(1), what))
+    }
+}
+
+/// The lines parsed so far.
+#[derive(Debug, Default)]
+struct Reading {
+    once: Vec<Step>,
+    round: Option<Vec<Step>>,
+    started: BTreeSet<String>,
+    reflectors: usize,
+    has_backup: bool,
+}
+
+impl Reading {
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        if line == "repeat" {
+            if self.round.replace(Vec::new()).is_some() {
+                return Err("repeat stands twice; what is behind the first is repeated to the end".to_owned());
+            }
+            return Ok(());
+        }
+        let (time, words) = line.split_once(char::is_whitespace).ok_or("a line is a time and an act, or repeat")?;
+        let step = Step { at: duration(time)?, act: Act::parse(words.trim())? };
+        self.check(&step.act)?;
+        let steps = self.round.as_mut().unwrap_or(&mut self.once);
+        if let Some(before) = steps.last().filter(|before| before.at > step.at) {
+            return Err(format!("{time} is before {}, the time of the line above", humantime::format_duration(before.at)));
+        }
+        steps.push(step);
+        Ok(())
+    }
+
+    /// Checks that an act fits those before it.
+    fn check(&mut self, act: &Act) -> Result<(), String> {
+        match act {
+            Act::Start(actor) => {
+                self.started.insert(actor.name.clone());
+                if self.started.len() > MOST_ACTORS {
+                    return Err(format!("more than {MOST_ACTORS} clients"));
+                }
+                if let Role::Reflectors { resources, .. } = &actor.role {
+                    self.reflectors += resources.len();
+                }
+                if self.reflectors > MOST_REFLECTORS {
+                    return Err(format!("more than {MOST_REFLECTORS} reflectors"));
+                }
+            }
+            Act::Stop(name) if !self.started.contains(name) => {
+                return Err(format!("{name} is not there; only what was started above can be stopped"));
+            }
+            Act::Backup => self.has_backup = true,
+            Act::Restore { .. } if !self.has_backup => return Err("there is no backup; a backup has to stand above".to_owned()),
+            Act::Say(_)
+            | Act::Stop(_)
+            | Act::Restart { .. }
+            | Act::Expire(_)
+            | Act::EndWatches
+            | Act::Compact
+            | Act::Restore { .. }
+            | Act::Wait => {}
+        }
+        Ok(())
+    }
+
+    fn end(self) -> Result<Script, String> {
+        /// A shorter round would be a load test.
+        const SHORTEST_ROUND: Duration = Duration::from_secs(1);
+        let lasts = |round: &Vec<Step>| round.last().map_or(Duration::ZERO, |step| step.at);
+        match self.round {
+            Some(round) if lasts(&round) < SHORTEST_ROUND => {
+                Err("a round takes a second at least; end it with a line such as \"60s wait\"".to_owned())
+            }
+            None if self.once.is_empty() => Err("nothing happens in this script".to_owned()),
+            round => Ok(Script { once: self.once, round: round.unwrap_or_default() }),
+        }
+    }
+}

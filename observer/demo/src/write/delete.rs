@@ -1,0 +1,135 @@
+//! Deletion of one object, or of all objects that a list selects.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::create::full;
+use super::target::{Part, Target};
+use super::update::has_finalizers;
+use crate::api;
+use crate::cluster::{Cluster, State};
+use crate::refusal::Refusal;
+use crate::store::{Object, WriteError};
+
+/// The result of a deletion.
+#[derive(Clone, Debug)]
+pub(crate) enum Deleted {
+    /// The object is deleted; this was its last state.
+    Gone(Arc<Object>),
+    /// The object waits for its finalizers.
+    Marked(Arc<Object>),
+}
+
+impl Deleted {
+    /// The object, or its last state.
+    pub(crate) fn object(&self) -> &Arc<Object> {
+        match self {
+            Self::Gone(object) | Self::Marked(object) => object,
+        }
+    }
+}
+
+/// Deletes an object; `body` is empty or a `DeleteOptions`.
+pub(crate) fn delete(cluster: &Cluster, target: &Target, body: &[u8]) -> Result<Deleted, Refusal> {
+    let options = delete_options(body)?;
+    let now = cluster.clock.timestamp();
+    cluster.change(|state| {
+        let key = state.key(target.resource, &target.namespace, &target.name);
+        state.counters.etcd(target.resource, "get", 1);
+        let present = state.store.get(&key).ok_or_else(|| Refusal::not_found(target.resource, &target.name))?;
+        check_preconditions(target, &present, &options)?;
+        if target.dry_run {
+            return Ok(Deleted::Gone(present));
+        }
+        if target.resource.group.is_empty() && target.resource.name == "namespaces" {
+            empty_namespace(state, &target.name)?;
+        }
+        if has_finalizers(present.value()) {
+            return mark(state, target, &key, &present, &now).map(Deleted::Marked);
+        }
+        let change = state.delete(target.resource, &key, present.revision()).map_err(|error| refuse(target, error))?;
+        Ok(Deleted::Gone(change.object))
+    })
+}
+
+/// Deletes the objects of a list, one by one, and skips those that are gone already.
+pub(crate) fn delete_collection(cluster: &Cluster, target: &Target, objects: &[Arc<Object>], body: &[u8]) -> Result<(), Refusal> {
+    for object in objects {
+        let one =
+            Target { name: object.name().to_owned(), namespace: object.namespace().to_owned(), part: Part::Main, ..target.clone() };
+        match delete(cluster, &one, body) {
+            Ok(_) => {}
+            Err(refusal) if refusal.code == 404 => {}
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    Ok(())
+}
+
+fn delete_options(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Map::new());
+    }
+    serde_json::from_slice(body).map_err(|error| Refusal::bad_request(format!("couldn't decode DeleteOptions: {error}")))
+}
+
+fn check_preconditions(target: &Target, present: &Object, options: &Map<String, Value>) -> Result<(), Refusal> {
+    let text = |field: &str| options.get("preconditions").and_then(|wanted| wanted.get(field)).and_then(Value::as_str);
+    let conflict = |what: &str, wanted: &str, there: &str| {
+        Refusal::conflict(
+            target.resource,
+            &target.name,
+            &format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {there}"),
+        )
+    };
+    if let Some(uid) = text("uid").filter(|uid| *uid != present.uid()) {
+        return Err(conflict("UID", uid, present.uid()));
+    }
+    let revision = present.revision().to_string();
+    match text("resourceVersion").filter(|wanted| *wanted != revision) {
+        Some(wanted) => Err(conflict("ResourceVersion", wanted, &revision)),
+        None => Ok(()),
+    }
+}
+
+fn mark(state: &mut State, target: &Target, key: &str, present: &Arc<Object>, now: &str) -> Result<Arc<Object>, Refusal> {
+    if !present.text("/metadata/deletionTimestamp").is_empty() {
+        return Ok(Arc::clone(present));
+    }
+    let mut value = present.value().clone();
+    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert("deletionTimestamp".to_owned(), now.into());
+        metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(0));
+    }
+    let change = state.put(target.resource, key, present.revision(), value).map_err(|error| refuse(target, error))?;
+    Ok(change.object)
+}
+
+/// Replaces the namespace controller of a real cluster: everything in the namespace is deleted, despite finalizers.
+fn empty_namespace(state: &mut State, namespace: &str) -> Result<(), Refusal> {
+    for resource in api::resources().iter().filter(|resource| resource.namespaced) {
+        let prefix = state.key(resource, namespace, "");
+        let present = state.store.revision();
+        // The current revision can always be read.
+        let entries: Vec<_> = state.store.range(&prefix, "", present).into_iter().flatten().collect();
+        for entry in entries {
+            let target = Target {
+                resource,
+                namespace: namespace.to_owned(),
+                name: entry.object.name().to_owned(),
+                part: Part::Main,
+                dry_run: false,
+            };
+            state.delete(resource, &entry.key, entry.object.revision()).map_err(|error| refuse(&target, error))?;
+        }
+    }
+    Ok(())
+}
+
+fn refuse(target: &Target, error: WriteError) -> Refusal {
+    match error {
+        WriteError::Conflict => Refusal::conflict(target.resource, &target.name, "the object has been modified"),
+        WriteError::Full => full(),
+    }
+}
