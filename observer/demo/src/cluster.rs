@@ -12,6 +12,7 @@ use super::api::{self, Resource};
 use super::clock::Clock;
 use super::config::DemoConfig;
 use super::counters::{Counters, labels};
+use super::custom;
 use super::faults::Faults;
 use super::select::Selection;
 use super::storage::Storage;
@@ -39,6 +40,9 @@ pub(super) struct Cluster {
 pub(super) struct State {
     pub(super) store: Store,
     storages: BTreeMap<(&'static str, &'static str), Storage>,
+    /// The served resources: those of one group and version are adjacent, and versions come in the order of preference.
+    resources: Vec<&'static Resource>,
+    event_window: Duration,
     pub(super) counters: Counters,
     pub(super) faults: Faults,
     /// The store as last saved.
@@ -60,16 +64,14 @@ impl Cluster {
     /// An empty cluster with filled caches.
     pub(super) fn new(config: DemoConfig) -> Self {
         let clock = Clock::start(config.speed);
-        let mut storages: BTreeMap<_, Storage> = BTreeMap::new();
-        for resource in api::resources() {
-            storages.entry((resource.group, resource.name)).or_insert_with(|| Storage::new(resource, config.event_window));
-        }
         let version = config.version.clone();
         let mut state = State {
             started: 0,
             version,
             store: Store::new(BOUNDS),
-            storages,
+            storages: BTreeMap::new(),
+            resources: Vec::new(),
+            event_window: config.event_window,
             counters: Counters::default(),
             faults: Faults::default(),
             backup: None,
@@ -108,6 +110,17 @@ impl Cluster {
 }
 
 impl State {
+    /// The served resources, as discovery orders them.
+    pub(super) fn resources(&self) -> &[&'static Resource] {
+        &self.resources
+    }
+
+    /// The served resource of a request path.
+    pub(super) fn find(&self, group: &str, version: &str, name: &str) -> Option<&'static Resource> {
+        let mut all = self.resources.iter();
+        all.find(|resource| resource.group == group && resource.version == version && resource.name == name).copied()
+    }
+
     /// The storage of a resource; all versions of the resource share it.
     pub(super) fn storage(&mut self, resource: &Resource) -> Option<&mut Storage> {
         self.storages.get_mut(&(resource.group, resource.name))
@@ -157,11 +170,12 @@ impl State {
         self.committed(resource, change)
     }
 
-    /// The API server starts, and fills all caches from scratch.
+    /// The API server starts: it serves the resources that the store defines, and fills all caches from scratch.
     pub(super) fn start(&mut self) {
         let began = self.clock.wall().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         // A restart within the same second also counts as another process.
         self.started = began.max(self.started + 1);
+        self.define_resources();
         self.refill_caches();
     }
 
@@ -265,7 +279,31 @@ impl State {
         if let Some(storage) = self.storages.get_mut(&(resource.group, resource.name)) {
             storage.feed(change.clone(), now, &self.store, &mut self.counters);
         }
+        if resource.is_definition() {
+            self.define_resources();
+        }
         Ok(change)
+    }
+
+    /// Serves the built-in resources and those of the definitions in the store. Watches of others end.
+    fn define_resources(&mut self) {
+        let definitions = api::resources().iter().find(|resource| resource.is_definition());
+        let prefix = definitions.map(|resource| Storage::new(resource, self.event_window).prefix).unwrap_or_default();
+        // The current revision can always be read.
+        let defined = self.store.range(&prefix, "", self.store.revision()).into_iter().flatten();
+        let mut custom: Vec<&'static Resource> = defined.flat_map(|entry| custom::resources(entry.object.value())).collect();
+        // Keeps the order of preference.
+        custom.sort_by_key(|resource| resource.group);
+        self.resources = api::resources().iter().chain(custom).collect();
+        let served = |key: &(&str, &str)| self.resources.iter().any(|resource| (resource.group, resource.name) == *key);
+        self.storages.retain(|key, _| served(key));
+        for resource in &self.resources {
+            self.storages.entry((resource.group, resource.name)).or_insert_with(|| {
+                let mut storage = Storage::new(resource, self.event_window);
+                storage.refill(&self.store, &mut self.counters);
+                storage
+            });
+        }
     }
 
     fn reached(&mut self, resource: &Resource, wanted: u64) -> u64 {

@@ -7,11 +7,13 @@
 //!
 //! It deliberately lacks:
 //!
-//! - Resources other than those of [`api::resources`]; custom resources, aggregated APIs.
+//! - Resources other than those of [`api::resources`] and those that clients define; aggregated APIs.
+//! - Schemas: Tables, `kubectl explain`, validation, pruning and defaults of specifications, also with `fieldValidation=Strict`. Only
+//!   names, namespaces, kinds and preconditions are checked. Patches merge lists without them, see [`api::patch`].
+//! - Of custom resources: conversion webhooks, the subresource `scale`, selectable fields, and definitions in protobuf (415).
 //! - CBOR and YAML bodies, and answers in protobuf; a client that accepts only protobuf gets 406. Protobuf bodies are read, such as
 //!   those of `kubectl create deployment`, except fields that [`api::protobuf`] does not list (415 with the field's number).
-//! - Gzip, WebSocket watches; server-side apply (415) and managed fields.
-//! - Validation and defaults of specifications: only names, namespaces, kinds and preconditions are checked.
+//! - Gzip, WebSocket watches; conflicts of server-side apply, and managed fields of other writes.
 //! - Subresources other than `status` and `scale`: logs, exec, eviction, binding and tokens get a 404.
 //! - Admission, users, RBAC and access reviews (`kubectl auth`), priority and fairness, audit logs, tracing: one token may do
 //!   everything.
@@ -33,6 +35,7 @@ mod clock;
 mod cluster;
 mod config;
 mod counters;
+mod custom;
 mod faults;
 mod handle;
 mod identity;

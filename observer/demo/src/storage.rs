@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::api::Resource;
+use super::api::{self, Resource};
 use super::cache::{CacheState, WatchCache};
 use super::counters::Counters;
 use super::store::{Change, Store};
@@ -102,10 +102,14 @@ impl Storage {
 }
 
 /// The directory of a resource's keys (kubernetes/kubernetes `pkg/kubeapiserver/default_storage_factory_builder.go` v1.34).
-fn folder(resource: &Resource) -> &'static str {
+fn folder(resource: &Resource) -> String {
     match (resource.group, resource.name) {
-        ("", "services") => "services/specs",
-        ("", "nodes") => "minions",
-        (_, name) => name,
+        ("", "services") => "services/specs".to_owned(),
+        ("", "nodes") => "minions".to_owned(),
+        // The API server of custom resources puts the group first.
+        (group, name) if resource.is_definition() || api::resources().iter().all(|built_in| built_in.group != group) => {
+            format!("{group}/{name}")
+        }
+        (_, name) => name.to_owned(),
     }
 }

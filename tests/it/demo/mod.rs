@@ -1,5 +1,6 @@
 //! The embedded demo: its API server, reached over TLS like any other, and its clients.
 
+mod custom;
 mod faults;
 mod place;
 mod played;

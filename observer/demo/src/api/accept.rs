@@ -19,11 +19,6 @@ impl Clause<'_> {
         matches!(self.media_type, "application/json" | "application/*" | "*/*")
     }
 
-    /// Whether it names exactly this media type.
-    pub(super) fn is(&self, media_type: &str) -> bool {
-        self.media_type == media_type
-    }
-
     /// The kind to convert the answer to: `as`, with its group and version; `None` for the resource's own kind.
     pub(super) fn target(&self) -> Option<(&str, &str, &str)> {
         let kind = self.parameter("as")?;

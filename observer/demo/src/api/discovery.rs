@@ -10,23 +10,24 @@ use serde_json::{Map, Value, json};
 
 use super::accept::{self, Clause};
 use super::answer::{Answer, JSON};
-use super::resource::{Resource, Subresource, resources};
+use super::resource::{Resource, Subresource};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// Answers `/api`, `/apis`, `/api/v1`, `/apis/G` and `/apis/G/V`; `None` for other paths, and for groups and versions that are not
 /// served.
 ///
-/// `path` has no query; `accept` is the value of the request's `Accept` field, empty if there is none.
+/// `path` has no query; `accept` is the value of the request's `Accept` field, empty if there is none. In `resources`, those of one
+/// group are adjacent, and versions come in the order of preference.
 #[must_use]
-pub fn answer(path: &str, accept: &str) -> Option<Answer> {
+pub fn answer(path: &str, accept: &str, resources: &[&'static Resource]) -> Option<Answer> {
     let segments: Vec<&str> = path.strip_prefix('/')?.trim_end_matches('/').splitn(4, '/').collect();
     let (document, aggregated) = match *segments {
-        ["api"] => (core_versions(), Some(aggregated(true))),
-        ["apis"] => (groups(), Some(aggregated(false))),
-        ["api", version] => (resource_list("", version)?, None),
-        ["apis", group] => (group_document(group)?, None),
-        ["apis", group, version] if !group.is_empty() => (resource_list(group, version)?, None),
+        ["api"] => (core_versions(), Some(aggregated(resources, Core::Yes))),
+        ["apis"] => (groups(resources), Some(aggregated(resources, Core::No))),
+        ["api", version] => (resource_list(resources, "", version)?, None),
+        ["apis", group] => (group_document(resources, group)?, None),
+        ["apis", group, version] if !group.is_empty() => (resource_list(resources, group, version)?, None),
         _ => return None,
     };
     let chosen = accept::clauses(accept).into_iter().find_map(|clause| match (as_asked(&clause)?, &aggregated) {
@@ -54,37 +55,60 @@ fn core_versions() -> Value {
     json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
 }
 
-fn groups() -> Value {
-    let groups: Vec<Value> = group_versions().into_iter().filter(|(group, _)| !group.is_empty()).map(group_entry).collect();
+fn groups(resources: &[&'static Resource]) -> Value {
+    let groups: Vec<Value> = by_group(resources).filter(|group| !group.name.is_empty()).map(|group| group.entry()).collect();
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
-fn group_document(group: &str) -> Option<Value> {
-    let found = group_versions().into_iter().find(|(found, _)| *found == group && !group.is_empty())?;
+fn group_document(resources: &[&'static Resource], name: &str) -> Option<Value> {
+    let found = by_group(resources).find(|group| group.name == name && !name.is_empty())?;
     let mut document = Map::from_iter([("kind".to_owned(), json!("APIGroup")), ("apiVersion".to_owned(), json!("v1"))]);
-    if let Value::Object(entry) = group_entry(found) {
+    if let Value::Object(entry) = found.entry() {
         document.extend(entry);
     }
     Some(Value::Object(document))
 }
 
-/// Each group is served in one version.
-fn group_entry((group, version): (&str, &str)) -> Value {
-    let version = json!({"groupVersion": format!("{group}/{version}"), "version": version});
-    json!({"name": group, "versions": [version], "preferredVersion": version})
+/// A group with its resources, which are adjacent for each version.
+struct Group<'r> {
+    name: &'static str,
+    resources: &'r [&'static Resource],
 }
 
-/// The groups and versions in the order of the table, each once.
-fn group_versions() -> Vec<(&'static str, &'static str)> {
-    let mut all: Vec<_> = resources().iter().map(|resource| (resource.group, resource.version)).collect();
-    all.dedup();
-    all
+fn by_group<'r>(resources: &'r [&'static Resource]) -> impl Iterator<Item = Group<'r>> {
+    let groups = resources.chunk_by(|one, other| one.group == other.group);
+    groups.filter_map(|resources| Some(Group { name: resources.first()?.group, resources }))
 }
 
-fn resource_list(group: &str, version: &str) -> Option<Value> {
-    let served = resources().iter().filter(|resource| resource.group == group && resource.version == version);
-    let entries: Vec<Value> = served.clone().flat_map(resource_entries).collect();
-    let group_version = served.map(Resource::api_version).next()?;
+impl<'r> Group<'r> {
+    /// The versions in the order of preference, each with its resources.
+    fn versions(&self) -> impl Iterator<Item = (&'static str, &'r [&'static Resource])> + use<'r> {
+        let versions = self.resources.chunk_by(|one, other| one.version == other.version);
+        versions.filter_map(|resources| Some((resources.first()?.version, resources)))
+    }
+
+    fn entry(&self) -> Value {
+        let entry = |version: &str| json!({"groupVersion": format!("{}/{version}", self.name), "version": version});
+        let versions: Vec<Value> = self.versions().map(|(version, _)| entry(version)).collect();
+        let preferred = versions.first().cloned();
+        json!({"name": self.name, "versions": versions, "preferredVersion": preferred})
+    }
+
+    fn aggregated(&self) -> Value {
+        let version = |(version, resources): (&str, &[&'static Resource])| {
+            let entries: Vec<Value> = resources.iter().map(|resource| aggregated_resource(resource)).collect();
+            json!({"version": version, "resources": entries, "freshness": "Current"})
+        };
+        let versions: Vec<Value> = self.versions().map(version).collect();
+        let metadata = if self.name.is_empty() { json!({}) } else { json!({"name": self.name}) };
+        json!({"metadata": metadata, "versions": versions})
+    }
+}
+
+fn resource_list(resources: &[&'static Resource], group: &str, version: &str) -> Option<Value> {
+    let served = resources.iter().filter(|resource| resource.group == group && resource.version == version);
+    let entries: Vec<Value> = served.clone().flat_map(|resource| resource_entries(resource)).collect();
+    let group_version = served.map(|resource| resource.api_version()).next()?;
     // The core group's list has no `apiVersion` of its own.
     let mut list = Map::from_iter([("kind".to_owned(), json!("APIResourceList"))]);
     if !group.is_empty() {
@@ -122,17 +146,17 @@ fn resource_entries(resource: &Resource) -> Vec<Value> {
     std::iter::once(entry).chain(subresources).collect()
 }
 
-fn aggregated(core: bool) -> Value {
-    let groups = group_versions().into_iter().filter(|(group, _)| group.is_empty() == core);
-    let items: Vec<Value> = groups.map(aggregated_group).collect();
-    json!({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items})
+/// Whether the document is that of the core group.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Core {
+    Yes,
+    No,
 }
 
-fn aggregated_group((group, version): (&str, &str)) -> Value {
-    let served = resources().iter().filter(|resource| resource.group == group && resource.version == version);
-    let entries: Vec<Value> = served.map(aggregated_resource).collect();
-    let metadata = if group.is_empty() { json!({}) } else { json!({"name": group}) };
-    json!({"metadata": metadata, "versions": [{"version": version, "resources": entries, "freshness": "Current"}]})
+fn aggregated(resources: &[&'static Resource], core: Core) -> Value {
+    let groups = by_group(resources).filter(|group| group.name.is_empty() == (core == Core::Yes));
+    let items: Vec<Value> = groups.map(|group| group.aggregated()).collect();
+    json!({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items})
 }
 
 fn aggregated_resource(resource: &Resource) -> Value {
@@ -169,6 +193,7 @@ fn add_names(entry: &mut Value, resource: &Resource) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::resources;
 
     /// The field that kubectl 1.30 and later send.
     const KUBECTL: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
@@ -180,7 +205,7 @@ mod tests {
         assert_eq!(content_type, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
         let names: Vec<_> =
             groups["items"].as_array().unwrap().iter().map(|group| group["metadata"]["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["apps", "batch", "coordination.k8s.io"]);
+        assert_eq!(names, ["apiextensions.k8s.io", "apps", "batch", "coordination.k8s.io"]);
         let (_, core) = got("/api", KUBECTL);
         assert_eq!(core["items"].as_array().unwrap().len(), 1);
         assert_eq!(core["items"][0]["versions"][0]["resources"].as_array().unwrap().len(), 9);
@@ -193,7 +218,7 @@ mod tests {
         assert!(names.contains(&"deployments/status") && names.contains(&"daemonsets/status"), "{names:?}");
         assert!(names.contains(&"deployments/scale") && !names.contains(&"daemonsets/scale"), "{names:?}");
         let (_, groups) = got("/apis", KUBECTL);
-        let deployments = &groups["items"][0]["versions"][0]["resources"][1];
+        let deployments = &groups["items"][1]["versions"][0]["resources"][1];
         assert_eq!(deployments["resource"], "deployments");
         let scale = json!({"group": "autoscaling", "version": "v1", "kind": "Scale"});
         assert_eq!(deployments["subresources"][0]["responseKind"], scale);
@@ -215,23 +240,27 @@ mod tests {
     fn what_cannot_be_served_is_not_acceptable() {
         for accept in ["application/yaml", "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList", "nonsense"]
         {
-            assert_eq!(answer("/apis", accept).unwrap().status, 406, "{accept}");
+            assert_eq!(answered("/apis", accept).unwrap().status, 406, "{accept}");
         }
         let alone = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-        assert_eq!(answer("/apis/apps/v1", alone).unwrap().status, 406);
+        assert_eq!(answered("/apis/apps/v1", alone).unwrap().status, 406);
     }
 
     #[test]
     fn other_paths_have_no_answer() {
         for path in ["", "/", "api", "/api/v2", "/apis//v1", "/apis/nope", "/apis/apps/v2", "/apis/apps/v1/deployments", "/version"]
         {
-            assert_eq!(answer(path, ""), None, "{path}");
+            assert_eq!(answered(path, ""), None, "{path}");
         }
+    }
+
+    fn answered(path: &str, accept: &str) -> Option<Answer> {
+        answer(path, accept, &resources().iter().collect::<Vec<_>>())
     }
 
     #[track_caller]
     fn got(path: &str, accept: &str) -> (&'static str, Value) {
-        let answer = answer(path, accept).unwrap();
+        let answer = answered(path, accept).unwrap();
         assert_eq!(answer.status, 200);
         (answer.content_type, serde_json::from_slice(&answer.body).unwrap())
     }

@@ -1,4 +1,4 @@
-//! The part of the demo API server that kubectl and other clients see: pure functions from requests and objects to documents.
+//! The part of the demo API server that clients see: pure functions from requests and objects to documents.
 //!
 //! Nothing here holds state, reads a clock or does I/O. The server decides what to answer, and takes the body of the answer from
 //! here. Everything follows kube-apiserver 1.34.
@@ -8,11 +8,12 @@ pub mod openapi;
 pub mod patch;
 pub mod protobuf;
 pub mod scale;
-pub mod table;
 
 mod accept;
 mod answer;
+mod label_selector;
 mod resource;
 
 pub use answer::Answer;
+pub(crate) use resource::{CORE, STATUS};
 pub use resource::{Resource, Subresource, find, resources, subresource};

@@ -1,7 +1,7 @@
-//! The resources that the demo serves: the one table for discovery, Tables, patches and OpenAPI.
+//! The resources that the demo serves without a definition: the one table for discovery and storage.
 //!
 //! Names, short names, categories and verbs are those of kube-apiserver 1.34; a test in `tests/cluster` compares them. Most
-//! resources of a real server are missing. The table has those that `kubectl get all` and the demo's own clients need.
+//! resources of a real server are missing. The table has those that `kubectl get all`, controllers and the demo's own clients need.
 
 use super::scale;
 
@@ -28,6 +28,8 @@ pub struct Resource {
     pub verbs: &'static [&'static str],
     /// The endpoints below an object's path.
     pub subresources: &'static [Subresource],
+    /// Whether `metadata.generation` counts changes of the specification.
+    pub has_generation: bool,
 }
 
 /// An endpoint below an object's path, such as `status`.
@@ -51,8 +53,13 @@ impl Resource {
     /// The path that lists the objects of all namespaces: `/api/v1/pods`, `/apis/apps/v1/deployments`.
     #[must_use]
     pub fn path(&self) -> String {
-        let root = if self.group.is_empty() { "api" } else { "apis" };
-        format!("/{root}/{}/{}", self.api_version(), self.name)
+        format!("/{}/{}", self.root(), self.name)
+    }
+
+    /// The path of its group and version, without a slash at the beginning: `api/v1`, `apis/apps/v1`.
+    #[must_use]
+    pub fn root(&self) -> String {
+        format!("{}/{}", if self.group.is_empty() { "api" } else { "apis" }, self.api_version())
     }
 
     /// The `kind` of a list of its objects.
@@ -61,11 +68,10 @@ impl Resource {
         format!("{}List", self.kind)
     }
 
-    /// The name of the objects' type in OpenAPI documents, such as `io.k8s.api.core.v1.Pod`.
+    /// Whether this is the resource of custom resource definitions.
     #[must_use]
-    pub fn schema(&self) -> String {
-        let group = self.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
-        format!("io.k8s.api.{group}.{}.{}", self.version, self.kind)
+    pub fn is_definition(&self) -> bool {
+        self.group == DEFINITIONS.group && self.name == DEFINITIONS.name
     }
 
     /// The name of the resource in messages of the API server: `pods`, `deployments.apps`.
@@ -75,13 +81,13 @@ impl Resource {
     }
 }
 
-/// All served resources. Those of one group and version are adjacent and sorted by name, as in discovery.
+/// All resources of the table. Those of one group and version are adjacent and sorted by name, as in discovery.
 #[must_use]
 pub fn resources() -> &'static [Resource] {
     RESOURCES
 }
 
-/// The resource of a request path, by its plural name. The core group is the empty string.
+/// The resource of the table in a request path, by its plural name. The core group is the empty string.
 #[must_use]
 pub fn find(group: &str, version: &str, name: &str) -> Option<&'static Resource> {
     RESOURCES.iter().find(|resource| resource.group == group && resource.version == version && resource.name == name)
@@ -98,11 +104,12 @@ const ALL_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "lis
 const NAMESPACE_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
 const CHANGE_VERBS: &[&str] = &["get", "patch", "update"];
 
-const STATUS: Subresource = Subresource { name: "status", of: None, verbs: CHANGE_VERBS };
+/// The endpoint that changes the status only.
+pub(crate) const STATUS: Subresource = Subresource { name: "status", of: None, verbs: CHANGE_VERBS };
 const SCALE: Subresource = Subresource { name: "scale", of: Some(&scale::SCALE), verbs: CHANGE_VERBS };
 
 /// A namespaced resource of the core group, without short names, categories and subresources.
-pub(super) const CORE: Resource = Resource {
+pub(crate) const CORE: Resource = Resource {
     group: "",
     version: "v1",
     name: "",
@@ -113,8 +120,21 @@ pub(super) const CORE: Resource = Resource {
     categories: &[],
     verbs: ALL_VERBS,
     subresources: &[],
+    has_generation: false,
 };
-const APPS: Resource = Resource { group: "apps", categories: &["all"], subresources: &[STATUS], ..CORE };
+const APPS: Resource = Resource { group: "apps", categories: &["all"], subresources: &[STATUS], has_generation: true, ..CORE };
+const DEFINITIONS: Resource = Resource {
+    group: "apiextensions.k8s.io",
+    name: "customresourcedefinitions",
+    singular: "customresourcedefinition",
+    kind: "CustomResourceDefinition",
+    namespaced: false,
+    short_names: &["crd", "crds"],
+    categories: &["api-extensions"],
+    subresources: &[STATUS],
+    has_generation: true,
+    ..CORE
+};
 
 static RESOURCES: &[Resource] = &[
     Resource { name: "configmaps", singular: "configmap", kind: "ConfigMap", short_names: &["cm"], ..CORE },
@@ -159,6 +179,7 @@ static RESOURCES: &[Resource] = &[
         subresources: &[STATUS],
         ..CORE
     },
+    DEFINITIONS,
     Resource { name: "daemonsets", singular: "daemonset", kind: "DaemonSet", short_names: &["ds"], ..APPS },
     Resource {
         name: "deployments",
@@ -184,7 +205,16 @@ static RESOURCES: &[Resource] = &[
         subresources: &[SCALE, STATUS],
         ..APPS
     },
-    Resource { group: "batch", name: "jobs", singular: "job", kind: "Job", categories: &["all"], subresources: &[STATUS], ..CORE },
+    Resource {
+        group: "batch",
+        name: "jobs",
+        singular: "job",
+        kind: "Job",
+        categories: &["all"],
+        subresources: &[STATUS],
+        has_generation: true,
+        ..CORE
+    },
     Resource { group: "coordination.k8s.io", name: "leases", singular: "lease", kind: "Lease", ..CORE },
 ];
 

@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::label_selector;
 use super::resource::{CORE, Resource};
-use super::table;
 
 /// The kind of a scale; it has no path of its own.
 pub static SCALE: Resource =
@@ -27,7 +27,7 @@ pub fn of(workload: &Value) -> Value {
         spec.insert("replicas".to_owned(), wanted.into());
     }
     let mut status = json!({"replicas": workload.pointer("/status/replicas").and_then(Value::as_i64).unwrap_or(0)});
-    let selector = table::selector_text(&workload["spec"]["selector"]);
+    let selector = label_selector::text(&workload["spec"]["selector"]);
     if !selector.is_empty() {
         status["selector"] = selector.into();
     }

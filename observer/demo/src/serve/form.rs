@@ -1,14 +1,14 @@
-//! The form in which objects are sent: unchanged, as a Table, or as their metadata.
+//! The form in which objects are sent: unchanged, or as their metadata.
 //!
-//! kubernetes/apiserver pkg/endpoints/handlers/{response.go, negotiation} v0.34. The demo sends only JSON.
+//! kubernetes/apiserver pkg/endpoints/handlers/{response.go, negotiation} v0.34. The demo sends only JSON, and no Tables: kubectl then
+//! prints names and ages.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::api::{Resource, table};
+use crate::api::Resource;
 use crate::read::Page;
 use crate::refusal::Refusal;
 use crate::store::Object;
@@ -18,20 +18,15 @@ use crate::store::Object;
 pub(super) enum Form {
     /// The objects, unchanged.
     Plain,
-    /// A Table of rows for people, with this part of each object.
-    Table(table::IncludeObject),
     /// `PartialObjectMetadata`.
     Metadata,
 }
 
 impl Form {
     /// The form of the first accepted media type that the demo supports.
-    pub(super) fn negotiate(accept: &str, include_object: &str) -> Result<Self, Refusal> {
+    pub(super) fn negotiate(accept: &str) -> Result<Self, Refusal> {
         if accept.trim().is_empty() {
             return Ok(Self::Plain);
-        }
-        if table::requested(accept) {
-            return table::IncludeObject::parse(include_object).map(Self::Table).map_err(Refusal::bad_request);
         }
         let found = accept.split(',').find_map(|media_type| {
             let mut parts = media_type.split(';').map(str::trim);
@@ -47,33 +42,18 @@ impl Form {
     }
 
     /// The body for one object.
-    pub(super) fn object(self, resource: &Resource, object: &Object, now: SystemTime) -> Bytes {
-        let typed = || object.typed(&resource.api_version(), resource.kind);
+    pub(super) fn object(self, resource: &Resource, object: &Object) -> Bytes {
         line(match self {
             Self::Plain => object.typed_json(&resource.api_version(), resource.kind),
-            Self::Table(include) => table::of_object(resource, &typed(), include, now).to_string().into_bytes(),
             Self::Metadata => metadata_of(object).to_string().into_bytes(),
         })
     }
 
-    /// The body for an object of a watch that has sent others before it: a Table omits its columns.
-    pub(super) fn watched(self, resource: &Resource, object: &Object, now: SystemTime) -> Bytes {
-        let Self::Table(include) = self else { return self.object(resource, object, now) };
-        let typed = object.typed(&resource.api_version(), resource.kind);
-        line(table::of_watched(resource, &typed, include, now).to_string().into_bytes())
-    }
-
     /// The body for a list.
-    pub(super) fn list(self, resource: &Resource, page: &Page, now: SystemTime) -> Bytes {
+    pub(super) fn list(self, resource: &Resource, page: &Page) -> Bytes {
         let metadata = list_metadata(page);
         line(match self {
             Self::Plain => plain_list(&resource.list_kind(), &resource.api_version(), &metadata, &page.items),
-            Self::Table(include) => {
-                let items: Vec<Value> =
-                    page.items.iter().map(|object| object.typed(&resource.api_version(), resource.kind)).collect();
-                let list = json!({"metadata": metadata, "items": items});
-                table::of_list(resource, &list, include, now).to_string().into_bytes()
-            }
             Self::Metadata => {
                 let items: Vec<Value> = page.items.iter().map(|object| metadata_of(object)).collect();
                 let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "items": items});

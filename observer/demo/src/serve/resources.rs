@@ -1,7 +1,7 @@
 //! Requests for resources, one function per verb.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use http::{Response, StatusCode};
 use observer_core::k8s::{RequestInfo, Verb, query};
@@ -11,13 +11,13 @@ use super::answer;
 use super::body::ResponseBody;
 use super::form::Form;
 use super::stream::Sending;
-use crate::api::{Resource, openapi, patch, subresource};
+use crate::api::{Resource, patch, subresource};
 use crate::cluster::{Cluster, random_hex};
 use crate::options::Parameters;
 use crate::read;
 use crate::refusal::Refusal;
 use crate::select::Selection;
-use crate::write::{self, Deleted, Part, Target};
+use crate::write::{self, Applied, Deleted, Part, Target};
 
 /// Resources whose deletion returns the object (kubernetes/kubernetes pkg/registry v1.34, `ReturnDeletedObject`).
 const RETURN_DELETED: &[&str] = &["namespaces", "pods", "podtemplates", "serviceaccounts", "services"];
@@ -60,14 +60,14 @@ impl ResourceRequest<'_> {
         let form = self.form()?;
         let revision = Parameters::parse(self.query)?.get()?;
         let object = read::get(self.cluster, self.resource, (&self.info.namespace, &self.info.name), revision).await?;
-        Ok(answer::json(StatusCode::OK, form.object(self.resource, &object, self.now())))
+        Ok(answer::json(StatusCode::OK, form.object(self.resource, &object)))
     }
 
     async fn list(&self) -> Answered {
         let form = self.form()?;
         let (parameters, selection) = self.selection()?;
         let page = read::list(self.cluster, &selection, &parameters).await?;
-        Ok(answer::json(StatusCode::OK, form.list(self.resource, &page, self.now())))
+        Ok(answer::json(StatusCode::OK, form.list(self.resource, &page)))
     }
 
     async fn watch(&self) -> Answered {
@@ -84,7 +84,6 @@ impl ResourceRequest<'_> {
         let sending = Sending {
             resource: self.resource,
             form,
-            clock: self.cluster.clock,
             bookmarks: parameters.allow_bookmarks,
             bookmark_period: self.cluster.clock.lasts(self.cluster.config.bookmark_period),
             deadline: Instant::now() + Duration::from_secs(seconds.min(LONGEST)),
@@ -97,33 +96,43 @@ impl ResourceRequest<'_> {
             return Err(Refusal::method_not_allowed("create", self.resource));
         }
         let form = self.form()?;
-        self.check_fields(self.body)?;
         let object = write::create(self.cluster, &self.target(), self.content_type, self.body)?;
-        Ok(answer::json(StatusCode::CREATED, form.object(self.resource, &object, self.now())))
+        Ok(answer::json(StatusCode::CREATED, form.object(self.resource, &object)))
     }
 
     fn update(&self) -> Answered {
         let form = self.form()?;
-        self.check_fields(self.body)?;
         let object = write::update(self.cluster, &self.target(), self.content_type, self.body)?;
-        Ok(answer::json(StatusCode::OK, form.object(self.resource, &object, self.now())))
+        Ok(answer::json(StatusCode::OK, form.object(self.resource, &object)))
     }
 
     fn patch(&self) -> Answered {
+        let media_type = self.content_type.split(';').next().unwrap_or_default().trim();
+        if media_type == patch::server_side::MEDIA_TYPE {
+            return self.apply();
+        }
         let form = self.form()?;
         let object = write::patch(self.cluster, &self.target(), |object| {
-            patch::apply(self.resource, self.content_type, object, self.body)
-                .map_err(|error| Refusal::other(error.status, error.message))
-                .and_then(|patched| self.check_fields(patched.to_string().as_bytes()).map(|()| patched))
+            patch::apply(self.content_type, object, self.body).map_err(|error| Refusal::other(error.status, error.message))
         })?;
-        Ok(answer::json(StatusCode::OK, form.object(self.resource, &object, self.now())))
+        Ok(answer::json(StatusCode::OK, form.object(self.resource, &object)))
+    }
+
+    fn apply(&self) -> Answered {
+        let form = self.form()?;
+        let manager = query::first(self.query, "fieldManager").unwrap_or_default();
+        let (status, object) = match write::apply(self.cluster, &self.target(), &manager, self.body)? {
+            Applied::Created(object) => (StatusCode::CREATED, object),
+            Applied::Merged(object) => (StatusCode::OK, object),
+        };
+        Ok(answer::json(status, form.object(self.resource, &object)))
     }
 
     fn delete(&self) -> Answered {
         let deleted = write::delete(self.cluster, &self.target(), self.body)?;
         let returns_object = RETURN_DELETED.contains(&self.resource.name) || matches!(deleted, Deleted::Marked(_));
         if returns_object {
-            return Ok(answer::json(StatusCode::OK, self.form()?.object(self.resource, deleted.object(), self.now())));
+            return Ok(answer::json(StatusCode::OK, self.form()?.object(self.resource, deleted.object())));
         }
         let mut details = serde_json::json!({"name": self.info.name, "kind": self.resource.name, "uid": deleted.object().uid()});
         if let Some(fields) = details.as_object_mut().filter(|_| !self.resource.group.is_empty()) {
@@ -143,28 +152,11 @@ impl ResourceRequest<'_> {
         let (parameters, selection) = self.selection()?;
         let page = read::list(self.cluster, &selection, &parameters).await?;
         write::delete_collection(self.cluster, &self.target(), &page.items, self.body)?;
-        Ok(answer::json(StatusCode::OK, form.list(self.resource, &page, self.now())))
-    }
-
-    /// Refuses unknown fields if the client requests strict validation; otherwise they are kept.
-    fn check_fields(&self, body: &[u8]) -> Result<(), Refusal> {
-        let is_strict = query::first(self.query, "fieldValidation").is_some_and(|value| value == "Strict");
-        // A body that is not JSON is refused when it is decoded.
-        let Some(object) = serde_json::from_slice(body).ok().filter(|_| is_strict) else { return Ok(()) };
-        let unknown = openapi::unknown_fields(self.resource, &object);
-        if unknown.is_empty() {
-            Ok(())
-        } else {
-            Err(Refusal::bad_request(format!("strict decoding error: {}", unknown.join(", "))))
-        }
-    }
-
-    pub(super) fn now(&self) -> SystemTime {
-        self.cluster.clock.wall()
+        Ok(answer::json(StatusCode::OK, form.list(self.resource, &page)))
     }
 
     pub(super) fn form(&self) -> Result<Form, Refusal> {
-        Form::negotiate(self.accept, &query::first(self.query, "includeObject").unwrap_or_default())
+        Form::negotiate(self.accept)
     }
 
     fn selection(&self) -> Result<(Parameters, Selection), Refusal> {

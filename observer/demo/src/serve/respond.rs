@@ -51,7 +51,8 @@ impl Responder {
         let query = head.uri.query().unwrap_or_default();
         let info = RequestInfo::parse(head.method.as_str(), &path, &ListOptions::parse(query), "");
         let Some(found) = &info.resource else { return Ok(self.document(&path, &head.headers)) };
-        let Some(resource) = api::find(&found.group, &found.version, &found.resource) else { return Ok(answer::no_such_page()) };
+        let resource = self.cluster.lock().find(&found.group, &found.version, &found.resource);
+        let Some(resource) = resource else { return Ok(answer::no_such_page()) };
         let fault = self.cluster.lock().faults.refusal();
         if let Some(refusal) = fault {
             return Err(refusal);
@@ -101,7 +102,9 @@ impl Responder {
             return answer::with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", ResponseBody::whole(text));
         }
         let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let Some(document) = api::discovery::answer(path, accept).or_else(|| api::openapi::answer(path, accept)) else {
+        let resources = self.cluster.lock().resources().to_vec();
+        let document = api::discovery::answer(path, accept, &resources).or_else(|| api::openapi::answer(path, &resources));
+        let Some(document) = document else {
             return answer::no_such_page();
         };
         let status = StatusCode::from_u16(document.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

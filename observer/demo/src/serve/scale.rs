@@ -22,8 +22,7 @@ impl ResourceRequest<'_> {
             }
             Verb::Update => write::replace_scale(self.cluster, &self.target(), self.content_type, self.body)?,
             Verb::Patch => write::change_scale(self.cluster, &self.target(), |present| {
-                patch::apply(&scale::SCALE, self.content_type, present, self.body)
-                    .map_err(|error| Refusal::other(error.status, error.message))
+                patch::apply(self.content_type, present, self.body).map_err(|error| Refusal::other(error.status, error.message))
             })?,
             Verb::List | Verb::Watch | Verb::Create | Verb::Delete | Verb::DeleteCollection | Verb::Proxy | Verb::Other => {
                 return Err(Refusal::no_such_method());
@@ -31,6 +30,6 @@ impl ResourceRequest<'_> {
         };
         let scale = scale::of(&workload.typed(&self.resource.api_version(), self.resource.kind));
         let scale = Object::at_revision(scale, workload.revision());
-        Ok(answer::json(StatusCode::OK, self.form()?.object(&scale::SCALE, &scale, self.now())))
+        Ok(answer::json(StatusCode::OK, self.form()?.object(&scale::SCALE, &scale)))
     }
 }

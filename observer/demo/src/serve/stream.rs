@@ -11,7 +11,6 @@ use tokio::time::{Instant, sleep_until};
 
 use super::form::Form;
 use crate::api::Resource;
-use crate::clock::Clock;
 use crate::read::Watch;
 use crate::store::Object;
 use crate::watchers::WatchEvent;
@@ -30,19 +29,11 @@ const BEFORE_END: Duration = Duration::from_secs(2);
 pub(super) struct Sending {
     pub(super) resource: &'static Resource,
     pub(super) form: Form,
-    pub(super) clock: Clock,
     pub(super) bookmarks: bool,
     /// Real time between two bookmarks.
     pub(super) bookmark_period: Duration,
     /// The time at which the server ends the watch.
     pub(super) deadline: Instant,
-}
-
-/// The position of an event in its watch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    First,
-    Later,
 }
 
 impl Sending {
@@ -55,9 +46,8 @@ impl Sending {
 
     async fn send(self, mut watch: Watch, sender: mpsc::Sender<Bytes>) {
         let mut part = BytesMut::new();
-        let mut place = Place::First;
         for event in std::mem::take(&mut watch.initial) {
-            self.write(&event, std::mem::replace(&mut place, Place::Later), &mut part);
+            self.write(&event, &mut part);
             if part.len() >= LARGEST_PART && sender.send(part.split().freeze()).await.is_err() {
                 return;
             }
@@ -78,9 +68,9 @@ impl Sending {
                 }
                 event = events.recv() => {
                     let Some(event) = event else { return };
-                    self.write(&event, std::mem::replace(&mut place, Place::Later), &mut part);
+                    self.write(&event, &mut part);
                     while part.len() < LARGEST_PART && let Ok(event) = events.try_recv() {
-                        self.write(&event, Place::Later, &mut part);
+                        self.write(&event, &mut part);
                     }
                     if sender.send(part.split().freeze()).await.is_err() {
                         return;
@@ -97,13 +87,9 @@ impl Sending {
         last.map_or(periodic, |last| last.min(periodic))
     }
 
-    fn write(&self, event: &WatchEvent, place: Place, part: &mut BytesMut) {
+    fn write(&self, event: &WatchEvent, part: &mut BytesMut) {
         let write_object = |kind: &str, object: &Object, part: &mut BytesMut| {
-            let now = self.clock.wall();
-            let object = match place {
-                Place::First => self.form.object(self.resource, object, now),
-                Place::Later => self.form.watched(self.resource, object, now),
-            };
+            let object = self.form.object(self.resource, object);
             write_event(kind, object.trim_ascii_end(), part);
         };
         match event {

@@ -8,6 +8,7 @@ use super::incoming::{decode, is_name, place};
 use super::target::Target;
 use crate::api;
 use crate::cluster::{Cluster, State, random_hex};
+use crate::custom;
 use crate::refusal::Refusal;
 use crate::store::{Object, WriteError};
 
@@ -21,24 +22,29 @@ const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 pub(crate) fn create(cluster: &Cluster, target: &Target, content_type: &str, body: &[u8]) -> Result<Arc<Object>, Refusal> {
     let mut object = decode(target, content_type, body)?;
     let name = prepare(cluster, target, &mut object)?;
-    cluster.change(|state| {
-        check_namespace(state, target)?;
-        let key = state.key(target.resource, &target.namespace, &name);
-        if state.store.get(&key).is_some() {
-            state.counters.etcd(target.resource, "create", 1);
-            // Upstream checks whether the other one is being deleted.
-            state.counters.etcd(target.resource, "get", 1);
-            return Err(Refusal::already_exists(target.resource, &name));
-        }
-        if target.dry_run {
-            return Ok(Arc::new(Object::at_revision(Value::Object(object), 0)));
-        }
-        let change = state.put(target.resource, &key, 0, Value::Object(object)).map_err(|error| match error {
-            WriteError::Conflict => Refusal::already_exists(target.resource, &name),
-            WriteError::Full => full(),
-        })?;
-        Ok(change.object)
-    })
+    cluster.change(|state| insert(state, target, &name, object))
+}
+
+/// Writes an object that does not exist yet.
+pub(super) fn insert(state: &mut State, target: &Target, name: &str, object: Map<String, Value>) -> Result<Arc<Object>, Refusal> {
+    // Its definition may be gone since the path was read.
+    state.storage(target.resource).ok_or_else(Refusal::unknown_path)?;
+    check_namespace(state, target)?;
+    let key = state.key(target.resource, &target.namespace, name);
+    if state.store.get(&key).is_some() {
+        state.counters.etcd(target.resource, "create", 1);
+        // Upstream checks whether the other one is being deleted.
+        state.counters.etcd(target.resource, "get", 1);
+        return Err(Refusal::already_exists(target.resource, name));
+    }
+    if target.dry_run {
+        return Ok(Arc::new(Object::at_revision(Value::Object(object), 0)));
+    }
+    let change = state.put(target.resource, &key, 0, Value::Object(object)).map_err(|error| match error {
+        WriteError::Conflict => Refusal::already_exists(target.resource, name),
+        WriteError::Full => full(),
+    })?;
+    Ok(change.object)
 }
 
 /// The store is full.
@@ -46,7 +52,8 @@ pub(super) fn full() -> Refusal {
     Refusal::internal("etcdserver: mvcc: database space exceeded")
 }
 
-fn prepare(cluster: &Cluster, target: &Target, object: &mut Map<String, Value>) -> Result<String, Refusal> {
+/// Checks a new object, and sets the metadata and the defaults that a server sets. Returns its name.
+pub(super) fn prepare(cluster: &Cluster, target: &Target, object: &mut Map<String, Value>) -> Result<String, Refusal> {
     let kind = target.resource.kind;
     if target.has_status() {
         object.remove("status");
@@ -79,11 +86,24 @@ fn prepare(cluster: &Cluster, target: &Target, object: &mut Map<String, Value>) 
     for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields", "generation"] {
         metadata.remove(field);
     }
-    if target.has_generation() {
+    if target.resource.has_generation {
         metadata.insert("generation".to_owned(), 1.into());
     }
-    set_defaults(target, &name, object);
+    if target.resource.is_definition() {
+        check_definition(target, object)?;
+        custom::set_status(object, &cluster.clock.timestamp());
+    } else {
+        set_defaults(target, &name, object);
+    }
     Ok(name)
+}
+
+/// Checks a custom resource definition.
+pub(super) fn check_definition(target: &Target, object: &Map<String, Value>) -> Result<(), Refusal> {
+    custom::check(object).map_err(|(field, message)| {
+        let name = object.get("metadata").and_then(|metadata| metadata.get("name")).and_then(Value::as_str).unwrap_or_default();
+        Refusal::invalid(target.resource.group, target.resource.kind, name, &[(field, "FieldValueInvalid", message)])
+    })
 }
 
 /// Defaults that clients read even from a server without controllers.
@@ -105,7 +125,9 @@ fn set_defaults(target: &Target, name: &str, object: &mut Map<String, Value>) {
                 spec.entry("securityContext").or_insert_with(|| json!({}));
             }
         }
-        _other if target.has_status() => {
+        _other
+            if target.has_status() && api::find(target.resource.group, target.resource.version, target.resource.name).is_some() =>
+        {
             object.insert("status".to_owned(), json!({}));
         }
         _other => {}

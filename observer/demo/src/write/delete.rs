@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 use super::create::full;
 use super::target::{Part, Target};
 use super::update::has_finalizers;
-use crate::api;
+use crate::api::Resource;
 use crate::cluster::{Cluster, State};
+use crate::custom;
 use crate::refusal::Refusal;
 use crate::store::{Object, WriteError};
 
@@ -48,7 +49,12 @@ pub(crate) fn delete(cluster: &Cluster, target: &Target, body: &[u8]) -> Result<
         if has_finalizers(present.value()) {
             return mark(state, target, &key, &present, &now).map(Deleted::Marked);
         }
-        let change = state.delete(target.resource, &key, present.revision()).map_err(|error| refuse(target, error))?;
+        if target.resource.is_definition() {
+            delete_defined(state, &present)?;
+        }
+        let change = state
+            .delete(target.resource, &key, present.revision())
+            .map_err(|error| refuse(target.resource, &target.name, error))?;
         Ok(Deleted::Gone(change.object))
     })
 }
@@ -102,34 +108,42 @@ fn mark(state: &mut State, target: &Target, key: &str, present: &Arc<Object>, no
         metadata.insert("deletionTimestamp".to_owned(), now.into());
         metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(0));
     }
-    let change = state.put(target.resource, key, present.revision(), value).map_err(|error| refuse(target, error))?;
+    let change =
+        state.put(target.resource, key, present.revision(), value).map_err(|error| refuse(target.resource, &target.name, error))?;
     Ok(change.object)
 }
 
 /// Replaces the namespace controller of a real cluster: everything in the namespace is deleted, despite finalizers.
 fn empty_namespace(state: &mut State, namespace: &str) -> Result<(), Refusal> {
-    for resource in api::resources().iter().filter(|resource| resource.namespaced) {
+    let namespaced: Vec<_> = state.resources().iter().copied().filter(|resource| resource.namespaced).collect();
+    for resource in namespaced {
         let prefix = state.key(resource, namespace, "");
-        let present = state.store.revision();
-        // The current revision can always be read.
-        let entries: Vec<_> = state.store.range(&prefix, "", present).into_iter().flatten().collect();
-        for entry in entries {
-            let target = Target {
-                resource,
-                namespace: namespace.to_owned(),
-                name: entry.object.name().to_owned(),
-                part: Part::Main,
-                dry_run: false,
-            };
-            state.delete(resource, &entry.key, entry.object.revision()).map_err(|error| refuse(&target, error))?;
-        }
+        delete_below(state, resource, &prefix)?;
     }
     Ok(())
 }
 
-fn refuse(target: &Target, error: WriteError) -> Refusal {
+/// Replaces the finalizer of a real cluster: all objects of a definition's resource are deleted, despite finalizers of their own.
+fn delete_defined(state: &mut State, definition: &Object) -> Result<(), Refusal> {
+    // All versions share their objects.
+    let Some(resource) = custom::resources(definition.value()).first().copied() else { return Ok(()) };
+    let prefix = state.storage(resource).map(|storage| storage.prefix.clone()).unwrap_or_default();
+    delete_below(state, resource, &prefix)
+}
+
+fn delete_below(state: &mut State, resource: &'static Resource, prefix: &str) -> Result<(), Refusal> {
+    // The current revision can always be read.
+    let entries: Vec<_> = state.store.range(prefix, "", state.store.revision()).into_iter().flatten().collect();
+    for entry in entries {
+        let deleted = state.delete(resource, &entry.key, entry.object.revision());
+        deleted.map_err(|error| refuse(resource, entry.object.name(), error))?;
+    }
+    Ok(())
+}
+
+fn refuse(resource: &Resource, name: &str, error: WriteError) -> Refusal {
     match error {
-        WriteError::Conflict => Refusal::conflict(target.resource, &target.name, "the object has been modified"),
+        WriteError::Conflict => Refusal::conflict(resource, name, "the object has been modified"),
         WriteError::Full => full(),
     }
 }

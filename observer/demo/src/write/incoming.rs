@@ -22,12 +22,17 @@ pub(super) fn decode(target: &Target, content_type: &str, body: &[u8]) -> Result
              application/vnd.kubernetes.protobuf, not {media_type}"
         )));
     }
-    let mut object: Map<String, Value> = serde_json::from_slice(body).map_err(|error| {
+    let object: Map<String, Value> = serde_json::from_slice(body).map_err(|error| {
         Refusal::bad_request(format!(
             "{} in version {:?} cannot be handled as a {}: {error}",
             target.resource.kind, target.resource.version, target.resource.kind
         ))
     })?;
+    checked(target, object)
+}
+
+/// Checks the type of an object, and gives it metadata.
+pub(super) fn checked(target: &Target, mut object: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
     check_type(target, &object)?;
     match object.get_mut("metadata") {
         None | Some(Value::Null) => {

@@ -1,5 +1,6 @@
 //! Creation, replacement, patching and deletion of objects.
 
+mod apply;
 mod create;
 mod delete;
 mod incoming;
@@ -7,6 +8,7 @@ mod scale;
 mod target;
 mod update;
 
+pub(super) use apply::{Applied, apply};
 pub(super) use create::create;
 pub(super) use delete::{Deleted, delete, delete_collection};
 pub(super) use incoming::LARGEST_BODY;

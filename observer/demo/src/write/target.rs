@@ -29,9 +29,4 @@ impl Target {
     pub(super) fn has_status(&self) -> bool {
         self.resource.subresources.iter().any(|subresource| subresource.name == "status")
     }
-
-    /// Whether the server counts changes of the specification.
-    pub(super) fn has_generation(&self) -> bool {
-        matches!(self.resource.group, "apps" | "batch")
-    }
 }

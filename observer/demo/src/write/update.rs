@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::create::full;
+use super::create::{check_definition, full};
 use super::incoming::{check_name, decode, place};
 use super::target::{Part, Target};
 use crate::cluster::{Cluster, State};
@@ -14,8 +14,16 @@ use crate::refusal::Refusal;
 use crate::store::{Object, WriteError};
 
 /// Metadata that only the server sets.
-const KEPT: &[&str] =
-    &["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
+const KEPT: &[&str] = &[
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "managedFields",
+];
 
 /// Replaces an object with the body of a request.
 pub(crate) fn update(cluster: &Cluster, target: &Target, content_type: &str, body: &[u8]) -> Result<Arc<Object>, Refusal> {
@@ -46,11 +54,11 @@ pub(crate) fn patch(
 }
 
 /// Counts etcd reads as upstream's update does: it uses the cached object first, and after a failure the object in the store.
-fn attempt(
+pub(super) fn attempt<T>(
     cluster: &Cluster,
     target: &Target,
-    write: impl FnOnce(&mut State) -> Result<Arc<Object>, Refusal>,
-) -> Result<Arc<Object>, Refusal> {
+    write: impl FnOnce(&mut State) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
     cluster.change(|state| {
         let outcome = write(state);
         if outcome.is_err() {
@@ -68,6 +76,19 @@ fn present(state: &State, target: &Target) -> Result<Arc<Object>, Refusal> {
 fn replace(state: &mut State, target: &Target, present: &Object, object: Map<String, Value>) -> Result<Arc<Object>, Refusal> {
     check_preconditions(target, present, &object)?;
     let next = merge(target, present, object);
+    commit(state, target, present, next)
+}
+
+/// Writes the next state of an object, unless it is the present one.
+pub(super) fn commit(
+    state: &mut State,
+    target: &Target,
+    present: &Object,
+    next: Map<String, Value>,
+) -> Result<Arc<Object>, Refusal> {
+    if target.resource.is_definition() {
+        check_definition(target, &next)?;
+    }
     let candidate = Object::at_revision(Value::Object(next), present.revision());
     if target.dry_run || candidate.value() == present.value() {
         return Ok(Arc::new(candidate));
@@ -90,7 +111,7 @@ pub(super) fn has_finalizers(object: &Value) -> bool {
     object.pointer("/metadata/finalizers").and_then(Value::as_array).is_some_and(|finalizers| !finalizers.is_empty())
 }
 
-fn check_preconditions(target: &Target, present: &Object, object: &Map<String, Value>) -> Result<(), Refusal> {
+pub(super) fn check_preconditions(target: &Target, present: &Object, object: &Map<String, Value>) -> Result<(), Refusal> {
     let text =
         |field: &str| object.get("metadata").and_then(|metadata| metadata.get(field)).and_then(Value::as_str).unwrap_or_default();
     let (revision, uid) = (text("resourceVersion"), text("uid"));
@@ -111,7 +132,7 @@ fn modified(target: &Target) -> Refusal {
 }
 
 /// The object to write: fields that this path may not change stay.
-fn merge(target: &Target, present: &Object, mut object: Map<String, Value>) -> Map<String, Value> {
+pub(super) fn merge(target: &Target, present: &Object, mut object: Map<String, Value>) -> Map<String, Value> {
     let present_fields = present.value().as_object().cloned().unwrap_or_default();
     if target.part == Part::Status {
         let status = object.remove("status");
@@ -122,22 +143,30 @@ fn merge(target: &Target, present: &Object, mut object: Map<String, Value>) -> M
     if target.has_status() {
         set(&mut object, "status", present_fields.get("status").cloned());
     }
-    let is_same_spec = object.get("spec") == present_fields.get("spec");
+    let is_same = is_same_but_for_metadata(&object, &present_fields);
     if let (Some(metadata), Some(before)) =
         (object.get_mut("metadata").and_then(Value::as_object_mut), present_fields.get("metadata").and_then(Value::as_object))
     {
         for field in KEPT {
             set(metadata, field, before.get(*field).cloned());
         }
-        if target.has_generation() && !is_same_spec {
+        if target.resource.has_generation && !is_same {
             let generation = before.get("generation").and_then(Value::as_u64).unwrap_or(0);
             metadata.insert("generation".to_owned(), (generation + 1).into());
         }
-        metadata.remove("managedFields");
     }
     object.remove("apiVersion");
     object.remove("kind");
     object
+}
+
+/// Whether two states differ at most in their metadata, their status and their type.
+fn is_same_but_for_metadata(object: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+    let counts = |name: &String| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata" | "status");
+    let differs = |one: &Map<String, Value>, other: &Map<String, Value>| {
+        one.iter().any(|(name, value)| counts(name) && other.get(name) != Some(value))
+    };
+    !differs(object, other) && !differs(other, object)
 }
 
 fn set(fields: &mut Map<String, Value>, name: &str, value: Option<Value>) {

@@ -3,26 +3,21 @@
 use serde_json::{Map, Value};
 
 use super::error::Error;
-use super::{json_patch, merge_fields, strategic};
-use crate::api::Resource;
+use super::{json_patch, strategic};
 
 const JSON_PATCH: &str = "application/json-patch+json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json";
-/// Server-side apply, in its two encodings.
-const APPLY_PATCHES: [&str; 2] = ["application/apply-patch+yaml", "application/apply-patch+cbor"];
 
 /// Applies `patch` to `object`, in the format that `content_type` names.
 ///
 /// The caller must bound the length of `patch`, as a real server bounds each body (3 MiB). Time and memory are then proportional to
-/// patch and object. The parser accepts 128 levels. Fields that the demo does not know are kept, whereas a real server drops them.
-/// The fields of the result are not validated, but the result is an object.
+/// patch and object. The parser accepts 128 levels. The fields of the result are not validated, but the result is an object.
 ///
 /// # Errors
-/// 400 for a patch that cannot be parsed, 413 for one that costs too much, 415 for other content types, including server-side
-/// apply. 422 for a patch that does not fit the object. 500 where kube-apiserver also answers 500, mostly for a list element
-/// without its merge key.
-pub fn apply(resource: &Resource, content_type: &str, object: &Value, patch: &[u8]) -> Result<Value, Error> {
+/// 400 for a patch that cannot be parsed, 413 for one that costs too much, 415 for other content types. 422 for a patch that does
+/// not fit the object. 500 where kube-apiserver also answers 500, mostly for a list element without its merge key.
+pub fn apply(content_type: &str, object: &Value, patch: &[u8]) -> Result<Value, Error> {
     let content_type = content_type.split(';').next().unwrap_or_default().trim();
     match content_type {
         JSON_PATCH => json_patch::apply(object, patch),
@@ -34,12 +29,8 @@ pub fn apply(resource: &Resource, content_type: &str, object: &Value, patch: &[u
         }
         STRATEGIC_MERGE_PATCH => {
             let patch = parsed_object(patch).map_err(Error::bad_request)?;
-            let original = object.as_object().cloned().unwrap_or_default();
-            strategic::merge(original, patch, merge_fields::of_resource(resource)).map(Value::Object)
+            strategic::merge(object.as_object().cloned().unwrap_or_default(), patch).map(Value::Object)
         }
-        apply if APPLY_PATCHES.contains(&apply) => Err(Error::unsupported_media_type(format!(
-            "the body of the request was in an unknown format - accepted media types include: {JSON_PATCH}, {MERGE_PATCH}, {STRATEGIC_MERGE_PATCH}"
-        ))),
         _ => Err(Error::unsupported_media_type("415: Unsupported Media Type")),
     }
 }

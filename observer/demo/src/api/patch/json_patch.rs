@@ -34,9 +34,20 @@ pub(super) fn apply(object: &Value, patch: &[u8]) -> Result<Value, Error> {
         }
         let operation: PatchOperation = serde_json::from_value(operation).map_err(|_reason| refused())?;
         account.charge(&patched, &operation)?;
+        if tests_absence(&patched, &operation) {
+            continue;
+        }
         patch_unsafe(&mut patched, &[operation]).map_err(|_reason| refused())?;
     }
     if patched.is_object() { Ok(patched) } else { Err(refused()) }
+}
+
+/// Whether the operation tests for null, and the field does not exist. The API server's library accepts that, and clients such as the
+/// finalizers of kube-rs rely on it (evanphx/json-patch v4.13, `Patch.test`).
+fn tests_absence(object: &Value, operation: &PatchOperation) -> bool {
+    let PatchOperation::Test(test) = operation else { return false };
+    let parent = test.path.parent().and_then(|parent| object.pointer(parent.as_str()));
+    test.value.is_null() && parent.is_some_and(Value::is_object) && object.pointer(test.path.as_str()).is_none()
 }
 
 /// The API server does not name the operation that failed.
