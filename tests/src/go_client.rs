@@ -1,4 +1,5 @@
-//! Builds the Go programs `client`, which uses an API server as client-go does, and `late`, which keeps one HTTP/2 connection open.
+//! Builds the Go programs `client`, which uses an API server as client-go does, `controllers`, and `late`, which keeps one HTTP/2
+//! connection open.
 
 use std::path::PathBuf;
 
@@ -16,6 +17,20 @@ pub fn go_client() -> Result<PathBuf> {
         folder: &folder,
         module_file: "go.mod",
         version: &required_version(&folder.join("go.mod"), "k8s.io/client-go")?,
+        link_flags: "",
+        first_build_takes: "one or two minutes",
+    };
+    program.build(&folders::cluster_cache())
+}
+
+/// Builds `controllers` unless this machine has it. It needs Go and takes a minute or two.
+pub fn go_controllers() -> Result<PathBuf> {
+    let folder = folders::go_sources().join("controllers");
+    let program = GoProgram {
+        name: "controllers",
+        folder: &folder,
+        module_file: "go.mod",
+        version: &required_version(&folder.join("go.mod"), "sigs.k8s.io/controller-runtime")?,
         link_flags: "",
         first_build_takes: "one or two minutes",
     };

@@ -66,7 +66,7 @@ pub use digest::{Digest, Hasher};
 pub use exec_session::{ExecSession, Finished};
 pub use field_lines::field_line;
 pub use folders::{accuracy_folder, faults_folder, soak_folder};
-pub use go_client::{go_client, go_late_client};
+pub use go_client::{go_client, go_controllers, go_late_client};
 pub use go_hpack::{GoBlock, go_blocks};
 pub use go_twins::{GoLink, GoToolchain, GoTwins};
 pub use held_exec::HeldExec;

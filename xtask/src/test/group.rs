@@ -28,6 +28,8 @@ pub(crate) enum Group {
     /// The tests of the same binary with a real kube-apiserver and clients of all kinds: those in modules whose names start with
     /// `cluster_`
     KernelCluster,
+    /// Unmodified controllers of client-go, controller-runtime, kube-rs and Python with the demo API server
+    Controllers,
     /// Clients of many releases during faults, with watchtap and without
     Faults,
     /// End-to-end stories, each with real clients and a real kube-apiserver
@@ -41,7 +43,7 @@ type CargoArgs = Vec<String>;
 
 impl Group {
     /// In order of execution: the groups that fail fastest come first.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Unit,
         Self::It,
         Self::Kernel,
@@ -49,6 +51,7 @@ impl Group {
         Self::KernelCgroups,
         Self::KernelLibraries,
         Self::KernelCluster,
+        Self::Controllers,
         Self::Cluster,
         Self::Kubectl,
         Self::Stories,
@@ -67,6 +70,7 @@ impl Group {
             Self::KernelCgroups => "kernel-cgroups",
             Self::KernelLibraries => "kernel-libraries",
             Self::KernelCluster => "kernel-cluster",
+            Self::Controllers => "controllers",
             Self::Faults => "faults",
             Self::Stories => "stories",
             Self::Soak => "soak",
@@ -129,6 +133,7 @@ impl Group {
             Self::KernelCgroups => &[&["--test", "kernel", "--", "cgroup"]],
             Self::KernelLibraries => &[&["--test", "kernel", "--", "--nocapture", "tls_library"]],
             Self::KernelCluster => &[&["--test", "kernel", "--", "cluster_"]],
+            Self::Controllers => &[&["--test", "controllers"]],
             // These tests mostly wait.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
             Self::Stories => &[&["--test", "stories", "--", "--test-threads", "4"]],
@@ -159,6 +164,7 @@ impl Group {
                 let missing = machine.no_probes().or_else(|| machine.no_go()).or_else(|| machine.no_kubectl());
                 missing.or_else(|| machine.lacks(&["python3", "curl", "node"]))
             }
+            Self::Controllers => machine.no_go().or_else(|| machine.lacks(&["python3"])),
             Self::Faults => machine.no_go().or_else(|| machine.no_kubectl()),
             Self::Stories | Self::Soak => machine.no_go(),
         }
