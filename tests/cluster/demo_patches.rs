@@ -122,7 +122,7 @@ fn demo_applies_objects_as_the_real_server_does() {
     assert_eq!((real["data"].get("two"), demo.get("data")), (None, None), "a field of no manager is gone");
 }
 
-/// What managers own, and which fields they own.
+/// The managers with their fields, and the values of those fields.
 fn own_fields(object: &Value) -> Vec<Value> {
     let entries = object["metadata"]["managedFields"].as_array().unwrap();
     let mut fields: Vec<Value> =

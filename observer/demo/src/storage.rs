@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::api::{self, Resource};
+use super::api::Resource;
 use super::cache::{CacheState, WatchCache};
 use super::counters::Counters;
 use super::store::{Change, Store};
@@ -107,7 +107,7 @@ fn folder(resource: &Resource) -> String {
         ("", "services") => "services/specs".to_owned(),
         ("", "nodes") => "minions".to_owned(),
         // The API server of custom resources puts the group first.
-        (group, name) if resource.is_definition() || api::resources().iter().all(|built_in| built_in.group != group) => {
+        (group, name) if resource.is_definition() || resource.is_custom() => {
             format!("{group}/{name}")
         }
         (_, name) => name.to_owned(),

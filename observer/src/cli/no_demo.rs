@@ -1,12 +1,14 @@
 //! `watchtap demo` in a build without the feature `demo`: it is not in the help, and states why it does nothing.
 
 use std::ffi::OsString;
+use std::future::{Ready, ready};
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
 
 use super::follow::Follow;
+use crate::error_chain;
 use crate::printable::print_message;
 
 /// Nothing among the examples.
@@ -23,6 +25,7 @@ pub(super) struct Demo {
 }
 
 impl Demo {
+    #[expect(clippy::unused_self, reason = "the demo of other builds has this method")]
     pub(super) fn run(&self) -> ExitCode {
         print_message(ABSENT);
         ExitCode::from(2)
@@ -30,6 +33,6 @@ impl Demo {
 }
 
 /// Fails, with the reason why there is no cluster to watch.
-pub(super) async fn play_instead(_follow: &Follow, why: &anyhow::Error) -> Result<ExitCode> {
-    Err(anyhow!("no cluster to watch: {why:#}; {ABSENT}"))
+pub(super) fn play_instead(_follow: &Follow, why: &anyhow::Error) -> Ready<Result<ExitCode>> {
+    ready(Err(anyhow!("no cluster to watch: {}; {ABSENT}", error_chain::in_words(why.as_ref()))))
 }

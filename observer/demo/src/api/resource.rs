@@ -68,6 +68,12 @@ impl Resource {
         format!("{}List", self.kind)
     }
 
+    /// Whether a client defined it. Custom resources are never in a group of the table.
+    #[must_use]
+    pub fn is_custom(&self) -> bool {
+        RESOURCES.iter().all(|built_in| built_in.group != self.group)
+    }
+
     /// Whether this is the resource of custom resource definitions.
     #[must_use]
     pub fn is_definition(&self) -> bool {

@@ -18,14 +18,13 @@ struct Spec {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct Names {
     plural: String,
     kind: String,
     #[serde(default)]
     singular: String,
-    #[serde(default)]
-    short_names: Vec<String>,
+    #[serde(default, rename = "shortNames")]
+    short: Vec<String>,
     #[serde(default)]
     categories: Vec<String>,
 }
@@ -105,7 +104,7 @@ fn described(spec: &Spec) -> Vec<Described> {
         },
         kind: spec.names.kind.clone(),
         namespaced: spec.scope == "Namespaced",
-        short_names: spec.names.short_names.clone(),
+        short_names: spec.names.short.clone(),
         categories: spec.names.categories.clone(),
         has_status: version.subresources.contains_key("status"),
     };

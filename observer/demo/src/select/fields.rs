@@ -126,7 +126,8 @@ impl Term {
 }
 
 fn fields_of(resource: &Resource) -> &'static [(&'static str, &'static str)] {
-    FIELDS.iter().find(|(name, _)| *name == resource.name).map_or(&[], |(_, fields)| *fields)
+    let built_in = FIELDS.iter().filter(|_| !resource.is_custom()).find(|(name, _)| *name == resource.name);
+    built_in.map_or(&[], |(_, fields)| *fields)
 }
 
 fn absent_value(resource: &Resource, field: &str) -> Option<&'static str> {

@@ -130,7 +130,8 @@ impl ResourceRequest<'_> {
 
     fn delete(&self) -> Answered {
         let deleted = write::delete(self.cluster, &self.target(), self.body)?;
-        let returns_object = RETURN_DELETED.contains(&self.resource.name) || matches!(deleted, Deleted::Marked(_));
+        let is_returned = RETURN_DELETED.contains(&self.resource.name) && !self.resource.is_custom();
+        let returns_object = is_returned || matches!(deleted, Deleted::Marked(_));
         if returns_object {
             return Ok(answer::json(StatusCode::OK, self.form()?.object(self.resource, deleted.object())));
         }

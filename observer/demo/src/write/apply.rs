@@ -46,10 +46,10 @@ pub(crate) fn apply(cluster: &Cluster, target: &Target, manager: &str, body: &[u
             place(target, metadata)?;
         }
         check_preconditions(target, &present, &merged)?;
-        let managed = merged.get("metadata").and_then(|metadata| metadata.get("managedFields")).cloned();
+        let owners = merged.get("metadata").and_then(|metadata| metadata.get("managedFields")).cloned();
         let mut next = merge(target, &present, merged);
-        if let (Some(managed), Some(metadata)) = (managed, next.get_mut("metadata").and_then(Value::as_object_mut)) {
-            metadata.insert("managedFields".to_owned(), managed);
+        if let (Some(owners), Some(metadata)) = (owners, next.get_mut("metadata").and_then(Value::as_object_mut)) {
+            metadata.insert("managedFields".to_owned(), owners);
         }
         commit(state, target, &present, next).map(Applied::Merged)
     })

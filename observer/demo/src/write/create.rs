@@ -125,9 +125,7 @@ fn set_defaults(target: &Target, name: &str, object: &mut Map<String, Value>) {
                 spec.entry("securityContext").or_insert_with(|| json!({}));
             }
         }
-        _other
-            if target.has_status() && api::find(target.resource.group, target.resource.version, target.resource.name).is_some() =>
-        {
+        _other if target.has_status() && !target.resource.is_custom() => {
             object.insert("status".to_owned(), json!({}));
         }
         _other => {}

@@ -3,7 +3,7 @@
 //! `metadata.managedFields` has one entry for each manager that applied, in the form `FieldsV1` of 1.34
 //! (sigs.k8s.io/structured-merge-diff). It differs from a real server's in these ways:
 //!
-//! - A list is one field, which is replaced. A real server merges the lists whose type says so, such as finalizers and conditions.
+//! - A list is one field, which is replaced. A real server merges lists of some types, such as finalizers and conditions.
 //! - Only applies have entries. Creations, updates and other patches leave those of others as they are, and own nothing.
 //! - There are no conflicts: the last manager that applies a field wins, with `force` or without.
 //! - Bodies are JSON, which is also YAML. All clients that were tried send JSON.
@@ -65,7 +65,7 @@ pub fn apply(object: &Map<String, Value>, applied: &Map<String, Value>, manager:
     merge(&mut merged, applied);
     let is_same = before == Some(&owned) && merged == *object;
     if !is_same {
-        let entry = entry(applied, owned, manager);
+        let entry = entry(applied, &owned, manager);
         let entries: Vec<Value> = others.into_iter().cloned().chain([entry]).collect();
         if let Some(metadata) = merged.entry("metadata").or_insert_with(|| json!({})).as_object_mut() {
             metadata.insert(MANAGED.to_owned(), entries.into());
@@ -84,7 +84,7 @@ fn is_of(entry: &Value, manager: Manager<'_>) -> bool {
     text("manager") == manager.name && text("subresource") == manager.subresource
 }
 
-fn entry(applied: &Map<String, Value>, owned: Map<String, Value>, manager: Manager<'_>) -> Value {
+fn entry(applied: &Map<String, Value>, owned: &Map<String, Value>, manager: Manager<'_>) -> Value {
     let mut entry = json!({
         "manager": manager.name,
         "operation": "Apply",
