@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Limit of every wait.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 /// Time between two looks at an object: a controller has no end to wait for.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
@@ -60,11 +60,11 @@ impl Stage {
         self.client.raw("DELETE", path, &[], b"").unwrap().success().unwrap();
     }
 
-    /// Merges a patch into an object.
+    /// Merges fields into an object.
     #[track_caller]
-    pub(super) fn change(&self, path: &str, patch: &Value) {
+    pub(super) fn change(&self, path: &str, fields: &Value) {
         let headers = [("Content-Type", "application/merge-patch+json")];
-        self.client.raw("PATCH", path, &headers, patch.to_string().as_bytes()).unwrap().success().unwrap();
+        self.client.raw("PATCH", path, &headers, fields.to_string().as_bytes()).unwrap().success().unwrap();
     }
 
     /// Waits until the answer to a GET satisfies a condition; `None` stands for 404.

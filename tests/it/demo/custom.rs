@@ -112,9 +112,9 @@ fn post(place: &Place, collection: &str, object: &Value) -> Value {
 }
 
 #[track_caller]
-fn patch(place: &Place, path: &str, patch: &Value) -> Value {
+fn patch(place: &Place, path: &str, change: &Value) -> Value {
     let headers = [("Content-Type", "application/merge-patch+json")];
-    place.client.raw("PATCH", path, &headers, patch.to_string().as_bytes()).unwrap().success().unwrap().json().unwrap()
+    place.client.raw("PATCH", path, &headers, change.to_string().as_bytes()).unwrap().success().unwrap().json().unwrap()
 }
 
 /// Applies a config map with this metadata and data. Returns the status and the object.
