@@ -23,6 +23,7 @@ pub(crate) use ends::{ENDED_AT_ONCE, Ends, SETTLING};
 pub(crate) use lifecycle::{Bound, ListenerOptions, Session, runtime};
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 pub(crate) use observed_server::ObservedServer;
+#[cfg(feature = "demo")]
 pub(crate) use private_folder::private_folder;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 pub(crate) use probe_session::ProbeSession;
