@@ -51,7 +51,7 @@ impl Decoder {
     /// open.
     pub(in super::super) fn fields(&mut self, direction: Direction, fields: &HeaderFields) {
         if self.streams.start() == Start::Middle && self.side(direction).decoding == SideState::Decoded {
-            self.side(direction).tell(fields);
+            self.side(direction).announce(fields);
         }
     }
 
@@ -59,7 +59,7 @@ impl Decoder {
     pub(in super::super) fn bytes(&mut self, direction: Direction, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>)) {
         if !self.side(direction).framing.in_sync() {
             let expected = match direction {
-                Direction::Request => self.side(direction).announced_streams(),
+                Direction::Request => self.side(direction).recovery.streams(),
                 Direction::Response => self.streams.ids(),
             };
             self.side(direction).framing.expect(expected);
@@ -69,11 +69,11 @@ impl Decoder {
             && let Some(part) = self.side(direction).framing.next(&mut rest)
         {
             if self.side(direction).framing.take_passed_block() {
-                self.side(direction).end_bytes();
+                self.side(direction).recovery.end_bytes();
             }
             self.part(direction, part, sink);
         }
-        self.side(direction).end_bytes();
+        self.side(direction).recovery.end_bytes();
     }
 
     /// Notes a gap in one direction.
@@ -81,7 +81,7 @@ impl Decoder {
         if self.side(direction).decoding == SideState::Over || gap.length == 0 {
             return;
         }
-        self.side(direction).end_bytes();
+        self.side(direction).recovery.end_bytes();
         match self.side(direction).framing.skip(gap) {
             Ok(None) => {}
             Ok(Some(piece)) => self.part(direction, Part::Piece(piece), sink),

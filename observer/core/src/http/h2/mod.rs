@@ -3,7 +3,6 @@
 //! The decoder answers nothing. An error that an endpoint would treat as a stream error ends the message. One that it would treat
 //! as a connection error ends the decoding of that direction.
 
-mod announced;
 mod decoder;
 mod flow;
 mod frame;
@@ -13,6 +12,7 @@ mod head;
 pub mod hpack;
 mod payload;
 mod per_direction;
+mod recovery;
 mod search;
 mod settings;
 mod side;

@@ -1,13 +1,13 @@
 //! The state of the decoder for one direction.
 
 use super::super::{Direction, HeaderFields, Start};
-use super::announced::Announced;
 use super::frame::{Flag, FrameHeader, FrameType, HEADER_LENGTH};
 use super::framing::Framing;
 use super::gather::Gather;
 use super::head::Fields;
 use super::hpack;
 use super::payload::Piece;
+use super::recovery::Recovery;
 use super::settings::{Change, Settings};
 use crate::redacted::Redacted;
 
@@ -20,8 +20,7 @@ const MAX_BLOCK: u64 = 1 << 20;
 pub(super) struct Side {
     pub(super) framing: Framing,
     hpack: hpack::Decoder,
-    /// The fields announced for later blocks; `None` until the first announcement.
-    announced: Option<Box<Announced>>,
+    pub(super) recovery: Recovery,
     block: Option<Block>,
     /// The frame whose payload contains the next byte.
     pub(super) frame: Frame,
@@ -103,7 +102,7 @@ impl Side {
         Self {
             framing: Framing::new(direction, start),
             hpack,
-            announced: None,
+            recovery: Recovery::default(),
             block: None,
             frame: Frame::Skipped,
             settings: Settings::new(),
@@ -115,7 +114,7 @@ impl Side {
     pub(super) fn close(&mut self) {
         self.decoding = SideState::Over;
         self.block = None;
-        self.announced = None;
+        self.recovery = Recovery::default();
         self.hpack.lose();
     }
 
@@ -169,32 +168,17 @@ impl Side {
     pub(super) fn take_block(&mut self) -> Result<Option<Block>, Stop> {
         self.hpack.finish().map_err(|error| Stop::Malformed(error.0))?;
         let mut block = self.block.take();
-        if let (Some(block), Some(announced)) = (&mut block, &mut self.announced) {
-            let trace = self.hpack.take_trace().filter(|_| !block.lost);
-            if let Some((trace, fields)) = trace.as_ref().zip(announced.explain(block.stream, trace.as_deref())) {
-                self.hpack.learn(trace, &fields);
-                block.fields = Fields::of(&fields);
-            }
+        if let Some(block) = &mut block
+            && let Some(fields) = self.recovery.recover(block.stream, block.lost, &mut self.hpack)
+        {
+            block.fields = Fields::of(&fields);
         }
         Ok(block)
     }
 
     /// Takes fields announced for later blocks.
-    pub(super) fn tell(&mut self, fields: &HeaderFields) {
-        self.hpack.trace();
-        self.announced.get_or_insert_default().add(fields);
-    }
-
-    /// Streams for which a header block is announced and has not come.
-    pub(super) fn announced_streams(&self) -> Vec<u32> {
-        self.announced.iter().flat_map(|announced| announced.streams()).collect()
-    }
-
-    /// Drops the fields announced for the next bytes, which have come or are missing.
-    pub(super) fn end_bytes(&mut self) {
-        if let Some(announced) = &mut self.announced {
-            announced.end_bytes();
-        }
+    pub(super) fn announce(&mut self, fields: &HeaderFields) {
+        self.recovery.announce(fields, &mut self.hpack);
     }
 
     /// Applies changed settings that bind this direction.
