@@ -80,7 +80,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_chunking_changes_what_is_said(
+    fn no_chunking_changes_what_is_reported(
         kind in prop::sample::select(&[Kind::Pod, Kind::Secret, Kind::Metadata][..]),
         encoding in prop::sample::select(&Encoding::ALL[..]),
         count in 0_usize..6,

@@ -103,7 +103,7 @@ fn sessions_of_kubectl_are_understood() {
 }
 
 #[test]
-fn no_credential_and_no_content_of_a_session_is_told() {
+fn no_credential_and_no_content_of_a_session_is_reported() {
     for tape in tapes().into_iter().filter(|tape| tape.name.contains("kubectl")) {
         let recorded: Vec<u8> = tape.pieces.iter().flat_map(Piece::bytes).copied().collect();
         let emitted = format!("{:?}", play(&tape, &tape.pieces));

@@ -34,7 +34,7 @@ fn end_that_answers_the_clients_wish_keeps_the_snapshots() {
 }
 
 #[test]
-fn end_that_nobody_asked_for_may_be_a_restart() {
+fn end_that_no_client_asked_for_may_be_a_restart() {
     for (version, fields, answer) in
         [("1.1", "", ""), ("1.1", "Connection: keep-alive\r\n", "Connection: close\r\n"), ("1.0", "Connection: keep-alive\r\n", "")]
     {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use observer_core::k8s::Resource;
-use observer_core::verification::{Answer, Target};
+use observer_core::verification::{ObservedAnswer, Target};
 use observer_core::wire::BodyKind;
 use serde::Deserialize;
 use tokio::time::sleep;
@@ -92,13 +92,13 @@ pub(super) async fn quiet(server: &mut Server) -> Result<Target, VerifyError> {
     Err(VerifyError::NothingQuiet { tried: tried.join("; ") })
 }
 
-async fn first_page(server: &mut Server, resource: &Resource) -> Result<Answer, VerifyError> {
+async fn first_page(server: &mut Server, resource: &Resource) -> Result<ObservedAnswer, VerifyError> {
     let request = format!("{}?limit={FEWEST_OBJECTS}", Target::collection(resource));
     Ok(server.ask(&request, BodyKind::Document).await?.answer)
 }
 
 /// The object to ask for, or why the resource is not suitable.
-fn suitable(resource: Resource, page: &Answer, most: u64) -> Result<Target, String> {
+fn suitable(resource: Resource, page: &ObservedAnswer, most: u64) -> Result<Target, String> {
     if matches!(page.status, 401 | 403) {
         return Err(format!("you may not list it ({}); get, list and watch are needed", page.status));
     }

@@ -6,7 +6,8 @@ use observer_core::k8s::Verb;
 use observer_core::routing::{Basis, FromMetrics, RevisionHistory, ServedFrom, ServerProfile, ServerVersion};
 use observer_core::time::Timestamp;
 use observer_core::verification::{
-    Answer, Attempt, Counters, Judgement, Known, MetricsPage, Prediction, Row, SHAPES, Shape, Tally, Target, agrees, judge, measure,
+    Attempt, Counters, Judgement, Known, MetricsPage, ObservedAnswer, Prediction, Row, SHAPES, Shape, Tally, Target, agrees, judge,
+    measure,
 };
 use observer_core::wire::BodyKind;
 use tokio::time::sleep;
@@ -171,7 +172,7 @@ impl Verifier<'_> {
     }
 
     /// A list with a revision. Waits for a cache that is not ready yet.
-    async fn listed(&mut self, request: &str) -> Result<Answer, VerifyError> {
+    async fn listed(&mut self, request: &str) -> Result<ObservedAnswer, VerifyError> {
         const TIMES: u32 = 20;
         const PAUSE: Duration = Duration::from_millis(500);
         let mut status = 0;

@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use observer_core::k8s::Resource;
 use observer_core::metrics::Sample;
-use observer_core::verification::{Answer, MetricsPage};
+use observer_core::verification::{MetricsPage, ObservedAnswer};
 use observer_core::wire::{BodyKind, BodyReader};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -35,7 +35,7 @@ pub struct Server {
 
 /// An answer, and its audit ID.
 pub(super) struct Answered {
-    pub(super) answer: Answer,
+    pub(super) answer: ObservedAnswer,
     pub(super) audit_id: Option<String>,
 }
 
@@ -149,7 +149,7 @@ async fn discover<D: DeserializeOwned>(conversation: &mut Conversation, path: &s
 async fn ask(conversation: &mut Conversation, request: &str, kind: BodyKind) -> Result<Answered, QuestionError> {
     let mut response = conversation.get(request, "application/json").await?;
     let status = response.status();
-    let mut answer = Answer::of_status(status.as_u16());
+    let mut answer = ObservedAnswer::of_status(status.as_u16());
     let kind = if status.is_success() { kind } else { BodyKind::Document };
     let headers = response.headers();
     let audit_id = text(headers, "audit-id");

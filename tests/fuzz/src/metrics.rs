@@ -5,7 +5,7 @@ use observer_core::k8s::Resource;
 use observer_core::metrics::{MetricsReader, Sample, Unread};
 use observer_core::routing::{Basis, FromMetrics, RevisionHistory, ServerProfile};
 use observer_core::time::Timestamp;
-use observer_core::verification::{Answer, Counters, Measured, MetricsPage, Prediction, measure};
+use observer_core::verification::{Counters, Measured, MetricsPage, ObservedAnswer, Prediction, measure};
 
 use super::allocation;
 use super::repetition::times_beyond;
@@ -57,7 +57,7 @@ fn check_measuring(moved: Counters) {
     for request in ["/api/v1/pods", "/api/v1/namespaces/shop/pods/web-0", "/api/v1/pods?watch=true"] {
         let history = RevisionHistory::default();
         let prediction = Prediction::of(request, &profile, &history, Timestamp::default()).expect("the rules know these");
-        let measured = measure(&prediction, &Answer::of_status(200), moved);
+        let measured = measure(&prediction, &ObservedAnswer::of_status(200), moved);
         assert!(!(request == "/api/v1/pods" && moved.is_still()) || measured == Measured::NotCounted, "{moved:?} {measured:?}");
     }
 }

@@ -29,7 +29,7 @@ fn what_a_later_version_adds_to_an_observation_is_skipped() {
 }
 
 #[test]
-fn observations_of_a_later_version_are_unknown_and_reading_goes_on() {
+fn observations_of_a_later_version_are_unknown_and_reading_continues() {
     let unknown = Record::Observation(Observation { at: AT, subject: Subject::Unknown });
     let tick = r#"{"at":"1970-01-01T00:00:01Z","of":"run","observation":"tick"}"#;
     for later in [

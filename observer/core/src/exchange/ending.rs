@@ -40,7 +40,7 @@ mod tests {
     use crate::observation::ConnectionEnd;
 
     #[test]
-    fn what_watchtap_ended_is_laid_to_nobody_else() {
+    fn what_watchtap_ended_is_attributed_to_no_one_else() {
         let words = |direction, manner| in_words(None, Some(200), ExchangeEnd::Cut(Some(ConnectionEnd { direction, manner })));
         for direction in [Direction::Request, Direction::Response] {
             assert_eq!(words(direction, EndManner::ByWatchtap), "ended by watchtap");

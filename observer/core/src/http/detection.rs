@@ -135,7 +135,7 @@ mod tests {
     const HTTP2: Finding = Finding::Speaks(Protocol::Http2);
 
     #[test]
-    fn client_that_begins_is_told_from_one_that_goes_on() {
+    fn client_that_begins_is_distinguished_from_one_that_continues() {
         for (bytes, expected) in [
             (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04".as_slice(), Some(Protocol::Http2)),
             (b"GET /api/v1/pods HTTP/1.1\r\n", Some(Protocol::Http1)),

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn token_at_the_latest_revision_goes_on_behind_the_same_key() {
+    fn token_at_the_latest_revision_continues_after_the_same_key() {
         let page = ContinueToken { revision: ContinueRevision::At(812_345), start_key: "default/web-0".to_owned() };
         let latest = page.at_latest().map(|token| ContinueToken::decode(&token));
         assert_eq!(latest, Some(Ok(ContinueToken { revision: ContinueRevision::Latest, ..page })));

@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reflector_list_and_watch_are_read_whole() {
+    fn reflector_list_and_watch_are_read_completely() {
         let list = ListOptions::parse("limit=500&resourceVersion=0");
         assert_eq!((list.limit, list.resource_version), (500, ResourceVersion::Any));
         let watch = ListOptions::parse(
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_numbers_are_told_apart() {
+    fn values_that_are_no_numbers_are_distinguished() {
         assert_eq!(ListOptions::parse("resourceVersion=abc").resource_version, ResourceVersion::Invalid);
         assert_eq!(ListOptions::parse("resourceVersion=99999999999999999999").resource_version, ResourceVersion::Invalid);
         assert!(ListOptions::parse("limit=ten").undecodable);

@@ -15,7 +15,7 @@ nan{} NaN
 "#;
 
 #[test]
-fn samples_are_told_in_order_with_their_labels() {
+fn samples_are_reported_in_order_with_their_labels() {
     let (samples, unread) = read(&[PAGE.as_bytes()], &["code", "verb", "path", "x"]);
     assert_eq!(
         samples,

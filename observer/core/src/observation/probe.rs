@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_earlier_version_told_is_read() {
+    fn what_an_earlier_version_wrote_is_read() {
         let missed: ProbeMissed = serde_json::from_str(r#"{"records":3,"lives":1}"#).unwrap();
         assert_eq!(missed, ProbeMissed { records: 3, lives: 1, ..ProbeMissed::default() });
     }

@@ -29,7 +29,7 @@ fn words_of_a_refused_write_are_dropped() {
 }
 
 #[test]
-fn list_is_told_from_its_request_to_its_end() {
+fn list_is_reported_from_its_request_to_its_end() {
     let response = format!(
         "HTTP/1.1 200 OK\r\nAudit-Id: x-1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{LIST}",
         LIST.len()
@@ -53,7 +53,7 @@ fn list_is_told_from_its_request_to_its_end() {
 }
 
 #[test]
-fn version_that_a_client_asks_for_is_told() {
+fn version_that_a_client_asks_for_is_reported() {
     let ask = (Direction::Request, "GET /version HTTP/1.1\r\n\r\n");
     let answer =
         |body: &str| format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
@@ -75,7 +75,7 @@ fn version_that_a_client_asks_for_is_told() {
 }
 
 #[test]
-fn list_in_protobuf_is_told_likewise() {
+fn list_in_protobuf_is_reported_likewise() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.kubernetes.protobuf\r\n";
     let response = format!("{head}Content-Length: {}\r\n\r\n{PROTOBUF_LIST}", PROTOBUF_LIST.len());
     check(
@@ -94,7 +94,7 @@ fn list_in_protobuf_is_told_likewise() {
 }
 
 #[test]
-fn watch_is_told_event_by_event() {
+fn watch_is_reported_event_by_event() {
     check(
         &[
             (Direction::Request, "GET /api/v1/configmaps?watch=1&resourceVersion=7 HTTP/1.1\r\n\r\n"),
@@ -160,7 +160,7 @@ fn logs_and_discovery_are_only_counted() {
 }
 
 #[test]
-fn hole_in_a_body_is_told_with_its_exchange() {
+fn hole_in_a_body_is_reported_with_its_exchange() {
     let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
     let mut emit = |observation: Observation| emitted.push(describe(&observation.subject));
@@ -183,7 +183,7 @@ const ADDED: &str =
     r#"{"type":"ADDED","object":{"metadata":{"name":"a","namespace":"b","resourceVersion":"8"},"data":{"x":"canary"}}}"#;
 
 #[test]
-fn watch_over_websocket_is_told_event_by_event_and_the_server_ends_it() {
+fn watch_over_websocket_is_reported_event_by_event_and_the_server_ends_it() {
     let (begin, rest) = ADDED.split_at(40);
     let server = [frame(0x01, begin), frame(0x89, "ping"), frame(0x80, rest), frame(0x81, ADDED), frame(0x88, b"\x03\xe8")];
     check(
@@ -309,7 +309,7 @@ fn connection_ends_with_what_was_passed_on_and_what_was_shown_of_it() {
 }
 
 #[test]
-fn what_is_under_way_goes_out_of_sight_and_is_nobodys_end() {
+fn what_is_under_way_goes_out_of_sight_and_is_no_end() {
     let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
     let mut emit = |observation: Observation| emitted.push(describe(&observation.subject));
@@ -320,7 +320,7 @@ fn what_is_under_way_goes_out_of_sight_and_is_nobodys_end() {
 }
 
 #[test]
-fn hole_in_a_websocket_is_told_with_its_exchange() {
+fn hole_in_a_websocket_is_reported_with_its_exchange() {
     let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
     let mut emit = |observation: Observation| emitted.push(describe(&observation.subject));

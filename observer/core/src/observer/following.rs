@@ -138,7 +138,7 @@ impl Following {
     }
 
     pub(super) fn awaits_time(&self) -> bool {
-        self.storms.any_goes_on() || self.reflectors.awaits_time()
+        self.storms.any_is_ongoing() || self.reflectors.awaits_time()
     }
 
     pub(super) const fn missed(&self) -> ReflectorsMissed {

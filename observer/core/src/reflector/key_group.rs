@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 const LOOKED_AT: usize = 64;
 
 /// An entry of the index: when the reflector was last seen, and its revision at that time.
-pub(super) type Place = (Timestamp, Option<u64>);
+pub(super) type IdleEntry = (Timestamp, Option<u64>);
 
 /// All reflectors with one key: their number, and those without a request under way.
 #[derive(Debug, Default)]
@@ -52,14 +52,14 @@ impl KeyGroup {
     }
 
     /// Removes a reflector with index entry `place`. Returns whether it was the last one.
-    pub(super) fn leave(&mut self, id: ReflectorId, place: Option<Place>) -> bool {
+    pub(super) fn leave(&mut self, id: ReflectorId, place: Option<IdleEntry>) -> bool {
         self.all = self.all.saturating_sub(1);
         self.take_up(id, place);
         self.all == 0
     }
 
     /// Marks a reflector as idle since `seen`.
-    pub(super) fn rest(&mut self, id: ReflectorId, (seen, revision): Place) {
+    pub(super) fn rest(&mut self, id: ReflectorId, (seen, revision): IdleEntry) {
         self.idle.insert((seen, id));
         self.note(seen);
         if let Some(revision) = revision {
@@ -68,13 +68,13 @@ impl KeyGroup {
     }
 
     /// Marks a reflector as busy since `at`; `place` was its index entry.
-    pub(super) fn begin(&mut self, id: ReflectorId, place: Option<Place>, at: Timestamp) {
+    pub(super) fn begin(&mut self, id: ReflectorId, place: Option<IdleEntry>, at: Timestamp) {
         self.take_up(id, place);
         self.note(at);
     }
 
     /// Removes the index entry `place`.
-    pub(super) fn take_up(&mut self, id: ReflectorId, place: Option<Place>) {
+    pub(super) fn take_up(&mut self, id: ReflectorId, place: Option<IdleEntry>) {
         let Some((seen, revision)) = place else { return };
         self.idle.remove(&(seen, id));
         if let Some(revision) = revision

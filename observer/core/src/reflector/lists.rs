@@ -72,7 +72,7 @@ impl Reflector {
         }
         if !has_failed {
             // The client dropped the remaining pages.
-            self.polls.whole();
+            self.polls.note_complete();
             let origin = if matches!(listing.origin, Origin::Initial) { Origin::Initial } else { Origin::Plain };
             return Box::new(Listing::begin(origin, exchange));
         }
@@ -218,7 +218,7 @@ impl Reflector {
     }
 
     /// Completes a list: updates the reflector and reports the list.
-    pub(super) fn whole(&mut self, listing: Listing, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+    pub(super) fn complete_list(&mut self, listing: Listing, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         let at_least = listing.is_partial || self.objects.is_partial;
         self.counts.note_list(&listing, at_least);
         if listing.fallback.is_some() {
@@ -244,7 +244,7 @@ impl Reflector {
         self.forget_watches();
         self.had_a_list = true;
         self.watched_since_list = matches!(self.state, State::Watching(_));
-        self.polls.whole();
+        self.polls.note_complete();
         let list_event = ListEvent {
             at: listing.began,
             ended_at: at,

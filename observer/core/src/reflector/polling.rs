@@ -80,7 +80,7 @@ impl PollClock {
     }
 
     /// Notes a complete list, or one of which the client wanted only the first pages.
-    pub(super) const fn whole(&mut self) {
+    pub(super) const fn note_complete(&mut self) {
         self.whole = self.whole.saturating_add(1);
     }
 
@@ -176,7 +176,7 @@ mod tests {
         let mut clock = PollClock::default();
         for second in 0..9 {
             clock.list(Timestamp::from_nanos(second * 5_000_000_000));
-            clock.whole();
+            clock.note_complete();
         }
         let now = Timestamp::from_nanos(41_000_000_000);
         assert!(clock.polling(now).is_some());
@@ -224,7 +224,7 @@ mod tests {
         let mut clock = PollClock::default();
         for at in millis {
             clock.list(Timestamp::from_nanos(at * 1_000_000));
-            clock.whole();
+            clock.note_complete();
         }
         clock
     }

@@ -7,7 +7,7 @@ use super::counts::Counts;
 use super::events::{ListEvent, ReflectorEvent, ResumeEvent, StallEvent};
 use super::failure::Failure;
 use super::identity::{Key, ReflectorId};
-use super::key_group::Place;
+use super::key_group::IdleEntry;
 use super::listing::Listing;
 use super::moment::{Happened, Timeline};
 use super::polling::PollClock;
@@ -77,7 +77,7 @@ pub(super) struct Reflector {
     /// Form of its last list.
     pub last_form: Option<Form>,
     /// Its place in the index of idle reflectors; `None` while it is busy.
-    pub place: Option<Place>,
+    pub place: Option<IdleEntry>,
     /// Connection of its last request.
     pub connection: ConnectionId,
     /// Whether it has had a complete list, observed or not. A watch from a revision implies one.
@@ -428,11 +428,11 @@ impl Reflector {
         let is_lossy = exchange.missed_bytes > 0 || exchange.not_read.is_some();
         match std::mem::replace(&mut self.state, State::Waiting) {
             State::Listing(mut listing, None) if listing.exchange == Some(exchange.id) => {
-                let is_whole = listing.end(exchange, at);
+                let is_complete = listing.end(exchange, at);
                 self.note_list_end(exchange, &listing, at);
-                if is_whole {
+                if is_complete {
                     self.state = State::Listed;
-                    self.whole(*listing, at, emit);
+                    self.complete_list(*listing, at, emit);
                 } else {
                     self.note_too_large(exchange, &listing, at, emit);
                     self.state = State::Listing(listing, None);

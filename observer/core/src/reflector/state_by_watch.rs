@@ -64,7 +64,7 @@ impl Reflector {
                 }
                 self.timeline.push(at, Happened::InitialEventsEnded { items: listing.items });
                 self.state = State::Watching(watching);
-                self.whole(*listing, at, emit);
+                self.complete_list(*listing, at, emit);
             }
             other @ (State::Listing(..) | State::Listed | State::Watching(_) | State::Waiting) => self.state = other,
         }

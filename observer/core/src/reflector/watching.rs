@@ -76,9 +76,9 @@ impl Watching {
     /// list (client-go tools/cache/reflector.go: `handleWatch` starts its clock and its count after `watchList`).
     pub(super) fn end(&self, exchange: &Exchange, at: Timestamp) -> Option<WatchEnd> {
         let end = WatchEnd::of(exchange)?;
-        let is_whole = matches!(end, WatchEnd::Early | WatchEnd::TimedOut);
+        let is_complete = matches!(end, WatchEnd::Early | WatchEnd::TimedOut);
         let is_very_short = self.listed.is_some_and(|(listed, came)| self.came() == came && at.since(listed) < VERY_SHORT_WATCH);
-        Some(if is_whole && is_very_short { WatchEnd::VeryShort } else { end })
+        Some(if is_complete && is_very_short { WatchEnd::VeryShort } else { end })
     }
 
     /// Whether an event that arrives at `at` may be older than the watch.

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_answers_show_of_a_gate_is_said_and_forgotten_when_they_disagree() {
+    fn what_answers_show_of_a_gate_is_kept_and_forgotten_when_they_disagree() {
         let mut profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
         profile.note_answer(Gate::WatchList, false);
         profile.note_answer(Gate::WatchList, false);

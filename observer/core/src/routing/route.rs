@@ -100,8 +100,10 @@ fn unknown(question: &Question<'_>, resource: &Resource, reason: UnknownReason, 
 fn reason(worlds: &[World], decisions: &[Decision]) -> UnknownReason {
     let known: Vec<(&World, &Decision)> = worlds.iter().zip(decisions).collect();
     let depends_on = |same_but_for: fn(World, World) -> World| {
-        known.iter().any(|(one, said)| {
-            known.iter().any(|(other, says)| same_but_for(**one, **other) == **one && said.served_from != says.served_from)
+        known.iter().any(|(one, decision)| {
+            known
+                .iter()
+                .any(|(other, another)| same_but_for(**one, **other) == **one && decision.served_from != another.served_from)
         })
     };
     if depends_on(|one, other| World { release: one.release, ..other }) {

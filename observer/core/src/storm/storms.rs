@@ -130,7 +130,7 @@ impl Storms {
     }
 
     /// Whether a storm is ongoing.
-    pub fn any_goes_on(&self) -> bool {
+    pub fn any_is_ongoing(&self) -> bool {
         self.fronts.values().any(|front| front.storm.is_some())
     }
 

@@ -6,7 +6,7 @@ use crate::wire::{EventType, Fact};
 
 /// One answer to a row's request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Answer {
+pub struct ObservedAnswer {
     /// The HTTP status.
     pub status: u16,
     /// The revision of the list.
@@ -36,7 +36,7 @@ pub struct Answer {
     pub message: Option<String>,
 }
 
-impl Answer {
+impl ObservedAnswer {
     /// An answer of which only the head has come.
     pub fn of_status(status: u16) -> Self {
         Self { status, ..Self::default() }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::answer::Answer;
+use super::answer::ObservedAnswer;
 use super::counters::Counters;
 use super::measured::Measured;
 use super::prediction::Prediction;
@@ -18,7 +18,7 @@ pub struct Attempt {
     /// By how much the counters moved.
     pub moved: Counters,
     /// The server's answer.
-    pub answer: Answer,
+    pub answer: ObservedAnswer,
     /// Movement of the counters in an equally long window without a request; `None` when the row agreed without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<Counters>,

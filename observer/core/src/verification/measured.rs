@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::answer::Answer;
+use super::answer::ObservedAnswer;
 use super::counters::Counters;
 use super::prediction::Prediction;
 use crate::k8s::Verb;
@@ -38,7 +38,7 @@ pub enum Measured {
 }
 
 /// The layer that `moved` shows, for a request with this answer between two readings.
-pub fn measure(prediction: &Prediction, answer: &Answer, moved: Counters) -> Measured {
+pub fn measure(prediction: &Prediction, answer: &ObservedAnswer, moved: Counters) -> Measured {
     if prediction.is_proxied() {
         return if moved.is_still() { Measured::NotCounted } else { Measured::Noise };
     }
@@ -56,7 +56,7 @@ pub fn measure(prediction: &Prediction, answer: &Answer, moved: Counters) -> Mea
     }
 }
 
-fn get(answer: &Answer, moved: Counters) -> Measured {
+fn get(answer: &ObservedAnswer, moved: Counters) -> Measured {
     const NOT_FOUND: u16 = 404;
     if [moved.cache_lists, moved.storage_lists, moved.etcd_lists] != [0; 3] {
         return Measured::Noise;
@@ -70,7 +70,7 @@ fn get(answer: &Answer, moved: Counters) -> Measured {
     }
 }
 
-fn list(answer: &Answer, moved: Counters, is_exact: bool) -> Measured {
+fn list(answer: &ObservedAnswer, moved: Counters, is_exact: bool) -> Measured {
     let Counters { cache_lists, storage_lists, etcd_gets, etcd_lists, fallbacks, .. } = moved;
     match (cache_lists, storage_lists, etcd_gets, etcd_lists) {
         // Asking for the current revision counts as a list and as a get, before the list itself.
@@ -86,7 +86,7 @@ fn list(answer: &Answer, moved: Counters, is_exact: bool) -> Measured {
 }
 
 /// `begins_with_objects`: whether the existing objects come first, which a watch cache counts.
-fn watch(answer: &Answer, moved: Counters, begins_with_objects: bool) -> Measured {
+fn watch(answer: &ObservedAnswer, moved: Counters, begins_with_objects: bool) -> Measured {
     let Counters { cache_lists, storage_lists, etcd_gets, etcd_lists, .. } = moved;
     match (cache_lists, storage_lists, etcd_gets, etcd_lists) {
         (0, 0..=1, 0..=1, 0) if is_refusal(answer) => Measured::Refused { status: answer.status, etcd_touched: etcd_gets == 1 },
@@ -104,7 +104,7 @@ fn watch(answer: &Answer, moved: Counters, begins_with_objects: bool) -> Measure
 
 /// A watch cache and etcd report a revision that is too old in different words (§1.10 of docs/semantics.md;
 /// kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` and `pkg/storage/etcd3/errors.go`, v0.17 and later).
-fn error_event(code: u16, answer: &Answer) -> Measured {
+fn error_event(code: u16, answer: &ObservedAnswer) -> Measured {
     const GONE: u16 = 410;
     let is_of_cache = answer.message.as_ref().is_some_and(|message| message.starts_with("too old resource version"));
     match (code, is_of_cache) {
@@ -114,7 +114,7 @@ fn error_event(code: u16, answer: &Answer) -> Measured {
     }
 }
 
-fn is_refusal(answer: &Answer) -> bool {
+fn is_refusal(answer: &ObservedAnswer) -> bool {
     const FIRST_REFUSAL: u16 = 400;
     answer.status >= FIRST_REFUSAL
 }

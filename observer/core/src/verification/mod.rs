@@ -22,7 +22,7 @@ mod row;
 #[cfg(test)]
 mod tests;
 
-pub use answer::Answer;
+pub use answer::ObservedAnswer;
 pub use counters::{Counters, MetricsPage};
 pub use judgement::{Attempt, Judgement, agrees, judge};
 pub use measured::{Measured, measure};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Answer, Attempt, Counters, Judgement, Known, Measured, MetricsPage, Prediction, SHAPES, Scope, Shape, Target, agrees, judge,
-    measure,
+    Attempt, Counters, Judgement, Known, Measured, MetricsPage, ObservedAnswer, Prediction, SHAPES, Scope, Shape, Target, agrees,
+    judge, measure,
 };
 use crate::k8s::{Resource, Verb};
 use crate::logs::RangeRead;
@@ -59,7 +59,7 @@ fn without_a_second_page_nothing_is_continued() {
 }
 
 #[test]
-fn token_goes_on_at_its_own_revision_or_at_the_latest() {
+fn token_continues_at_its_own_revision_or_at_the_latest() {
     let request = |title| named(title).request(&roles(), &known()).unwrap();
     assert!(request("list, continued").ends_with(&format!("continue={TOKEN}")));
     assert!(predict(named("list, continued"), "1.34.4").unwrap().is_exact);
@@ -70,7 +70,7 @@ fn token_goes_on_at_its_own_revision_or_at_the_latest() {
 
 #[test]
 fn list_is_measured_by_what_one_request_moves() {
-    let answered = Answer::of_status(200);
+    let answered = ObservedAnswer::of_status(200);
     let memory = Counters { cache_lists: 1, ..Counters::default() };
     let consistent = Counters { storage_lists: 1, etcd_gets: 1, consistent_reads: 1, ..memory };
     let bulk = Counters { storage_lists: 1, etcd_lists: 1, ..Counters::default() };
@@ -91,7 +91,8 @@ fn list_is_measured_by_what_one_request_moves() {
         let prediction = predict(named(title), "1.34.4").unwrap();
         assert_eq!(measure(&prediction, &answered, moved), expected, "{title} {moved:?}");
     }
-    let refused = measure(&predict(named("list, RV=0, Exact"), "1.34.4").unwrap(), &Answer::of_status(422), Counters::default());
+    let refused =
+        measure(&predict(named("list, RV=0, Exact"), "1.34.4").unwrap(), &ObservedAnswer::of_status(422), Counters::default());
     assert_eq!(refused, Measured::Refused { status: 422, etcd_touched: false });
 }
 
@@ -99,20 +100,28 @@ fn list_is_measured_by_what_one_request_moves() {
 fn watch_is_measured_by_its_first_events_and_by_what_moved() {
     let still = Counters::default();
     let others_watch = Counters { etcd_watch_messages: 3, ..still };
-    let expired = |message: &str| Answer { error_event: Some(410), message: Some(message.to_owned()), ..Answer::of_status(200) };
-    let failed = Answer { error_event: Some(500), ..Answer::of_status(200) };
+    let expired = |message: &str| ObservedAnswer {
+        error_event: Some(410),
+        message: Some(message.to_owned()),
+        ..ObservedAnswer::of_status(200)
+    };
+    let failed = ObservedAnswer { error_event: Some(500), ..ObservedAnswer::of_status(200) };
     for (answer, moved, expected) in [
-        (Answer::of_status(200), still, Measured::Layer(Layer::Cache)),
-        (Answer { events: 2, ..Answer::of_status(200) }, others_watch, Measured::CacheOrEtcd),
-        (Answer::of_status(200), Counters { initial_events: 7, ..others_watch }, Measured::Layer(Layer::Cache)),
-        (Answer::of_status(200), others_watch, Measured::CacheOrEtcd),
-        (Answer::of_status(200), Counters { etcd_lists: 1, ..others_watch }, Measured::Layer(Layer::Etcd)),
-        (Answer::of_status(200), Counters { etcd_gets: 1, storage_lists: 1, ..still }, Measured::Layer(Layer::CacheConsistent)),
+        (ObservedAnswer::of_status(200), still, Measured::Layer(Layer::Cache)),
+        (ObservedAnswer { events: 2, ..ObservedAnswer::of_status(200) }, others_watch, Measured::CacheOrEtcd),
+        (ObservedAnswer::of_status(200), Counters { initial_events: 7, ..others_watch }, Measured::Layer(Layer::Cache)),
+        (ObservedAnswer::of_status(200), others_watch, Measured::CacheOrEtcd),
+        (ObservedAnswer::of_status(200), Counters { etcd_lists: 1, ..others_watch }, Measured::Layer(Layer::Etcd)),
+        (
+            ObservedAnswer::of_status(200),
+            Counters { etcd_gets: 1, storage_lists: 1, ..still },
+            Measured::Layer(Layer::CacheConsistent),
+        ),
         (expired("too old resource version: 1 (184)"), others_watch, Measured::Layer(Layer::Cache)),
         (expired("The resourceVersion for the provided watch is too old."), others_watch, Measured::Layer(Layer::Etcd)),
         (failed, still, Measured::ErrorEvent { code: 500 }),
-        (Answer::of_status(429), still, Measured::Refused { status: 429, etcd_touched: false }),
-        (Answer::of_status(200), Counters { cache_lists: 1, ..still }, Measured::Noise),
+        (ObservedAnswer::of_status(429), still, Measured::Refused { status: 429, etcd_touched: false }),
+        (ObservedAnswer::of_status(200), Counters { cache_lists: 1, ..still }, Measured::Noise),
     ] {
         let prediction = predict(named("watch, RV=N"), "1.34.4").unwrap();
         assert_eq!(measure(&prediction, &answer, moved), expected, "{answer:?} {moved:?}");
@@ -121,13 +130,13 @@ fn watch_is_measured_by_its_first_events_and_by_what_moved() {
 
 #[test]
 fn watch_that_begins_with_objects_is_of_a_cache_only_if_the_cache_counted_them() {
-    let answered = Answer { events: 2, ..Answer::of_status(200) };
+    let answered = ObservedAnswer { events: 2, ..ObservedAnswer::of_status(200) };
     for title in ["watch, RV=0", "watch list, RV=N"] {
         let prediction = predict(named(title), "1.34.4").unwrap();
         assert_eq!(measure(&prediction, &answered, Counters::default()), Measured::Layer(Layer::Etcd), "{title}");
         let cached = Counters { initial_events: 2, ..Counters::default() };
         assert_eq!(measure(&prediction, &answered, cached), Measured::Layer(Layer::Cache), "{title}");
-        let nothing = measure(&prediction, &Answer::of_status(200), Counters::default());
+        let nothing = measure(&prediction, &ObservedAnswer::of_status(200), Counters::default());
         assert_eq!(nothing, Measured::CacheOrEtcd, "{title}");
     }
 }
@@ -136,9 +145,9 @@ fn watch_that_begins_with_objects_is_of_a_cache_only_if_the_cache_counted_them()
 fn refusal_of_who_asks_is_no_answer_of_a_layer() {
     let prediction = predict(named("get, RV=0"), "1.34.4").unwrap();
     let refused = |status| Attempt {
-        measured: measure(&prediction, &Answer::of_status(status), Counters::default()),
+        measured: measure(&prediction, &ObservedAnswer::of_status(status), Counters::default()),
         moved: Counters::default(),
-        answer: Answer::of_status(status),
+        answer: ObservedAnswer::of_status(status),
         control: Some(Counters::default()),
         others: None,
     };
@@ -155,7 +164,7 @@ fn agreement_while_others_read_is_none() {
     let agreeing = |others| Attempt {
         measured: Measured::Layer(Layer::Cache),
         moved: Counters::default(),
-        answer: Answer::of_status(200),
+        answer: ObservedAnswer::of_status(200),
         control: None,
         others,
     };
@@ -177,18 +186,18 @@ fn events_of_either_group_are_counted_by_the_name_of_the_core() {
 fn get_that_finds_nothing_is_answered_all_the_same() {
     let prediction = predict(named("get of nothing, RV=0"), "1.34.4").unwrap();
     assert_eq!(prediction.verb, Verb::Get);
-    let absent = Answer::of_status(404);
+    let absent = ObservedAnswer::of_status(404);
     assert_eq!(measure(&prediction, &absent, Counters::default()), Measured::Layer(Layer::Cache));
     assert_eq!(measure(&prediction, &absent, Counters { etcd_gets: 1, ..Counters::default() }), Measured::Layer(Layer::Etcd));
 }
 
 #[test]
-fn row_disagrees_only_when_it_does_so_twice_and_nobody_else_read() {
+fn row_disagrees_only_when_it_does_so_twice_and_no_other_client_read() {
     let prediction = predict(named("list, RV=0"), "1.34.4").unwrap();
     let attempt = |layer, control| Attempt {
         measured: Measured::Layer(layer),
         moved: Counters::default(),
-        answer: Answer::of_status(200),
+        answer: ObservedAnswer::of_status(200),
         control,
         others: None,
     };

@@ -1,6 +1,6 @@
 //! The interface between the syntaxes, which know how values are written, and `meaning`, which interprets them.
 
-use super::meaning::{Field, Place};
+use super::meaning::{Field, ValuePath};
 
 /// A notation of values: JSON, CBOR, protobuf. It walks the interesting places of its input and skips everything else.
 ///
@@ -42,10 +42,10 @@ pub(super) enum Root {
 
 impl Root {
     /// The outermost place of the body.
-    pub(super) const fn place(self) -> Place {
+    pub(super) const fn place(self) -> ValuePath {
         match self {
-            Self::Document => Place::Object,
-            Self::Events | Self::Messages => Place::Event,
+            Self::Document => ValuePath::Object,
+            Self::Events | Self::Messages => ValuePath::Event,
         }
     }
 }
@@ -75,7 +75,7 @@ pub(super) enum AfterGap {
     /// The gap lay in skipped bytes, and reading continues.
     Reading,
     /// An item or the metadata of a document is lost completely, and reading continues after it.
-    Without(Place),
+    Without(ValuePath),
     /// The event is lost; reading resumes at a later one whose beginning can be proved.
     Lost,
     /// The place of the following bytes is unknown.
@@ -96,15 +96,15 @@ pub(super) enum Ending {
 /// Takes the values that a syntax finds.
 pub(super) trait Receiver {
     /// The value at `place` begins.
-    fn enter(&mut self, place: Place) -> Next;
+    fn enter(&mut self, place: ValuePath) -> Next;
     /// The value at `place` ended.
-    fn leave(&mut self, place: Place) -> Next;
+    fn leave(&mut self, place: ValuePath) -> Next;
     /// A string in `place`, cut at the limit of its field.
-    fn text(&mut self, place: Place, field: Field, text: &str) -> Next;
+    fn text(&mut self, place: ValuePath, field: Field, text: &str) -> Next;
     /// An integer.
     fn number(&mut self, field: Field, number: i64);
     /// The value at `place` does not have the shape of the place.
-    fn misshapen(&mut self, place: Place, instead: Instead);
+    fn misshapen(&mut self, place: ValuePath, instead: Instead);
 }
 
 /// The value found instead of one with the right shape.
@@ -122,5 +122,5 @@ pub(super) enum Next {
     /// Read the next value.
     Read,
     /// Skip to the end of this place, which is the current one or one around it.
-    SkipToEndOf(Place),
+    SkipToEndOf(ValuePath),
 }

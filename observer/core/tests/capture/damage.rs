@@ -37,7 +37,7 @@ fn torn_at_every_byte_a_capture_gives_fewer_facts_and_names_the_span() {
 }
 
 #[test]
-fn spoilt_bytes_cost_their_block_and_reading_goes_on() {
+fn spoilt_bytes_cost_their_block_and_reading_continues() {
     let mut runner = TestRunner::deterministic();
     let observations = observations(60).new_tree(&mut runner).unwrap().current();
     let file = file(&observations, 3);
@@ -100,7 +100,7 @@ fn a_later_version_is_refused_with_its_number() {
 }
 
 #[test]
-fn bytes_behind_the_end_mark_are_said_and_cost_nothing() {
+fn bytes_behind_the_end_mark_are_reported_and_cost_nothing() {
     let observations = [Observation { at: Timestamp::from_nanos(9), subject: Subject::Run(RunObservation::Tick) }];
     let mut file = file(&observations, 1);
     let length = file.len() as u64;

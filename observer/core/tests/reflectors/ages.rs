@@ -150,7 +150,7 @@ fn event_window_at_its_largest_may_have_passed_a_young_revision() {
 }
 
 #[test]
-fn resource_without_a_watch_cache_has_none_that_began_anew() {
+fn resource_without_a_watch_cache_has_none_that_restarted() {
     let refused = YOUNG.replace("pods", "events").replace("59s a3 ends", "50s refusing\n51s listening\n59s a3 ends");
     assert_eq!(causes("v1.30.4", &refused), ["expired/unknown"]);
 }

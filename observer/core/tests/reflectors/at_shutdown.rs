@@ -33,7 +33,7 @@ fn client_that_left_just_before_left_with_us() {
 }
 
 #[test]
-fn client_that_goes_on_after_a_request_is_described_at_the_next_one() {
+fn client_that_continues_after_a_request_is_described_at_the_next_one() {
     let again = snapshot("1s shutdown\n20s a3 MODIFIED x@30\n30s shutdown\n31s a closed by client");
     assert_eq!(again.reflectors[0].state, ReflectorState::Watching);
     assert_eq!(again.shutdown_requested, snapshot("30s shutdown").shutdown_requested);

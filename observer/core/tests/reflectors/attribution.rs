@@ -199,7 +199,7 @@ fn timeout_of_a_gateway_is_no_revision_that_is_too_large() {
 }
 
 #[test]
-fn process_that_begins_anew_after_a_refusal_is_not_called_old() {
+fn process_that_restarts_after_a_refusal_is_not_called_old() {
     check(
         "0s server v1.34.4
          0s a connects client=c/v1

@@ -13,7 +13,7 @@ fn objects(number: usize, changed: usize) -> String {
 }
 
 #[test]
-fn beyond_the_memory_for_versions_spurious_updates_are_estimated_and_the_error_is_said() {
+fn beyond_the_memory_for_versions_spurious_updates_are_estimated_and_the_error_is_reported() {
     let script = format!(
         "0s a connects client=c/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n0s a1 whole rv=6000{}\n\
          0s a3 GET /api/v1/pods?resourceVersion=6000&watch=true\n0s a3 opens\n60s a3 ERROR 500 InternalError\n60s a3 ends\n\
@@ -49,7 +49,7 @@ fn reflectors_beyond_the_limit_are_forgotten_and_counted() {
 }
 
 #[test]
-fn watches_that_find_no_room_are_counted_and_nobody_is_forgotten_for_them() {
+fn watches_that_find_no_room_are_counted_and_no_other_is_forgotten_for_them() {
     let mut script = "0s a connects client=c/v1\n".to_owned();
     for number in 0..10 {
         let exchange = 2 * number + 1;

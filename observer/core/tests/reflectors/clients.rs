@@ -71,7 +71,7 @@ fn two_informers_of_one_client_that_begin_together_are_two_reflectors() {
 
 /// Several informers share a connection, which is cut. Each informer resumes or relists by itself.
 #[test]
-fn informers_on_one_connection_are_told_apart_by_what_they_ask_for() {
+fn informers_on_one_connection_are_distinguished_by_what_they_ask_for() {
     check(
         "0s server v1.30.4
          0s a connects client=manager/v1.2.0 pid=7
@@ -247,7 +247,7 @@ fn lists_beside_an_informer_that_watches_are_no_relists_of_it() {
 
 /// §6.4, GOAWAY alone: the watch continues, another informer begins on a new connection, and the watch resumes there after its end.
 #[test]
-fn connection_that_is_to_be_left_goes_on_with_its_watch() {
+fn connection_that_is_to_be_left_continues_with_its_watch() {
     check(
         "0s server v1.34.4
          0s a connects client=manager/v1.2.0 pid=7
@@ -371,7 +371,7 @@ fn process_that_is_found_out_only_when_it_comes_back_is_known_by_its_words() {
 
 /// One connection may show the container of a process while another does not. It is one client, with the first container seen.
 #[test]
-fn client_has_the_container_that_one_of_its_connections_told() {
+fn client_has_the_container_that_one_of_its_connections_showed() {
     for (first, second) in [("", "pod=p"), ("pod=p", ""), ("pod=p", "pod=q")] {
         let script = format!(
             "0s a connects client=manager/v1.2.0 pid=7 {first}

@@ -8,7 +8,7 @@ use observer_core::reflector::PollingKind;
 use crate::script::play;
 
 #[test]
-fn poller_and_hot_loop_are_told_apart() {
+fn poller_and_hot_loop_are_distinguished() {
     let poll = |letter: char, step: u64, lists: u64| {
         let mut script = format!("0s {letter} connects client={letter}/v1\n");
         for number in 0..lists {
@@ -140,7 +140,7 @@ fn ids(snapshot: &Snapshot) -> Vec<&str> {
 }
 
 #[test]
-fn clients_that_hold_their_requests_back_are_told_with_their_limit() {
+fn clients_that_hold_their_requests_back_are_reported_with_their_limit() {
     let mut script = "0s a connects client=slow/v1\n".to_owned();
     for number in 0..20_u64 {
         let at = if number < 10 { number } else { (number - 9) * 200 };
@@ -153,7 +153,7 @@ fn clients_that_hold_their_requests_back_are_told_with_their_limit() {
 }
 
 #[test]
-fn selectors_that_read_all_from_etcd_for_little_are_told_where_it_is_known_how_much_there_is() {
+fn selectors_that_read_all_from_etcd_for_little_are_reported_where_it_is_known_how_much_there_is() {
     let mut items = String::new();
     for number in 0..600 {
         let _infallible = write!(items, " p{number}@5");

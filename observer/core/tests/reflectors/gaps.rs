@@ -80,7 +80,7 @@ fn watch_after_a_gap_in_the_observation_is_no_resume() {
 
 /// A gap in the middle of a watch, which continues after it.
 #[test]
-fn watch_that_goes_on_behind_a_gap_is_the_same_watch() {
+fn watch_that_continues_after_a_gap_is_the_same_watch() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -157,7 +157,7 @@ fn list_of_a_reflector_that_was_first_seen_to_watch_is_a_relist() {
 
 /// A gap between the first list and the first watch that was observed.
 #[test]
-fn initial_list_is_told_when_a_watch_is_seen_behind_a_gap() {
+fn initial_list_is_reported_when_a_watch_is_seen_behind_a_gap() {
     check(
         "0s server v1.34.4
          0s a connects

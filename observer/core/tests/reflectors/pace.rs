@@ -13,7 +13,7 @@ const INFORMER: &str = "
 ";
 
 #[test]
-fn mean_time_between_bookmarks_is_told_from_the_second_on() {
+fn mean_time_between_bookmarks_is_reported_from_the_second_on() {
     for (bookmarks, every) in [
         ("", None),
         ("60s a2 BOOKMARK @10", None),

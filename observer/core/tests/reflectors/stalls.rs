@@ -15,7 +15,7 @@ const INFORMER: &str = "
 ";
 
 #[test]
-fn stall_is_told_after_a_second_and_when_it_is_over() {
+fn stall_is_reported_after_a_second_and_when_it_is_over() {
     check(
         &format!("{INFORMER} 10s a2 blocked\n 12s a2 unblocked\n 20s a2 MODIFIED x@11"),
         &expect![[r"
@@ -97,7 +97,7 @@ fn two_blockages_at_once_are_one_stall_and_end_with_the_later() {
 }
 
 #[test]
-fn stall_goes_on_at_the_end_and_is_seen_in_the_row() {
+fn stall_continues_at_the_end_and_is_seen_in_the_row() {
     let (snapshot, _) = play(&format!("{INFORMER} 10s a2 blocked\n 20s a2 MODIFIED x@11"), Limits::default());
     let row = &snapshot.reflectors[0];
     assert_eq!((row.state, row.stalls, row.stalled_us), (ReflectorState::Stalled, 0, 12_000_000));

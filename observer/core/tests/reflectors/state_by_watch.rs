@@ -71,7 +71,7 @@ fn twelve_of_them_are_a_storm_that_the_restart_set_off() {
 }
 
 #[test]
-fn watch_that_ended_well_and_begins_anew_is_a_relist_for_want_of_a_revision() {
+fn watch_that_ended_well_and_restarts_is_a_relist_for_want_of_a_revision() {
     check(
         "0s server v1.34.4
          0s a connects client=python

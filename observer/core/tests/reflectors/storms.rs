@@ -125,7 +125,7 @@ fn refused_connections_before_make_it_a_restart() {
 }
 
 #[test]
-fn storm_goes_on_while_members_come_and_ends_once() {
+fn storm_continues_while_members_come_and_ends_once() {
     let mut script = fleet("abcdef", 4) + &relists("abcdef", 4, 100_000, 3_000 / 4);
     for second in 118..160 {
         let _infallible = writeln!(script, "{second}s listening");

@@ -66,7 +66,7 @@ fn watch_refused_with_500_leads_to_a_streaming_list() {
 
 /// T5, 1.35 and later: an ERROR event 429 in the watch that a streaming list became.
 #[test]
-fn error_event_429_in_a_streaming_list_that_came_whole_leads_to_a_plain_watch() {
+fn error_event_429_in_a_streaming_list_that_came_complete_leads_to_a_plain_watch() {
     check(
         "0s server v1.35.0
          0s a connects

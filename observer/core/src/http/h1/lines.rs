@@ -81,7 +81,7 @@ mod tests {
     use super::{Input, Lines, MAX_LINE};
 
     #[test]
-    fn a_line_split_over_calls_is_whole_and_knows_where_it_began() {
+    fn a_line_split_over_calls_is_complete_and_knows_where_it_began() {
         assert_lines(&["ab", "c\r", "\nd", "\n\r\n", "rest"], &["0:abc", "5:d", "7:"]);
     }
 

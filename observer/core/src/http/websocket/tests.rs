@@ -53,7 +53,7 @@ fn control_frames_may_come_between_the_frames_of_a_message() {
 }
 
 #[test]
-fn nothing_is_said_behind_a_close_frame() {
+fn nothing_is_reported_after_a_close_frame() {
     for (payload, code) in [(b"\x03\xe8bye".as_slice(), "Some(1000)"), (b"", "None"), (b"\x03", "None")] {
         for key in [None, Some(KEY)] {
             let bytes = [frame(FINAL | CLOSE, payload, key), frame(FINAL | TEXT, b"more", None)].concat();
@@ -219,7 +219,7 @@ fn read(bytes: &[u8]) -> String {
 }
 
 fn read_in(bytes: &[u8], sizes: &[usize]) -> String {
-    let mut said: Vec<String> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
     let mut message = Vec::new();
     let mut socket = WebSocket::default();
     for chunk in chunks(bytes, sizes) {
@@ -230,16 +230,16 @@ fn read_in(bytes: &[u8], sizes: &[usize]) -> String {
             }
             other @ (Part::MessageGap(_) | Part::MessageEnd | Part::Close(_) | Part::Malformed { .. }) => {
                 if !message.is_empty() {
-                    said.push(describe(Part::Message(Redacted(&std::mem::take(&mut message)))));
+                    lines.push(describe(Part::Message(Redacted(&std::mem::take(&mut message)))));
                 }
-                said.push(describe(other));
+                lines.push(describe(other));
             }
         });
     }
     if !message.is_empty() {
-        said.push(describe(Part::Message(Redacted(&message))));
+        lines.push(describe(Part::Message(Redacted(&message))));
     }
-    said.concat()
+    lines.concat()
 }
 
 fn chunks<'b>(bytes: &'b [u8], sizes: &[usize]) -> Vec<&'b [u8]> {

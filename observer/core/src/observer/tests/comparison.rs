@@ -36,7 +36,7 @@ fn a_list_without_objects_is_the_same_question() {
 }
 
 #[test]
-fn api_servers_are_told_apart_where_both_runs_have_several() {
+fn api_servers_are_distinguished_where_both_runs_have_several() {
     let one = list("0s version v1.34.4 at a\n0s open 1 at a", 1, "/api/v1/pods", "5");
     let two = format!(
         "{one}\n0s version v1.34.4 at b\n0s open 2 at b\n1s 2/1 GET /api/v1/pods\n1s 2/1 <- 200\n1s 2/1 list rv=7 items=5\n1s 2/1 end"

@@ -165,7 +165,7 @@ fn tables_are_bounded_and_say_what_fell_out() {
 }
 
 #[test]
-fn what_was_missed_is_counted_and_told() {
+fn what_was_missed_is_counted_and_reported() {
     let (snapshot, events) = play(
         "0s open 1
          1s 1/1 GET /api/v1/pods
@@ -182,7 +182,7 @@ fn what_was_missed_is_counted_and_told() {
 }
 
 #[test]
-fn answer_that_contradicts_its_verdict_is_told_once_with_both_sides() {
+fn answer_that_contradicts_its_verdict_is_reported_once_with_both_sides() {
     check(
         "0s version v1.34.4
          0s open 1

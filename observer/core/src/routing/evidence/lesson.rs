@@ -23,7 +23,7 @@ pub fn lesson(profile: &ServerProfile, verdict: &Verdict, refusal: Option<&Statu
         && profile.provenance.gates == Basis::MinorDefault
         && profile.gates.contains_key(&gate) == profile.gates_by_answers.contains(&gate);
     let on = match verdict.proof? {
-        VALIDATED if refusal.is_some_and(|said| said.message.contains(GATE_IS_OFF)) => false,
+        VALIDATED if refusal.is_some_and(|status| status.message.contains(GATE_IS_OFF)) => false,
         NOT_REFUSED if verdict.rule == rules::REFUSED_INITIAL_GATE_OFF => true,
         _other => return None,
     };

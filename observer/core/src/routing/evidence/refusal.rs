@@ -31,18 +31,20 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
     let is_collection = matches!(evidence.info.verb, Verb::List | Verb::Watch);
     match (status, evidence.refusal) {
         (429, _) if evidence.plain_text => Some(refused(FLOW_CONTROL, false, true, rules::REFUSED_BY_STATUS)),
-        (429, Some(said)) if is_collection && said.message.contains("storage is (re)initializing") => {
+        (429, Some(refusal)) if is_collection && refusal.message.contains("storage is (re)initializing") => {
             // A request that goes to etcd anyway does not ask the cache.
             let expected = layer != Some(Layer::Etcd);
             let touched = asks_first && verdict.asks_before_ready;
             Some(refused(CACHE_NOT_READY, touched, expected, rule_of_not_ready(evidence.info.verb, touched)))
         }
-        (504 | 429, Some(said)) if is_too_large(said) => Some(too_large(verdict, said, asks_first)),
-        (410, Some(said)) if evidence.info.verb == Verb::List && said.reason == "Expired" => {
+        (504 | 429, Some(refusal)) if is_too_large(refusal) => Some(too_large(verdict, refusal, asks_first)),
+        (410, Some(refusal)) if evidence.info.verb == Verb::List && refusal.reason == "Expired" => {
             let expected = !matches!(layer, Some(Layer::Cache | Layer::CacheConsistent));
             Some(refused(COMPACTED_IN_ETCD, true, expected, rules::REFUSED_BY_STATUS))
         }
-        (422, Some(said)) if is_collection && said.causes.iter().any(|cause| VALIDATED_OPTIONS.contains(&cause.field.as_str())) => {
+        (422, Some(refusal))
+            if is_collection && refusal.causes.iter().any(|cause| VALIDATED_OPTIONS.contains(&cause.field.as_str())) =>
+        {
             Some(refused(VALIDATED, false, false, rules::REFUSED_BY_STATUS))
         }
         // A proxy in front of the API server answers 429 and 503 too, but without a `Status`. Then it is unknown how far the
@@ -67,9 +69,9 @@ const fn refused(proof: ProofId, etcd_touched: bool, expected: bool, rule: RuleI
     Finding { proof, shows: Shows::Refused { etcd_touched, expected, rule } }
 }
 
-fn too_large(verdict: &Verdict, said: &Status, asks_first: bool) -> Finding {
+fn too_large(verdict: &Verdict, refusal: &Status, asks_first: bool) -> Finding {
     let layer = verdict.served_from.layer();
-    if said.retry_after_seconds.is_some_and(|seconds| seconds > 0) {
+    if refusal.retry_after_seconds.is_some_and(|seconds| seconds > 0) {
         let falls_back = verdict.otherwise.is_some_and(|otherwise| otherwise.then == Fallback::Etcd);
         let waits_for_nothing = verdict.rule == rules::LIST_RV0 || verdict.rule == rules::GET_RV0;
         let expected = layer != Some(Layer::Etcd) && !falls_back && !waits_for_nothing;
@@ -80,8 +82,9 @@ fn too_large(verdict: &Verdict, said: &Status, asks_first: bool) -> Finding {
 }
 
 /// By the cause, which 1.18.6 and later send. Earlier releases send only the message.
-fn is_too_large(said: &Status) -> bool {
-    said.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge") || said.message.contains("Too large resource version")
+fn is_too_large(status: &Status) -> bool {
+    status.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge")
+        || status.message.contains("Too large resource version")
 }
 
 fn rule_of_not_ready(verb: Verb, etcd_touched: bool) -> RuleId {

@@ -151,7 +151,7 @@ fn end_of_a_watch_tells_whose_window_it_left() {
 }
 
 #[test]
-fn refusals_of_429_are_told_apart() {
+fn refusals_of_429_are_distinguished() {
     let consistent = "GET /api/v1/pods";
     check("v1.34.4", consistent, refused(429, Body::PlainText), "Rejected confirmed refused-in-plain-text");
     check("v1.34.4", consistent, refused(429, NOT_READY), "Rejected confirmed cache-not-ready");
@@ -230,16 +230,17 @@ fn validation_tells_of_versions_and_gates() {
 
 #[test]
 fn a_refusal_that_only_a_gate_explains_teaches_the_gate() {
-    let said = |message: &str| Status { message: message.to_owned(), ..Status::default() };
-    let off =
-        said("sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
+    let refusal = |message: &str| Status { message: message.to_owned(), ..Status::default() };
+    let off = refusal(
+        "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+    );
     let mut profile = server("v1.34.4");
     profile.provenance.version = Basis::VersionEndpoint;
     let mut verdict = route(&Request::new(WATCH_LIST).question(&profile, None)).unwrap();
     assert_eq!(lesson(&profile, &verdict, Some(&off)), None, "nothing is contradicted");
     weighed(&mut verdict, WATCH_LIST, refused(422, INVALID));
     assert_eq!(lesson(&profile, &verdict, Some(&off)), Some((Gate::WatchList, false)));
-    assert_eq!(lesson(&profile, &verdict, Some(&said("something else"))), None);
+    assert_eq!(lesson(&profile, &verdict, Some(&refusal("something else"))), None);
 
     profile.provenance.version = Basis::Flag;
     assert_eq!(lesson(&profile, &verdict, Some(&off)), None, "the version may be what is wrong");

@@ -22,14 +22,14 @@ pub fn weigh(verdict: &mut Verdict, evidence: &Evidence<'_>) {
     }
     let found = if evidence.is_success() { of_success(verdict, evidence) } else { refusal::finding(verdict, evidence) };
     if let Some(Finding { proof, shows }) = found {
-        let told = match shows {
+        let applies = match shows {
             Shows::Layers(layers) => of_layers(verdict, layers, evidence.info.verb == Verb::List),
             Shows::Refused { etcd_touched, expected, rule } => {
                 of_refusal(verdict, status_of(verdict, evidence), etcd_touched, expected, rule);
                 true
             }
         };
-        verdict.proof = told.then_some(proof);
+        verdict.proof = applies.then_some(proof);
     }
 }
 

@@ -1,14 +1,14 @@
 //! §2.1: gets of a named object.
 
-use super::answer::{Answer, CACHE, CACHE_OR_504, Decision, ETCD};
 use super::not_ready::{GET_NOT_READY, instead_of};
+use super::outcome::{CACHE, CACHE_OR_504, Decision, ETCD, Outcome};
 use crate::routing::columns::VersionIs;
 use crate::routing::facts::Facts;
 use crate::routing::rules::{self, RuleId};
 
 struct GetRow {
     version: VersionIs,
-    answer: Answer,
+    answer: Outcome,
     rule: RuleId,
 }
 

@@ -1,8 +1,8 @@
 //! §1.3 and §1.5: which layer answers a list.
 
-use super::answer::Decision;
 use super::list_eras::{Era, LIST_ERAS, ListRow};
 use super::not_ready::{LIST_NOT_READY, instead_of};
+use super::outcome::Decision;
 use crate::routing::facts::Facts;
 
 /// Which layer answers a list that passed validation; `None` when no row covers it.

@@ -1,7 +1,7 @@
 //! §1.3: lists while the watch cache is ready.
 
-use super::answer::{
-    Answer, CACHE, CACHE_OR_504, CONSISTENT_OR_429, CONSISTENT_OR_504, CONSISTENT_OR_ETCD, ETCD, SNAPSHOT, SNAPSHOT_OR_504,
+use super::outcome::{
+    CACHE, CACHE_OR_504, CONSISTENT_OR_429, CONSISTENT_OR_504, CONSISTENT_OR_ETCD, ETCD, Outcome, SNAPSHOT, SNAPSHOT_OR_504,
 };
 use crate::routing::columns::{GateIs, If, KeysAre, MatchIs, SnapshotIs, TokenIs, VersionIs};
 use crate::routing::gates::Gate;
@@ -28,7 +28,7 @@ pub(in crate::routing) struct ListRow {
     pub(super) snapshot: SnapshotIs,
     /// Whether consistent lists are supported: `ConsistentListFromCache` is on and etcd answers progress requests.
     pub(super) consistent: If,
-    pub(super) answer: Answer,
+    pub(super) answer: Outcome,
     pub(in crate::routing) rule: RuleId,
 }
 

@@ -3,8 +3,8 @@
 //!
 //! Within a table, rows are tested from top to bottom, and the first match wins.
 
-mod answer;
 mod list_eras;
+mod outcome;
 
 mod get;
 mod list;
@@ -15,10 +15,10 @@ mod watch;
 
 mod boundaries;
 
-pub(super) use answer::Decision;
 pub(super) use boundaries::boundaries;
 pub(super) use get::decide_get;
 pub(super) use list::decide_list;
+pub(super) use outcome::Decision;
 pub(super) use uncached::decide_uncached;
 pub(super) use validation::decide_refusal;
 pub(super) use watch::decide_watch;

@@ -2,7 +2,7 @@
 //!
 //! A request that goes to etcd anyway is unaffected.
 
-use super::answer::{Answer, Decision, ETCD, REFUSED_429, REFUSED_429_LATE};
+use super::outcome::{Decision, ETCD, Outcome, REFUSED_429, REFUSED_429_LATE};
 use crate::routing::columns::{GateIs, If, VersionIs};
 use crate::routing::facts::Facts;
 use crate::routing::gates::Gate;
@@ -26,7 +26,7 @@ pub(super) struct NotReadyRow {
 #[derive(Debug)]
 enum Instead {
     /// This answer replaces that of the ready cache.
-    Answer(Answer),
+    Outcome(Outcome),
     /// The answer of the ready cache after a wait, or this status if the cache does not become ready in time.
     Waits(u16),
 }
@@ -55,9 +55,9 @@ const V31_ON: Versions = Versions::since(31);
 const ANY: GateIs = GateIs::Any;
 const RESILIENT: GateIs = GateIs::On(Gate::ResilientWatchCacheInitialization);
 const WAITING: GateIs = GateIs::Off(Gate::ResilientWatchCacheInitialization);
-const FROM_ETCD: Instead = Instead::Answer(ETCD);
-const REFUSED: Instead = Instead::Answer(REFUSED_429);
-const REFUSED_LATE: Instead = Instead::Answer(REFUSED_429_LATE);
+const FROM_ETCD: Instead = Instead::Outcome(ETCD);
+const REFUSED: Instead = Instead::Outcome(REFUSED_429);
+const REFUSED_LATE: Instead = Instead::Outcome(REFUSED_429_LATE);
 
 pub(super) const LIST_NOT_READY: &[NotReadyRow] = not_ready_rows! {
     // versions   | gate      | version  | limit | selector | consistent
@@ -94,7 +94,7 @@ pub(super) fn instead_of(ready: Decision, facts: &Facts<'_>, rows: &[NotReadyRow
     let is_consistent = ready.served_from == ServedFrom::CacheConsistent;
     let row = rows.iter().find(|row| row.admits(facts, is_consistent))?;
     Some(match &row.instead {
-        Instead::Answer(answer) => answer.by(row.rule),
+        Instead::Outcome(answer) => answer.by(row.rule),
         Instead::Waits(status) => Decision {
             served_from: ready.served_from,
             otherwise: Some(Otherwise {

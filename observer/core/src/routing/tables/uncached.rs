@@ -1,6 +1,6 @@
 //! §3.1, §2.4: resources without a watch cache.
 
-use super::answer::{Decision, ETCD, ETCD_OR_EVENT_504};
+use super::outcome::{Decision, ETCD, ETCD_OR_EVENT_504};
 use crate::k8s::Verb;
 use crate::routing::columns::{InitialEvents, Version};
 use crate::routing::facts::Facts;

@@ -1,6 +1,6 @@
 //! §1.11: requests that are refused before an object is read.
 
-use super::answer::{Answer, Decision, REFUSED_400, REFUSED_400_LATE, REFUSED_422, REFUSED_500};
+use super::outcome::{Decision, Outcome, REFUSED_400, REFUSED_400_LATE, REFUSED_422, REFUSED_500};
 use crate::k8s::{ListOptions, RequestInfo, Verb};
 use crate::routing::columns::{GateIs, If, InitialIs, Match, MatchIs, Token, TokenIs, Version, VersionIs};
 use crate::routing::facts::Facts;
@@ -20,7 +20,7 @@ pub(super) struct RefusalRow {
     version: VersionIs,
     initial: InitialIs,
     gate: GateIs,
-    answer: Answer,
+    answer: Outcome,
     rule: RuleId,
 }
 

@@ -1,7 +1,7 @@
 //! §2.2 and §2.3: watches.
 
-use super::answer::{Answer, CACHE, CACHE_OR_EVENT_504, CONSISTENT, CONSISTENT_OR_EVENT_504, Decision, ETCD, REFUSED_500};
 use super::not_ready::{WATCH_NOT_READY, instead_of};
+use super::outcome::{CACHE, CACHE_OR_EVENT_504, CONSISTENT, CONSISTENT_OR_EVENT_504, Decision, ETCD, Outcome, REFUSED_500};
 use crate::routing::columns::{GateIs, If, InitialIs, VersionIs};
 use crate::routing::facts::Facts;
 use crate::routing::gates::Gate;
@@ -16,7 +16,7 @@ pub(super) struct WatchRow {
     bookmarks: If,
     progress: If,
     gate: GateIs,
-    answer: Answer,
+    answer: Outcome,
     rule: RuleId,
 }
 

@@ -76,7 +76,7 @@ fn alternatives_carry_condition_rule_and_reads() {
 }
 
 #[test]
-fn versions_outside_of_what_was_read_are_said_to_be() {
+fn versions_outside_of_what_was_read_are_reported_as_such() {
     assert_eq!(unknown(&server("1.15.12"), "GET /api/v1/pods").0, UnknownReason::VersionTooOld);
     let borrowed = verdict("1.39.0", "GET /api/v1/pods");
     assert_eq!(borrowed.served_from, ServedFrom::CacheConsistent);
@@ -189,7 +189,7 @@ fn deletecollection_lists_in_pages_from_1_28_on() {
 
 /// Measured by the matrix; watcher.go `startWatching` of each version agrees.
 #[test]
-fn streaming_list_from_etcd_may_be_told_that_etcd_is_behind() {
+fn streaming_list_from_etcd_may_report_that_etcd_is_behind() {
     let request = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
     let second = |query: &str| {
         let verdict = verdict("1.34.4", &format!("GET /api/v1/events?watch=true&{query}"));

@@ -3,7 +3,7 @@
 use super::head::{Head, HeadReader};
 use super::nesting::{Level, Nesting, STRAY_BREAK, TOO_MANY};
 use crate::wire::kept::{self, Kept};
-use crate::wire::meaning::{Field, Interest, Place, Shape};
+use crate::wire::meaning::{Field, Interest, Shape, ValuePath};
 use crate::wire::syntax::{AfterGap, Ending, Instead, Next, Progress, Receiver, Root, Syntax};
 
 /// Longest key that is read, in bytes; all interesting keys are shorter.
@@ -12,8 +12,8 @@ const MAX_KEY: usize = 64;
 /// Reads a document or watch events in CBOR.
 #[derive(Debug)]
 pub(in crate::wire) struct Cbor {
-    root: Place,
-    place: Place,
+    root: ValuePath,
+    place: ValuePath,
     /// The items left of each open place, from the outermost to the innermost; for a map, pairs. Places nest at most eight deep.
     open: Vec<Level>,
     state: State,
@@ -57,7 +57,7 @@ enum Kind {
 enum Ignored {
     Key,
     Value,
-    RestOf(Place),
+    RestOf(ValuePath),
 }
 
 /// Bytes that begin with an invalid one, and the reason.
@@ -297,7 +297,7 @@ impl Cbor {
 
     fn enter<'a>(
         &mut self,
-        place: Place,
+        place: ValuePath,
         length: Option<u64>,
         rest: &'a [u8],
         receiver: &mut impl Receiver,
@@ -331,7 +331,7 @@ impl Cbor {
         self.state = State::Entry;
         if let Next::SkipToEndOf(place) = next {
             let levels = self.levels_within(place);
-            let shapes = std::iter::successors(Some(self.place), |place| place.parent()).map(Place::shape).take(levels);
+            let shapes = std::iter::successors(Some(self.place), |place| place.parent()).map(ValuePath::shape).take(levels);
             let mut left: Vec<Level> = self.open.iter().rev().zip(shapes).map(|(level, shape)| items(*level, shape)).collect();
             left.reverse();
             self.nesting.begin(left);
@@ -340,8 +340,8 @@ impl Cbor {
     }
 
     /// Number of open places from `place` to the innermost.
-    fn levels_within(&self, place: Place) -> usize {
-        let around = |inner: &Place| inner.parent();
+    fn levels_within(&self, place: ValuePath) -> usize {
+        let around = |inner: &ValuePath| inner.parent();
         1 + std::iter::successors(Some(self.place), around).take_while(|inner| *inner != place).count()
     }
 

@@ -8,7 +8,7 @@ use std::str;
 use super::nesting::Nesting;
 use super::text::{self, Taken, Text};
 use crate::wire::kept;
-use crate::wire::meaning::{Field, Interest, Place, Shape};
+use crate::wire::meaning::{Field, Interest, Shape, ValuePath};
 use crate::wire::syntax::{Instead, Next, Progress, Receiver};
 
 /// Longest member name that is unescaped, in bytes; all interesting names are shorter.
@@ -48,7 +48,7 @@ enum State {
     /// In a number or a literal.
     Scalar(Interest),
     /// In a skipped value; with a place, up to the end of that place.
-    Ignored(Option<Place>),
+    Ignored(Option<ValuePath>),
     /// After a member or an element.
     AfterValue,
 }
@@ -56,8 +56,8 @@ enum State {
 /// Reads one JSON object after another.
 #[derive(Debug)]
 pub(super) struct Parser {
-    root: Place,
-    place: Place,
+    root: ValuePath,
+    place: ValuePath,
     state: State,
     text: Text,
     nesting: Nesting,
@@ -74,7 +74,7 @@ struct Wrong<'a>(&'a [u8], &'static str);
 
 impl Parser {
     /// A parser of `root` objects.
-    pub(super) fn new(root: Place) -> Self {
+    pub(super) fn new(root: ValuePath) -> Self {
         Self { root, place: root, state: State::Start, text: Text::default(), nesting: Nesting::new(0) }
     }
 
@@ -286,7 +286,7 @@ impl Parser {
         Ok(Step::Read(rest))
     }
 
-    fn ignored<'a>(&mut self, bytes: &'a [u8], end_of: Option<Place>, receiver: &mut impl Receiver) -> Step<'a> {
+    fn ignored<'a>(&mut self, bytes: &'a [u8], end_of: Option<ValuePath>, receiver: &mut impl Receiver) -> Step<'a> {
         let rest = self.nesting.end_within(bytes).and_then(|end| bytes.get(end..));
         match (rest, end_of) {
             (None, _) => Step::Read(&[]),
@@ -314,7 +314,7 @@ impl Parser {
         }
     }
 
-    fn enter(&mut self, place: Place, receiver: &mut impl Receiver) {
+    fn enter(&mut self, place: ValuePath, receiver: &mut impl Receiver) {
         self.place = place;
         let next = receiver.enter(place);
         self.proceed(next);
@@ -341,7 +341,7 @@ impl Parser {
         self.state = match next {
             Next::Read => State::AfterValue,
             Next::SkipToEndOf(end_of) => {
-                let around = |place: &Place| place.parent();
+                let around = |place: &ValuePath| place.parent();
                 let levels =
                     std::iter::successors(Some(self.place), around).take_while(|place| *place != end_of).fold(1, |n, _| n + 1);
                 self.nesting = Nesting::new(levels);

@@ -4,8 +4,8 @@
 //! `kind` decides only if neither is present, since a custom resource may also be named `…List`.
 
 use super::outline::{Outline, is_full, note_identity};
-use super::place::{Field, Place};
 use super::reader::Reader;
+use super::value_path::{Field, ValuePath};
 use crate::wire::syntax::{AfterGap, Ending, Instead, Next, Progress, Receiver, Root, Syntax};
 use crate::wire::{Fact, ObjectRef};
 
@@ -107,7 +107,7 @@ impl<S: Syntax> Reader for DocumentReader<S> {
             return;
         }
         match self.syntax.gap(length) {
-            AfterGap::Without(Place::Metadata) => self.found.metadata.lose(),
+            AfterGap::Without(ValuePath::Metadata) => self.found.metadata.lose(),
             AfterGap::Reading | AfterGap::Without(_) => {}
             AfterGap::Lost | AfterGap::Blind => self.state = State::Silent,
         }
@@ -145,65 +145,65 @@ struct Emitter<'a> {
 }
 
 impl Receiver for Emitter<'_> {
-    fn enter(&mut self, place: Place) -> Next {
+    fn enter(&mut self, place: ValuePath) -> Next {
         match place {
-            Place::Items | Place::Rows => self.note_list(),
-            Place::Item | Place::Row => self.found.item = ObjectRef::default(),
-            Place::Annotations | Place::RowAnnotations => return Next::SkipToEndOf(place),
-            Place::Cause if !self.found.outline.begin_cause() => return Next::SkipToEndOf(Place::Causes),
-            Place::Event
-            | Place::Object
-            | Place::Metadata
-            | Place::ItemMetadata
-            | Place::RowObject
-            | Place::RowMetadata
-            | Place::Details
-            | Place::Causes
-            | Place::Cause => {}
+            ValuePath::Items | ValuePath::Rows => self.note_list(),
+            ValuePath::Item | ValuePath::Row => self.found.item = ObjectRef::default(),
+            ValuePath::Annotations | ValuePath::RowAnnotations => return Next::SkipToEndOf(place),
+            ValuePath::Cause if !self.found.outline.begin_cause() => return Next::SkipToEndOf(ValuePath::Causes),
+            ValuePath::Event
+            | ValuePath::Object
+            | ValuePath::Metadata
+            | ValuePath::ItemMetadata
+            | ValuePath::RowObject
+            | ValuePath::RowMetadata
+            | ValuePath::Details
+            | ValuePath::Causes
+            | ValuePath::Cause => {}
         }
         Next::Read
     }
 
-    fn leave(&mut self, place: Place) -> Next {
+    fn leave(&mut self, place: ValuePath) -> Next {
         match place {
-            Place::ItemMetadata => return Next::SkipToEndOf(Place::Item),
-            Place::RowObject => return Next::SkipToEndOf(Place::Row),
-            Place::Item | Place::Row => (self.sink)(Fact::Item(std::mem::take(&mut self.found.item))),
-            Place::Metadata => {
+            ValuePath::ItemMetadata => return Next::SkipToEndOf(ValuePath::Item),
+            ValuePath::RowObject => return Next::SkipToEndOf(ValuePath::Row),
+            ValuePath::Item | ValuePath::Row => (self.sink)(Fact::Item(std::mem::take(&mut self.found.item))),
+            ValuePath::Metadata => {
                 self.found.metadata.complete();
                 self.emit_list_meta();
             }
-            Place::Object => self.tell_all(),
-            Place::Event
-            | Place::Annotations
-            | Place::Items
-            | Place::Rows
-            | Place::RowMetadata
-            | Place::RowAnnotations
-            | Place::Details
-            | Place::Causes
-            | Place::Cause => {}
+            ValuePath::Object => self.tell_all(),
+            ValuePath::Event
+            | ValuePath::Annotations
+            | ValuePath::Items
+            | ValuePath::Rows
+            | ValuePath::RowMetadata
+            | ValuePath::RowAnnotations
+            | ValuePath::Details
+            | ValuePath::Causes
+            | ValuePath::Cause => {}
         }
         Next::Read
     }
 
-    fn text(&mut self, place: Place, field: Field, text: &str) -> Next {
+    fn text(&mut self, place: ValuePath, field: Field, text: &str) -> Next {
         let element = match place {
-            Place::ItemMetadata => Place::Item,
-            Place::RowMetadata => Place::Row,
-            Place::Event
-            | Place::Object
-            | Place::Metadata
-            | Place::Annotations
-            | Place::Items
-            | Place::Item
-            | Place::Rows
-            | Place::Row
-            | Place::RowObject
-            | Place::RowAnnotations
-            | Place::Details
-            | Place::Causes
-            | Place::Cause => {
+            ValuePath::ItemMetadata => ValuePath::Item,
+            ValuePath::RowMetadata => ValuePath::Row,
+            ValuePath::Event
+            | ValuePath::Object
+            | ValuePath::Metadata
+            | ValuePath::Annotations
+            | ValuePath::Items
+            | ValuePath::Item
+            | ValuePath::Rows
+            | ValuePath::Row
+            | ValuePath::RowObject
+            | ValuePath::RowAnnotations
+            | ValuePath::Details
+            | ValuePath::Causes
+            | ValuePath::Cause => {
                 self.found.outline.note_text(field, text);
                 self.emit_kind_once_known();
                 return Next::Read;
@@ -217,10 +217,10 @@ impl Receiver for Emitter<'_> {
         self.found.outline.note_number(field, number);
     }
 
-    fn misshapen(&mut self, place: Place, instead: Instead) {
+    fn misshapen(&mut self, place: ValuePath, instead: Instead) {
         match (place, instead) {
-            (Place::Items | Place::Rows, Instead::Null) => self.note_list(),
-            (Place::Item | Place::Row, _) => (self.sink)(Fact::Item(ObjectRef::default())),
+            (ValuePath::Items | ValuePath::Rows, Instead::Null) => self.note_list(),
+            (ValuePath::Item | ValuePath::Row, _) => (self.sink)(Fact::Item(ObjectRef::default())),
             _ => {}
         }
     }

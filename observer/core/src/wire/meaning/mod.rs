@@ -8,10 +8,10 @@ mod document;
 mod watch;
 
 mod outline;
-mod place;
 mod reader;
+mod value_path;
 
 pub(super) use document::DocumentReader;
-pub(super) use place::{Field, Interest, Place, Shape};
 pub(super) use reader::Reader;
+pub(super) use value_path::{Field, Interest, Shape, ValuePath};
 pub(super) use watch::WatchReader;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::place::Field;
+use super::value_path::Field;
 use crate::k8s::{Status, StatusCause};
 use crate::wire::{ListMeta, ObjectRef};
 

@@ -1,8 +1,8 @@
 //! A stream of watch events.
 
 use super::outline::{Outline, is_full, note_identity};
-use super::place::{Field, Place};
 use super::reader::Reader;
+use super::value_path::{Field, ValuePath};
 use crate::wire::syntax::{AfterGap, Ending, Instead, Next, Progress, Receiver, Root, Syntax};
 use crate::wire::{EventType, Fact, ObjectRef, WatchFrame};
 
@@ -148,47 +148,49 @@ impl Event {
 }
 
 impl Receiver for Event {
-    fn enter(&mut self, place: Place) -> Next {
+    fn enter(&mut self, place: ValuePath) -> Next {
         match place {
-            Place::Items => Next::SkipToEndOf(place),
-            Place::Annotations | Place::RowAnnotations if self.is_known_not_to_be(EventType::Bookmark) => Next::SkipToEndOf(place),
-            Place::Row if self.row.is_some() => Next::SkipToEndOf(Place::Rows),
-            Place::Row => {
+            ValuePath::Items => Next::SkipToEndOf(place),
+            ValuePath::Annotations | ValuePath::RowAnnotations if self.is_known_not_to_be(EventType::Bookmark) => {
+                Next::SkipToEndOf(place)
+            }
+            ValuePath::Row if self.row.is_some() => Next::SkipToEndOf(ValuePath::Rows),
+            ValuePath::Row => {
                 self.row = Some(ObjectRef::default());
                 Next::Read
             }
-            Place::Cause if !self.outline.begin_cause() => Next::SkipToEndOf(Place::Causes),
-            Place::Event
-            | Place::Object
-            | Place::Metadata
-            | Place::Annotations
-            | Place::Item
-            | Place::ItemMetadata
-            | Place::Rows
-            | Place::RowObject
-            | Place::RowMetadata
-            | Place::RowAnnotations
-            | Place::Details
-            | Place::Causes
-            | Place::Cause => Next::Read,
+            ValuePath::Cause if !self.outline.begin_cause() => Next::SkipToEndOf(ValuePath::Causes),
+            ValuePath::Event
+            | ValuePath::Object
+            | ValuePath::Metadata
+            | ValuePath::Annotations
+            | ValuePath::Item
+            | ValuePath::ItemMetadata
+            | ValuePath::Rows
+            | ValuePath::RowObject
+            | ValuePath::RowMetadata
+            | ValuePath::RowAnnotations
+            | ValuePath::Details
+            | ValuePath::Causes
+            | ValuePath::Cause => Next::Read,
         }
     }
 
-    fn leave(&mut self, _place: Place) -> Next {
+    fn leave(&mut self, _place: ValuePath) -> Next {
         Next::Read
     }
 
-    fn text(&mut self, place: Place, field: Field, text: &str) -> Next {
+    fn text(&mut self, place: ValuePath, field: Field, text: &str) -> Next {
         if field == Field::Type {
             self.happened = Some(EventType::of(text));
-        } else if place == Place::RowMetadata {
+        } else if place == ValuePath::RowMetadata {
             self.row.iter_mut().for_each(|row| note_identity(row, field, text));
         } else {
             self.outline.note_text(field, text);
             // Lists and Status have no name, so this is an object, and only its metadata is needed.
             let wants_no_more = self.is_known_not_to_be(EventType::Bookmark) && self.is_known_not_to_be(EventType::Error);
-            if place == Place::Metadata && wants_no_more && is_full(&self.outline.object) {
-                return Next::SkipToEndOf(Place::Object);
+            if place == ValuePath::Metadata && wants_no_more && is_full(&self.outline.object) {
+                return Next::SkipToEndOf(ValuePath::Object);
             }
         }
         Next::Read
@@ -198,8 +200,8 @@ impl Receiver for Event {
         self.outline.note_number(field, number);
     }
 
-    fn misshapen(&mut self, place: Place, _instead: Instead) {
-        if place == Place::Row {
+    fn misshapen(&mut self, place: ValuePath, _instead: Instead) {
+        if place == ValuePath::Row {
             self.row.get_or_insert_default();
         }
     }

@@ -6,7 +6,7 @@ use super::parser::{BEFORE_FIELD, MAGIC, Protobuf, State, Step, Wrong, after};
 use super::varint::{Taken, Varint};
 use super::wanted::{Kind, Wanted, misshapen, wanted, wanted_number};
 use crate::wire::kept;
-use crate::wire::meaning::{Field, Interest, Place};
+use crate::wire::meaning::{Field, Interest, ValuePath};
 use crate::wire::syntax::{Next, Receiver};
 
 /// Longest map key that is read, in bytes; all interesting keys are shorter.
@@ -94,7 +94,7 @@ impl Protobuf {
         match wanted {
             Wanted::Nothing => self.state = State::Skip(end),
             Wanted::Text(kind) => return Ok(self.begin_text(rest, kind, length, end, receiver)),
-            Wanted::Place(message, place) => self.open(message, place, end, receiver),
+            Wanted::ValuePath(message, place) => self.open(message, place, end, receiver),
             Wanted::More(message) => self.opens.push(Open { message, place: open.place, end, is_whole: false }),
             Wanted::Envelope | Wanted::Encoding if length == 0 => {}
             Wanted::Envelope if length < MAGIC.len() as u64 => return Err(Wrong(rest, "not a Kubernetes object in protobuf")),
@@ -198,7 +198,7 @@ impl Protobuf {
     }
 
     /// Enters a message. An element of an array is entered by way of the array.
-    pub(super) fn open(&mut self, message: Message, place: Place, end: u64, receiver: &mut impl Receiver) {
+    pub(super) fn open(&mut self, message: Message, place: ValuePath, end: u64, receiver: &mut impl Receiver) {
         let element = match place.element() {
             Interest::Inside(element) if receiver.enter(place) == Next::Read => element,
             Interest::Inside(_) => {

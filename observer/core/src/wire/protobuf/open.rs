@@ -1,7 +1,7 @@
 //! The open messages, from the outermost to the innermost.
 
 use super::message::Message;
-use crate::wire::meaning::{Place, Shape};
+use crate::wire::meaning::{Shape, ValuePath};
 
 /// A message that is being read.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub(super) struct Open {
     /// Type of the message.
     pub message: Message,
     /// The place of its members.
-    pub place: Place,
+    pub place: ValuePath,
     /// Offset in the body at which it ends.
     pub end: u64,
     /// Whether it is the complete value of its place, rather than a further part of it.
@@ -19,7 +19,7 @@ pub(super) struct Open {
 impl Open {
     /// Whether the end of this message is the end of `place`. An array has no message of its own, so each element counts as the
     /// complete array.
-    pub(super) fn ends(&self, place: Place) -> bool {
+    pub(super) fn ends(&self, place: ValuePath) -> bool {
         self.is_whole && (self.place == place || place.shape() == Shape::Array && self.place.parent() == Some(place))
     }
 }
@@ -53,7 +53,7 @@ impl Stack {
 
     /// Whether only an event is open.
     pub(super) fn is_event_alone(&self) -> bool {
-        matches!(self.0[..], [Open { place: Place::Event, .. }])
+        matches!(self.0[..], [Open { place: ValuePath::Event, .. }])
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -62,7 +62,7 @@ impl Stack {
 
     /// Closes all messages within the innermost one that ends `place`, and returns the end of that one. If there is none, returns
     /// the end of the innermost message.
-    pub(super) fn unwind_to(&mut self, place: Place) -> Option<u64> {
+    pub(super) fn unwind_to(&mut self, place: ValuePath) -> Option<u64> {
         if let Some(index) = self.0.iter().rposition(|open| open.ends(place)) {
             self.0.truncate(index + 1);
         }
@@ -71,9 +71,9 @@ impl Stack {
 
     /// Drops an item, or the metadata of a list or an object, that contains all bytes up to `after`; returns its place and end. The
     /// metadata of a `Status` is not dropped, as its token would be missing.
-    pub(super) fn lose(&mut self, after: u64) -> Option<(Place, u64)> {
+    pub(super) fn lose(&mut self, after: u64) -> Option<(ValuePath, u64)> {
         let of_status = self.0.iter().any(|open| open.message == Message::Status);
-        let is_loss = |place| place == Place::Item || place == Place::Metadata && !of_status;
+        let is_loss = |place| place == ValuePath::Item || place == ValuePath::Metadata && !of_status;
         let index = self.0.iter().rposition(|open| is_loss(open.place) && after <= open.end)?;
         let Open { place, end, .. } = *self.0.get(index)?;
         self.0.truncate(index);

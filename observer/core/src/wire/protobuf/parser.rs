@@ -5,7 +5,7 @@ use super::open::{Open, Stack};
 use super::varint::Varint;
 use super::wanted::{Kind, Wanted};
 use crate::wire::kept::Kept;
-use crate::wire::meaning::{Field, Interest, Place, Shape};
+use crate::wire::meaning::{Field, Interest, Shape, ValuePath};
 use crate::wire::syntax::{AfterGap, Ending, Progress, Receiver, Root, Syntax};
 
 /// The bytes before every object (kubernetes/apimachinery `pkg/runtime/serializer/protobuf/protobuf.go`).
@@ -163,7 +163,7 @@ impl Syntax for Protobuf {
         self.opens.clear();
         self.state = BEFORE_EVENT;
         if is_whole {
-            receiver.leave(Place::Event);
+            receiver.leave(ValuePath::Event);
             Progress::Complete(0)
         } else if is_lost {
             Progress::Resumed { offset: 0, begun: 0 }
@@ -180,7 +180,7 @@ impl Syntax for Protobuf {
             (Root::Events | Root::Messages, BEFORE_EVENT | State::Lost(_)) => Ending::Between,
             (Root::Document, _) if self.end == 0 => Ending::Between,
             (Root::Document, BEFORE_FIELD) if self.has_content && self.opens.top().is_some_and(|open| open.end == u64::MAX) => {
-                receiver.leave(Place::Object);
+                receiver.leave(ValuePath::Object);
                 Ending::Complete
             }
             _ => Ending::Inside,
@@ -237,7 +237,7 @@ impl Protobuf {
     fn step<'a>(&mut self, bytes: &'a [u8], receiver: &mut impl Receiver) -> Step<'a> {
         match self.state {
             State::Prefix { .. } if self.root == Root::Messages => {
-                self.open(Message::WatchEvent, Place::Event, u64::MAX, receiver);
+                self.open(Message::WatchEvent, ValuePath::Event, u64::MAX, receiver);
                 Ok(bytes)
             }
             State::Prefix { read, length } => Ok(self.prefix(bytes, read, length, receiver)),
@@ -259,7 +259,7 @@ impl Protobuf {
         self.state = State::Prefix { read: read + 1, length };
         if read == 3 {
             let end = self.position(rest).saturating_add(u64::from(length));
-            self.open(Message::WatchEvent, Place::Event, end, receiver);
+            self.open(Message::WatchEvent, ValuePath::Event, end, receiver);
         }
         rest
     }
@@ -273,8 +273,8 @@ impl Protobuf {
         if matched + 1 == MAGIC.len() {
             self.state = BEFORE_FIELD;
             if self.opens.is_empty() {
-                receiver.enter(Place::Object);
-                self.opens.push(Open { message: Message::Unknown, place: Place::Object, end: u64::MAX, is_whole: true });
+                receiver.enter(ValuePath::Object);
+                self.opens.push(Open { message: Message::Unknown, place: ValuePath::Object, end: u64::MAX, is_whole: true });
             }
         }
         Ok(rest)

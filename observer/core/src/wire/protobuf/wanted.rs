@@ -1,7 +1,7 @@
 //! Decides how the value of a field is used.
 
 use super::message::{Message, Part};
-use crate::wire::meaning::{Field, Interest, Place};
+use crate::wire::meaning::{Field, Interest, ValuePath};
 use crate::wire::syntax::{Instead, Receiver};
 
 /// The use of a value.
@@ -10,7 +10,7 @@ pub(super) enum Wanted {
     Nothing,
     Text(Kind),
     /// A message that is the complete value of a place.
-    Place(Message, Place),
+    ValuePath(Message, ValuePath),
     /// A message that is a further part of the place around it.
     More(Message),
     Envelope,
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 }
 
 /// The use of the bytes of `part`.
-pub(super) fn wanted(part: Part, place: Place, entry: Interest, receiver: &mut impl Receiver) -> Wanted {
+pub(super) fn wanted(part: Part, place: ValuePath, entry: Interest, receiver: &mut impl Receiver) -> Wanted {
     let interest = match part {
         Part::Nothing => return Wanted::Nothing,
         Part::Envelope => return Wanted::Envelope,
@@ -39,7 +39,7 @@ pub(super) fn wanted(part: Part, place: Place, entry: Interest, receiver: &mut i
     };
     match (interest, part) {
         (Interest::Text(field), _) => Wanted::Text(Kind::Of(field)),
-        (Interest::Inside(place), Part::Member(_, message)) => Wanted::Place(message, place),
+        (Interest::Inside(place), Part::Member(_, message)) => Wanted::ValuePath(message, place),
         _ => {
             misshapen(part, place, receiver);
             Wanted::Nothing
@@ -48,7 +48,7 @@ pub(super) fn wanted(part: Part, place: Place, entry: Interest, receiver: &mut i
 }
 
 /// The numeric field that `part` is; `None` if it is not read.
-pub(super) fn wanted_number(part: Part, place: Place, receiver: &mut impl Receiver) -> Option<Field> {
+pub(super) fn wanted_number(part: Part, place: ValuePath, receiver: &mut impl Receiver) -> Option<Field> {
     let interest = if let Part::Scalar(name) = part { place.member(name) } else { Interest::Nothing };
     if let Interest::Number(field) = interest {
         return Some(field);
@@ -58,7 +58,7 @@ pub(super) fn wanted_number(part: Part, place: Place, receiver: &mut impl Receiv
 }
 
 /// Reports a value that should be a message but has another wire type.
-pub(super) fn misshapen(part: Part, place: Place, receiver: &mut impl Receiver) {
+pub(super) fn misshapen(part: Part, place: ValuePath, receiver: &mut impl Receiver) {
     if let Part::Member(name, _) = part
         && let Interest::Inside(place) = place.member(name)
     {

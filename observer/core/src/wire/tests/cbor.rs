@@ -25,7 +25,7 @@ fn events_of_a_sequence_are_frames_of_their_own_length() {
 }
 
 #[test]
-fn events_are_told_with_their_last_byte() {
+fn events_are_reported_with_their_last_byte() {
     let bytes = document(WATCH.lines().next().unwrap());
     let mut reader = BodyReader::new(BodyKind::Watch, CBOR, "").unwrap();
     let mut emitted = Vec::new();
@@ -36,7 +36,7 @@ fn events_are_told_with_their_last_byte() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn what_is_wrong_is_reported_with_its_place() {
     for (bytes, at, what) in [
         (&b"{}"[..], 0, "not a CBOR map"),
         (&[0xd9, 0xd9, 0xf7, 0x80], 3, "not a CBOR map"),

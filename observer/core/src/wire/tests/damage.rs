@@ -27,7 +27,7 @@ fn watch_that_ends_between_events_is_well_formed_and_otherwise_not() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn what_is_wrong_is_reported_with_its_place() {
     for (body, at, what) in [
         ("\u{feff}{}", 0, "not a JSON object"),
         (" [1]", 1, "not a JSON object"),

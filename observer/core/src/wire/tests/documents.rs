@@ -71,7 +71,7 @@ fn lists_without_items_are_lists() {
 }
 
 #[test]
-fn pretty_printed_object_is_told_at_its_end() {
+fn pretty_printed_object_is_reported_at_its_end() {
     check(
         PRETTY_LEASE,
         &[kind("Lease", "coordination.k8s.io/v1"), Fact::Object(object("kube-system", "leader", "u-l", "1234")), Fact::Complete],

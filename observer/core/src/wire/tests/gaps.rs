@@ -5,7 +5,7 @@ use super::reading::{frames, gzip_member, read};
 use crate::wire::{BodyKind, BodyReader, Fact};
 
 #[test]
-fn watch_goes_on_with_the_event_after_the_next_newline() {
+fn watch_continues_with_the_event_after_the_next_newline() {
     let lines: Vec<usize> = WATCH.match_indices('\n').map(|(at, _)| at).collect();
     let facts = read_with_gap(BodyKind::Watch, "", WATCH.as_bytes(), lines[0] + 30, lines[1] - 5);
     let names: Vec<String> = frames(facts).into_iter().map(|frame| frame.object.name).collect();

@@ -19,7 +19,7 @@ fn optional_header_fields_are_skipped() {
 }
 
 #[test]
-fn events_of_a_member_are_told_before_the_member_ends() {
+fn events_of_a_member_are_reported_before_the_member_ends() {
     let compressed = gzip_member(WATCH.as_bytes());
     let mut reader = BodyReader::new(BodyKind::Watch, "application/json", "gzip").unwrap();
     let mut facts = Vec::new();

@@ -29,7 +29,7 @@ fn lists_without_items_are_lists() {
 }
 
 #[test]
-fn object_is_told_at_the_end_of_the_body() {
+fn object_is_reported_at_the_end_of_the_body() {
     let pod = envelope("v1", "Pod", &object_bytes(&object_meta("n", "a", "u", "1")));
     assert_eq!(document(&pod), [kind("Pod", "v1"), Fact::Object(object("n", "a", "u", "1")), Fact::Complete]);
 }

@@ -29,7 +29,7 @@ fn watch_that_ends_between_events_is_well_formed_and_otherwise_not() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn what_is_wrong_is_reported_with_its_place() {
     let object = |bytes: &[u8]| envelope("v1", "Pod", bytes);
     let start = object(b"").len() as u64 - 4;
     for (body, at, what) in [

@@ -16,7 +16,7 @@ fn only_the_event_with_a_gap_is_lost() {
 }
 
 #[test]
-fn gap_in_what_nobody_reads_loses_nothing() {
+fn gap_in_unread_data_loses_nothing() {
     let whole = watch();
     let first = frame_end(&whole, 0);
     assert_eq!(without(BodyKind::Watch, &whole, first - 200, first), events(&whole), "the last bytes of an event");
@@ -61,7 +61,7 @@ fn only_the_item_with_a_gap_is_lost() {
 }
 
 #[test]
-fn gap_over_the_beginning_of_an_event_ends_what_is_told() {
+fn gap_over_the_beginning_of_an_event_ends_what_is_reported() {
     let whole = watch();
     let second = frame_end(&whole, 0);
     assert_eq!(without(BodyKind::Watch, &whole, second - 1, second + 1), []);

@@ -119,7 +119,7 @@ fn which_of_two_requests_is_answered_is_not_guessed() {
 }
 
 #[test]
-fn an_upgrade_whose_answer_is_not_known_has_to_be_proved_anew() {
+fn an_upgrade_whose_answer_is_not_known_has_to_be_proved_again() {
     let exec = "GET /exec HTTP/1.1\r\nUpgrade: websocket\r\n\r\n";
     check_middle(
         &[client(exec), server("frames"), client(GET), server(OK)],
@@ -147,7 +147,7 @@ fn an_upgrade_whose_answer_is_not_known_has_to_be_proved_anew() {
 }
 
 #[test]
-fn once_proved_a_loss_is_said() {
+fn once_proved_a_loss_is_reported() {
     check_middle(
         &[client(GET), server("HTTP/1.1 100 Continue\r\n\r\nx"), server("y\r\n")],
         &expect![[r"

@@ -95,7 +95,7 @@ pub(super) fn split(calls: &[Call], sizes: &[usize]) -> Vec<Call> {
 #[derive(Debug)]
 pub(super) struct Log {
     /// The events in order, with adjacent slices joined.
-    pub(super) said: Vec<Said>,
+    pub(super) said: Vec<Emitted>,
     /// Most bytes held at once.
     pub(super) most_held: usize,
     /// Most requests that waited at once.
@@ -106,7 +106,7 @@ pub(super) struct Log {
 
 /// An event without a lifetime; bodies keep their bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum Emitted {
     /// A slice of a body.
     Body(StreamId, Direction, Vec<u8>),
     /// A slice of an upgraded exchange.
@@ -121,11 +121,11 @@ impl Log {
         let mut text = String::new();
         for said in &self.said {
             let line = match said {
-                Said::Body(stream, direction, bytes) => {
+                Emitted::Body(stream, direction, bytes) => {
                     format!("#{} {} body {:?}", stream.0, arrow(*direction), String::from_utf8_lossy(bytes))
                 }
-                Said::Opaque(stream, direction, bytes) => format!("#{} {} opaque {}", stream.0, arrow(*direction), bytes.len()),
-                Said::Line(line) => line.clone(),
+                Emitted::Opaque(stream, direction, bytes) => format!("#{} {} opaque {}", stream.0, arrow(*direction), bytes.len()),
+                Emitted::Line(line) => line.clone(),
             };
             text.push_str(&line);
             text.push('\n');
@@ -137,22 +137,22 @@ impl Log {
         match event {
             Event::Body { stream, direction, bytes } => {
                 assert!(!bytes.is_empty(), "an empty body slice");
-                if let Some(Said::Body(last_stream, last_direction, joined)) = self.said.last_mut()
+                if let Some(Emitted::Body(last_stream, last_direction, joined)) = self.said.last_mut()
                     && (*last_stream, *last_direction) == (*stream, *direction)
                 {
                     joined.extend_from_slice(bytes);
                 } else {
-                    self.said.push(Said::Body(*stream, *direction, bytes.to_vec()));
+                    self.said.push(Emitted::Body(*stream, *direction, bytes.to_vec()));
                 }
             }
             Event::Opaque { stream, direction, bytes } => {
                 assert!(!bytes.is_empty(), "an empty opaque slice");
-                if let Some(Said::Opaque(last_stream, last_direction, joined)) = self.said.last_mut()
+                if let Some(Emitted::Opaque(last_stream, last_direction, joined)) = self.said.last_mut()
                     && (*last_stream, *last_direction) == (*stream, *direction)
                 {
                     joined.extend_from_slice(bytes);
                 } else {
-                    self.said.push(Said::Opaque(*stream, *direction, bytes.to_vec()));
+                    self.said.push(Emitted::Opaque(*stream, *direction, bytes.to_vec()));
                 }
             }
             Event::Request { .. }
@@ -167,7 +167,7 @@ impl Log {
             | Event::Upgraded { .. }
             | Event::GoAway { .. }
             | Event::Malformed { .. }
-            | Event::Dark { .. } => self.said.push(Said::Line(line(event))),
+            | Event::Dark { .. } => self.said.push(Emitted::Line(line(event))),
         }
     }
 }

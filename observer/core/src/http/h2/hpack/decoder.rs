@@ -16,7 +16,7 @@ pub struct Decoder {
     /// The largest size that the encoder may choose for its table; `None` if it is unknown.
     size_limit: Option<u32>,
     state: State,
-    place: Place,
+    place: BlockPosition,
     text: Text,
     /// The current block's representations, once announced fields can explain them.
     trace: Option<Box<Trace>>,
@@ -24,7 +24,7 @@ pub struct Decoder {
 
 /// Where in a header block the decoder is: a size update is allowed before the first field only (RFC 7541 §4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum BlockPosition {
     BeforeFields,
     InFields,
 }
@@ -127,7 +127,7 @@ impl Decoder {
     ///
     /// When the block ends within a field.
     pub fn finish(&mut self) -> Result<(), CompressionError> {
-        self.place = Place::BeforeFields;
+        self.place = BlockPosition::BeforeFields;
         match self.state {
             State::Representation => Ok(()),
             State::Integer(..) | State::StringStart(_) | State::Octets { .. } => {
@@ -141,7 +141,7 @@ impl Decoder {
     pub fn lose(&mut self) {
         self.table = Table::unknown();
         self.state = State::Representation;
-        self.place = Place::BeforeFields;
+        self.place = BlockPosition::BeforeFields;
         self.text.begin(0);
         if let Some(trace) = &mut self.trace {
             **trace = Trace::new(true);
@@ -150,7 +150,7 @@ impl Decoder {
 
     /// Keeps each representation from now on, for [`Self::take_trace`].
     pub(in crate::http::h2) fn trace(&mut self) {
-        let is_between_blocks = self.place == Place::BeforeFields && matches!(self.state, State::Representation);
+        let is_between_blocks = self.place == BlockPosition::BeforeFields && matches!(self.state, State::Representation);
         self.trace.get_or_insert_with(|| Box::new(Trace::new(is_between_blocks)));
     }
 
@@ -177,7 +177,7 @@ impl Decoder {
     }
 
     fn with(table: Table, size_limit: Option<u32>) -> Self {
-        let (state, place) = (State::Representation, Place::BeforeFields);
+        let (state, place) = (State::Representation, BlockPosition::BeforeFields);
         Self { table, size_limit, state, place, text: Text::default(), trace: None }
     }
 
@@ -217,7 +217,7 @@ impl Decoder {
     }
 
     fn indexed_field(&mut self, index: u32, fields: &mut dyn FnMut(&FieldLine)) -> Result<(), CompressionError> {
-        self.place = Place::InFields;
+        self.place = BlockPosition::InFields;
         self.state = State::Representation;
         let from_static = static_table::entry(index).map(FieldLine::from_static);
         let line = match (&from_static, dynamic(&self.table, index)) {
@@ -234,7 +234,7 @@ impl Decoder {
 
     fn size_update(&mut self, size: u32) -> Result<(), CompressionError> {
         self.state = State::Representation;
-        if self.place == Place::InFields {
+        if self.place == BlockPosition::InFields {
             return Err(CompressionError("table size update behind a field"));
         }
         if self.size_limit.is_some_and(|limit| size > limit) {
@@ -245,7 +245,7 @@ impl Decoder {
     }
 
     fn name_index(&mut self, indexing: Indexing, index: u32) -> Result<(), CompressionError> {
-        self.place = Place::InFields;
+        self.place = BlockPosition::InFields;
         if let Some(trace) = &mut self.trace {
             trace.begin_literal(number(&self.table, index));
         }

@@ -186,7 +186,7 @@ fn path_in_the_table_has_lost_what_may_be_secret() {
 }
 
 #[test]
-fn long_value_is_cut_but_counts_whole() {
+fn long_value_is_cut_but_counts_completely() {
     let mut decoder = Decoder::from_beginning();
     // accept: 2000 bytes.
     let literal = [b"\x53\x7f\xd1\x0e".as_slice(), &[b'x'; 2000]].concat();

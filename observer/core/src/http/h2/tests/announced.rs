@@ -54,7 +54,7 @@ fn fields_say_what_a_block_refers_to_and_later_blocks_say_it_themselves() {
 }
 
 #[test]
-fn literal_whose_name_is_in_the_lost_table_is_told_and_kept() {
+fn literal_whose_name_is_in_the_lost_table_is_reported_and_kept() {
     // A literal with indexing, whose name is an entry from before decoding began; then that entry's name again, and the new entry.
     let block = [b"\x82\x84\x7f\x01\x03".as_slice(), b"one"].concat();
     let again = [b"\x82\x84\xbe\x0f\x32\x03".as_slice(), b"two"].concat();
@@ -132,7 +132,7 @@ fn fields_of_bytes_that_are_missing_or_say_nothing_are_gone() {
 }
 
 #[test]
-fn first_block_of_a_told_stream_and_the_first_that_answers_it_prove_their_boundaries() {
+fn first_block_of_an_announced_stream_and_the_first_that_answers_it_prove_their_boundaries() {
     check(
         vec![
             Bytes(Request, b"rest of a frame".to_vec()),

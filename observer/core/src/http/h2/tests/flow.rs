@@ -66,7 +66,7 @@ fn windows(tap: &Tap) -> (Option<i64>, Option<i64>) {
 }
 
 #[test]
-fn windows_that_are_used_up_are_told_once_and_so_is_their_room() {
+fn windows_that_are_used_up_are_reported_once_and_so_is_their_room() {
     let mut tap = watching();
     tap.bytes(Request, &window_update(0, 100_000));
     for _ in 0..3 {
@@ -80,7 +80,7 @@ fn windows_that_are_used_up_are_told_once_and_so_is_their_room() {
 }
 
 #[test]
-fn window_of_the_connection_is_told_apart() {
+fn window_of_the_connection_is_distinguished() {
     let mut tap = watching();
     tap.bytes(Request, &window_update(1, 100_000));
     for length in [16_384, 16_384, 16_384, 16_383] {

@@ -19,7 +19,7 @@ enum Offered {
 use Offered::{Bytes, Hole};
 
 #[test]
-fn gap_in_a_body_leaves_the_framing_whole() {
+fn gap_in_a_body_leaves_the_framing_intact() {
     check(
         vec![
             Bytes(headers(0, 1, b"\x88")),
@@ -44,7 +44,7 @@ fn gap_in_a_body_leaves_the_framing_whole() {
 }
 
 #[test]
-fn padding_in_a_gap_is_told_apart_when_its_length_was_seen() {
+fn padding_in_a_gap_is_distinguished_when_its_length_was_seen() {
     let padded = data(PADDED, 1, b"\x02abcd\0\0");
     check(
         vec![
@@ -70,7 +70,7 @@ fn padding_in_a_gap_is_told_apart_when_its_length_was_seen() {
 }
 
 #[test]
-fn bytes_that_may_be_padding_are_told_as_missing_at_once_whatever_their_chunks() {
+fn bytes_that_may_be_padding_are_reported_as_missing_at_once_whatever_their_chunks() {
     let mut decoder = Decoder::new(Start::Beginning);
     let mut sink = |_event: Event<'_>| {};
     decoder.bytes(Request, &[preface(), headers(END_STREAM, 1, &get("/a"))].concat(), &mut sink);
@@ -108,7 +108,7 @@ fn gap_in_a_header_block_makes_fields_unknown_but_not_streams() {
 }
 
 #[test]
-fn gap_in_a_continuation_makes_the_whole_block_unknown() {
+fn gap_in_a_continuation_makes_the_complete_block_unknown() {
     check(
         vec![
             Bytes(frame(1, END_STREAM, 1, b"\x88\x53")),

@@ -60,7 +60,7 @@ fn other_protocols_are_not_taken_for_http2() {
 }
 
 #[test]
-fn dark_direction_says_no_more_and_the_other_one_goes_on() {
+fn dark_direction_reports_no_more_and_the_other_one_continues() {
     let mut tap = begun();
     tap.bytes(Request, &headers(0, 1, &get("/a")));
     tap.bytes(Request, &headers(0, 3, &get("/b")));

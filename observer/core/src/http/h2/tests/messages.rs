@@ -67,7 +67,7 @@ fn padding_and_priority_are_stripped() {
 }
 
 #[test]
-fn header_block_may_go_on_in_continuations() {
+fn header_block_may_continue_in_continuations() {
     let block = [get("/api"), field("accept", "a/b")].concat();
     let (first, rest) = block.split_at(3);
     let (second, third) = rest.split_at(5);
@@ -130,7 +130,7 @@ fn response_may_be_over_before_its_request() {
 }
 
 #[test]
-fn reset_is_told_once_and_what_is_under_way_changes_the_header_table_only() {
+fn reset_is_reported_once_and_what_is_under_way_changes_the_header_table_only() {
     check(
         &[
             (Request, headers(END_STREAM, 1, &get("/a"))),
@@ -175,7 +175,7 @@ fn goaway_and_frames_of_no_interest() {
 }
 
 #[test]
-fn pushed_stream_is_not_told_but_changes_the_header_table() {
+fn pushed_stream_is_not_reported_but_changes_the_header_table() {
     let promise = [b"\0\0\0\x02".as_slice(), &get("/pushed"), &indexed_field("audit-id", "a1")].concat();
     check(
         &[

@@ -37,7 +37,7 @@ fn candidate_that_fails_gives_way_to_the_next_call() {
 }
 
 #[test]
-fn gap_before_the_proof_begins_it_anew() {
+fn gap_before_the_proof_restarts_it() {
     let mut tap = Tap::new(Start::Middle);
     tap.bytes(Request, &[ping(), ping()].concat());
     tap.gap(Request, None, 1);
@@ -69,7 +69,7 @@ fn fields_from_before_our_time_are_unknown() {
 }
 
 #[test]
-fn stream_that_answers_a_request_from_before_is_told_without_its_request() {
+fn stream_that_answers_a_request_from_before_is_reported_without_its_request() {
     check(
         &[
             (Request, proof()),
@@ -152,7 +152,7 @@ fn response_whose_head_may_have_passed_unseen_has_no_head() {
 }
 
 #[test]
-fn response_that_may_have_passed_unseen_is_not_told_as_cut() {
+fn response_that_may_have_passed_unseen_is_not_reported_as_cut() {
     let mut tap = Tap::new(Start::Middle);
     tap.bytes(Request, &[proof(), headers(END_STREAM, 7, &get("/a"))].concat());
     tap.bytes(Response, &proof());

@@ -15,7 +15,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn conversation_is_told_as_it_was(conversation in conversations()) {
+    fn conversation_is_reported_as_it_was(conversation in conversations()) {
         let mut tap = Tap::new(Start::Beginning);
         for (direction, bytes) in &conversation.frames {
             tap.bytes(*direction, bytes);
@@ -34,7 +34,7 @@ proptest! {
     }
 
     #[test]
-    fn without_data_payload_all_but_bodies_is_told(conversation in conversations(), cuts in cuts()) {
+    fn without_data_payload_all_but_bodies_is_reported(conversation in conversations(), cuts in cuts()) {
         let mut tap = Tap::new(Start::Beginning);
         let mut cuts = cuts.iter().cycle();
         walk(&conversation, &mut cuts, |direction, span| match span {

@@ -17,7 +17,7 @@ fn data_without_payload_is_a_header() {
 }
 
 #[test]
-fn spans_go_on_over_any_chunking() {
+fn spans_continue_over_any_chunking() {
     let bytes = [SETTINGS, &data(0, 1, b"abc"), &ping()].concat();
     let chunks: Vec<&[u8]> = bytes.chunks(1).collect();
     let spans = walk(FrameWalker::of_responses(), &chunks);

@@ -17,7 +17,7 @@ use crate::wire::{ListMeta, ObjectRef};
 ///   └ Details ─ Causes ─ Cause                         of a Status
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::wire) enum Place {
+pub(in crate::wire) enum ValuePath {
     /// A watch event.
     Event,
     /// A document, or `object` of an event.
@@ -110,10 +110,10 @@ pub(in crate::wire) enum Interest {
     /// The number, if the value is one.
     Number(Field),
     /// The content, if the value has the shape of the place.
-    Inside(Place),
+    Inside(ValuePath),
 }
 
-impl Place {
+impl ValuePath {
     /// The place that contains this one.
     pub(in crate::wire) const fn parent(self) -> Option<Self> {
         match self {
@@ -191,7 +191,7 @@ impl Place {
 fn in_event(name: &[u8]) -> Interest {
     match name {
         b"type" => Interest::Text(Field::Type),
-        b"object" => Interest::Inside(Place::Object),
+        b"object" => Interest::Inside(ValuePath::Object),
         _ => Interest::Nothing,
     }
 }
@@ -200,14 +200,14 @@ fn in_object(name: &[u8]) -> Interest {
     match name {
         b"kind" => Interest::Text(Field::Kind),
         b"apiVersion" => Interest::Text(Field::ApiVersion),
-        b"metadata" => Interest::Inside(Place::Metadata),
-        b"items" => Interest::Inside(Place::Items),
-        b"rows" => Interest::Inside(Place::Rows),
+        b"metadata" => Interest::Inside(ValuePath::Metadata),
+        b"items" => Interest::Inside(ValuePath::Items),
+        b"rows" => Interest::Inside(ValuePath::Rows),
         b"status" => Interest::Text(Field::Status),
         b"message" => Interest::Text(Field::Message),
         b"reason" => Interest::Text(Field::Reason),
         b"code" => Interest::Number(Field::Code),
-        b"details" => Interest::Inside(Place::Details),
+        b"details" => Interest::Inside(ValuePath::Details),
         _ => Interest::Nothing,
     }
 }
@@ -225,7 +225,7 @@ fn in_object_meta(name: &[u8]) -> Interest {
 fn in_details(name: &[u8]) -> Interest {
     match name {
         b"retryAfterSeconds" => Interest::Number(Field::RetryAfterSeconds),
-        b"causes" => Interest::Inside(Place::Causes),
+        b"causes" => Interest::Inside(ValuePath::Causes),
         _ => Interest::Nothing,
     }
 }
