@@ -10,7 +10,7 @@
 //! wait for them ([`HeldRead`], one for each connection).
 //!
 //! Both leave as a [`Transfer`](super::transfer::Transfer), whose fields go to the feed ahead of its bytes. The decoder of the core
-//! (`http/h2/announced.rs`) gives them to the header blocks in these bytes, if they match the readable parts of the blocks.
+//! (`http/h2/recovery.rs`) gives them to the header blocks in these bytes, if they match the readable parts of the blocks.
 
 mod held_read;
 mod recovery;
