@@ -8,8 +8,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::Value;
 
+use super::listener::Listener;
 use super::listener_config::proxy_config;
-use super::tap_set::Listener;
 use super::{ListenerOptions, listen_port};
 use crate::api_server::{UpstreamId, forward_proxy, name};
 use crate::credential::{Keeper, PluginUser};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::TapSet;
-use super::tap_set::Listener;
+use super::listener::Listener;
 use crate::kubeconfig::{LeftOut, Selected};
 use crate::printable::print_message;
 

@@ -6,6 +6,7 @@ mod descriptor_limit;
 mod ends;
 mod lifecycle;
 mod listen_port;
+mod listener;
 mod listener_config;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod observed_server;

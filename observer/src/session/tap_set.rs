@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,16 +15,17 @@ use tokio::time::timeout;
 
 use super::ListenerOptions;
 use super::binding::Binding;
+use super::listener::Listener;
 use super::private_folder::{folder_variable, private_folder, runtime_directory};
 use super::stand_in::StandIn;
-use crate::api_server::{self, ProfileSource, UpstreamId, request};
+use crate::api_server::{ProfileSource, UpstreamId, request};
 use crate::credential::CredentialServer;
 use crate::intake::{Intake, Notice};
-use crate::kubeconfig::{Kubeconfig, LeftOut, Pair, Pairs, RunFolder};
+use crate::kubeconfig::{Kubeconfig, LeftOut, Pairs, RunFolder};
 use crate::pipeline;
 use crate::printable::print_message;
 use crate::tap::Clock;
-use crate::tap::proxy::{Descriptors, Proxy, ProxyCounts, ProxyError, ProxyHandle};
+use crate::tap::proxy::{Descriptors, Proxy, ProxyCounts, ProxyError};
 
 /// The listeners of one run. They are bound, and [`Self::serve`] serves them.
 #[derive(Debug)]
@@ -46,18 +46,6 @@ pub(crate) struct TapSet {
     learning: JoinSet<()>,
     /// Set at shutdown, so that those of `learning` that have had no client stop waiting.
     leaving: watch::Sender<bool>,
-}
-
-/// The listener of one cluster and user.
-#[derive(Debug)]
-pub(crate) struct Listener {
-    /// The address that clients connect to.
-    pub(crate) address: SocketAddr,
-    /// The API server that it leads to.
-    pub(super) upstream: UpstreamId,
-    /// The cluster, the user, and the contexts that combine them.
-    pub(crate) pair: Pair,
-    pub(super) handle: ProxyHandle,
 }
 
 impl TapSet {
@@ -209,13 +197,6 @@ impl TapSet {
             served.context("the proxy failed")??;
         }
         Ok(counts)
-    }
-}
-
-impl Listener {
-    /// See [`api_server::name`].
-    pub(crate) fn upstream_name(&self) -> String {
-        api_server::name(&self.pair.selected)
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 
-use super::question::QuestionError;
+use super::error::QuestionError;
 
 /// Longest version document that is read, in bytes; a real one has about 300.
 const MAX_DOCUMENT: usize = 64 * 1024;

@@ -7,9 +7,11 @@
 
 mod ask;
 mod conversation;
+mod error;
 mod question;
 
 pub(crate) use ask::{Conversations, check_answers};
 pub(super) use ask::{ask_metrics, ask_version};
 pub use conversation::Conversation;
-pub use question::{LIMIT, Question, QuestionError};
+pub use error::QuestionError;
+pub use question::{LIMIT, Question};

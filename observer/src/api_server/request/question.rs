@@ -2,49 +2,16 @@
 
 use std::time::Duration;
 
-use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderValue, USER_AGENT};
 use observer_core::routing::FromMetrics;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
 use super::conversation::Conversation;
+use super::error::QuestionError;
 
 /// Time limit for connecting, and then for the request.
 pub const LIMIT: Duration = Duration::from_secs(5);
-
-/// Why a request failed.
-#[derive(Debug, thiserror::Error)]
-pub enum QuestionError {
-    /// The connection failed.
-    #[error("could not connect: {0}")]
-    Connect(String),
-    /// The answer's status is not a success.
-    #[error("the API server answered {path} with {status}")]
-    Status {
-        /// The path of the request.
-        path: String,
-        /// As received; never a success.
-        status: StatusCode,
-    },
-    /// The answer is not HTTP, or was interrupted.
-    #[error("asking for {path} failed: {error}")]
-    Http {
-        /// The path of the request.
-        path: String,
-        /// The error of the HTTP client.
-        error: hyper::Error,
-    },
-    /// The answer to `/version` is not a version document.
-    #[error("the answer to /version is not a version document")]
-    NotAVersion,
-    /// The host or the credential contains characters that HTTP does not allow.
-    #[error("the server's name or the token has characters that HTTP does not allow")]
-    Unspeakable,
-    /// The answer did not arrive within [`LIMIT`].
-    #[error("no answer in time")]
-    TimedOut,
-}
 
 /// The parameters of a request to an API server.
 #[derive(Clone, Copy)]

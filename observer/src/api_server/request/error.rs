@@ -1,0 +1,36 @@
+//! Why a request of ours failed.
+
+use hyper::StatusCode;
+
+/// Why a request failed.
+#[derive(Debug, thiserror::Error)]
+pub enum QuestionError {
+    /// The connection failed.
+    #[error("could not connect: {0}")]
+    Connect(String),
+    /// The answer's status is not a success.
+    #[error("the API server answered {path} with {status}")]
+    Status {
+        /// The path of the request.
+        path: String,
+        /// As received; never a success.
+        status: StatusCode,
+    },
+    /// The answer is not HTTP, or was interrupted.
+    #[error("asking for {path} failed: {error}")]
+    Http {
+        /// The path of the request.
+        path: String,
+        /// The error of the HTTP client.
+        error: hyper::Error,
+    },
+    /// The answer to `/version` is not a version document.
+    #[error("the answer to /version is not a version document")]
+    NotAVersion,
+    /// The host or the credential contains characters that HTTP does not allow.
+    #[error("the server's name or the token has characters that HTTP does not allow")]
+    Unspeakable,
+    /// The answer did not arrive within [`LIMIT`].
+    #[error("no answer in time")]
+    TimedOut,
+}

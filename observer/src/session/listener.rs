@@ -1,0 +1,26 @@
+//! One listener of a run.
+
+use std::net::SocketAddr;
+
+use crate::api_server::{self, UpstreamId};
+use crate::kubeconfig::Pair;
+use crate::tap::proxy::ProxyHandle;
+
+/// The listener of one cluster and user.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    /// The address that clients connect to.
+    pub(crate) address: SocketAddr,
+    /// The API server that it leads to.
+    pub(super) upstream: UpstreamId,
+    /// The cluster, the user, and the contexts that combine them.
+    pub(crate) pair: Pair,
+    pub(super) handle: ProxyHandle,
+}
+
+impl Listener {
+    /// See [`api_server::name`].
+    pub(crate) fn upstream_name(&self) -> String {
+        api_server::name(&self.pair.selected)
+    }
+}
