@@ -45,12 +45,12 @@ impl fmt::Display for LostReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Damaged => "damaged",
-            Self::OutOfBounds => "observations with longer texts than are ever recorded",
+            Self::OutOfBounds => "observations with longer texts than watchtap records",
             Self::Missing => "blocks are missing",
             Self::Torn => "the file ends without its end mark: the writer was stopped, or the file was cut",
             Self::Trailing => "bytes that follow the end mark",
-            Self::NoEarlierPart => "the part of the capture before this one is not there",
-            Self::NoLaterPart => "the capture goes on in a part that is not there",
+            Self::NoEarlierPart => "the part before this one is missing",
+            Self::NoLaterPart => "the capture continues in a part that is missing",
         })
     }
 }
@@ -59,25 +59,25 @@ impl fmt::Display for LostReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It has no bytes.
-    #[error("empty: the capture was ended before anything was written, or this is not a capture")]
+    #[error("empty: the capture ended before its first observation, or this is not a capture")]
     Empty,
     /// Its first bytes are not those of a capture.
-    #[error("not a capture of watchtap")]
+    #[error("not a watchtap capture")]
     NotACapture,
     /// A later version wrote it.
-    #[error("written by a newer watchtap (format {version}, this one reads up to {VERSION}): read it with that version")]
+    #[error("written by a newer watchtap (format {version}; this one reads up to {VERSION}): read it with that version")]
     Newer {
         /// Version of the file's format.
         version: u16,
     },
     /// It belongs to another capture than the files before it.
-    #[error("belongs to another capture (begun at {capture}) than the files before it: read the captures one by one")]
+    #[error("belongs to another capture (begun at {capture}) than the files before it: read each capture separately")]
     OtherCapture {
         /// Start of the capture that the file belongs to.
         capture: Timestamp,
     },
     /// The parts are out of order, or one is given twice.
-    #[error("part {part} of its capture was read already, or a later one was: give each part once, in order")]
+    #[error("part {part} of its capture, or a later part, was already read: pass each part once, in order")]
     OutOfOrder {
         /// Number of the refused part, from 0.
         part: u32,

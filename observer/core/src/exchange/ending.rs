@@ -21,16 +21,16 @@ pub fn in_words(error: Option<&Status>, status: Option<u16>, end: ExchangeEnd) -
         return format!("refused with {status}");
     }
     match end {
-        ExchangeEnd::Complete => "ended by the server".to_owned(),
+        ExchangeEnd::Complete => "complete".to_owned(),
         ExchangeEnd::Reset { by: Direction::Request, .. } => "cancelled by the client".to_owned(),
         ExchangeEnd::Reset { by: Direction::Response, code } => format!("reset by the server (code {code})"),
-        ExchangeEnd::Cut(Some(end)) if end.manner == EndManner::ByWatchtap => "ended by watchtap".to_owned(),
+        ExchangeEnd::Cut(Some(end)) if end.manner == EndManner::ByWatchtap => "closed by watchtap".to_owned(),
         ExchangeEnd::Cut(Some(end)) => match end.direction {
             Direction::Request => "client disconnected".to_owned(),
-            Direction::Response => "connection ended by the server".to_owned(),
+            Direction::Response => "connection closed by the server".to_owned(),
         },
         ExchangeEnd::Cut(None) => "connection lost".to_owned(),
-        ExchangeEnd::OutOfSight => "out of sight".to_owned(),
+        ExchangeEnd::OutOfSight => "no longer observed".to_owned(),
     }
 }
 
@@ -43,8 +43,8 @@ mod tests {
     fn what_watchtap_ended_is_attributed_to_no_one_else() {
         let words = |direction, manner| in_words(None, Some(200), ExchangeEnd::Cut(Some(ConnectionEnd { direction, manner })));
         for direction in [Direction::Request, Direction::Response] {
-            assert_eq!(words(direction, EndManner::ByWatchtap), "ended by watchtap");
-            assert_ne!(words(direction, EndManner::Fin), "ended by watchtap");
+            assert_eq!(words(direction, EndManner::ByWatchtap), "closed by watchtap");
+            assert_ne!(words(direction, EndManner::Fin), "closed by watchtap");
         }
     }
 }

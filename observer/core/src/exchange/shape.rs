@@ -175,8 +175,8 @@ fn revision(options: &ListOptions) -> Option<String> {
     };
     Some(match options.resource_version_match {
         ResourceVersionMatch::Unset => text.to_owned(),
-        ResourceVersionMatch::Exact => format!("{text} Exact"),
-        ResourceVersionMatch::NotOlderThan => format!("{text} NotOlderThan"),
+        ResourceVersionMatch::Exact => format!("{text} match=Exact"),
+        ResourceVersionMatch::NotOlderThan => format!("{text} match=NotOlderThan"),
         ResourceVersionMatch::Invalid => format!("{text} match invalid"),
     })
 }

@@ -46,7 +46,7 @@ pub enum InvalidContinueToken {
     #[error("revision 0")]
     ZeroRevision,
     /// No start key, or one that leaves its prefix.
-    #[error("no start key, or one that leaves its prefix")]
+    #[error("no start key, or one outside its prefix")]
     BadStartKey,
 }
 

@@ -106,28 +106,29 @@ impl RelistCause {
     /// Describes the cause in one sentence.
     pub fn sentence(self) -> String {
         match self {
-            Self::Expired { because } => format!("the revision to watch from was gone (410): {}", because.words()),
+            Self::Expired { because } => format!("410 Gone, the resource version of the watch had expired: {}", because.words()),
             Self::TooLargeResourceVersion => {
-                "the server had not reached the client's revision (504, too large resource version)".to_owned()
+                "the API server had not reached the client's resource version (504 Too large resource version)".to_owned()
             }
-            Self::VeryShortWatch => "the watch was ended within a second, before any event".to_owned(),
+            Self::VeryShortWatch => "the watch ended within a second, before any event".to_owned(),
             Self::WatchError { code } => format!("the watch ended with an ERROR event of code {code}"),
             Self::WatchRefused { status } => format!("the watch was refused with {status}"),
-            Self::TooManyRequests => "the server had too many requests (429)".to_owned(),
-            Self::StreamReset => "the server reset the stream of the watch".to_owned(),
+            Self::TooManyRequests => "the API server had too many requests (429)".to_owned(),
+            Self::StreamReset => "the API server reset the stream of the watch".to_owned(),
             Self::ConnectionLost => "the connection of the watch was lost".to_owned(),
             Self::RefusedMisread => {
-                "the server refused connections, and the client listed where later ones go on watching (client-go until 1.15)"
+                "the API server refused connections, and the client listed instead of resuming its watch (client-go before \
+                 1.16)"
                     .to_owned()
             }
-            Self::ListExpired => "the list at the client's revision was refused with 410: the revision was compacted".to_owned(),
-            Self::ContinueExpired => {
-                "a further page was refused with 410: the pages took longer than the server keeps revisions".to_owned()
-            }
-            Self::NewProcess => "the client's process was started anew".to_owned(),
-            Self::Rebuilt => "the client ended its watch and began from nothing".to_owned(),
-            Self::WatchWithoutRevision => "the client watched again without a revision, so the server sent all objects".to_owned(),
-            Self::Unknown { reason } => format!("not known: {}", reason.words()),
+            Self::ListExpired => "the list at the client's resource version was refused with 410: etcd had compacted it".to_owned(),
+            Self::ContinueExpired => "a later page was refused with 410: paging took longer than etcd keeps revisions".to_owned(),
+            Self::NewProcess => "the client's process restarted".to_owned(),
+            Self::Rebuilt => "the client rebuilt its informer: it ended its watch and listed from scratch".to_owned(),
+            Self::WatchWithoutRevision => "the client watched without a resource version, so the API server sent all objects \
+                again"
+                .to_owned(),
+            Self::Unknown { reason } => format!("unknown: {}", reason.words()),
         }
     }
 }
@@ -168,12 +169,12 @@ impl Stale {
 
     const fn words(self) -> &'static str {
         match self {
-            Self::BookmarksNotAsked => "no bookmark had moved it on, and the client had not asked for any",
-            Self::NoBookmarks => "no bookmark had moved it on, though the client had asked for them",
-            Self::CacheRestarted => "the server's watch cache had begun anew",
-            Self::WindowPassed => "the server's event window had passed it, or its watch cache had begun anew",
-            Self::ClientStalled => "the client had not watched, or not read, for a while",
-            Self::Unknown => "why was not seen",
+            Self::BookmarksNotAsked => "no bookmark had advanced it, and the client had not requested any",
+            Self::NoBookmarks => "no bookmark had advanced it, although the client had requested them",
+            Self::CacheRestarted => "the watch cache had been reset",
+            Self::WindowPassed => "it was older than the event window of the watch cache, or the watch cache had been reset",
+            Self::ClientStalled => "the client had not watched, or not read, for some time",
+            Self::Unknown => "the reason was not observed",
         }
     }
 }
@@ -191,13 +192,14 @@ impl UnknownCause {
 
     const fn words(self) -> &'static str {
         match self {
-            Self::OutOfSight => "part of the traffic before was not seen",
-            Self::WatchEndedWell => "the watch before ended as it should",
+            Self::OutOfSight => "part of the earlier traffic was not observed",
+            Self::WatchEndedWell => "the previous watch ended normally",
             Self::AfterRefusal => {
-                "the server had refused connections, and the client began from nothing; it was started anew, or its library does so"
+                "the API server had refused connections, and the client listed from scratch; its process restarted, or its \
+                 library does so"
             }
-            Self::ByWatchtap => "watchtap had ended the connection",
-            Self::Cancelled => "the client cancelled its watch, as it does with an event that it cannot decode",
+            Self::ByWatchtap => "watchtap had closed the connection",
+            Self::Cancelled => "the client cancelled its watch, as it does after an event that it cannot decode",
         }
     }
 }

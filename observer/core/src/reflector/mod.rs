@@ -5,6 +5,7 @@
 mod alarms;
 mod at_shutdown;
 mod cause;
+mod cause_label;
 mod clients;
 mod counts;
 mod events;
@@ -33,6 +34,7 @@ mod watching;
 
 pub use at_shutdown::AtShutdown;
 pub use cause::{RelistCause, Stale, UnknownCause};
+pub use cause_label::cause_label;
 pub use clients::ClientId;
 pub use events::{ListEvent, ReflectorEvent, RelistBegan, ResumeEvent, StallEvent, StuckEvent};
 pub use identity::{ReflectorId, Representation};

@@ -107,17 +107,17 @@ impl WatchEnd {
     /// Describes the end, to follow the words "the watch".
     pub fn in_words(self) -> String {
         match self {
-            Self::TimedOut => "ended after the time it asked for".to_owned(),
+            Self::TimedOut => "ended after its requested timeout".to_owned(),
             Self::Early => "was ended early by the server".to_owned(),
             Self::VeryShort => "was ended within a second, before any event".to_owned(),
-            Self::ErrorEvent { code } => format!("ended with an ERROR event of code {code}"),
+            Self::ErrorEvent { code } => format!("ended with an ERROR event, code {code}"),
             Self::Refused { status } => format!("was refused with {status}"),
             Self::StreamReset { code } => format!("was reset by the server (code {code})"),
             Self::ConnectionLost { .. } => "ended with its connection".to_owned(),
             Self::Cancelled => "was cancelled by the client".to_owned(),
-            Self::ClientLeft => "ended when the client left".to_owned(),
-            Self::ByWatchtap => "was ended by watchtap".to_owned(),
-            Self::OutOfSight => "went out of sight".to_owned(),
+            Self::ClientLeft => "ended when the client disconnected".to_owned(),
+            Self::ByWatchtap => "was closed by watchtap".to_owned(),
+            Self::OutOfSight => "was no longer observed".to_owned(),
         }
     }
 }

@@ -194,14 +194,14 @@ impl fmt::Display for EtcdRead {
         }
         match self.revision {
             Some(RevisionAt::At(revision)) => write!(formatter, " at revision {revision}")?,
-            Some(RevisionAt::Stated) => formatter.write_str(" at the revision just stated")?,
-            Some(RevisionAt::From(revision)) => write!(formatter, " from revision {revision} on")?,
-            Some(RevisionAt::AfterStated) => formatter.write_str(" from the next revision on")?,
+            Some(RevisionAt::Stated) => formatter.write_str(" at the revision just returned")?,
+            Some(RevisionAt::From(revision)) => write!(formatter, " from revision {revision}")?,
+            Some(RevisionAt::AfterStated) => formatter.write_str(" from the next revision")?,
             None => formatter.write_str(" at the current revision")?,
         }
         match (self.purpose, self.repeated) {
             (Purpose::CurrentRevision, _) => formatter.write_str(", for the revision only"),
-            (Purpose::Data, true) => formatter.write_str(", repeated until the limit is met or all is read"),
+            (Purpose::Data, true) => formatter.write_str(", repeated until the limit is reached or everything is read"),
             (Purpose::Data, false) => Ok(()),
         }
     }

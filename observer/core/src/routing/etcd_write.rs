@@ -19,10 +19,10 @@ const EACH_NAME: &str = "{each name}";
 /// Subresources that write no stored object: they connect to a node or a pod, or answer a question.
 const NOT_STORED: [&str; 6] = ["attach", "exec", "log", "portforward", "proxy", "token"];
 
-const COMPARE_READ: &str = "mod_revision = the one that was read";
+const COMPARE_READ: &str = "mod_revision = the value read";
 const PUT: &str = "Put";
-const DELETE: &str = "DeleteRange of the key, or Put where it has to end first";
-const ONCE_MORE: &str = "Range of the key, and once more";
+const DELETE: &str = "DeleteRange of the key, or Put if finalizers or a grace period delay the deletion";
+const ONCE_MORE: &str = "Range of the key, then retry";
 
 /// One call that a write makes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -66,7 +66,7 @@ pub fn etcd_writes(info: &RequestInfo, query: &str, profile: &ServerProfile) -> 
     let is_dry = crate::k8s::query::first(query, "dryRun").is_some_and(|value| !value.is_empty());
     match info.verb {
         Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection if is_dry => {
-            vec![EtcdWrite::Range { key, purpose: "nothing is written: dryRun looks only whether the object is there" }]
+            vec![EtcdWrite::Range { key, purpose: "nothing is written: dryRun only checks whether the object exists" }]
         }
         Verb::Create if info.subresource == "eviction" => evicted(info, key),
         // Such as a binding, which changes the object that it belongs to.
@@ -100,7 +100,7 @@ fn evicted(info: &RequestInfo, pod: String) -> Vec<EtcdWrite> {
 
 /// The object comes from the watch cache, if there is one. After a conflict, the API server reads it from etcd and retries.
 fn changed(resource: &Resource, key: String, profile: &ServerProfile, then: &'static str) -> Vec<EtcdWrite> {
-    let read = EtcdWrite::Range { key: key.clone(), purpose: "the object as it is: it has no watch cache" };
+    let read = EtcdWrite::Range { key: key.clone(), purpose: "the current object: the resource has no watch cache" };
     let txn = EtcdWrite::Txn { key, compare: COMPARE_READ, then, otherwise: ONCE_MORE };
     let read = (!profile.is_cached(resource)).then_some(read);
     let lease = (then == PUT).then(|| lease(resource)).flatten();
@@ -130,7 +130,7 @@ impl fmt::Display for EtcdWrite {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Range { key, purpose } => write!(formatter, "Range {key}  ({purpose})"),
-            Self::LeaseGrant { ttl } => write!(formatter, "LeaseGrant of {ttl}, or one not older than a minute"),
+            Self::LeaseGrant { ttl } => write!(formatter, "LeaseGrant of {ttl}, or a lease granted within the last minute"),
             Self::Txn { key, compare, then, otherwise: "" } => write!(formatter, "Txn {key}  if {compare} then {then}"),
             Self::Txn { key, compare, then, otherwise } => {
                 write!(formatter, "Txn {key}  if {compare} then {then} else {otherwise}")
@@ -150,36 +150,38 @@ mod tests {
             ("POST /api/v1/namespaces/default/pods", "Txn /registry/pods/default/{name}  if mod_revision = 0 then Put"),
             (
                 "PUT /apis/apps/v1/namespaces/default/deployments/web/status",
-                "Txn /registry/deployments/default/web  if mod_revision = the one that was read then Put else Range of the key, and once more",
+                "Txn /registry/deployments/default/web  if mod_revision = the value read then Put else Range of the key, then \
+                 retry",
             ),
             (
                 "PATCH /api/v1/nodes/one",
-                "Txn /registry/minions/one  if mod_revision = the one that was read then Put else Range of the key, and once more",
+                "Txn /registry/minions/one  if mod_revision = the value read then Put else Range of the key, then retry",
             ),
             (
                 "POST /api/v1/namespaces/default/events",
-                "LeaseGrant of --event-ttl, 1 h, or one not older than a minute; Txn /registry/events/default/{name}  if mod_revision = 0 then Put",
+                "LeaseGrant of --event-ttl, 1 h, or a lease granted within the last minute; Txn /registry/events/default/{name}  if mod_revision = 0 then Put",
             ),
             (
                 "PATCH /api/v1/namespaces/default/events/e",
-                "Range /registry/events/default/e  (the object as it is: it has no watch cache); LeaseGrant of --event-ttl, 1 h, or one not \
-                 older than a minute; Txn /registry/events/default/e  if \
-                 mod_revision = the one that was read then Put else Range of the key, and once more",
+                "Range /registry/events/default/e  (the current object: the resource has no watch cache); LeaseGrant of \
+                 --event-ttl, 1 h, or a lease granted within the last minute; Txn /registry/events/default/e  if mod_revision = the \
+                 value read then Put else Range of the key, then retry",
             ),
             (
                 "POST /api/v1/namespaces/default/pods/web-0/eviction",
-                "Txn /registry/poddisruptionbudgets/default/{its budget}  if mod_revision = the one that was read then Put of its status else \
-                 Range of the key, and once more; Txn /registry/pods/default/web-0  if mod_revision = the one that was read then DeleteRange \
-                 of the key, or Put where it has to end first else Range of the key, and once more",
+                "Txn /registry/poddisruptionbudgets/default/{its budget}  if mod_revision = the value read then Put of its \
+                 status else Range of the key, then retry; Txn /registry/pods/default/web-0  if mod_revision = the value \
+                 read then DeleteRange of the key, or Put if finalizers or a grace period delay the deletion else Range of \
+                 the key, then retry",
             ),
             (
                 "DELETE /api/v1/namespaces/default/configmaps",
-                "Txn /registry/configmaps/default/{each name}  if mod_revision = the one that was read then DeleteRange of the key, or Put \
-                 where it has to end first else Range of the key, and once more",
+                "Txn /registry/configmaps/default/{each name}  if mod_revision = the value read then DeleteRange of the key, or \
+                 Put if finalizers or a grace period delay the deletion else Range of the key, then retry",
             ),
             (
                 "DELETE /api/v1/namespaces/default/pods/web-0?dryRun=All",
-                "Range /registry/pods/default/web-0  (nothing is written: dryRun looks only whether the object is there)",
+                "Range /registry/pods/default/web-0  (nothing is written: dryRun only checks whether the object exists)",
             ),
         ] {
             assert_eq!(written(request), expected, "{request}");

@@ -45,11 +45,11 @@ pub enum GateStage {
 impl fmt::Display for GateStage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::Absent => "not there yet",
+            Self::Absent => "not yet introduced",
             Self::Alpha => "alpha",
             Self::Beta => "beta",
             Self::Locked => "locked to its default",
-            Self::Gone => "gone, its behaviour permanent",
+            Self::Gone => "removed, its behaviour permanent",
         })
     }
 }
@@ -154,7 +154,7 @@ impl GateStage {
 
 /// No gate of this name has an effect on routing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no gate with an effect on routing; known are {}", Gate::ALL.map(Gate::as_str).join(", "))]
+#[error("no gate that affects routing; use one of {}", Gate::ALL.map(Gate::as_str).join(", "))]
 pub struct UnknownGate;
 
 impl FromStr for Gate {

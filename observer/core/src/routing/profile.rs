@@ -39,11 +39,11 @@ impl fmt::Display for Basis {
         formatter.write_str(match self {
             Self::Flag => "flag",
             Self::VersionEndpoint => "/version",
-            Self::ClientTraffic => "/version, as a client got it",
+            Self::ClientTraffic => "/version, read in a client's traffic",
             Self::Metrics => "/metrics",
             Self::MinorDefault => "assumed default",
             Self::Assumed => "assumed",
-            Self::NotKnown => "not known",
+            Self::NotKnown => "unknown",
         })
     }
 }

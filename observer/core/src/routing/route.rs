@@ -163,15 +163,15 @@ fn notes(question: &Question<'_>, resource: &Resource, version: &ServerVersion, 
     let is_filtered_late = verdict.served_from == ServedFrom::Etcd && question.info.name.is_empty() && has_selector;
     [
         (is_filtered_late, "selectors filter after reading: every object of the range is read"),
-        (limit_is_ignored, "the limit is ignored: all items come in one answer"),
-        (is_in_stream, "the status is that of an ERROR event in a watch that is answered with 200"),
+        (limit_is_ignored, "the limit is ignored: one response has all items"),
+        (is_in_stream, "the watch is answered with 200; the status comes in an ERROR event"),
         (
             verdict.served_from == ServedFrom::Snapshot,
-            "from etcd instead where nothing of this resource was written since the revision that etcd was last compacted to: no snapshot is left then",
+            "etcd answers instead if this resource was not written since etcd's last compaction: no snapshot is left then",
         ),
-        (question.info.verb == Verb::DeleteCollection, "this is the list that a deletecollection begins with"),
+        (question.info.verb == Verb::DeleteCollection, "this is the list at the beginning of a deletecollection"),
         (version.borrowed_from().is_some() && is_served, "the server is newer than any version known here: rules of 1.37 used"),
-        (version.minor() == Release::NEWEST.minor && is_served, "of 1.37 only a beta was read"),
+        (version.minor() == Release::NEWEST.minor && is_served, "the rules of 1.37 are those of a beta"),
     ]
     .into_iter()
     .filter_map(|(holds, note)| holds.then_some(note))
@@ -199,13 +199,13 @@ impl World {
     fn condition(self, reason: UnknownReason) -> String {
         match reason {
             UnknownReason::VersionUnknown | UnknownReason::VersionTooOld | UnknownReason::PatchUnknown => {
-                format!("API server from {} on", self.release)
+                format!("API server {} or later", self.release)
             }
             UnknownReason::EtcdUnknown if self.progress => "etcd answers progress requests (3.4.31, 3.5.13 and later)".to_owned(),
             UnknownReason::EtcdUnknown => "etcd does not answer progress requests".to_owned(),
             UnknownReason::ScopeUnknown => match self.keys {
-                Keys::Many => "the resource has namespaces".to_owned(),
-                Keys::One => "the resource has no namespaces".to_owned(),
+                Keys::Many => "the resource is namespaced".to_owned(),
+                Keys::One => "the resource is cluster-scoped".to_owned(),
             },
             UnknownReason::SnapshotUnknown => match self.snapshot {
                 Snapshot::Held => "the watch cache still holds a snapshot of that revision".to_owned(),

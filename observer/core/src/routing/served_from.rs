@@ -175,14 +175,14 @@ impl fmt::Display for Layer {
 impl fmt::Display for UnknownReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::VersionUnknown => "the server's version is not known",
-            Self::VersionTooOld => "the server is older than 1.16",
-            Self::PatchUnknown => "the patch of the server's version is not known",
-            Self::EtcdUnknown => "whether etcd answers progress requests is not known",
-            Self::ScopeUnknown => "whether the resource has namespaces is not known",
-            Self::SnapshotUnknown => "whether a snapshot of that revision is still held is not known",
+            Self::VersionUnknown => "server version unknown",
+            Self::VersionTooOld => "server older than 1.16",
+            Self::PatchUnknown => "patch of the server version unknown",
+            Self::EtcdUnknown => "unknown whether etcd answers progress requests",
+            Self::ScopeUnknown => "unknown whether the resource is namespaced",
+            Self::SnapshotUnknown => "unknown whether a snapshot of that revision is left",
             Self::NoRule => "no rule covers the request",
-            Self::Contradicted => "the answer contradicts what is known of the server",
+            Self::Contradicted => "the answer contradicts the known facts about the server",
             Self::AttachedLate => "attached late",
         })
     }

@@ -140,10 +140,10 @@ pub enum InvalidVersion {
     #[error("not a version such as v1.34.4")]
     NotAVersion,
     /// `v0.0.0-master+$Format:%H$`: built without version stamps.
-    #[error("the server was built without a version; give it with --server-version")]
+    #[error("the server was built without a version; pass --server-version")]
     Unstamped,
     /// A major version other than 1.
-    #[error("no Kubernetes 1.x version")]
+    #[error("not a Kubernetes 1.x version")]
     NotKubernetes1,
 }
 

@@ -138,7 +138,7 @@ impl Storm {
         }
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of lists a second, not below zero")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of lists per second is not negative")]
     pub(super) fn record(&self, upstream: &UpstreamName, ended: Option<Timestamp>, most: usize) -> StormRecord {
         let mut members: Vec<StormMember> = self.members.values().cloned().collect();
         members.sort_by_key(|member| (Reverse((member.bytes, member.items, member.relists)), member.reflector));

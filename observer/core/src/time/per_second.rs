@@ -12,11 +12,7 @@ pub struct PerSecond {
 
 impl PerSecond {
     /// Rounds to a thousandth. A negative rate and NaN give zero.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates, and what is no number becomes nothing"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates, and NaN becomes 0")]
     pub fn rounded(per_second: f64) -> Self {
         Self { thousandths: (per_second * 1_000.0).round() as u64 }
     }

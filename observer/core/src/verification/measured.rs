@@ -128,7 +128,7 @@ impl fmt::Display for Measured {
             Self::Refused { status, .. } => write!(formatter, "refused with {status}"),
             Self::ErrorEvent { code } => write!(formatter, "an ERROR event {code}"),
             Self::NotCounted => formatter.write_str("not counted"),
-            Self::Noise => formatter.write_str("others read, too"),
+            Self::Noise => formatter.write_str("other clients read, too"),
         }
     }
 }

@@ -20,7 +20,7 @@ fn watch_that_ends_as_it_should_is_resumed_and_nothing_is_listed() {
          300s a5 opens",
         &expect![[r"
             0s initial-list #1 requests=1 items=2 known=0/2
-            300s resume #1 rv=40: the watch before ended after the time it asked for
+            300s resume #1 rv=40: the watch before ended after its requested timeout
             #1 client 1 pods · all namespaces watching rv=40 lists=1 watches=2 resumes=1 relists=0 known=0/3
         "]],
     );

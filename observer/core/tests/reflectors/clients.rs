@@ -62,7 +62,7 @@ fn two_informers_of_one_client_that_begin_together_are_two_reflectors() {
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
             22ms initial-list #2 requests=1 items=2 known=0/2
-            301045ms resume #2 rv=1101: the watch before ended after the time it asked for
+            301045ms resume #2 rv=1101: the watch before ended after its requested timeout
             #1 client 1 pods · all namespaces watching rv=1100 lists=1 watches=1 resumes=0 relists=0 known=0/2
             #2 client 1 pods · all namespaces watching rv=1101 lists=1 watches=2 resumes=1 relists=0 known=0/2
         "]],
@@ -176,7 +176,7 @@ fn two_clients_with_the_same_words_are_one_client_with_two_reflectors() {
         &expect![[r"
             20ms initial-list #1 requests=1 items=1 known=0/1
             3020ms initial-list #2 requests=1 items=1 known=0/1
-            403045ms resume #2 rv=1700: the watch before ended after the time it asked for
+            403045ms resume #2 rv=1700: the watch before ended after its requested timeout
             #1 client 1 pods · all namespaces watching rv=1100 lists=1 watches=1 resumes=0 relists=0 known=0/1
             #2 client 1 pods · all namespaces watching rv=1700 lists=1 watches=2 resumes=1 relists=0 known=0/1
         "]],
@@ -270,7 +270,7 @@ fn connection_that_is_to_be_left_continues_with_its_watch() {
         &expect![[r"
             20ms initial-list #1 requests=1 items=1 known=0/1
             70020ms initial-list #2 requests=1 items=1 known=0/1
-            300045ms resume #1 rv=1200: the watch before ended after the time it asked for
+            300045ms resume #1 rv=1200: the watch before ended after its requested timeout
             #1 client 1 pods · all namespaces watching rv=1200 lists=1 watches=2 resumes=1 relists=0 known=0/2
             #2 client 1 services · all namespaces watching rv=1101 lists=1 watches=1 resumes=0 relists=0 known=0/1
         "]],

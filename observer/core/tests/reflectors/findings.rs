@@ -61,7 +61,7 @@ fn two_informers_of_one_process_are_duplicates_and_of_two_processes_or_of_unknow
     let over = snapshot(&format!("{both} 9s a closed by client"));
     for one in [live, over] {
         assert_eq!(ids(&one), ["duplicate-informers:c/v1:pods/all-namespaces"]);
-        assert_eq!(one.findings[0].seen, "2 informers for the same at once in process 7");
+        assert_eq!(one.findings[0].seen, "2 informers for the same objects in process 7");
         assert_eq!(one.findings[0].reflectors.len(), 2);
         assert_eq!(Usage::of(&one).total[&Quantity::DuplicateInformers], 1);
     }
@@ -103,7 +103,7 @@ fn five_relists_are_a_loop_and_their_causes_are_counted() {
     let twice = script.replace(" ends\n", " reset by server\n");
     let snapshot = self::snapshot(&twice);
     assert_eq!(ids(&snapshot), ["relist-loop:c/v1:pods/all-namespaces"]);
-    assert_eq!(snapshot.findings[0].seen, "6 relists, the last five within ten minutes: 6 × stream-reset");
+    assert_eq!(snapshot.findings[0].seen, "6 relists, the last five within ten minutes: 6 × watch stream reset");
     assert!(snapshot.findings[0].advice.contains("cuts the connections"), "{}", snapshot.findings[0].advice);
 }
 
@@ -148,7 +148,7 @@ fn clients_that_hold_their_requests_back_are_reported_with_their_limit() {
     }
     let snapshot = snapshot(&script);
     assert_eq!(ids(&snapshot), ["client-rate-limit:slow/v1:all-resources"]);
-    let seen = "its requests come evenly behind a burst: it holds them back to 5.0 a second, 10 at once";
+    let seen = "evenly spaced requests after a burst: the client limits itself to 5.0 a second, burst 10";
     assert_eq!(snapshot.findings[0].seen, seen);
 }
 
@@ -164,7 +164,7 @@ fn selectors_that_read_all_from_etcd_for_little_are_reported_where_it_is_known_h
     assert_eq!(ids(&snapshot(selected)), [""; 0]);
     let known = snapshot(&format!("{selected}{whole}3s a5 GET /api/v1/pods?watch=1&resourceVersion=10\n3s a5 opens"));
     assert_eq!(ids(&known), ["filter-after-reading:pods/all-namespaces"].map(|id| id.replace(":pods", "::pods")));
-    assert_eq!(known.findings[0].seen, "1 list read all 600 objects from etcd to give 1 of them (list-unset-etcd)");
+    assert_eq!(known.findings[0].seen, "1 list read all 600 objects from etcd to return 1 (list-unset-etcd)");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn what_is_over_is_still_found_with_its_times() {
         let found = &over.findings[0];
         assert_eq!(found.kind, FindingKind::StuckReflector, "{:?}", ids(&over));
         assert!(
-            found.seen.starts_with("was stuck for 105.0 s: asked for revision 100, which the server had not reached"),
+            found.seen.starts_with("was stuck for 105.0 s: requested revision 100, which the server had not reached"),
             "{}",
             found.seen
         );
@@ -231,8 +231,8 @@ fn advice_names_nothing_that_is_done_already_or_cannot_help() {
 fn advice_to_lists_from_etcd_follows_their_options_and_the_release() {
     let items: String = (0..600).fold(String::new(), |items, number| items + &format!(" p{number}@5"));
     for (url, served, says) in [
-        ("/api/v1/pods", "v1.30.4", "API servers from 1.31 on"),
-        ("/api/v1/pods?resourceVersion=10&resourceVersionMatch=Exact", "v1.33.4", "an exact revision is read from etcd"),
+        ("/api/v1/pods", "v1.30.4", "API servers from 1.31 answer"),
+        ("/api/v1/pods?resourceVersion=10&resourceVersionMatch=Exact", "v1.33.4", "reads an exact revision from etcd"),
         ("/api/v1/pods?limit=600&continue=@10", "v1.30.4", "instead of in pages"),
     ] {
         let script = format!("0s server {served}\n0s a connects client=a/v1\n1s a1 GET {url}\n1s a1 whole rv=10{items}\n");

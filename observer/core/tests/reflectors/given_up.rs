@@ -54,7 +54,7 @@ fn watches_that_the_client_ends_are_resumed() {
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
             40010ms resume #1 rv=1005: the watch before was cancelled by the client
-            80020ms resume #1 rv=1005: the watch before ended when the client left
+            80020ms resume #1 rv=1005: the watch before ended when the client disconnected
             #1 client 1 pods · all namespaces watching rv=1005 lists=1 watches=3 resumes=2 relists=0 known=0/3
         "]],
     );

@@ -81,7 +81,7 @@ fn error_event_429_in_a_streaming_list_that_came_complete_leads_to_a_plain_watch
          91205ms a3 opens",
         &expect![[r"
             10ms initial-list #1 requests=1 items=1 known=0/1
-            91205ms resume #1 rv=1100: the watch before ended with an ERROR event of code 429
+            91205ms resume #1 rv=1100: the watch before ended with an ERROR event, code 429
             #1 client 1 pods · all namespaces watching rv=1100 age=WatchList lists=0 watches=2 resumes=1 relists=0 known=0/1
         "]],
     );

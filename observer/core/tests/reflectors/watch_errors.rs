@@ -102,7 +102,7 @@ fn error_event_429_makes_a_client_from_1_22_watch_again() {
          121305ms a5 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            121305ms resume #1 rv=1100: the watch before ended with an ERROR event of code 429
+            121305ms resume #1 rv=1100: the watch before ended with an ERROR event, code 429
             #1 client 1 pods · all namespaces watching rv=1100 lists=1 watches=2 resumes=1 relists=0 known=0/2
         "]],
     );
@@ -313,7 +313,7 @@ fn watch_refused_with_429_is_repeated_until_it_is_granted() {
          302065ms a9 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            302065ms resume #1 rv=1100: the watch before ended after the time it asked for
+            302065ms resume #1 rv=1100: the watch before ended after its requested timeout
             #1 client 1 pods · all namespaces watching rv=1100 lists=1 watches=4 resumes=1 relists=0 known=0/2
         "]],
     );

@@ -46,7 +46,7 @@ fn watch_that_ends_a_second_before_its_time_ended_after_it() {
          597910ms a7 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            299045ms resume #1 rv=1100: the watch before ended after the time it asked for
+            299045ms resume #1 rv=1100: the watch before ended after its requested timeout
             597910ms resume #1 rv=1200: the watch before was ended early by the server
             #1 client 1 pods · all namespaces watching rv=1200 lists=1 watches=3 resumes=2 relists=0 known=0/2
         "]],
@@ -117,8 +117,8 @@ fn watches_that_end_after_their_time_follow_each_other_without_a_list() {
          986060ms a7 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            417045ms resume #1 rv=1300: the watch before ended after the time it asked for
-            986060ms resume #1 rv=1400: the watch before ended after the time it asked for
+            417045ms resume #1 rv=1300: the watch before ended after its requested timeout
+            986060ms resume #1 rv=1400: the watch before ended after its requested timeout
             #1 client 1 pods · all namespaces watching rv=1400 lists=1 watches=3 resumes=2 relists=0 known=0/3
         "]],
     );
@@ -141,7 +141,7 @@ fn watch_of_a_streaming_list_that_ends_after_its_time_is_resumed_by_a_plain_watc
          352020ms a3 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            352020ms resume #1 rv=1100: the watch before ended after the time it asked for
+            352020ms resume #1 rv=1100: the watch before ended after its requested timeout
             #1 client 1 pods · all namespaces watching rv=1100 age=WatchList lists=0 watches=2 resumes=1 relists=0 known=0/3
         "]],
     );

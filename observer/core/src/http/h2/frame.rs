@@ -92,7 +92,7 @@ impl FrameHeader {
             FrameType::PushPromise if self.stream == 0 => Some("PUSH_PROMISE on stream 0"),
             FrameType::Settings | FrameType::Ping | FrameType::GoAway if self.stream != 0 => Some("connection frame on a stream"),
             FrameType::Settings if self.has(Flag::Ack) && self.length != 0 => Some("SETTINGS acknowledgement with a payload"),
-            FrameType::Settings if !self.length.is_multiple_of(6) => Some("SETTINGS that are no multiple of 6 bytes long"),
+            FrameType::Settings if !self.length.is_multiple_of(6) => Some("SETTINGS whose length is not a multiple of 6 bytes"),
             FrameType::Ping if self.length != 8 => Some("PING that is not 8 bytes long"),
             FrameType::GoAway if self.length < 8 => Some("GOAWAY shorter than 8 bytes"),
             FrameType::WindowUpdate if self.length != 4 => Some("WINDOW_UPDATE that is not 4 bytes long"),

@@ -123,7 +123,7 @@ impl Side {
         let expects_continuation = self.block.as_ref().map(|block| block.stream);
         match (expects_continuation, header.frame_type) {
             (Some(stream), FrameType::Continuation) if stream == header.stream => {}
-            (Some(_), _) => return Err(Stop::Malformed("frame inside of a header block")),
+            (Some(_), _) => return Err(Stop::Malformed("frame within a header block")),
             (None, FrameType::Continuation) => return Err(Stop::Malformed("CONTINUATION without a header block")),
             (None, _) => {}
         }

@@ -17,39 +17,49 @@ impl FindingKind {
     pub const fn advice(self) -> &'static str {
         match self {
             Self::StuckReflector => {
-                "Update client-go to 1.18.6 or later, which asks without a revision after this refusal; a restart of the client helps at once."
+                "Update client-go to 1.18.6 or later, which lists without a resource version after this error; restarting the \
+                 client helps at once."
             }
             Self::HotLoop => "Pause between lists, or watch: a shared informer lists once and then gets only the changes.",
-            Self::RelistLoop => "Fix what the causes name: each relist transfers every object again.",
+            Self::RelistLoop => "Fix the causes listed here: each relist transfers every object again.",
             Self::ShortWatches => {
-                "Let watches live: raise the idle and request timeouts of the proxy or load balancer in front of the API server above 10 minutes."
+                "Raise the idle and request timeouts of the proxy or load balancer in front of the API server above 10 minutes, \
+                 so that watches last."
             }
             Self::SlowReader => {
-                "Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the entire process stands still, look for CPU limits and garbage collection."
+                "Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the \
+                 entire process stops, look for CPU limits and garbage collection."
             }
             Self::NoBookmarks => {
-                "Set allowWatchBookmarks=true (client-go's reflectors do), so that the revision advances while the resource is quiet; the API server must be 1.16 or later."
+                "Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the \
+                 resource is quiet; this needs API server 1.16 or later."
             }
             Self::RefusedMisread => "Update client-go to 1.16 or later, which resumes its watch when the API server is back.",
             Self::CacheReset => {
-                "Find out why the API server's watch cache was reset: restarts of the API server or of etcd, or a changed CRD; clients cannot avoid these relists."
+                "Find out why the watch cache was reset: the API server or etcd restarted, or a CRD changed; clients cannot \
+                 avoid these relists."
             }
             Self::Poller => "Watch instead (a shared informer), or list with resourceVersion=0, which the watch cache answers.",
             Self::DuplicateInformers => {
-                "Share one SharedInformerFactory (or one controller-runtime cache) in the process: each informer lists and watches everything again."
+                "Share one SharedInformerFactory (or one controller-runtime cache) in the process: each further informer lists \
+                 and watches everything again."
             }
             Self::StreamingListRefused => {
-                "Turn the client's WatchListClient off (KUBE_FEATURE_WatchListClient=false), or the server's WatchList feature gate on: now each list is asked for twice."
+                "Disable WatchListClient in the client (KUBE_FEATURE_WatchListClient=false), or enable the WatchList feature \
+                 gate of the server: at present the client requests each list twice."
             }
-            Self::ListsFromEtcd => "List with resourceVersion=0 if a state some seconds old will do, or watch.",
+            Self::ListsFromEtcd => "List with resourceVersion=0 if data a few seconds old is acceptable, or watch.",
             Self::FilterAfterReading => {
-                "Selectors filter what was read: list with resourceVersion=0, which reads the watch cache, or keep an informer and look objects up in its index."
+                "Selectors filter after the read: list with resourceVersion=0, which reads the watch cache, or keep an informer \
+                 and look objects up in its index."
             }
             Self::ClientRateLimit => {
-                "Raise QPS and Burst of the client's rest.Config if the API server can take it (client-go's defaults are 5 and 10, and priority and fairness protects the server since 1.20), or ask for less."
+                "Raise QPS and Burst of the client's rest.Config if the API server can take it (client-go's defaults are 5 and \
+                 10, and priority and fairness protects the server since 1.20), or send fewer requests."
             }
             Self::RevisionWentBack => {
-                "Check that this address does not load-balance over clusters with different etcds, and whether etcd was restored from a backup without raising its revision (etcdutl snapshot restore --bump-revision)."
+                "Check that this address does not load-balance over clusters with different etcds, and that no restore of etcd \
+                 lowered its revision (etcdutl snapshot restore --bump-revision prevents that)."
             }
         }
     }
@@ -93,16 +103,19 @@ pub(super) fn without_bookmarks(row: &ReflectorRow) -> &'static str {
 pub(super) fn to_list_from_etcd(row: &ListRow, minor: Option<u16>) -> &'static str {
     let rule = row.verdict.as_ref().map_or("", |verdict| verdict.rule);
     if row.shape.is_from_any() {
-        return "Watch instead: it lists with resourceVersion=0 already, and the API server still reads etcd (explain the rule to see why).";
+        return "Watch instead: the client already lists with resourceVersion=0, and the API server still reads etcd (watchtap \
+            explain RULE gives the reason).";
     }
     if row.shape.continues() {
         return "List with resourceVersion=0, which the watch cache answers in one response, instead of in pages; or watch.";
     }
     if row.shape.names_revision() {
-        return "Watch instead, or list with resourceVersion=0: an exact revision is read from etcd (resourceVersionMatch=Exact, or a revision with a limit).";
+        return "Watch instead, or list with resourceVersion=0: the API server reads an exact revision from etcd \
+            (resourceVersionMatch=Exact, or a revision with a limit).";
     }
     if rule == UNSET_FROM_ETCD && minor.is_some_and(|minor| minor < CONSISTENT_FROM) {
-        return "List with resourceVersion=0 if a state some seconds old will do, or watch; API servers from 1.31 on answer such lists from the watch cache.";
+        return "List with resourceVersion=0 if data a few seconds old is acceptable, or watch; API servers from 1.31 answer such \
+            lists from the watch cache.";
     }
     FindingKind::ListsFromEtcd.advice()
 }
@@ -111,7 +124,8 @@ pub(super) fn to_list_from_etcd(row: &ListRow, minor: Option<u16>) -> &'static s
 pub(super) fn to_filter(row: &ListRow) -> &'static str {
     let is_uncached = row.verdict.as_ref().is_some_and(|verdict| verdict.rule == UNCACHED);
     if is_uncached || row.shape.is_from_any() {
-        "Keep an informer and look objects up in its index: selectors filter what was read, and the watch cache does not answer this list."
+        "Keep an informer and look objects up in its index: selectors filter after the read, and the watch cache does not answer \
+         this list."
     } else {
         FindingKind::FilterAfterReading.advice()
     }
@@ -131,19 +145,21 @@ pub(super) const fn to_relist_loop(cause: Option<RelistCause>) -> &'static str {
         RelistCause::RefusedMisread => FindingKind::RefusedMisread.advice(),
         RelistCause::TooLargeResourceVersion => FindingKind::RevisionWentBack.advice(),
         RelistCause::TooManyRequests => {
-            "Find out which priority level rejects the client (429), and give it more shares, or let the client ask for less."
+            "Find out which priority level rejects the client (429), and give it more shares, or let the client send fewer \
+             requests."
         }
         RelistCause::StreamReset | RelistCause::ConnectionLost => {
-            "Find out what cuts the connections: the idle timeout of a proxy or load balancer in front of the API server, or restarts of it."
+            "Find out why connections are cut: the API server restarted, or a proxy or load balancer in front of it has an idle \
+             timeout."
         }
         RelistCause::ListExpired | RelistCause::ContinueExpired => {
             "Read lists faster, or in fewer pages: etcd compacts the revision of a list after five minutes by default."
         }
         RelistCause::WatchRefused { .. } | RelistCause::WatchError { .. } => {
-            "Find out why the API server refuses the watch: the code of the cause, and the API server's log."
+            "Find out why the API server refuses the watch: see the status code of the cause, and the API server's log."
         }
         RelistCause::NewProcess | RelistCause::Rebuilt => {
-            "Find out why the client starts over: crash loops, leader election, or an informer that is built for each task."
+            "Find out why the client starts over: crash loops, leader election, or a new informer for each task."
         }
         RelistCause::WatchWithoutRevision => {
             "Watch from the resourceVersion of the last event: a watch without one sends all objects again."

@@ -48,7 +48,7 @@ pub(in crate::observer) fn find(known: &Known<'_>) -> Vec<Finding> {
     for finding in
         found.iter_mut().filter(|finding| finding.reflectors.len() > 1 && finding.kind != FindingKind::DuplicateInformers)
     {
-        finding.seen = format!("{} reflectors; of the first: {}", finding.reflectors.len(), finding.seen);
+        finding.seen = format!("{} reflectors; the first: {}", finding.reflectors.len(), finding.seen);
     }
     found.truncate(MAX_FINDINGS);
     found
@@ -66,7 +66,7 @@ fn duplicates(reflectors: &[ReflectorRow]) -> Vec<Finding> {
             let first = rows.first()?;
             let pid = first.process.as_ref()?.pid;
             let ids = rows.iter().map(|row| row.reflector).collect();
-            let seen = format!("{} informers for the same at once in process {pid}", first.duplicates.saturating_add(1));
+            let seen = format!("{} informers for the same objects in process {pid}", first.duplicates.saturating_add(1));
             let found = finding(FindingKind::DuplicateInformers, Some(first.client.clone()), first.shape.clone(), ids, seen);
             Some(Finding { amount: first.duplicates.saturating_add(1), ..found })
         })
@@ -99,7 +99,7 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
     let given = row.items.checked_div(row.count)?;
     (there >= HEAVY_OBJECTS && given <= there / FILTERED_TO).then(|| {
         let seen =
-            format!("{} read all {there} objects from etcd to give {given} of them ({})", counted(row.count, "list"), verdict.rule);
+            format!("{} read all {there} objects from etcd to return {given} ({})", counted(row.count, "list"), verdict.rule);
         Finding {
             advice: advice::to_filter(row),
             amount: row.count,
@@ -110,7 +110,7 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
 
 fn held_back(limit: &RateLimit) -> Finding {
     let seen =
-        format!("its requests come evenly behind a burst: it holds them back to {} a second, {} at once", limit.qps, limit.burst);
+        format!("evenly spaced requests after a burst: the client limits itself to {} a second, burst {}", limit.qps, limit.burst);
     let shape = Shape { resource: "all resources".to_owned(), scope: None, options: String::new(), upstream: None };
     finding(FindingKind::ClientRateLimit, Some(limit.client.clone()), shape, Vec::new(), seen)
 }

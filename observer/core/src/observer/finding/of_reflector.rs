@@ -4,7 +4,7 @@ use super::advice;
 use super::found::{Finding, counted, finding, seconds};
 use super::kind::FindingKind;
 use crate::observer::rows::ListRow;
-use crate::reflector::{PollingKind, ReflectorRow, ReflectorState, RelistCause, Spell, Stale, Trouble};
+use crate::reflector::{PollingKind, ReflectorRow, ReflectorState, RelistCause, Spell, Stale, Trouble, cause_label};
 use crate::thresholds::{LONG_STALL, MOST_WAITS};
 use crate::time::{Timestamp, microseconds};
 
@@ -21,7 +21,7 @@ pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], now: Timestamp
         relist_loop(row),
         short_watches(row),
         slow_reader(row),
-        relisted(row, FindingKind::NoBookmarks, UNASKED, "because the revision had expired without a bookmark"),
+        relisted(row, FindingKind::NoBookmarks, UNASKED, "because the resource version had expired without a bookmark"),
         relisted(row, FindingKind::RefusedMisread, RelistCause::RefusedMisread, "after refused connections"),
         relisted(row, FindingKind::CacheReset, RESET, "because the API server's watch cache was reset"),
         streaming_refused(row),
@@ -76,12 +76,12 @@ fn stuck(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
     let revision = row.stuck_at.or(row.resource_version).unwrap_or_default();
     let spell = spell(row, Trouble::Stuck)?;
     let seen = if row.state == ReflectorState::Stuck {
-        let reached = row.server_revision.map_or_else(String::new, |current| format!(", it is at {current}"));
-        format!("asks for revision {revision} again and again; the server has not reached it{reached}")
+        let reached = row.server_revision.map_or_else(String::new, |current| format!(" (it is at {current})"));
+        format!("requests revision {revision} repeatedly; the server has not reached it{reached}")
     } else {
         let lasted = seconds(spell.lasted_us(now));
         let times = if spell.times > 1 { format!(", {} times", spell.times) } else { String::new() };
-        format!("was stuck for {lasted}{times}: asked for revision {revision}, which the server had not reached")
+        format!("was stuck for {lasted}{times}: requested revision {revision}, which the server had not reached")
     };
     Some(Finding { amount: spell.lasted_us(now), ..one(row, FindingKind::StuckReflector, seen, spell) })
 }
@@ -120,7 +120,7 @@ fn slow_reader(row: &ReflectorRow) -> Option<Finding> {
     if !row.has_watched() || (row.ended_stalled == 0 && row.stalled_us < microseconds(LONG_STALL)) {
         return None;
     }
-    let now = row.stalled_by.map_or_else(String::new, |by| format!(", and does not now ({by})"));
+    let now = row.stalled_by.map_or_else(String::new, |by| format!(", and still does not ({by})"));
     let ended = match row.ended_stalled {
         0 => String::new(),
         watches => format!("; the server ended {watches} of its watches early"),
@@ -138,7 +138,7 @@ fn relisted(row: &ReflectorRow, kind: FindingKind, cause: RelistCause, why: &str
 }
 
 fn streaming_refused(row: &ReflectorRow) -> Option<Finding> {
-    let seen = format!("{} refused, and listed in the old form", counted(row.fallbacks, "streaming list"));
+    let seen = format!("{} refused; the client listed instead", counted(row.fallbacks, "streaming list"));
     Some(one(row, FindingKind::StreamingListRefused, seen, spell(row, Trouble::StreamingRefused)?))
 }
 
@@ -177,6 +177,6 @@ fn causes(row: &ReflectorRow) -> String {
     let mut causes: Vec<_> = row.causes.iter().collect();
     causes.sort_by_key(|(cause, number)| (std::cmp::Reverse(**number), *cause));
     let more = causes.len().saturating_sub(MOST_CAUSES);
-    let named = causes.iter().take(MOST_CAUSES).map(|(cause, number)| format!("{number} × {cause}"));
+    let named = causes.iter().take(MOST_CAUSES).map(|(cause, number)| format!("{number} × {}", cause_label(cause)));
     named.chain((more > 0).then(|| format!("{more} more"))).collect::<Vec<_>>().join(", ")
 }

@@ -127,7 +127,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             format!("{} of {what} at once in one process", counted(amount, "informer")),
         ),
         FindingKind::StreamingListRefused => {
-            (format!("turn WatchListClient off in {of}"), format!("{} of {what} refused", counted(amount, "streaming list")))
+            (format!("disable WatchListClient in {of}"), format!("{} of {what} refused", counted(amount, "streaming list")))
         }
         FindingKind::ListsFromEtcd => (short(advice), format!("{} of {what} read from etcd", counted(amount, "object"))),
         FindingKind::FilterAfterReading => {
@@ -135,11 +135,9 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
                 if advice == kind.advice() { "list with resourceVersion=0, or keep an informer".to_owned() } else { short(advice) };
             (change, format!("{} of {what} with a selector read all objects from etcd", counted(amount, "list")))
         }
-        FindingKind::ClientRateLimit => {
-            (format!("raise QPS and Burst in {of}"), "its own rate limit holds its requests back".to_owned())
-        }
+        FindingKind::ClientRateLimit => (format!("raise QPS and Burst in {of}"), "throttled by its own rate limit".to_owned()),
         FindingKind::RevisionWentBack => (
-            "check whether etcd was restored, or this address leads to several clusters".to_owned(),
+            "check whether etcd was restored, or whether this address load-balances over several clusters".to_owned(),
             format!("resourceVersion went backwards in {} by {of}", counted(amount, "list")),
         ),
     }
@@ -162,7 +160,7 @@ fn programs(findings: &[&Finding]) -> Vec<String> {
     let mut amounts: BTreeMap<&str, u64> = BTreeMap::new();
     for finding in findings {
         let Some(client) = &finding.client else { continue };
-        let name = client.program.split('/').next().filter(|name| !name.is_empty()).unwrap_or("a client without a name");
+        let name = client.program.split('/').next().filter(|name| !name.is_empty()).unwrap_or("an unnamed client");
         let amount = amounts.entry(name).or_default();
         *amount = amount.saturating_add(finding.amount);
     }

@@ -28,7 +28,7 @@ fn version_that_a_client_asked_for_is_that_of_the_server() {
         "]],
     );
     let (snapshot, _) = play(script, Limits::default());
-    assert!(snapshot.profile.assumptions()[0].contains("v1.30.4 (/version, as a client got it)"));
+    assert!(snapshot.profile.assumptions()[0].contains("v1.30.4 (/version, read in a client's traffic)"));
 }
 
 #[test]

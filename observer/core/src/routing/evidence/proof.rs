@@ -55,39 +55,43 @@ const VALIDATION: &str = "kubernetes/apimachinery pkg/apis/meta/internalversion/
 
 proofs! {
     MORE_THAN_LIMIT = "more-than-the-limit", "§9", CACHER,
-        "resourceVersion=0 with a limit was answered with more items than the limit: only the watch cache ignores it";
+        "resourceVersion=0 with a limit returned more items than the limit: only the watch cache ignores a limit";
     PAGED_AT_RV0 = "paged-at-rv0", "§9", CACHER,
-        "resourceVersion=0 with a limit was answered with a page and a continue token: the watch cache would have ignored the limit, so etcd answered (the resource has no watch cache, or it was not ready)";
+        "resourceVersion=0 with a limit returned a page and a continue token: the watch cache ignores a limit, so etcd answered \
+         (the watch cache is missing or was not ready)";
     BEHIND_WHAT_WAS_SEEN = "behind-what-was-seen", "§4.3", CACHER,
-        "the list's resourceVersion is below one that this API server had already shown when the list was asked for: etcd, and a cache that waits for etcd's revision, would have known it";
+        "the list's resourceVersion is below one that this API server returned before the request: neither etcd, nor a cache \
+         that waits for etcd's revision, can be behind it";
     OTHER_REVISION = "other-revision-than-named", "§4.3", CACHER,
-        "the request named a revision, and the list is of another one";
+        "the request named a revision, and the list has another one";
     TOO_LARGE_IN_CACHE = "too-large-after-waiting", "§1.9", TOO_LARGE,
-        "504 Too large resource version, to be retried after 1 s: the watch cache waited for the revision, and no object was read";
+        "504 Too large resource version, with a retry after 1 s: the watch cache waited for the revision, and no object was \
+         read";
     TOO_LARGE_IN_ETCD = "too-large-in-etcd", "§1.9", TOO_LARGE,
-        "504 Too large resource version, without a time to retry after: etcd was asked, and it is behind the revision";
+        "504 Too large resource version, without a retry delay: the API server asked etcd, which is behind the revision";
     COMPACTED_IN_ETCD = "compacted-in-etcd", "§1.10", "kubernetes/apiserver pkg/storage/etcd3/errors.go interpretListError, v0.16 to v0.36",
-        "410 Expired: the revision is compacted, which etcd says; the watch cache never answers a list so";
+        "410 Expired: etcd reported the revision as compacted; the watch cache never answers a list with 410";
     WINDOW_PASSED = "event-window-passed", "§1.10", TOO_OLD,
-        "410 in the watch, naming the oldest revision of the event window: the watch cache was asked";
+        "410 in the watch, with the oldest revision of the event window: the watch cache answered";
     WATCH_COMPACTED = "watch-compacted-in-etcd", "§1.10", TOO_OLD,
-        "410 in the watch, in the words of etcd: the watch was opened on etcd itself";
+        "410 in the watch, with etcd's own message: the watch was opened on etcd itself";
     INITIAL_EVENTS_ENDED = "initial-events-ended", "§2.3", "kubernetes/apiserver pkg/storage/cacher/cacher.go Watch, v0.27 to v0.36",
-        "the bookmark that ends the initial events came: the server knows sendInitialEvents";
+        "the bookmark that ends the initial events arrived: the server supports sendInitialEvents";
     FLOW_CONTROL = "refused-in-plain-text", "§8.5", "kubernetes/apiserver pkg/server/filters/priority-and-fairness.go and maxinflight.go tooManyRequests, v0.16 to v0.36",
         "429 in plain text: flow control refused the request before it reached any storage";
     CACHE_NOT_READY = "cache-not-ready", "§1.5, §8.5", "kubernetes/apiserver pkg/storage/cacher/ready.go, v0.31 to v0.36",
-        "429 of a watch cache that is not ready (storage is (re)initializing)";
+        "429 from a watch cache that is not ready (storage is (re)initializing)";
     VALIDATED = "refused-by-validation", "§1.11", VALIDATION,
-        "422 about an option of the list: this server does not take it so";
+        "422 about a list option: this server rejects it";
     NOT_REFUSED = "not-refused", "§1.11", VALIDATION,
-        "the request was answered, where a refusal was predicted";
+        "the request succeeded, although a refusal was predicted";
     REFUSED_AS_PREDICTED = "refused-as-predicted", "§1.11", VALIDATION,
-        "the request was refused with the status that was predicted";
+        "the request was refused with the predicted status";
     REFUSED = "refused-before-storage", "§8.5", "kubernetes/apiserver pkg/server/config.go DefaultBuildHandlerChain, v0.16 to v0.36",
-        "a status that is given before any object is read";
+        "a status that the API server returns before it reads any object";
     FAILED = "answered-with-an-error", "§8.5", "kubernetes/apiserver pkg/endpoints/handlers/responsewriters/errors.go and status.go, v0.16 to v0.36",
-        "a status of failure that does not show how far the request came: no object was delivered, and etcd may have been asked if the request was to read from it";
+        "a failure status that does not show how far the request got: it returned no object; etcd may have been read if the \
+         request was routed there";
 }
 
 impl ProofId {

@@ -10,13 +10,13 @@ const VERSIONER: &str = "kubernetes/apiserver pkg/storage/api_object_versioner.g
 rules! {
     REFUSED_BY_STATUS = "refused-by-status", "§8.5",
         "kubernetes/apiserver pkg/server/config.go DefaultBuildHandlerChain, v0.16 to v0.36", Nothing,
-        "the answer's status says that the request was refused";
+        "the status of the answer is a refusal";
     REFUSED_UNDECODABLE = "refused-undecodable", "§8.2", HANDLER, Nothing,
         "a parameter cannot be decoded: 400";
     REFUSED_NAME_CONFLICT = "refused-name-conflict", "§8.2", HANDLER, Nothing,
         "the field selector contradicts the name in the path: 400";
     REFUSED_VERSION_NO_NUMBER = "refused-version-no-number", "§1.11", VERSIONER, Nothing,
-        "resourceVersion is not a number: 400 from etcd's layer, 500 from the watch cache, to which watches and gets go, and before 1.33 lists";
+        "resourceVersion is not a number: 400 from etcd's layer, 500 from the watch cache, which takes watches, gets and, before 1.33, lists";
     REFUSED_MATCH_WITHOUT_VERSION = "refused-match-without-version", "§1.11", VALIDATION, Nothing,
         "resourceVersionMatch without resourceVersion: 422 (from 1.19)";
     REFUSED_MATCH_WITH_CONTINUE = "refused-match-with-continue", "§1.11", VALIDATION, Nothing,

@@ -71,7 +71,7 @@ impl fmt::Display for ReadsOf {
             Self::Objects => "Range of the object's key, or of the prefix with the request's limit",
             Self::CurrentRevisionThenObjects => "the current revision, then Range of the prefix at that revision",
             Self::ObjectsThenWatch => "Range of the prefix, then a Watch of it; with a resourceVersion the Watch alone",
-            Self::Undecided => "depends on what is not known",
+            Self::Undecided => "depends on the unknown fact",
         })
     }
 }

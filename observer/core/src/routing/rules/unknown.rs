@@ -3,29 +3,29 @@
 use super::rule::{ReadsOf, Rule, RuleId, rules};
 use crate::routing::served_from::UnknownReason;
 
-const NONE: &str = "none: it is this observer that does not know";
+const NONE: &str = "none: watchtap lacks the fact";
 
 rules! {
     UNKNOWN_VERSION = "unknown-version", "§1, §2", NONE, Undecided,
-        "the server's version is not known, and versions differ; give it with --server-version";
+        "the server's version is unknown, and versions differ; pass --server-version";
     UNKNOWN_VERSION_TOO_OLD = "unknown-version-too-old", "§0.1", NONE, Undecided,
-        "the server is older than 1.16, the oldest version whose rules were read";
+        "the server is older than 1.16, the oldest version with known rules";
     UNKNOWN_PATCH = "unknown-patch", "§0.3", NONE, Undecided,
-        "the patch of the server's version is not known, and patches of this minor differ; give the full version";
+        "the server's patch version is unknown, and patches of this minor differ; pass the full version";
     UNKNOWN_ETCD = "unknown-etcd", "§1.8", NONE, Undecided,
-        "whether etcd answers progress requests is not known (3.4.31 and 3.5.13 do); give its version with --etcd-version";
+        "it is unknown whether etcd answers progress requests (3.4.31 and 3.5.13 do); pass --etcd-version";
     UNKNOWN_SCOPE = "unknown-scope", "§1.1", NONE, Undecided,
-        "whether the resource has namespaces is not known, and with it whether the list by name reads one key or a prefix";
+        "it is unknown whether the resource is namespaced, so a list by name may read one key or a prefix";
     UNKNOWN_SNAPSHOT = "unknown-snapshot", "§1.4, §9 step 6", NONE, Undecided,
-        "this run did not see that revision as current within the last 75 s, so the watch cache may or may not hold a snapshot of it";
+        "this run did not see that revision as current within the last 75 s; the watch cache may or may not have a snapshot of it";
     UNKNOWN_NO_RULE = "unknown-no-rule", "§9", NONE, Undecided,
-        "no row of the tables covers the request, which is a defect of the tables";
+        "no rule covers the request; please report it";
     UNKNOWN_CONTRADICTED = "unknown-contradicted", "§4.3, §9 step 7", NONE, Undecided,
-        "the answer is none that what is known of the server allows, and does not show which layer gave it";
+        "the answer contradicts the known facts about the server, and does not show which layer answered";
     UNKNOWN_ATTACHED_LATE = "unknown-attached-late", "§9", NONE, Undecided,
-        "the connection was open before it was observed, and what the request asks was sent before or cannot be read without that";
+        "the connection was open before watchtap attached; the request was sent earlier, or cannot be decoded without the earlier bytes";
     SHOWN_BY_ANSWER = "shown-by-answer", "§9 step 7", NONE, Undecided,
-        "what is known of the server does not decide it (its version, or whether its watch cache was ready), but the answer shows which layer gave it";
+        "the known facts about the server do not decide it (version, readiness of the watch cache), but the answer shows which layer answered";
 }
 
 /// The rule that an unknown verdict with this reason names.

@@ -98,7 +98,7 @@ pub(super) fn instead_of(ready: Decision, facts: &Facts<'_>, rows: &[NotReadyRow
         Instead::Waits(status) => Decision {
             served_from: ready.served_from,
             otherwise: Some(Otherwise {
-                when: "the watch cache does not get ready in time",
+                when: "the watch cache is not ready in time",
                 then: Fallback::Rejected { status: *status },
             }),
             rule: row.rule,

@@ -53,5 +53,5 @@ const fn only(served_from: ServedFrom) -> Outcome {
 
 /// All versions wait equally long (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` `blockTimeout`).
 const fn late(served_from: ServedFrom, then: Fallback) -> Outcome {
-    Outcome { served_from, otherwise: Some(Otherwise { when: "the watch cache does not reach the revision within 3 s", then }) }
+    Outcome { served_from, otherwise: Some(Otherwise { when: "the watch cache lags more than 3 s", then }) }
 }

@@ -19,7 +19,7 @@ fn list_without_version_reads_the_prefix_or_only_the_revision() {
         reads("1.33.1", "GET /api/v1/pods?limit=500"),
         [
             "Range /registry/pods  limit 1 at the current revision, for the revision only",
-            "Range /registry/pods/ … /registry/pods0  limit 500 at the revision just stated",
+            "Range /registry/pods/ … /registry/pods0  limit 500 at the revision just returned",
         ]
     );
 }
@@ -45,7 +45,7 @@ fn scope_selectors_and_tokens_choose_the_keys() {
         ("GET /api/v1/pods?fieldSelector=metadata.name%3Dx", "Range /registry/pods/ … /registry/pods0 at the current revision"),
         (
             "GET /api/v1/pods?limit=3&labelSelector=a",
-            "Range /registry/pods/ … /registry/pods0  limit 3 at the current revision, repeated until the limit is met or all is read",
+            "Range /registry/pods/ … /registry/pods0  limit 3 at the current revision, repeated until the limit is reached or everything is read",
         ),
     ] {
         assert_eq!(reads("1.30.0", request), [expected], "{request}");
@@ -89,15 +89,15 @@ fn watch_in_etcd_lists_first_unless_it_has_a_revision() {
     assert_eq!(
         reads("1.34.0", "GET /api/v1/events?watch=true"),
         [
-            "Range /registry/events/ … /registry/events0  limit 10000 at the current revision, repeated until the limit is met or all is read",
-            "Watch /registry/events/ … /registry/events0 from the next revision on",
+            "Range /registry/events/ … /registry/events0  limit 10000 at the current revision, repeated until the limit is reached or everything is read",
+            "Watch /registry/events/ … /registry/events0 from the next revision",
         ]
     );
     assert_eq!(
         reads("1.28.0", "GET /api/v1/pods?watch=true"),
         [
             "Range /registry/pods/ … /registry/pods0 at the current revision",
-            "Watch /registry/pods/ … /registry/pods0 from the next revision on",
+            "Watch /registry/pods/ … /registry/pods0 from the next revision",
         ]
     );
     assert_eq!(

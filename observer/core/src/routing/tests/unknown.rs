@@ -81,7 +81,7 @@ fn versions_outside_of_what_was_read_are_reported_as_such() {
     let borrowed = verdict("1.39.0", "GET /api/v1/pods");
     assert_eq!(borrowed.served_from, ServedFrom::CacheConsistent);
     assert_eq!(borrowed.notes, ["the server is newer than any version known here: rules of 1.37 used"]);
-    assert_eq!(verdict("1.37.0", "GET /api/v1/pods").notes, ["of 1.37 only a beta was read"]);
+    assert_eq!(verdict("1.37.0", "GET /api/v1/pods").notes, ["the rules of 1.37 are those of a beta"]);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn streaming_list_without_progress_requests_ends_in_an_error_event() {
     let request = Request::new("GET /api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=0");
     let verdict = route(&request.question(&profile, None)).unwrap();
     assert_eq!(verdict.served_from, ServedFrom::Rejected { status: 500, etcd_touched: false });
-    assert_eq!(verdict.notes, ["the status is that of an ERROR event in a watch that is answered with 200"]);
+    assert_eq!(verdict.notes, ["the watch is answered with 200; the status comes in an ERROR event"]);
 }
 
 #[track_caller]

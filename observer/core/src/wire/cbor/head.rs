@@ -69,7 +69,7 @@ impl HeadReader {
     }
 }
 
-const NO_HEAD: &str = "no CBOR data item begins so";
+const NO_HEAD: &str = "invalid first byte of a CBOR data item";
 
 #[inline]
 fn head(major: u8, low: u8, argument: u64) -> Head {

@@ -139,7 +139,7 @@ impl Nesting {
 
     fn open(&mut self, level: Level) -> Result<(), &'static str> {
         if self.levels.len() >= MAX_OPEN {
-            return Err("values without a length are nested too deeply");
+            return Err("indefinite-length values are nested too deeply");
         }
         self.levels.push(level);
         Ok(())
@@ -147,7 +147,7 @@ impl Nesting {
 }
 
 /// A break outside of any item without a length.
-pub(super) const STRAY_BREAK: &str = "a break that ends nothing";
+pub(super) const STRAY_BREAK: &str = "a break outside an indefinite-length value";
 
 /// The number of items overflows.
-pub(super) const TOO_MANY: &str = "more items than can be";
+pub(super) const TOO_MANY: &str = "impossible number of items";

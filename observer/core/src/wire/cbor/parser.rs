@@ -248,7 +248,7 @@ impl Cbor {
                 self.end_text(kind, receiver);
                 return Ok(rest);
             }
-            (Some(_), rest) => return Err(Wrong(rest, "something else than a chunk in a string")),
+            (Some(_), rest) => return Err(Wrong(rest, "an indefinite-length string with something other than a chunk")),
         }
         Ok(&[])
     }

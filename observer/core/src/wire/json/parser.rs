@@ -356,7 +356,7 @@ fn take<'a>(text: &mut Text, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, Wrong<
     match text.take(bytes) {
         Taken::All => Ok(None),
         Taken::UpTo(end) => Ok(bytes.get(end..)),
-        Taken::Malformed(at) => Err(Wrong(bytes.get(at..).unwrap_or_default(), "no such escape in a string")),
+        Taken::Malformed(at) => Err(Wrong(bytes.get(at..).unwrap_or_default(), "unknown escape in a string")),
     }
 }
 

@@ -54,7 +54,7 @@ impl Protobuf {
         };
         let Some(open) = self.opens.top().copied() else { return Ok(rest) };
         if tag >> 3 == 0 {
-            return Err(Wrong(rest, "no such field"));
+            return Err(Wrong(rest, "invalid field number"));
         }
         let part = open.message.part(tag >> 3);
         let fixed = match tag & 7 {
@@ -68,7 +68,7 @@ impl Protobuf {
             1 => 8,
             5 => 4,
             3 | 4 => return Err(Wrong(rest, "a group, which Kubernetes does not write")),
-            _ => return Err(Wrong(rest, "no such wire type")),
+            _ => return Err(Wrong(rest, "unknown wire type")),
         };
         misshapen(part, open.place, receiver);
         let end = self.position(rest).saturating_add(fixed);
@@ -108,7 +108,7 @@ impl Protobuf {
                 self.has_content = true;
                 self.opens.push(Open { message, place: open.place, end, is_whole: false });
             }
-            Wanted::Encoding => return Err(Wrong(rest, "an object in another encoding than protobuf")),
+            Wanted::Encoding => return Err(Wrong(rest, "an object in an encoding other than protobuf")),
         }
         Ok(rest)
     }

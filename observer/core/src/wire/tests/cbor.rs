@@ -40,13 +40,13 @@ fn what_is_wrong_is_reported_with_its_place() {
     for (bytes, at, what) in [
         (&b"{}"[..], 0, "not a CBOR map"),
         (&[0xd9, 0xd9, 0xf7, 0x80], 3, "not a CBOR map"),
-        (&[0xa1, 0x61, b'a', 0x1c], 3, "no CBOR data item begins so"),
-        (&[0xa1, 0xff], 1, "a break that ends nothing"),
-        (&[0xa1, 0x61, b'a', 0xff], 3, "a break that ends nothing"),
-        (&[0xa1, 0x61, b'a', 0x81, 0xff], 5, "a break that ends nothing"),
-        (&[0xbf, 0x5f, 0x01, 0xff], 3, "something else than a chunk in a string"),
-        (&[0xbb, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 9, "more items than can be"),
-        (&[0xa1, 0x61, b'a', 0xbb, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 12, "more items than can be"),
+        (&[0xa1, 0x61, b'a', 0x1c], 3, "invalid first byte of a CBOR data item"),
+        (&[0xa1, 0xff], 1, "a break outside an indefinite-length value"),
+        (&[0xa1, 0x61, b'a', 0xff], 3, "a break outside an indefinite-length value"),
+        (&[0xa1, 0x61, b'a', 0x81, 0xff], 5, "a break outside an indefinite-length value"),
+        (&[0xbf, 0x5f, 0x01, 0xff], 3, "an indefinite-length string with something other than a chunk"),
+        (&[0xbb, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 9, "impossible number of items"),
+        (&[0xa1, 0x61, b'a', 0xbb, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 12, "impossible number of items"),
         (&[0xa0, 0xa0], 1, "bytes after the document"),
         (&[0xd9, 0xd9, 0xf7], 3, "ends in the middle of a document"),
         (&[], 0, "no document"),
@@ -86,7 +86,7 @@ fn nesting_without_lengths_is_bounded() {
     let nested = |depth: usize| [b"\xa1\x44spec".to_vec(), vec![0x9f; depth], vec![0xff; depth]].concat();
     assert_eq!(read(BodyKind::Document, &nested(100)).pop(), Some(Fact::Complete));
     let last = read(BodyKind::Document, &nested(1_000_000)).pop();
-    assert_eq!(last, Some(Fact::Malformed { at: 134, what: "values without a length are nested too deeply" }));
+    assert_eq!(last, Some(Fact::Malformed { at: 134, what: "indefinite-length values are nested too deeply" }));
 }
 
 #[test]

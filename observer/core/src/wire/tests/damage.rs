@@ -39,7 +39,7 @@ fn what_is_wrong_is_reported_with_its_place() {
         (r#"{"a":1 2}"#, 7, "a comma or a closing bracket is expected"),
         (r#"{"items":[1,]}"#, 12, "a value is expected"),
         (r#"{"items":[1}"#, 11, "a comma or a closing bracket is expected"),
-        (r#"{"kind":"\x"}"#, 10, "no such escape in a string"),
+        (r#"{"kind":"\x"}"#, 10, "unknown escape in a string"),
         (r"{} {}", 3, "bytes after the document"),
     ] {
         assert_eq!(read(BodyKind::Document, body).pop(), Some(Fact::Malformed { at, what }), "{body}");

@@ -37,8 +37,8 @@ fn what_is_wrong_is_reported_with_its_place() {
         (b"k8s\x01".to_vec(), 3, "not a Kubernetes object in protobuf"),
         (object(&[0x0b, 0x0c]), start + 1, "a group, which Kubernetes does not write"),
         (object(&[0x0c]), start + 1, "a group, which Kubernetes does not write"),
-        (object(&[0x0f]), start + 1, "no such wire type"),
-        (object(&[0x02, 0x00]), start + 1, "no such field"),
+        (object(&[0x0f]), start + 1, "unknown wire type"),
+        (object(&[0x02, 0x00]), start + 1, "invalid field number"),
         (object(&[0x80; 11]), start + 10, "a number of more than ten bytes"),
         (object(&[0x08, 0x80]), start + 2, "a field is longer than its message"),
         (object(&[0x0a, 0x05, 0x00]), start + 2, "a field is longer than its message"),
@@ -46,7 +46,7 @@ fn what_is_wrong_is_reported_with_its_place() {
         (object(&[0x09, 0x00]), start + 1, "a field is longer than its message"),
         (object(&bytes(1, [0x0a, 0x7f])), start + 4, "a field is longer than its message"),
         ([b"k8s\0".to_vec(), bytes(2, b"")].concat(), 6, "an object before its kind"),
-        ([object(b""), bytes(4, "application/json")].concat(), start + 6, "an object in another encoding than protobuf"),
+        ([object(b""), bytes(4, "application/json")].concat(), start + 6, "an object in an encoding other than protobuf"),
     ] {
         let last = document(&body).pop();
         assert_eq!(last, Some(Fact::Malformed { at, what }), "{body:x?}");
@@ -76,7 +76,7 @@ fn frame_shorter_than_it_says_is_malformed() {
     let mut lengthened = whole.clone();
     lengthened[..4].copy_from_slice(&(length + 1).to_be_bytes());
     // The first byte of the next frame's length is a tag without a number.
-    assert_eq!(events(&lengthened), [Fact::Malformed { at: u64::from(length) + 5, what: "no such field" }]);
+    assert_eq!(events(&lengthened), [Fact::Malformed { at: u64::from(length) + 5, what: "invalid field number" }]);
 }
 
 #[test]

@@ -131,7 +131,7 @@ impl Decoder {
         match self.state {
             State::Representation => Ok(()),
             State::Integer(..) | State::StringStart(_) | State::Octets { .. } => {
-                Err(CompressionError("header block ends inside of a field"))
+                Err(CompressionError("header block ends within a field"))
             }
         }
     }
@@ -223,7 +223,7 @@ impl Decoder {
         let line = match (&from_static, dynamic(&self.table, index)) {
             (Some(line), _) | (None, Found::Line(line)) => line,
             (None, Found::Unknown) => &FieldLine::UNKNOWN,
-            (None, Found::Nothing) => return Err(CompressionError("index of no table entry")),
+            (None, Found::Nothing) => return Err(CompressionError("index without a table entry")),
         };
         fields(line);
         if let Some(trace) = &mut self.trace {
@@ -235,7 +235,7 @@ impl Decoder {
     fn size_update(&mut self, size: u32) -> Result<(), CompressionError> {
         self.state = State::Representation;
         if self.place == BlockPosition::InFields {
-            return Err(CompressionError("table size update behind a field"));
+            return Err(CompressionError("table size update after a field"));
         }
         if self.size_limit.is_some_and(|limit| size > limit) {
             return Err(CompressionError("table size above SETTINGS_HEADER_TABLE_SIZE"));
@@ -257,7 +257,7 @@ impl Decoder {
             (_, None) => match dynamic(&self.table, index) {
                 Found::Line(line) => Role::Value { indexing, name: line.name, name_length: line.name_length },
                 Found::Unknown => Role::Value { indexing, name: Name::Unknown, name_length: None },
-                Found::Nothing => return Err(CompressionError("name index of no table entry")),
+                Found::Nothing => return Err(CompressionError("name index without a table entry")),
             },
         };
         self.state = State::StringStart(role);

@@ -200,7 +200,7 @@ fn entry_larger_than_the_table_empties_it() {
     decode(&mut decoder, b"\x53\x01x").unwrap();
     decode(&mut decoder, &[b"\x53\x7f\xa1\x1f".as_slice(), &[b'x'; 4128]].concat()).unwrap();
     assert_eq!(decoder.table_size(), 0);
-    assert_eq!(decode(&mut decoder, &[0xbe]), Err(CompressionError("index of no table entry")));
+    assert_eq!(decode(&mut decoder, &[0xbe]), Err(CompressionError("index without a table entry")));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn what_was_there_before_our_time_is_gone_once_the_encoder_has_no_room_for_it() 
     decode(&mut decoder, b"\x53\x01x").unwrap();
     assert_eq!(decode(&mut decoder, &[0xbf]).unwrap(), "Unknown/? Unknown/?\n");
     decode(&mut decoder, b"\x53\x01y\x53\x01z").unwrap();
-    assert_eq!(decode(&mut decoder, &[0xc0]), Err(CompressionError("index of no table entry")));
+    assert_eq!(decode(&mut decoder, &[0xc0]), Err(CompressionError("index without a table entry")));
 }
 
 #[test]
@@ -248,16 +248,16 @@ fn table_holds_a_bounded_run_of_a_huge_one() {
 #[test]
 fn malformed_blocks_are_refused() {
     for (block, what) in [
-        ("80", "index of no table entry"),
-        ("be", "index of no table entry"),
-        ("7e 0161", "name index of no table entry"),
+        ("80", "index without a table entry"),
+        ("be", "index without a table entry"),
+        ("7e 0161", "name index without a table entry"),
         ("ff ffff ffff ff01", "integer of more than five bytes"),
         ("ff ffff ffff 7f", "integer above 2^32-1"),
-        ("82 20", "table size update behind a field"),
+        ("82 20", "table size update after a field"),
         ("3fe2 1f", "table size above SETTINGS_HEADER_TABLE_SIZE"),
-        ("53 0578", "header block ends inside of a field"),
-        ("53", "header block ends inside of a field"),
-        ("ff", "header block ends inside of a field"),
+        ("53 0578", "header block ends within a field"),
+        ("53", "header block ends within a field"),
+        ("ff", "header block ends within a field"),
     ] {
         assert_eq!(decode(&mut Decoder::from_beginning(), &hex(block)), Err(CompressionError(what)), "{block}");
     }

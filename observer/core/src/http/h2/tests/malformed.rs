@@ -20,7 +20,7 @@ fn connection_errors_make_their_direction_dark() {
         (Response, frame(5, END_HEADERS, 0, b"\0\0\0\x02"), "PUSH_PROMISE on stream 0"),
         (Response, frame(4, 0, 1, b""), "connection frame on a stream"),
         (Response, frame(4, ACK, 0, b"\0\0\0\0\0\0"), "SETTINGS acknowledgement with a payload"),
-        (Response, frame(4, 0, 0, b"\0\0\0\0\0"), "SETTINGS that are no multiple of 6 bytes long"),
+        (Response, frame(4, 0, 0, b"\0\0\0\0\0"), "SETTINGS whose length is not a multiple of 6 bytes"),
         (Response, settings(&[(4, 1 << 31)]), "SETTINGS_INITIAL_WINDOW_SIZE above 2^31-1"),
         (Response, frame(6, 0, 0, b"1234567"), "PING that is not 8 bytes long"),
         (Response, frame(7, 0, 0, b"1234567"), "GOAWAY shorter than 8 bytes"),
@@ -29,10 +29,10 @@ fn connection_errors_make_their_direction_dark() {
         (Response, data(PADDED, 1, b""), "frame too short for its fields"),
         (Request, headers(PRIORITY, 1, b"\0\0\0\0"), "frame too short for its fields"),
         (Response, continuation(0, 1, b""), "CONTINUATION without a header block"),
-        (Request, [frame(1, 0, 1, b"\x82"), data(0, 1, b"")].concat(), "frame inside of a header block"),
-        (Request, [frame(1, 0, 1, b"\x82"), continuation(0, 3, b"")].concat(), "frame inside of a header block"),
-        (Request, headers(0, 1, b"\xbe"), "index of no table entry"),
-        (Request, headers(0, 1, b"\x53"), "header block ends inside of a field"),
+        (Request, [frame(1, 0, 1, b"\x82"), data(0, 1, b"")].concat(), "frame within a header block"),
+        (Request, [frame(1, 0, 1, b"\x82"), continuation(0, 3, b"")].concat(), "frame within a header block"),
+        (Request, headers(0, 1, b"\xbe"), "index without a table entry"),
+        (Request, headers(0, 1, b"\x53"), "header block ends within a field"),
     ] {
         let (start, dark) = dark(direction, &bytes);
         assert!(start.contains(what), "{what}: {start}");

@@ -1,0 +1,82 @@
+//! The causes of relists, in a few words for a table's cell.
+
+/// Labels by identifier, for causes without a status code.
+const LABELS: [(&str, &str); 22] = [
+    ("expired/bookmarks-not-asked", "410 Gone: bookmarks not requested"),
+    ("expired/no-bookmarks", "410 Gone: no bookmarks sent"),
+    ("expired/cache-restarted", "410 Gone: watch cache reset"),
+    ("expired/window-passed", "410 Gone: event window passed"),
+    ("expired/client-stalled", "410 Gone: client stalled"),
+    ("expired/unknown", "410 Gone: reason not observed"),
+    ("too-large-resource-version", "504: resource version too large"),
+    ("very-short-watch", "watch ended within a second"),
+    ("too-many-requests", "429 Too Many Requests"),
+    ("stream-reset", "watch stream reset"),
+    ("connection-lost", "connection lost"),
+    ("refused-misread", "connection refused, listed instead of resuming (client-go < 1.16)"),
+    ("list-expired", "410 Gone: list's revision compacted"),
+    ("continue-expired", "410 Gone: page too late"),
+    ("new-process", "client process restarted"),
+    ("rebuilt", "client rebuilt its informer"),
+    ("watch-without-revision", "watch without resource version"),
+    ("unknown/out-of-sight", "unknown: traffic not observed"),
+    ("unknown/watch-ended-well", "unknown: watch ended normally"),
+    ("unknown/after-refusal", "unknown: after refused connections"),
+    ("unknown/by-watchtap", "connection closed by watchtap"),
+    ("unknown/cancelled", "unknown: client cancelled its watch"),
+];
+
+/// The label of the cause with this [`RelistCause::id`](super::RelistCause::id).
+pub fn cause_label(id: &str) -> String {
+    let coded = |prefix: &str, words: &str| id.strip_prefix(prefix).map(|code| format!("{words} {code}"));
+    let known = || LABELS.iter().find(|(known, _)| *known == id).map(|(_, label)| (*label).to_owned());
+    let label = known().or_else(|| coded("watch-error/", "ERROR event")).or_else(|| coded("watch-refused/", "watch refused:"));
+    label.unwrap_or_else(|| id.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reflector::{RelistCause, Stale, UnknownCause};
+
+    #[test]
+    fn every_cause_has_a_label() {
+        let stale = [
+            Stale::BookmarksNotAsked,
+            Stale::NoBookmarks,
+            Stale::CacheRestarted,
+            Stale::WindowPassed,
+            Stale::ClientStalled,
+            Stale::Unknown,
+        ];
+        let unknown = [
+            UnknownCause::OutOfSight,
+            UnknownCause::WatchEndedWell,
+            UnknownCause::AfterRefusal,
+            UnknownCause::ByWatchtap,
+            UnknownCause::Cancelled,
+        ];
+        let plain = [
+            RelistCause::TooLargeResourceVersion,
+            RelistCause::VeryShortWatch,
+            RelistCause::WatchError { code: 500 },
+            RelistCause::WatchRefused { status: 403 },
+            RelistCause::TooManyRequests,
+            RelistCause::StreamReset,
+            RelistCause::ConnectionLost,
+            RelistCause::RefusedMisread,
+            RelistCause::ListExpired,
+            RelistCause::ContinueExpired,
+            RelistCause::NewProcess,
+            RelistCause::Rebuilt,
+            RelistCause::WatchWithoutRevision,
+        ];
+        let expired = stale.map(|because| RelistCause::Expired { because });
+        let unknown = unknown.map(|reason| RelistCause::Unknown { reason });
+        for id in plain.into_iter().chain(expired).chain(unknown).map(RelistCause::id) {
+            assert_ne!(cause_label(&id), id);
+        }
+        assert_eq!(cause_label("watch-refused/403"), "watch refused: 403");
+        assert_eq!(cause_label("later-one"), "later-one");
+    }
+}
