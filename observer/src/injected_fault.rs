@@ -2,7 +2,7 @@
 //! `injected-faults` contains none of this, and a release build cannot have the feature.
 
 #[cfg(all(feature = "injected-faults", not(debug_assertions)))]
-compile_error!("`injected-faults` lets every client bring observing down: it is for tests, and no release build may carry it");
+compile_error!("`injected-faults` lets every client crash observing: it is for tests only, never for release builds");
 
 /// The component that panics.
 #[derive(Clone, Copy, Debug)]

@@ -79,14 +79,14 @@ fn trust_owner(owner: u32, ours: u32) -> io::Result<()> {
     if owner == ours {
         return Ok(());
     }
-    Err(refused(&format!("it belongs to another user (uid {owner}), who could read what is written or change it")))
+    Err(refused(&format!("it belongs to another user (uid {owner}), who could read or change its contents")))
 }
 
 fn trust_link(owner: u32, ours: u32) -> io::Result<()> {
     if owner == ours || owner == ROOT {
         return Ok(());
     }
-    Err(refused(&format!("it is a link of another user (uid {owner}), which may lead to any file of yours")))
+    Err(refused(&format!("it is a link of another user (uid {owner}), and could point to any file of yours")))
 }
 
 fn refused(why: &str) -> io::Error {

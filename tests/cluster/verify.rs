@@ -33,7 +33,7 @@ fn every_shape_agrees_with_a_server_as_it_is_and_a_lie_about_it_is_found_out() {
     let verified = verify(&cluster, &[]);
     assert_eq!((verified.exit_code, verified.disagreeing()), (Some(0), vec![]), "{verified:?}");
     assert_eq!(verified.document["tally"]["agree"], verified.document["tally"]["shapes"]);
-    assert!(verified.stderr.contains("looking for 5 s for a resource that nobody else reads"), "{}", verified.stderr);
+    assert!(verified.stderr.contains("searching 5 s for an idle resource"), "{}", verified.stderr);
     assert!(verified.stderr.contains("requests, reads only, about"), "{}", verified.stderr);
 
     for (lie, expected) in [
@@ -128,7 +128,7 @@ fn etcd_itself_is_a_witness_and_a_log_that_tells_nothing_is_named() {
     let log = quiet.etcd_log_file();
     let verified = verify(quiet, &[ROLES.as_slice(), &["--etcd-log", log.to_str().unwrap()]].concat());
     assert_eq!(verified.exit_code, Some(125), "{verified:?}");
-    assert!(verified.stderr.contains("tells of no read that was just made"), "{}", verified.stderr);
+    assert!(verified.stderr.contains("contains none of the last reads"), "{}", verified.stderr);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn resource_that_cannot_be_used_is_named_with_the_reason() {
         ("nosuchthings", "serves no resource `nosuchthings`"),
         ("deployments.no.such.group", "serves no resource `deployments.no.such.group`"),
         ("../secrets", "serves no resource `../secrets`"),
-        ("replicationcontrollers", "replicationcontrollers cannot be used: it has 0 objects, and a second page takes two"),
+        ("replicationcontrollers", "replicationcontrollers cannot be used: it has 0 objects; a second page needs two"),
     ] {
         let verified = verify(cluster, &["--resource", resource]);
         assert_eq!(verified.exit_code, Some(125), "{verified:?}");

@@ -58,7 +58,7 @@ fn a_torn_capture_is_read_as_far_as_it_goes_and_the_span_is_named() {
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("torn.cap: at byte ") && stderr(&output).contains("end mark"), "{}", stderr(&output));
     let report = stdout(&output);
-    assert!(report.contains("not in the capture: from ") && report.contains("1 span of the capture"), "{report}");
+    assert!(report.contains("missing from the capture: ") && report.contains("1 span missing from the capture"), "{report}");
     assert!(report.contains("pods"), "the rest is there: {report}");
 }
 
@@ -72,7 +72,7 @@ fn what_cannot_be_read_is_named_with_its_reason() {
         (&["no-such-file"][..], &["no-such-file", "No such file"][..]),
         (&["."], &["cannot read .", "directory"]),
         (&["empty"], &["empty: "]),
-        (&["events.jsonl"], &["events.jsonl", "not a capture of watchtap"]),
+        (&["events.jsonl"], &["events.jsonl", "not a watchtap capture"]),
         (&["run.cap", "--against", "events.jsonl"], &["events.jsonl", "not a capture"]),
         (&["run.cap", "--report", "no-such-folder/x"], &["cannot write no-such-folder/x"]),
     ] {

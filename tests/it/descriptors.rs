@@ -62,7 +62,7 @@ fn clients_wait_when_all_descriptors_are_in_use_and_are_served_when_some_are_fre
     served.iter_mut().for_each(get);
     assert!(!exec.messages().contains("new clients wait"), "nobody waits yet: {}", exec.messages());
     let waiting: Vec<JoinHandle<()>> = (0..WAITING).map(|_| client_in_a_thread(&exec)).collect();
-    said(&exec, "new clients wait until a connection ends");
+    said(&exec, "new clients wait until a connection closes");
 
     assert_little_is_done(&exec);
     served.iter_mut().for_each(get);
@@ -74,7 +74,7 @@ fn clients_wait_when_all_descriptors_are_in_use_and_are_served_when_some_are_fre
         client.join().unwrap();
     }
     let report = exec.finish().unwrap();
-    assert!(report["notes"].to_string().contains("for a free descriptor"), "{:#}", report["notes"]);
+    assert!(report["notes"].to_string().contains("for a free file descriptor"), "{:#}", report["notes"]);
     assert_eq!(report["totals"]["connections"], CONNECTIONS + WAITING);
     assert_eq!(report["missed"]["connect_failures"], 0);
 }
@@ -113,7 +113,7 @@ fn of_a_herd_of_clients_no_more_are_let_in_than_there_are_descriptors_for() {
 fn client_waits_when_the_system_gives_no_descriptor_for_it() {
     let report = assert_served_once_there_are_descriptors(0, "127.0.0.1");
     let notes = report["notes"].to_string();
-    assert!(notes.contains("1 client had to wait for a free descriptor"), "each client is counted once: {notes}");
+    assert!(notes.contains("1 client had to wait for a free file descriptor"), "each client is counted once: {notes}");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn assert_served_once_there_are_descriptors(free: usize, host: &str) -> Value {
     let all = prlimit(Some(exec.process()), Resource::Nofile, few).unwrap();
     let waiting = client_in_a_thread(&exec);
     if free == 0 {
-        said(&exec, "new clients wait: the system does not let them in");
+        said(&exec, "new clients wait: the system cannot accept them");
     } else {
         eventually(|| exec.usage().unwrap().descriptors == used + free);
     }

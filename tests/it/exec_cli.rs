@@ -262,7 +262,7 @@ fn events_do_not_mix_with_the_output_of_the_command() {
     let place = Place::with_upstream();
     let marker = place.folder.path().join("marker");
     let output = place.watchtap(&["exec", "--events", "-", "--", "touch", marker.to_str().unwrap()]);
-    check_failure(&output, 125, &["would mix with what the command prints", "--events events.jsonl", "watchtap run --events -"]);
+    check_failure(&output, 125, &["would mix with the command's stdout", "--events events.jsonl", "watchtap run --events -"]);
     assert!(!marker.exists(), "the command ran");
 }
 

@@ -49,6 +49,6 @@ fn where_we_are_the_proxy_silence_may_come_from_the_exceptions_of_the_command() 
     for (via, is_said) in [("proxy-url", true), ("server", false)] {
         let output = output_within(&mut place.command(&["exec", "--via", via, "--", "true"]), LIMIT).unwrap();
         let said = stderr(&output);
-        assert!(said.contains("Nothing came through watchtap") && said.contains("in NO_PROXY") == is_said, "{via}: {said}");
+        assert!(said.contains("No client connected through watchtap") && said.contains("in NO_PROXY") == is_said, "{via}: {said}");
     }
 }

@@ -18,7 +18,7 @@ fn list_without_a_revision_is_read_from_etcd_before_1_31() {
         GET /api/v1/pods?limit=500   API server version v1.30.4 (flag); feature gates: defaults assumed
 
         served from   etcd   rule list-unset-etcd
-        why           no resourceVersion: before 1.31, or without ConsistentListFromCache, a list without one is a quorum read from etcd
+        why           no resourceVersion: a quorum read from etcd, before 1.31 or without ConsistentListFromCache
         etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
         cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.31: cache, consistent
 
@@ -39,8 +39,8 @@ fn list_without_a_revision_is_a_consistent_read_of_the_cache_in_1_34() {
             GET /api/v1/pods?limit=500   API server version v1.34.2 (flag); feature gates: defaults assumed
 
             served from   cache, consistent   rule list-unset-consistent
-            or            etcd when the watch cache does not reach the revision within 3 s
-            why           no resourceVersion: the watch cache answers once it has reached the revision that etcd states as current; from 1.31, needs etcd 3.4.31 or 3.5.13
+            or            etcd when the watch cache lags more than 3 s
+            why           no resourceVersion: the watch cache answers once it has reached etcd's current revision; from 1.31, with etcd 3.4.31 or 3.5.13
             etcd reads    Range /registry/pods  limit 1 at the current revision, for the revision only
 
             VERSION          SERVED FROM        RULE                        OR
@@ -60,7 +60,7 @@ fn gate_outranks_the_version() {
         GET /api/v1/pods?limit=500   API server version v1.31.0 (flag); feature gates: defaults assumed; ConsistentListFromCache=false
 
         served from   etcd   rule list-unset-no-progress
-        why           no resourceVersion, and either etcd does not answer progress requests (needs 3.4.31 or 3.5.13) or ConsistentListFromCache is off: a quorum read from etcd
+        why           no resourceVersion: a quorum read from etcd, because etcd does not answer progress requests (3.4.31 and 3.5.13 do) or ConsistentListFromCache is off
         etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
         cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.34: cache, consistent
 
@@ -112,7 +112,7 @@ fn text_of_a_rule() {
         &expect![[r"
         list-unset-consistent
 
-        why           no resourceVersion: the watch cache answers once it has reached the revision that etcd states as current; from 1.31, needs etcd 3.4.31 or 3.5.13
+        why           no resourceVersion: the watch cache answers once it has reached etcd's current revision; from 1.31, with etcd 3.4.31 or 3.5.13
         etcd reads    one Range of the resource's prefix without its slash, limit 1, for the current revision only
         upstream      kubernetes/apiserver pkg/storage/cacher/cacher.go GetList, v0.31 and v0.32; delegator.go GetList, v0.33 to v0.37.0-beta.0
     "]],
@@ -134,7 +134,7 @@ fn path_that_is_no_resource_fails() {
     check_failure(
         &["GET /healthz", "--server-version", "1.34.2"],
         &expect![[r"
-        watchtap: no object is read or written for `GET /healthz`; what is about stored objects can be explained
+        watchtap: `GET /healthz` reads or writes no object; only requests about stored objects can be explained
     "]],
     );
 }

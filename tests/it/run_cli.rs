@@ -85,7 +85,7 @@ fn the_first_signal_lets_open_connections_finish_and_nobody_new_in() {
     let mut client = running.client();
     get(&mut client, "/api/v1/pods");
     running.signal(Signal::INT);
-    assert!(running.said_with("draining").contains("1 connection may go on for 30s"));
+    assert!(running.said_with("draining").contains("1 connection may finish within 30s"));
     // The listener closes before the grace period begins, shortly after the line.
     while std::net::TcpStream::connect(running.address()).is_ok() {
         std::thread::yield_now();
@@ -107,7 +107,7 @@ fn the_second_signal_ends_at_once() {
     running.signal(Signal::INT);
     let ended = running.ended();
     assert_eq!(ended.code, Some(130), "{}", ended.said);
-    assert!(ended.said.contains("ended at once"), "{}", ended.said);
+    assert!(ended.said.contains("stopped at once"), "{}", ended.said);
 }
 
 #[test]

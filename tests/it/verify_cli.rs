@@ -77,7 +77,7 @@ fn versions_of_vendors_are_known_and_a_version_of_nothing_is_named() {
     let unbuilt = verify(Behaviour { version: "v0.0.0-master+$Format:%H$", ..USUAL });
     assert_eq!(unbuilt.exit_code, Some(125));
     assert!(
-        unbuilt.stderr.contains("`v0.0.0-master+$Format:%H$`, which no rule knows; give --server-version"),
+        unbuilt.stderr.contains("`v0.0.0-master+$Format:%H$`, which no rule covers; pass --server-version"),
         "{}",
         unbuilt.stderr
     );

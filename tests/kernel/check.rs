@@ -98,7 +98,7 @@ fn capabilities_in_the_help_are_enough_without_root() {
         assert_eq!(output.status.code(), Some(0), "{capabilities:?}: {text}");
         let found = text.lines().filter(|line| line.starts_with("limits")).count();
         assert_eq!(found, limits + usize::from(is_in_a_container()), "{capabilities:?}: {text}");
-        assert!(!text.lines().any(|line| line.starts_with("missing") || line.starts_with("not known")), "{capabilities:?}: {text}");
+        assert!(!text.lines().any(|line| line.starts_with("missing") || line.starts_with("unknown")), "{capabilities:?}: {text}");
     }
 }
 

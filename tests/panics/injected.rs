@@ -29,7 +29,7 @@ fn panic_in_a_decoder_at_a_body_ends_the_observation_of_its_connection() {
 fn panic_in_the_observer_ends_all_observation() {
     let mut faulty = Faulty::with("fault-in-observer");
     let said = faulty.exec.messages();
-    assert!(said.contains("observing failed and stops here; the traffic goes on"), "{said}");
+    assert!(said.contains("observing failed and stops here; the traffic continues"), "{said}");
     let report = faulty.report();
     assert!(notes(&report).contains("observing failed and stopped"), "{:#}", report["notes"]);
     assert_eq!(namespaces(&report), ["before"], "what came before is reported");
@@ -54,9 +54,9 @@ fn panic_at_the_end_of_a_connection_leaves_nothing_open() {
 fn panic_in_a_view_ends_the_view() {
     let mut faulty = Faulty::with("fault-in-view");
     let said = faulty.exec.messages();
-    assert!(said.contains("--events ended early: an internal error"), "{said}");
+    assert!(said.contains("stopped writing --events because of an internal error"), "{said}");
     let report = faulty.report();
-    assert!(notes(&report).contains("--events ended early: an internal error"), "{:#}", report["notes"]);
+    assert!(notes(&report).contains("stopped writing --events because of an internal error"), "{:#}", report["notes"]);
     assert_eq!(namespaces(&report), ["before", "fault-in-view", "behind-it", "after", "long-after"], "the report has everything");
     let events = fs::read_to_string(faulty.events()).unwrap();
     assert!(events.contains("before") && !events.contains("behind-it"), "{events}");
@@ -68,7 +68,7 @@ fn panic_in_the_report_is_said() {
     let status = faulty.end();
     assert_eq!(status.code(), Some(125));
     let said = faulty.exec.messages();
-    assert!(said.contains("the report could not be made: an internal error"), "{said}");
+    assert!(said.contains("the report could not be created because of an internal error"), "{said}");
 }
 
 /// Checks that the report has neither the request at which the decoder failed nor the next one on that connection.

@@ -21,11 +21,11 @@ fn panic_in_the_page_gives_the_terminal_back_and_is_said() {
     screen.wait_for("watching").unwrap();
     screen.press("/fault-in-page").unwrap();
     let is_ordinary = |screen: &vt100::Screen| !screen.alternate_screen() && !screen.hide_cursor();
-    let said =
-        screen.wait_until("the end of the page", |screen| is_ordinary(screen) && screen.contents().contains("ctrl-C ends it"));
+    let said = screen
+        .wait_until("the end of the page", |screen| is_ordinary(screen) && screen.contents().contains("Ctrl-C stops watchtap"));
     let said = said.unwrap();
     assert!(said.contains("internal error at ") && said.contains("thread page"), "{said}");
-    assert!(said.contains("the page ended early: an internal error"), "{said}");
+    assert!(said.contains("the page stopped: an internal error"), "{said}");
     assert_eq!(screen.modes().unwrap(), modes);
     kill_process(Pid::from_child(&watchtap), Signal::TERM).unwrap();
     screen.wait_for("unset KUBECONFIG").unwrap();

@@ -30,7 +30,7 @@ pub struct ClientIdentity {
 
 /// The cryptographic library failed.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot make the certificates of this run: {detail}")]
+#[error("cannot create the certificates of this run: {detail}")]
 pub struct AuthorityError {
     detail: String,
 }

@@ -97,7 +97,7 @@ pub(crate) fn gates_without_effect(profile: &ServerProfile) -> Vec<String> {
     let gates = profile.gates_without_effect();
     gates
         .into_iter()
-        .map(|(gate, stage)| format!("--gate {} has no effect: in this version it is {stage}", gate.as_str()))
+        .map(|(gate, stage)| format!("--gate {} has no effect: in this version the gate is {stage}", gate.as_str()))
         .collect()
 }
 
@@ -108,8 +108,8 @@ async fn ask(selected: &Selected, metrics: bool) -> ServerProfile {
     let (selected, credentials) = &reread(selected).await;
     let for_metrics = credentials.as_ref().filter(|_| metrics);
     let metrics = for_metrics.is_some();
-    let what = if metrics { "/version and /metrics (requests of ours" } else { "/version (one request of ours" };
-    print_message(format!("asking {} for {what}, not in the report)", endpoint(selected)));
+    let what = if metrics { "/version and /metrics" } else { "/version" };
+    print_message(format!("requesting {what} from {} (not in the report)", endpoint(selected)));
     let page = async {
         let found = timeout(PAGE_WITHIN, Box::pin(ask_metrics(selected, for_metrics?))).await;
         Some(found.unwrap_or_else(|_elapsed| Err(QuestionError::TimedOut.into())))
@@ -118,7 +118,7 @@ async fn ask(selected: &Selected, metrics: bool) -> ServerProfile {
     let mut profile = version_profile(version);
     match found {
         Some(Ok(found)) => found.add_to(&mut profile),
-        Some(Err(error)) => tracing::debug!(%error, "gates and caches are taken to be the defaults"),
+        Some(Err(error)) => tracing::debug!(%error, "default gates and watch caches are assumed"),
         None => {}
     }
     profile
@@ -129,12 +129,14 @@ fn version_profile(asked: Result<String>) -> ServerProfile {
         Ok(version) => match version.parse::<ServerVersion>() {
             Ok(parsed) => return ServerProfile::of_version(parsed, Basis::VersionEndpoint),
             Err(error) => {
-                print_message(format!("the API server says that its version is `{version}`: {error}; give --server-version"));
+                print_message(format!("the API server reports version `{version}`: {error}; pass --server-version"));
             }
         },
         Err(error) => {
+            let error = error.to_string();
+            let stop = if error.ends_with('?') { "" } else { "." };
             print_message(format!(
-                "the API server's version is not known: {error}; give --server-version, or every verdict is unknown"
+                "the API server's version is unknown: {error}{stop} Verdicts stay unknown until it is known (or pass --server-version)"
             ));
         }
     }

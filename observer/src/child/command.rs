@@ -36,7 +36,7 @@ pub enum SpawnError {
         source: io::Error,
     },
     /// A signal requested shutdown before the command was started.
-    #[error("ended by a signal ({0}) before the command was started")]
+    #[error("stopped by a signal ({0}) before the command was started")]
     Interrupted(i32),
     /// Our own part failed: no signal handlers, or no process could be created.
     #[error("cannot start a process: {0}")]
@@ -114,7 +114,7 @@ impl Child {
         let signal = Signal::from_named_raw(received.signal).unwrap_or(Signal::TERM);
         let Some(command) = command else { return };
         if !is_forwarded(received.signal, received.sender, circumstances) {
-            tracing::debug!(?received, "the command has this signal already");
+            tracing::debug!(?received, "the command already has this signal");
         } else if let Err(error) = kill_process(command, signal) {
             tracing::debug!(?received, %error, "the command did not take this signal");
         }

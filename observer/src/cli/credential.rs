@@ -54,7 +54,7 @@ impl Credential {
             Some(credential) => self.exchange(credential)?.into_bytes(),
             None => output,
         };
-        printable::hand_over(&output).context("cannot hand the credential on")?;
+        printable::hand_over(&output).context("cannot pass on the credential")?;
         Ok(0)
     }
 
@@ -78,7 +78,7 @@ fn run(plan: &Plan, info: Option<&str>) -> Result<(ExitStatus, Vec<u8>)> {
     let read = child.stdout.take().context("no standard output")?.take(MAX_OUTPUT + 1).read_to_end(&mut output);
     if read.is_err() || u64::try_from(output.len()).is_ok_and(|length| length > MAX_OUTPUT) {
         // Its output pipe is closed now, so its next write would end it even without the signal.
-        child.kill().and_then(|()| child.wait()).context("cannot end the exec plug-in")?;
+        child.kill().and_then(|()| child.wait()).context("cannot stop the exec plug-in")?;
         bail!("the exec plug-in {} printed more than {MAX_OUTPUT} bytes, or could not be read", plan.command);
     }
     Ok((child.wait().context("cannot wait for the exec plug-in")?, output))

@@ -37,7 +37,10 @@ pub(super) const EXAMPLE: &str = "\n  watchtap demo";
   watchtap demo --events - | jq .event
 
 EXIT CODES:
-  0 ended after it was asked to · 1 watchtap failed · 2 wrong usage · 130 ended at once by a second signal")]
+  0    stopped on request
+  1    watchtap failed
+  2    wrong usage
+  130  stopped at once by a second signal")]
 pub(super) struct Demo {
     #[command(flatten)]
     follow: Follow,
@@ -82,7 +85,7 @@ impl Demo {
 
 /// Plays the standard script because `run --or-demo` has no cluster to watch.
 pub(super) async fn play_instead(follow: &Follow, why: &anyhow::Error) -> Result<ExitCode> {
-    print_message(format!("no cluster to watch, so this is the demo: {}", error_chain::in_words(why.as_ref())));
+    print_message(format!("no cluster to observe, so this is the demo: {}", error_chain::in_words(why.as_ref())));
     play(follow, 1, None).await
 }
 

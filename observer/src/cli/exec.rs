@@ -40,7 +40,12 @@ const GRACE: Duration = Duration::from_millis(500);
   watchtap exec --events events.jsonl -- sh -c 'kubectl get pods; kubectl get events'
 
 EXIT CODES:
-  the command's own · 124 it ended well and exceeded its budget · 128+n ended by signal n · 125 watchtap failed · 126 the command cannot be run · 127 it does not exist")]
+  the command's own, or
+  124    the command succeeded but exceeded its budget
+  125    watchtap failed
+  126    the command cannot be run
+  127    the command does not exist
+  128+n  signal n ended the command")]
 pub(super) struct Exec {
     #[command(flatten)]
     recording: Recording,
@@ -103,8 +108,8 @@ impl Exec {
     async fn observe(&self) -> Result<Observed> {
         anyhow::ensure!(
             !self.recording.events_take_stdout(),
-            "--events - would mix with what the command prints to stdout; write them to a file (--events events.jsonl), or use \
-             `watchtap run --events -` and start the command beside it"
+            "--events - would mix with the command's stdout; write events to a file (--events events.jsonl), or use `watchtap \
+             run --events -` and start the command separately"
         );
         let kubeconfig = self.upstream.kubeconfig()?;
         let pairs = kubeconfig.pairs()?;
@@ -141,18 +146,16 @@ impl Exec {
 /// The usual reasons why no client connected through watchtap.
 fn silence(taps: &TapSet, via: Via) -> Vec<String> {
     let mut lines = vec![
-        "Nothing came through watchtap. Usually that means that the command".to_owned(),
-        "  · was told another kubeconfig or server (--kubeconfig, --server) than the KUBECONFIG it got from us".to_owned(),
-        "  · runs in a cluster and uses the address it finds there (KUBERNETES_SERVICE_HOST)".to_owned(),
-        "  · made no request, or failed before it did".to_owned(),
+        "No client connected through watchtap. Usually the command".to_owned(),
+        "  · has a flag that overrides KUBECONFIG (--kubeconfig, --server), which watchtap set".to_owned(),
+        "  · runs in a cluster and uses the address there (KUBERNETES_SERVICE_HOST)".to_owned(),
+        "  · sent no request, or failed before that".to_owned(),
     ];
     if via == Via::ProxyUrl {
-        lines.push(
-            "  · is made with kube-rs, which goes past a proxy-url whose address is in NO_PROXY: ours is 127.0.0.1".to_owned(),
-        );
+        lines.push("  · uses kube-rs, which bypasses a proxy-url whose address is in NO_PROXY: ours is 127.0.0.1".to_owned());
     }
     if !taps.left_out().is_empty() {
-        lines.push("  · used a context that is not covered (--context): see above".to_owned());
+        lines.push("  · used a context that watchtap does not cover (--context): see above".to_owned());
     }
     lines
 }

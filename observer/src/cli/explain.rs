@@ -25,7 +25,7 @@ use crate::view::{Colour, Explained, explain_proof, explain_request, explain_rul
   watchtap explain 'PATCH /api/v1/namespaces/default/pods/web-0'
   watchtap explain list-unset-consistent
 
-Without --server-version the answer for every version is printed.")]
+Without --server-version, it prints the answer for every version.")]
 pub(super) struct Explain {
     /// METHOD URL (the URL may carry scheme, host and query), or the identifier of a rule or of a proof
     #[arg(value_name = "REQUEST|RULE|PROOF")]
@@ -65,9 +65,8 @@ impl Explain {
         };
         let (info, target) = parse_request(method, url.trim())?;
         let shown = shown(method, &target);
-        let explained = Explained::of(&shown, &info, &target.query, &profile).with_context(|| {
-            format!("no object is read or written for `{shown}`; what is about stored objects can be explained")
-        })?;
+        let explained = Explained::of(&shown, &info, &target.query, &profile)
+            .with_context(|| format!("`{shown}` reads or writes no object; only requests about stored objects can be explained"))?;
         Ok(explain_request(&explained, self.format.into(), colour)?)
     }
 }

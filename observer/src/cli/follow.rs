@@ -129,12 +129,12 @@ impl Followed<'_> {
     pub(super) async fn end(self) -> Result<ExitCode> {
         let Self { follow, subcommand, session, report, mut ends, kubeconfig } = self;
         let Some(outcome) = drain(session, follow.grace, &mut ends).await? else {
-            print_message("ended at once: connections were cut, there is no report, and a capture ends where it was");
+            print_message("stopped at once: open connections were cut, there is no report, and a capture has no end mark");
             say_farewell(&kubeconfig);
             return Ok(ExitCode::from(ENDED_AT_ONCE));
         };
         let silence =
-            vec!["Nobody came through watchtap: a client is seen only with the KUBECONFIG that was shown at the start.".to_owned()];
+            vec!["No client connected through watchtap. Clients have to use the KUBECONFIG shown at the start.".to_owned()];
         let run = Run { subcommand, command: Vec::new(), exit_code: None, silence, budget: None, notes: outcome.troubles };
         let snapshot = outcome.snapshot.without_findings(report.mute());
         recording::write(report, &run, &snapshot)?;
@@ -153,7 +153,7 @@ async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Opt
         let connections = if open == 1 { "1 connection".to_owned() } else { format!("{open} connections") };
         let for_so_long = humantime::format_duration(grace);
         print_message(format!(
-            "draining: nobody new is let in; {connections} may go on for {for_so_long} (--grace); ctrl-C again ends at once"
+            "draining: no new connections; {connections} may finish within {for_so_long} (--grace). Ctrl-C again stops at once"
         ));
     }
     tokio::select! {
@@ -165,7 +165,7 @@ async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Opt
 /// The last line. kubectl accepts a kubeconfig that has vanished, and then connects to localhost:8080.
 fn say_farewell(kubeconfig: &Path) {
     print_message(format!(
-        "unset KUBECONFIG in the shells that have it: {} is gone, and kubectl without a kubeconfig goes to localhost:8080",
+        "unset KUBECONFIG in shells that have it: {} is removed, and kubectl without a kubeconfig connects to localhost:8080",
         kubeconfig.display()
     ));
 }
@@ -182,7 +182,7 @@ fn introduce(subcommand: &str, taps: &TapSet, pointing: &[String]) -> Result<()>
     for line in pointing {
         out.push_line(line);
     }
-    out.push_line("ctrl-C ends, and gives open connections time to end first · times are UTC · ~ means predicted");
+    out.push_line("Ctrl-C drains open connections, then prints a report · times are UTC · ~ means predicted");
     out.end_line();
     Ok(stderr().print(&out)?)
 }
@@ -191,13 +191,13 @@ fn introduce(subcommand: &str, taps: &TapSet, pointing: &[String]) -> Result<()>
 fn pointing(taps: &TapSet) -> Result<Vec<String>> {
     let variable = taps.kubeconfig_variable()?;
     let mut lines = vec![
-        "Only clients that are pointed here are seen. In the shell of a client:".to_owned(),
+        "Only clients with this kubeconfig are observed. In the shell of a client:".to_owned(),
         String::new(),
         format!("    export KUBECONFIG={}", quoted(&variable.to_string_lossy())),
         String::new(),
     ];
     if let [file] = taps.kubeconfigs() {
-        lines.push(format!("or give the client --kubeconfig {}", quoted(&file.to_string_lossy())));
+        lines.push(format!("or start the client with --kubeconfig {}", quoted(&file.to_string_lossy())));
     }
     Ok(lines)
 }

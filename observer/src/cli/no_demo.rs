@@ -34,5 +34,5 @@ impl Demo {
 
 /// Fails, with the reason why there is no cluster to watch.
 pub(super) fn play_instead(_follow: &Follow, why: &anyhow::Error) -> Ready<Result<ExitCode>> {
-    ready(Err(anyhow!("no cluster to watch: {}; {ABSENT}", error_chain::in_words(why.as_ref()))))
+    ready(Err(anyhow!("no cluster to observe: {}; {ABSENT}", error_chain::in_words(why.as_ref()))))
 }

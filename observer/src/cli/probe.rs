@@ -24,19 +24,19 @@ use crate::view::{Run, counted};
 /// falls behind loses data, and counts it. Each call of a probed TLS library takes some microseconds more, whatever it connects to.
 #[derive(Debug, Args)]
 #[command(after_help = "WHAT IS SEEN:
-  Programs that are written in Go (crypto/tls), and those with OpenSSL or BoringSSL, in a library or linked in (Python, curl, node).
-  Not: rustls, GnuTLS, Java, and Go programs whose version is not known. Each program that is found and not seen is told.
+  Programs written in Go (crypto/tls), and programs that use OpenSSL or BoringSSL, as a library or linked in (Python, curl, node).
+  Not: rustls, GnuTLS, Java, and Go programs of unknown version. Each program that cannot be probed is reported.
 
 WHAT IT TAKES:
   Linux 6.6 or later with BTF on x86-64, not locked down for confidentiality,
   and the initial user namespace. As root it has all rights. Without root:
     CAP_BPF, CAP_PERFMON     to load and attach the programs (or CAP_SYS_ADMIN)
-    CAP_SYS_PTRACE           to look at the processes of other users
+    CAP_SYS_PTRACE           to read the processes of other users
     CAP_DAC_READ_SEARCH      to read programs that only their owner may read,
-                             and to tell connections that were open before
+                             and to recognize connections that are already open
     CAP_CHECKPOINT_RESTORE   to reach TLS libraries that were replaced since
                              they were loaded (or CAP_SYS_ADMIN)
-  Without one of the last three it runs and sees less. --check says what is
+  Without one of the last three it runs and sees less. --check lists what is
   missing here.
 
 EXAMPLES:
@@ -46,8 +46,10 @@ EXAMPLES:
   sudo watchtap probe --api-server 10.0.0.1:6443 --server-ends --report report.txt
 
 EXIT CODES:
-  0 ended after it was asked to · 1 watchtap failed · 2 wrong usage · 130 ended at once by a second signal
-  with --check: 0 a probe can run, be it with less than all · 1 it cannot · 2 wrong usage")]
+  0    stopped on request; with --check, a probe can run, perhaps with limits
+  1    watchtap failed; with --check, a probe cannot run
+  2    wrong usage
+  130  stopped at once by a second signal")]
 pub(super) struct Probe {
     /// Report what this kernel and these rights allow, how to fix the rest, and which TLS libraries of running processes are seen.
     /// Needs no API server, and records nothing. --format json is for programs (docs/probe-check.md)
@@ -102,7 +104,7 @@ impl Probe {
             let options = self.flags.options(
                 servers.iter().flat_map(|server| server.addresses().iter().map(|address| (*address, server.id()))).collect(),
             );
-            print_message("loading the programs into the kernel, and looking at what runs here");
+            print_message("loading the programs into the kernel and scanning the running processes");
             let probing = ProbeSession::begin(&servers, options, &self.profiles.source(), outputs).await?;
             anyhow::Ok((servers, probing))
         };
@@ -118,13 +120,13 @@ impl Probe {
             () = probing.failed() => {
                 // Further output goes to the ordinary screen.
                 ends.listen_to(None);
-                print_message(format!("{}; the report tells what was seen until then", ProbeError::Failed));
+                print_message(format!("{}; the report covers everything seen until then", ProbeError::Failed));
             }
         }
         let (outcome, ended) = tokio::select! {
             ended = probing.end() => ended?,
             () = ends.next() => {
-                print_message("ended at once: there is no report, and a capture ends where it was");
+                print_message("stopped at once: there is no report, and a capture has no end mark");
                 return Ok(ExitCode::from(ENDED_AT_ONCE));
             }
         };
@@ -140,12 +142,12 @@ impl Probe {
             let addresses = addresses.join(", ");
             let at = if addresses == server.name() { String::new() } else { format!(" ({addresses})") };
             out.push_line(format_args!(
-                "watchtap probe: connections with {}{at} are read where a process encrypts them",
+                "watchtap probe: reads connections with {}{at} in the processes that encrypt them",
                 server.name()
             ));
         }
         out.push_line(capitalized(&self.flags.whose()));
-        out.push_line("ctrl-C ends, and leaves nothing behind · times are UTC · ~ means predicted");
+        out.push_line("Ctrl-C unloads the programs and prints a report · times are UTC · ~ means predicted");
         out.end_line();
         stderr().print(&out)?;
         let is_asked = self.profiles.source().without_asking().is_none();
@@ -164,9 +166,9 @@ impl Probe {
             _ => counted(servers.len() as u64, "API server"),
         };
         let mut guidance = vec![
-            "Clients on this machine are seen as they are, without a proxy.".to_owned(),
+            "Clients on this machine are observed without a proxy.".to_owned(),
             format!("{}.", capitalized(&self.flags.whose())),
-            "Where one is missing: watchtap probe --check".to_owned(),
+            "If a client is missing: watchtap probe --check".to_owned(),
         ];
         guidance.extend_from_slice(limits);
         shown::open_page(&name, guidance, snapshots?)
@@ -179,10 +181,8 @@ fn capitalized(words: &str) -> String {
 }
 
 fn write(report: Report, outcome: Outcome) -> Result<()> {
-    let silence = vec![
-        "No process on this machine talked to the API server in a way that a probe sees: watchtap probe --check says what it sees."
-            .to_owned(),
-    ];
+    let silence =
+        vec!["No process that a probe can see talked to the API server. watchtap probe --check lists what it sees.".to_owned()];
     let run = Run { subcommand: "probe", command: Vec::new(), exit_code: None, silence, budget: None, notes: outcome.troubles };
     let snapshot = outcome.snapshot.without_findings(report.mute());
     recording::write(report, &run, &snapshot)

@@ -27,7 +27,7 @@ pub(super) fn run(format: Format) -> ExitCode {
 
 fn show(line: &mut ProgressLine, progress: CheckProgress<'_>) {
     match progress {
-        CheckProgress::Trial => line.show("trying to load and to attach the programs"),
+        CheckProgress::Trial => line.show("loading and attaching the programs as a test"),
         CheckProgress::Program { index, of, name } => line.show(format_args!("{index}/{of}  {name}")),
     }
 }

@@ -34,7 +34,10 @@ const INCOMPLETE: u8 = 3;
   watchtap read after.cap --against before.cap                      what a fix changed, the worst first
 
 EXIT CODES:
-  0 all was read · 1 nothing could be read, or the report not be written · 2 wrong usage · 3 read, and something is missing")]
+  0  everything was read
+  1  nothing could be read, or the report could not be written
+  2  wrong usage
+  3  parts of the capture are missing")]
 pub(super) struct Read {
     /// Captures, or the files of one capture
     #[arg(required = true, value_name = "FILE")]
@@ -163,20 +166,17 @@ fn without_room(snapshot: &Snapshot, limits: &Limits) -> Option<String> {
     let Missed { exchanges_dropped, records_dropped, connections_forgotten, reflectors, .. } = &snapshot.missed;
     let records = if snapshot.requests.len() < limits.records { *records_dropped } else { 0 };
     let counts = [
-        (*exchanges_dropped, "requests are not followed"),
-        (records, "requests are not listed one by one"),
+        (*exchanges_dropped, "requests were not followed"),
+        (records, "requests are not listed individually"),
         (*connections_forgotten, "connections were forgotten"),
         (reflectors.forgotten, "reflectors were forgotten"),
-        (reflectors.requests, "requests belong to no reflector"),
+        (reflectors.requests, "requests could not be attributed to a reflector"),
         (reflectors.thinned, "times versions of objects were sampled"),
     ];
     let missing: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     (!missing.is_empty() && *limits != Limits::default()).then(|| {
-        format!(
-            "not all of the capture found room: {}; a larger --max-memory (1GiB is as much as a live run has) may have room",
-            missing.join(", ")
-        )
+        format!("the capture exceeds --max-memory: {}; a larger one may have room (a live run has 1GiB)", missing.join(", "))
     })
 }
 
@@ -184,7 +184,7 @@ fn without_room(snapshot: &Snapshot, limits: &Limits) -> Option<String> {
 fn give_up(events: &mut Option<Events>, written: io::Result<()>, notes: &mut Vec<String>) {
     if let Err(error) = written {
         *events = None;
-        notes.push(format!("--events ended early: {error}"));
+        notes.push(format!("stopped writing --events: {error}; reading continues"));
     }
 }
 
@@ -203,10 +203,10 @@ fn in_words(file: &Path, lost: &Lost) -> String {
         }
     };
     let missing = match lost.observations {
-        Some(0) => return format!("{}: {place}{bytes}{}; nothing that was recorded is missing", file.display(), lost.reason),
+        Some(0) => return format!("{}: {place}{bytes}{}; no recorded observation is missing", file.display(), lost.reason),
         Some(1) => "1 observation is missing".to_owned(),
         Some(number) => format!("{number} observations are missing"),
-        None => "how much is missing is not known".to_owned(),
+        None => "an unknown number of observations is missing".to_owned(),
     };
     let from = lost.from.map_or_else(String::new, |time| format!(", from {time}"));
     let until = lost.until.map_or_else(String::new, |time| format!(" until {time}"));

@@ -63,7 +63,8 @@ impl Recording {
 /// Writes the report of a finished run.
 pub(super) fn write(report: Report, run: &Run, snapshot: &Snapshot) -> Result<()> {
     let text = catch_unwind(AssertUnwindSafe(|| text(&report, run, snapshot)));
-    let text = text.map_err(|_panic| anyhow!("the report could not be made: an internal error; please report it"))??;
+    let text =
+        text.map_err(|_panic| anyhow!("the report could not be created because of an internal error; please report it"))??;
     report.write(&text)
 }
 

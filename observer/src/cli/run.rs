@@ -18,7 +18,7 @@ use crate::session::Bound;
 /// On a terminal this is a page (? shows its keys, q quits); elsewhere, or with --lines, a line per event.
 ///
 /// Only clients that are pointed here are seen: watchtap writes a kubeconfig for them and prints its path. Every byte is passed on
-/// unchanged. The first Ctrl-C (or SIGTERM) stops accepting clients and drains open connections; the second ends at once. watchtap
+/// unchanged. The first Ctrl-C (or SIGTERM) stops accepting clients and drains open connections; the second stops at once. watchtap
 /// sends requests of its own to each API server in use, which are not in the report: GET /version, again with your credentials if
 /// anonymous requests are refused, and GET /metrics with your credentials.
 #[derive(Debug, Args)]
@@ -29,7 +29,10 @@ use crate::session::Bound;
   watchtap run --upstream https://10.0.0.1:6443 --upstream-ca ca.crt --listen 127.0.0.1:7443
 
 EXIT CODES:
-  0 ended after it was asked to · 1 watchtap failed · 2 wrong usage · 130 ended at once by a second signal")]
+  0    stopped on request
+  1    watchtap failed
+  2    wrong usage
+  130  stopped at once by a second signal")]
 pub(super) struct Run {
     #[command(flatten)]
     follow: Follow,

@@ -49,6 +49,6 @@ pub(super) fn open_page(name: &str, guidance: Vec<String>, snapshots: Snapshots)
     let colour = Colour::for_stdout();
     let page = Page::new(Snapshots::nothing(), name, guidance, colour);
     RunningPage::start(page, snapshots)
-        .inspect_err(|error| print_message(format!("the page cannot be shown ({error}); --lines prints what happens")))
+        .inspect_err(|error| print_message(format!("the page cannot be shown ({error}); --lines prints events as lines")))
         .ok()
 }

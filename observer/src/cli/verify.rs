@@ -26,7 +26,7 @@ const DISAGREES: u8 = 1;
 /// Exit code if no row disagrees, but some are undecided.
 const UNDECIDED: u8 = 2;
 
-/// Checks the rules against a live API server: asks in every shape, and compares each verdict with the server's own counters.
+/// Checks the rules against a live API server: sends a request of every shape, and compares each verdict with the server's own counters.
 ///
 /// It only reads: lists, gets and short watches of one resource, and pages of /metrics in between. First it prints how many
 /// requests it sends, and for how long. It uses a resource with a few objects that no one else reads, and repeats rows that others
@@ -39,12 +39,15 @@ const UNDECIDED: u8 = 2;
   watchtap verify --etcd-log /var/log/etcd.log --audit-log /var/log/kubernetes/audit.log
 
 EXIT CODES:
-  0 all rows agree · 1 a row disagrees · 2 a row stayed noisy or could not be provoked · 125 nothing could be verified, or wrong usage")]
+  0    all rows agree
+  1    a row disagrees
+  2    a row is undecided: noisy, or not provoked
+  125  nothing could be verified, or wrong usage")]
 pub(super) struct Verify {
     #[command(flatten)]
     kubeconfig: KubeconfigFlags,
 
-    /// The resource to ask for, such as podtemplates or widgets.example.com (default: an idle one is chosen)
+    /// The resource to read, such as podtemplates or widgets.example.com (default: an idle one is chosen)
     #[arg(long, value_name = "RESOURCE")]
     resource: Option<String>,
 
@@ -52,11 +55,11 @@ pub(super) struct Verify {
     #[arg(long = "shape", value_name = "TEXT")]
     shapes: Vec<String>,
 
-    /// The API server's audit log, as it is written; it shows who else reads the resource
+    /// The API server's audit log, read as it grows; it shows the other readers of the resource
     #[arg(long, value_name = "FILE")]
     audit_log: Option<PathBuf>,
 
-    /// etcd's log at level debug, as it is written; it shows exactly which keys are read
+    /// etcd's log at level debug, read as it grows; it shows exactly which keys are read
     #[arg(long, value_name = "FILE")]
     etcd_log: Option<PathBuf>,
 
@@ -106,7 +109,7 @@ impl Verify {
         let wanted: Vec<&'static Shape> = SHAPES.iter().filter(is_wanted).collect();
         if wanted.is_empty() {
             let titles: Vec<&str> = SHAPES.iter().map(|shape| shape.title).collect();
-            bail!("no shape has that in its name; the names are\n  {}", titles.join("\n  "));
+            bail!("no shape has this in its name; the names are\n  {}", titles.join("\n  "));
         }
         Ok(wanted)
     }
@@ -144,7 +147,7 @@ fn connect(kubeconfig: &Kubeconfig) -> Result<Connect> {
 fn show(line: &mut ProgressLine, progress: &Progress) {
     match progress {
         Progress::Choosing(quiet_for) => {
-            print_message(format!("looking for {} s for a resource that nobody else reads", quiet_for.as_secs()));
+            print_message(format!("searching {} s for an idle resource", quiet_for.as_secs()));
         }
         Progress::Planned(plan) => print_message(planned(plan)),
         Progress::Row(index, of, title) => line.show(format_args!("{index}/{of}  {title}")),
@@ -155,7 +158,8 @@ fn planned(plan: &Plan) -> String {
     const ROUNDED_TO: u64 = 5;
     let seconds = plan.takes.max(Duration::from_secs(1)).as_secs().next_multiple_of(ROUNDED_TO);
     format!(
-        "asking for {} in {} shapes: about {} requests, reads only, about {seconds} s; at most {} requests where others read it, too",
+        "reading {} in {} shapes: about {} requests, reads only, about {seconds} s; at most {} requests if other clients read \
+         it, too",
         plan.resource, plan.shapes, plan.requests, plan.most_requests
     )
 }

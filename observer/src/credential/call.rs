@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// No tap listens at the socket.
-    #[error("cannot reach watchtap at {}: {source}; the run that this kubeconfig belongs to is over, use your own kubeconfig again", socket.display())]
+    #[error("cannot reach watchtap at {}: {source}; the run of this kubeconfig is over, use your own kubeconfig again", socket.display())]
     Unreachable {
         /// The socket's path.
         socket: PathBuf,
@@ -25,7 +25,7 @@ pub enum CallError {
         source: io::Error,
     },
     /// The exchange was interrupted.
-    #[error("the exchange with watchtap broke off: {0}")]
+    #[error("the connection to watchtap broke: {0}")]
     Broken(#[from] io::Error),
     /// The tap refused, for this reason.
     #[error("{0}")]
@@ -65,5 +65,5 @@ fn ask(socket: &Path, question: &Question) -> Result<Answer, CallError> {
 }
 
 fn unexpected() -> CallError {
-    CallError::Broken(io::Error::new(io::ErrorKind::InvalidData, "an answer to another question"))
+    CallError::Broken(io::Error::new(io::ErrorKind::InvalidData, "an answer to another request"))
 }

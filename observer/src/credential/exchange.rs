@@ -74,7 +74,7 @@ pub(super) fn to_line(message: &impl Serialize) -> io::Result<Vec<u8>> {
 /// Parses a line of [`to_line`]. The error quotes nothing of it.
 pub(super) fn from_line<T: DeserializeOwned>(line: &[u8]) -> io::Result<T> {
     if !line.ends_with(b"\n") {
-        return Err(io::Error::new(ErrorKind::UnexpectedEof, "the line has no end"));
+        return Err(io::Error::new(ErrorKind::UnexpectedEof, "the line is not terminated"));
     }
-    serde_json::from_slice(line).map_err(|_error| io::Error::new(ErrorKind::InvalidData, "it is not what was expected"))
+    serde_json::from_slice(line).map_err(|_error| io::Error::new(ErrorKind::InvalidData, "unexpected contents"))
 }

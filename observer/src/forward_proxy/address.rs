@@ -46,13 +46,13 @@ pub struct Credentials {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// The address does not begin with a scheme such as `http://`.
-    #[error("expected the address of a proxy with its scheme, as http://HOST:PORT")]
+    #[error("expected the address of a proxy with its scheme, such as http://HOST:PORT")]
     NoScheme,
     /// The scheme is none of those supported.
     #[error("the scheme of a proxy is http, https, socks5 or socks5h")]
     UnknownScheme,
     /// The address has no host.
-    #[error("there is no host in the address of the proxy")]
+    #[error("the address of the proxy has no host")]
     NoHost,
     /// The host is neither a name nor an IP address.
     #[error("the host in the address of the proxy is neither a name nor an IP address")]

@@ -81,14 +81,14 @@ fn parse(file: &Path, text: &str) -> Result<Vec<Value>, Error> {
 
 fn mapping(file: &Path, document: Value) -> Result<Map<String, Value>, Error> {
     let Value::Object(document) = document else {
-        let what = format!("holds {}, not a kubeconfig", type_name(&document));
+        let what = format!("contains {}, not a kubeconfig", type_name(&document));
         return Err(Error::NotAKubeconfig { file: file.to_owned(), what });
     };
     expect_word(file, &document, "apiVersion", "v1")?;
     expect_word(file, &document, "kind", "Config")?;
     match document.iter().find_map(|(key, value)| too_long_key(key, value)) {
         Some(length) => {
-            let what = format!("has a key of {length} characters, more than the {MAX_KEY} that YAML can hold on one line");
+            let what = format!("has a key of {length} characters; YAML allows {MAX_KEY} on one line");
             Err(Error::NotAKubeconfig { file: file.to_owned(), what })
         }
         None => Ok(document),
@@ -114,7 +114,7 @@ fn expect_word(file: &Path, document: &Map<String, Value>, key: &str, word: &str
         None | Some(Value::Null) => Ok(()),
         Some(Value::String(found)) if found.is_empty() || found == word => Ok(()),
         Some(Value::String(found)) => {
-            let what = format!("{key} is {found:?}, which a kubeconfig's is not");
+            let what = format!("{key} is {found:?}, which is not valid in a kubeconfig");
             Err(Error::NotAKubeconfig { file: file.to_owned(), what })
         }
         Some(other) => {

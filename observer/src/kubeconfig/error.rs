@@ -46,7 +46,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum Error {
     /// Neither `KUBECONFIG` nor a home directory names a place to look.
-    #[error("no kubeconfig: neither KUBECONFIG nor HOME names a place to look in; set KUBECONFIG to the path of a kubeconfig")]
+    #[error("no kubeconfig: neither KUBECONFIG nor HOME is set; set KUBECONFIG to the path of a kubeconfig")]
     NowhereToLook,
     /// None of the files exists.
     #[error("no kubeconfig: there is no {}; set KUBECONFIG to the path of one that exists", list(looked_at, " and no "))]
@@ -162,8 +162,8 @@ pub enum Error {
     },
     /// The API server does not use TLS.
     #[error(
-        "{place}: cluster {cluster:?} is reached by plain http, and watchtap passes on TLS connections only; \
-         use the API server's https address"
+        "{place}: cluster {cluster:?} uses plain http, and watchtap forwards TLS connections only; use the API server's https \
+         address"
     )]
     PlainHttp {
         /// The field.
@@ -180,13 +180,13 @@ pub enum Error {
         source: AddressError,
     },
     /// A `-data` field is not base64.
-    #[error("{place}: not base64; put the PEM text there as `base64 -w0 FILE` prints it")]
+    #[error("{place}: not base64; encode the PEM text with `base64 -w0 FILE`")]
     Base64 {
         /// The field.
         place: Place,
     },
     /// A file that the kubeconfig names cannot be read.
-    #[error("{place}: cannot read {}: {source}; correct the path, or what stands in its way", path.display())]
+    #[error("{place}: cannot read {}: {source}; correct the path or its permissions", path.display())]
     UnreadableFile {
         /// The field.
         place: Place,
@@ -196,7 +196,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A field lacks the expected certificates or key.
-    #[error("{place}: {what}; it takes PEM text")]
+    #[error("{place}: {what}; it must be PEM text")]
     Pem {
         /// The field.
         place: Place,
@@ -204,7 +204,7 @@ pub enum Error {
         what: &'static str,
     },
     /// A relative path cannot be made absolute, because the directory's name is not Unicode.
-    #[error("{place}: a relative path in a folder whose name is not UTF-8; write the path in full")]
+    #[error("{place}: a relative path in a folder whose name is not UTF-8; use an absolute path")]
     FolderNotUnicode {
         /// The field.
         place: Place,

@@ -33,7 +33,7 @@ impl ExecPlugin {
         let Some(exec) = user.body().and_then(|body| body.get("exec")).and_then(Value::as_object) else { return Ok(None) };
         let place = user.place.child("exec");
         let Some(command) = exec.get("command").and_then(Value::as_str).filter(|command| !command.is_empty()) else {
-            return Err(Error::Missing { place: place.child("command"), remedy: "name the program that yields the credential" });
+            return Err(Error::Missing { place: place.child("command"), remedy: "name the program that prints the credential" });
         };
         let arguments = match exec.get("args") {
             None | Some(Value::Null) => Vec::new(),

@@ -52,14 +52,14 @@ impl Loaded {
         if CertificateDer::pem_slice_iter(&self.pem).any(|certificate| certificate.is_ok()) {
             return Ok(self);
         }
-        Err(Error::Pem { place: self.place, what: "holds no certificate" })
+        Err(Error::Pem { place: self.place, what: "contains no certificate" })
     }
 
     /// Fails unless there is a private key.
     pub(super) fn with_private_key(self) -> Result<Self, Error> {
         match PrivateKeyDer::from_pem_slice(&self.pem) {
             Ok(_) => Ok(self),
-            Err(_) => Err(Error::Pem { place: self.place, what: "holds no private key" }),
+            Err(_) => Err(Error::Pem { place: self.place, what: "contains no private key" }),
         }
     }
 }

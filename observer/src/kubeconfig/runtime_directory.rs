@@ -17,13 +17,13 @@ const PRIVATE: u32 = 0o700;
 #[derive(Debug, Error)]
 pub enum NotPrivate {
     /// The path is relative; the specification ignores such paths.
-    #[error("is no absolute path")]
+    #[error("is not an absolute path")]
     Relative,
     /// The folder does not exist, or is inaccessible.
     #[error("cannot be used: {0}")]
     Unusable(#[source] io::Error),
     /// The path is not a folder.
-    #[error("is no folder")]
+    #[error("is not a folder")]
     NoFolder,
     /// It belongs to another user, who could replace the files that we put there.
     #[error("belongs to another user (uid {owner})")]
@@ -70,6 +70,6 @@ mod tests {
         for mode in [0o040_755, 0o040_770, 0o041_777, 0o040_701, 0o040_500] {
             assert_eq!(said(true, 1000, mode), Err(format!("has the mode {:04o}; it must be 0700", mode & 0o777)));
         }
-        assert_eq!(said(false, 1000, 0o100_700), Err("is no folder".to_owned()));
+        assert_eq!(said(false, 1000, 0o100_700), Err("is not a folder".to_owned()));
     }
 }

@@ -79,7 +79,7 @@ impl Entry {
     fn new(section: Section, file: &Path, index: usize, entry: Value) -> Result<Self, Error> {
         let place = Place::new(file, format!("{}[{index}]", section.list_key()));
         let Value::Object(tree) = entry else {
-            return Err(wrong_type(place, "a name and what it stands for", &entry));
+            return Err(wrong_type(place, "a name and its entry", &entry));
         };
         let name = match tree.get("name") {
             None | Some(Value::Null) => String::new(),

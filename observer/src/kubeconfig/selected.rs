@@ -209,7 +209,7 @@ impl Selected {
 fn upstream(entry: &Entry, cluster: &Cluster, speaks_of_tls: bool) -> Result<Upstream, Error> {
     let place = entry.place.child("server");
     let Some(server) = set(cluster.server.as_ref()) else {
-        return Err(Error::Missing { place, remedy: "write the API server's address there, as https://HOST:PORT" });
+        return Err(Error::Missing { place, remedy: "write the API server's address there, such as https://HOST:PORT" });
     };
     let (scheme, rest) = Scheme::split(&place, server)?;
     if scheme == Scheme::Http || (scheme == Scheme::Unsaid && !speaks_of_tls) {

@@ -40,7 +40,7 @@ impl Scheme {
         } else if scheme.eq_ignore_ascii_case("http") {
             Ok((Self::Http, rest))
         } else {
-            Err(Error::Server { place: place.clone(), what: format!("{scheme:?} is no scheme of an API server") })
+            Err(Error::Server { place: place.clone(), what: format!("{scheme:?} is not a scheme of an API server") })
         }
     }
 }
@@ -53,11 +53,11 @@ impl Upstream {
         let (authority, path) = rest.find('/').and_then(|slash| rest.split_at_checked(slash)).unwrap_or((rest, ""));
         let authority: Authority = authority.parse().map_err(|error| wrong(&format!("host and port are malformed ({error})")))?;
         if authority.as_str().contains('@') {
-            return Err(wrong("a user name in the address is not supported, put it into the user entry"));
+            return Err(wrong("a user name in the address is not supported; put it into the user entry"));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         if host.is_empty() {
-            return Err(wrong("there is no host in it"));
+            return Err(wrong("it has no host"));
         }
         let port = port(&authority).ok_or_else(|| wrong("the port is not a number from 1 to 65535"))?;
         let server_name = match tls_server_name {
@@ -65,7 +65,7 @@ impl Upstream {
                 place: cluster.child("tls-server-name"),
                 what: "expected a host name".to_owned(),
             })?,
-            None => ServerName::try_from(host.clone()).map_err(|_invalid| wrong("the host is neither a name nor an address"))?,
+            None => ServerName::try_from(host.clone()).map_err(|_invalid| wrong("the host is neither a name nor an IP address"))?,
         };
         let path_prefix = if path == "/" { String::new() } else { path.to_owned() };
         Ok(Self { host, port, path_prefix, tls_server_name: tls_server_name.map(str::to_owned), server_name })

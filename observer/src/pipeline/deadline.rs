@@ -50,7 +50,10 @@ impl Undecoded {
         let Self { bytes } = *self;
         (bytes > 0).then(|| {
             let seconds = PATIENCE.as_secs();
-            format!("decoding was stopped {seconds} s after the last connection closed: {bytes} bytes were not decoded and count as missed")
+            format!(
+                "decoding stopped {seconds} s after the last connection closed; {bytes} bytes were not decoded and count as \
+                missed"
+            )
         })
     }
 }

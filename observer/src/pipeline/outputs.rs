@@ -56,7 +56,7 @@ impl Outputs {
         let Some(publisher) = &mut self.publisher else { return };
         if catch_unwind(AssertUnwindSafe(|| publisher.publish_if_due(observer))).is_err() {
             self.publisher = None;
-            let trouble = "the page stands still: an internal error; please report it";
+            let trouble = "the terminal page stopped updating because of an internal error; please report it";
             self.warn(trouble);
             self.troubles.push(trouble.to_owned());
         }
@@ -101,7 +101,7 @@ impl Outputs {
         if self.observing_is_over {
             tracing::warn!("{trouble}");
         } else {
-            tracing::warn!("{trouble}; observing goes on");
+            tracing::warn!("{trouble}; observing continues");
         }
     }
 
@@ -147,8 +147,8 @@ impl Outputs {
             let told = catch_unwind(AssertUnwindSafe(|| tell(sink.as_mut())));
             let trouble = match told {
                 Ok(Ok(())) => return true,
-                Ok(Err(error)) => format!("{} ended early: {error}", sink.name()),
-                Err(_panic) => format!("{} ended early: an internal error; please report it", sink.name()),
+                Ok(Err(error)) => format!("stopped writing {}: {error}", sink.name()),
+                Err(_panic) => format!("stopped writing {} because of an internal error; please report it", sink.name()),
             };
             failed.push(trouble);
             false
@@ -172,13 +172,15 @@ mod tests {
 
     #[test]
     fn what_ends_with_observing_is_not_said_to_leave_it_going_on() {
-        for (is_over, said) in [(false, "the view ended early: full; observing goes on"), (true, "the view ended early: full")] {
+        for (is_over, said) in
+            [(false, "stopped writing the view: full; observing continues"), (true, "stopped writing the view: full")]
+        {
             let mut outputs = Outputs::new(vec![Box::new(Full)], None);
             if is_over {
                 outputs.end_of_observing();
             }
             let (troubles, log) = logged(|| outputs.finish());
-            assert_eq!(troubles, ["the view ended early: full"]);
+            assert_eq!(troubles, ["stopped writing the view: full"]);
             assert!(log.trim_end().ends_with(said), "{log}");
         }
     }

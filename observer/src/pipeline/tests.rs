@@ -81,7 +81,7 @@ fn full_disk_ends_the_event_file_and_not_the_observing() {
     let outcome = observe(Outputs::new(vec![Box::new(EventLines::begin(Printer::to(out)).unwrap())], None), exchange);
     assert_eq!(outcome.snapshot.totals.requests, 1);
     assert_eq!(outcome.troubles.len(), 1, "{:?}", outcome.troubles);
-    assert!(outcome.troubles[0].starts_with("--events ended early"), "{:?}", outcome.troubles);
+    assert!(outcome.troubles[0].starts_with("stopped writing --events"), "{:?}", outcome.troubles);
 }
 
 #[test]

@@ -141,8 +141,8 @@ impl State {
             self.let_the_rest_pass();
         }));
         if observing.is_err() {
-            tracing::error!("observing failed and stops here; the traffic goes on");
-            let why = "observing failed and stopped; the traffic went on, and what followed is not in this report";
+            tracing::error!("observing failed and stops here; the traffic continues");
+            let why = "observing failed and stopped; the traffic continued, and this report does not cover the rest of it";
             self.observer.outputs.abandon(why);
         }
     }
@@ -256,7 +256,7 @@ impl RecordingObserver {
     /// A capture cannot contain the fact that it ended.
     fn note_end_of_capture(&mut self, recorded: io::Result<()>) {
         if let Err(error) = recorded {
-            self.outputs.warn(&format!("the capture ended early: {error}"));
+            self.outputs.warn(&format!("stopped writing the capture: {error}"));
             let at = self.observer.now();
             self.pass(Observation { at, subject: Subject::Capture(CaptureObservation::Ended { why: error.to_string() }) });
         }
@@ -278,7 +278,7 @@ impl RecordingObserver {
         self.outputs.end_of_observing();
         let snapshot = catch_unwind(AssertUnwindSafe(|| self.conclude()));
         let snapshot = snapshot.unwrap_or_else(|_panic| {
-            self.outputs.abandon("nothing could be put together of what was observed: an internal error; please report it");
+            self.outputs.abandon("no snapshot could be made because of an internal error; please report it");
             Observer::new(Limits::default()).snapshot()
         });
         let is_whole = !self.outputs.is_abandoned();

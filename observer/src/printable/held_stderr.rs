@@ -104,7 +104,7 @@ impl Held {
     fn text(&self) -> Printable {
         let mut text = Printable::new();
         if self.left_out > 0 {
-            text.push_line(format_args!("watchtap: earlier lines left out here: {}", self.left_out));
+            text.push_line(format_args!("watchtap: earlier lines omitted here: {}", self.left_out));
         }
         for line in &self.lines {
             text.push_line(line);
@@ -135,7 +135,7 @@ mod tests {
         for line in 0..MOST_LINES + 2 {
             held.take(&Printable::line(line));
         }
-        assert!(written(&held).starts_with("watchtap: earlier lines left out here: 2\n2\n3\n"));
+        assert!(written(&held).starts_with("watchtap: earlier lines omitted here: 2\n2\n3\n"));
         assert_eq!(held.take_news().len(), MOST_LINES);
     }
 

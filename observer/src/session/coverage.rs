@@ -20,14 +20,15 @@ pub(super) fn announce(taps: &TapSet) {
     let [_ours, theirs @ ..] = taps.kubeconfigs() else { return };
     if theirs.is_empty() {
         print_message(format!(
-            "auth-provider of {providers}: a token that it refreshes is written to the private copy and lost at the end"
+            "auth-provider of {providers}: refreshed tokens are written to the private kubeconfig only, and are lost at the end \
+             of the run"
         ));
         return;
     }
     let theirs = theirs.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
     print_message(format!(
-        "auth-provider of {providers}: it writes new tokens back to {theirs}, which KUBECONFIG names behind our copy; a client that is \
-         given the copy alone, with --kubeconfig, has no such user"
+        "auth-provider of {providers}: refreshed tokens are written to {theirs}, which KUBECONFIG names after the private copy. \
+         A client with the copy alone (--kubeconfig) lacks this user"
     ));
 }
 
@@ -39,11 +40,11 @@ fn users(listeners: &[Listener], noticed: fn(&Selected) -> bool) -> String {
 
 fn say_left_out(left_out: &[LeftOut]) {
     for LeftOut { contexts, why } in left_out.iter().take(MAX_NAMES) {
-        print_message(format!("not covered, and left as it is: {}: {why}", some_names(contexts.iter().map(String::as_str))));
+        print_message(format!("not covered, left unchanged: {}: {why}", some_names(contexts.iter().map(String::as_str))));
     }
     if left_out.len() > MAX_NAMES {
         let more: usize = left_out.iter().skip(MAX_NAMES).map(|left_out| left_out.contexts.len()).sum();
-        print_message(format!("not covered, and left as they are: {more} more contexts"));
+        print_message(format!("not covered, left unchanged: {more} more contexts"));
     }
 }
 

@@ -21,7 +21,7 @@ impl DescriptorLimit {
         match setrlimit(Resource::Nofile, wanted) {
             Ok(()) => Self { before, now: wanted },
             Err(error) => {
-                tracing::debug!(%error, "the limit of open descriptors stays at {:?}", before.current);
+                tracing::debug!(%error, "the limit of open file descriptors stays at {:?}", before.current);
                 Self { now: before, before }
             }
         }
@@ -45,6 +45,6 @@ impl DescriptorLimit {
 
 fn set(limit: Rlimit) {
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::warn!(%error, "the limit of open descriptors could not be set to {:?}", limit.current);
+        tracing::warn!(%error, "the limit of open file descriptors could not be set to {:?}", limit.current);
     }
 }

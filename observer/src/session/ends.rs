@@ -57,7 +57,10 @@ async fn page_left(page: &mut Option<RunningPage>) {
         *page = None;
         match left {
             Left::Asked => return,
-            Left::Failed(why) => print_message(format!("the page ended early: {why}; the traffic goes on, and ctrl-C ends it")),
+            Left::Failed(why) => print_message(format!(
+                "the page stopped: {why}; the traffic continues, and Ctrl-C stops \
+                watchtap"
+            )),
         }
     }
     std::future::pending::<()>().await;

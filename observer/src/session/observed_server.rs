@@ -33,8 +33,8 @@ impl ObservedServer {
         let name = api_server::name(&selected);
         if let Some(proxy) = &selected.forward_proxy {
             bail!(
-                "clients reach {name} through the forward proxy of their kubeconfig, so their sockets lead there; if only the API server is \
-                 reached through it, give its own address with --api-server (it is {proxy})"
+                "clients reach {name} through the forward proxy {proxy} of their kubeconfig, so their connections lead to the \
+                 proxy. If it serves only this API server, pass the proxy's address with --api-server"
             );
         }
         Ok(Self {
@@ -87,7 +87,7 @@ impl ObservedServer {
         }
         ensure!(
             taken.len() <= MOST_ADDRESSES,
-            "the API servers have {} addresses, and a probe looks for {MOST_ADDRESSES} at most; give fewer with --api-server",
+            "the API servers have {} addresses, and a probe observes {MOST_ADDRESSES} at most; pass fewer with --api-server",
             taken.len()
         );
         Ok(found)

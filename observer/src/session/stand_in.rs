@@ -18,7 +18,7 @@ pub(super) struct StandIn {
 impl StandIn {
     /// Our own program, with a socket in `folder`.
     pub(super) fn new(folder: &RunFolder) -> Result<Self> {
-        let command = std::env::current_exe().context("cannot find our own program, which would stand in for the exec plug-ins")?;
+        let command = std::env::current_exe().context("cannot find the watchtap program, which stands in for exec plug-ins")?;
         Ok(Self { command: text(&command)?, socket: text(&folder.path().join("credentials"))? })
     }
 
@@ -46,6 +46,6 @@ impl StandIn {
 }
 
 fn text(path: &Path) -> Result<String> {
-    let text = path.to_str().with_context(|| format!("{} is not UTF-8, which a kubeconfig needs", path.display()))?;
+    let text = path.to_str().with_context(|| format!("{} is not UTF-8, as a kubeconfig requires", path.display()))?;
     Ok(text.to_owned())
 }

@@ -98,7 +98,8 @@ impl TapSet {
         std::env::join_paths(&self.kubeconfigs).with_context(|| {
             let variable = self.kubeconfigs.first().map_or("TMPDIR", |own| folder_variable(own, runtime_directory().as_deref()));
             format!(
-                "the path of a kubeconfig holds a colon, which KUBECONFIG cannot say; move it, or set {variable} to another folder"
+                "the path of a kubeconfig contains a colon, which KUBECONFIG cannot express; move it, or set {variable} to \
+                 another folder"
             )
         })
     }

@@ -8,53 +8,54 @@ pub(super) fn troubles(counts: &ProxyCounts) -> Vec<String> {
     let mut troubles = Vec::new();
     if counts.client_handshakes_failed > 0 {
         troubles.push(format!(
-            "{} client connections ended in the TLS handshake with us: a client that does not trust the CA of its kubeconfig, shows \
-             another client certificate than the one in it, or does not speak TLS",
+            "{} client connections failed in the TLS handshake with watchtap. The client does not trust the CA of its \
+             kubeconfig, presents another client certificate, or does not speak TLS",
             counts.client_handshakes_failed
         ));
     }
     if counts.certificates_refused > 0 {
         troubles.push(format!(
-            "{} refused with the TLS alert access_denied: the client showed a client certificate, which cannot be passed on, at the listener \
-             of another user; choose a context of the certificate's user instead of --user or --client-certificate",
+            "{} refused with the TLS alert access_denied. The client presented a certificate, which cannot be forwarded, at the \
+             listener of another user; choose a context of its user instead of --user or --client-certificate",
             counted(counts.certificates_refused, "client connection")
         ));
     }
     if counts.certificates_missing > 0 {
         troubles.push(format!(
-            "{} refused with the TLS alert certificate_required: the client showed no client certificate, at the listener of a user who has \
-             one; choose a context of the client's own user instead of --user",
+            "{} refused with the TLS alert certificate_required. The client presented no certificate at the listener of a user \
+             who has one; choose a context of the client's own user instead of --user",
             counted(counts.certificates_missing, "client connection")
         ));
     }
     if counts.hellos_given_up > 0 {
         troubles.push(format!(
-            "{} reset before the TLS ClientHello was complete, to make room for others: more clients than can be greeted at a time, or \
-             something that connects and does not speak TLS",
+            "{} reset before the TLS ClientHello was complete, to make room for others. Too many clients connected at once, or \
+             some do not speak TLS",
             counted(counts.hellos_given_up, "client connection")
         ));
     }
     if counts.asked_elsewhere > 0 {
         troubles.push(format!(
-            "{} connections asked us, as a proxy, for something else than the API server, and were closed: a client that sends all its \
-             traffic to the proxy-url of its kubeconfig",
+            "{} connections closed because they requested another host than the API server through the proxy-url. A client sends \
+             all its traffic to the proxy-url of its kubeconfig",
             counts.asked_elsewhere
         ));
     }
     if counts.waits_for_descriptors > 0 {
         troubles.push(format!(
-            "{} had to wait for a free descriptor: each connection takes two; raise the limit with `ulimit -n` before the start",
+            "{} had to wait for a free file descriptor: each connection takes two; raise the limit with `ulimit -n` before the \
+             start",
             counted(counts.waits_for_descriptors, "client")
         ));
     }
     if counts.waits_for_system > 0 {
         troubles.push(format!(
-            "{} had to wait until the system let it in: it was short of files or memory, or its network failed",
+            "{} had to wait until the system could accept it: it was short of files or memory, or its network failed",
             counted(counts.waits_for_system, "client")
         ));
     }
     if counts.faults > 0 {
-        troubles.push(format!("{} connections were reset for a fault of ours; please report it", counts.faults));
+        troubles.push(format!("{} connections were reset because of an internal error; please report it", counts.faults));
     }
     troubles
 }
@@ -66,7 +67,7 @@ mod tests {
     #[test]
     fn each_kind_of_refused_client_has_its_own_remedy() {
         let none = ProxyCounts::default();
-        check(ProxyCounts { certificates_refused: 1, ..none }, "choose a context of the certificate's user");
+        check(ProxyCounts { certificates_refused: 1, ..none }, "choose a context of its user");
         check(ProxyCounts { certificates_missing: 1, ..none }, "choose a context of the client's own user");
         check(ProxyCounts { client_handshakes_failed: 1, ..none }, "does not trust the CA of its kubeconfig");
         assert!(troubles(&none).is_empty());

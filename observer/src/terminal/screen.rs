@@ -87,7 +87,7 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         if let Err(error) = self.give_back() {
-            tracing::debug!("the terminal could not be given back: {error}");
+            tracing::debug!("the terminal could not be restored: {error}");
         }
     }
 }

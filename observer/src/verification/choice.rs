@@ -80,7 +80,7 @@ pub(super) async fn quiet(server: &mut Server) -> Result<Target, VerifyError> {
     for resource in candidates {
         let name = resource.to_string();
         if !(after.counters(&resource) - before.counters(&resource)).is_still() {
-            tried.push(format!("{name}: read by others"));
+            tried.push(format!("{name}: other clients read it"));
             continue;
         }
         let answer = first_page(server, &resource).await?;
@@ -103,14 +103,14 @@ fn suitable(resource: Resource, page: &ObservedAnswer, most: u64) -> Result<Targ
         return Err(format!("you may not list it ({}); get, list and watch are needed", page.status));
     }
     if page.status != 200 {
-        return Err(format!("its list is answered with {}", page.status));
+        return Err(format!("its list returns status {}", page.status));
     }
     let objects = page.items + page.remaining;
     if page.items < FEWEST_OBJECTS {
-        return Err(format!("it has {} objects, and a second page takes two", page.items));
+        return Err(format!("it has {} objects; a second page needs two", page.items));
     }
     if objects > most {
-        return Err(format!("it has {objects} objects, and some lists read all of them"));
+        return Err(format!("it has {objects} objects; some lists would read all of them"));
     }
     let (namespace, name) = page.first_item.clone().unwrap_or_default();
     Ok(Target { resource, namespace: Some(namespace).filter(|namespace| !namespace.is_empty()), name })

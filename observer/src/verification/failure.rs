@@ -13,21 +13,19 @@ pub enum VerifyError {
     Connect(anyhow::Error),
     /// The user may not read the counters.
     #[error(
-        "the API server answered /metrics with 403: without its counters nothing can be compared. What is missing is the rule\n\n  \
-         - nonResourceURLs: [\"/metrics\"]\n    verbs: [\"get\"]\n\nof a ClusterRole that is bound to you, as `system:monitoring` has it, or:\n\n  \
-         kubectl create clusterrole watchtap-verify --verb=get --non-resource-url=/metrics\n  \
+        "the API server answered /metrics with 403: without its counters nothing can be compared. You need the rule\n\n  - \
+         nonResourceURLs: [\"/metrics\"]\n    verbs: [\"get\"]\n\nin a ClusterRole that is bound to you, such as \
+         `system:monitoring`:\n\n  kubectl create clusterrole watchtap-verify --verb=get --non-resource-url=/metrics\n  \
          kubectl create clusterrolebinding watchtap-verify --clusterrole=watchtap-verify --user=YOU"
     )]
     NoMetrics,
     /// The server does not accept the user's credentials.
-    #[error(
-        "the API server answered /metrics with 401: it does not know who you are; are the credentials of this context still valid?"
-    )]
+    #[error("the API server answered /metrics with 401: it rejected your credentials; are those of this context still valid?")]
     Unauthenticated,
     /// The counters belong to another server.
     #[error(
-        "GET {request} reads etcd in every version, and no counter of the server moved: are requests at this address spread over several \
-         servers? Name one of them in the kubeconfig"
+        "GET {request} reads etcd in every version, but no counter of the server moved: does this address load-balance over \
+         several servers? Name one of them in the kubeconfig"
     )]
     NoWitness {
         /// Path of the object.
@@ -35,33 +33,33 @@ pub enum VerifyError {
     },
     /// The log does not show the reads that it should.
     #[error(
-        "{path} tells of no read that was just made: etcd has to log at level debug (--log-level=debug) and in JSON, it has to be the member \
-         that this API server uses, and keys have to lie below /registry"
+        "{path} contains none of the last reads. It must be the log of the etcd member that this API server uses, at level debug \
+         (--log-level=debug), in JSON, with keys below /registry"
     )]
     SilentLog {
         /// The log file's path.
         path: String,
     },
     /// The announced number of requests is used up.
-    #[error("{limit} requests were announced at most, and they are used up: connections to this API server end too often")]
+    #[error("the announced maximum of {limit} requests is used up: connections to this API server break too often")]
     TooManyRequests {
         /// The announced number.
         limit: u32,
     },
     /// The server is too old.
-    #[error("this API server ({version}) does not count its reads by resource; 1.26 and later do")]
+    #[error("this API server ({version}) does not count reads by resource; 1.26 and later do")]
     NotCounted {
         /// The version that it reports.
         version: String,
     },
     /// No rule knows the version of the server.
-    #[error("the API server says that its version is `{version}`, which no rule knows; give --server-version")]
+    #[error("the API server reports version `{version}`, which no rule covers; pass --server-version")]
     UnknownVersion {
         /// The version that it reports.
         version: String,
     },
     /// The server does not serve the named resource.
-    #[error("this API server serves no resource `{name}`; name it as in `pods` or `deployments.apps`")]
+    #[error("this API server serves no resource `{name}`; write it like `pods` or `deployments.apps`")]
     NoSuchResource {
         /// As it was given.
         name: String,
@@ -75,9 +73,7 @@ pub enum VerifyError {
         reason: String,
     },
     /// No suitable resource was found.
-    #[error(
-        "no resource was found that has two objects, may be listed and is read by nobody else; name one with --resource ({tried})"
-    )]
+    #[error("found no idle resource with two objects that you may list; name one with --resource ({tried})")]
     NothingQuiet {
         /// The resources tried, each with its problem.
         tried: String,

@@ -121,7 +121,7 @@ fn counts_by_type(server_version: &str) -> bool {
 fn shapes_of(target: &Target, shapes: Vec<&'static Shape>) -> Result<Vec<&'static Shape>, VerifyError> {
     let shapes: Vec<&Shape> = shapes.into_iter().filter(|shape| shape.is_of(target)).collect();
     if shapes.is_empty() {
-        let reason = "it has no namespaces, and nothing else was to be asked".to_owned();
+        let reason = "it is cluster-scoped, and no other shape was selected".to_owned();
         return Err(VerifyError::Unsuitable { name: target.resource.to_string(), reason });
     }
     Ok(shapes)
@@ -187,7 +187,7 @@ impl Verifier<'_> {
         }
         Err(VerifyError::Unsuitable {
             name: self.target.resource.to_string(),
-            reason: format!("GET {request} was answered with {status}, not with a list of a revision"),
+            reason: format!("GET {request} returned {status}, not a list with a resource version"),
         })
     }
 
@@ -236,10 +236,10 @@ impl Verifier<'_> {
         // If a connection ends, or another server is at its other end, the row begins again.
         for _ in 0..MOST_ATTEMPTS * 2 {
             let Some(request) = shape.request(&self.target, &self.known) else {
-                return Ok(Row::not_provoked(shape, "the server gave no continue token".to_owned()));
+                return Ok(Row::not_provoked(shape, "the server returned no continue token".to_owned()));
             };
             let Some(prediction) = self.predict(&request) else {
-                return Ok(Row::not_provoked(shape, "no rule is about this resource".to_owned()));
+                return Ok(Row::not_provoked(shape, "no rule covers this resource".to_owned()));
             };
             match self.attempt(&request, &prediction).await {
                 Ok(Some(attempt)) => attempts.push(attempt),
@@ -261,7 +261,7 @@ impl Verifier<'_> {
         }
         Ok(match asked {
             Some((request, prediction)) if !attempts.is_empty() => Row::asked(shape, request, &prediction, attempts),
-            _ => Row::not_provoked(shape, "no answer came from the server whose counters stand on both sides of it".to_owned()),
+            _ => Row::not_provoked(shape, "no answer came from the server whose counters were read before and after".to_owned()),
         })
     }
 

@@ -10,7 +10,7 @@ use crate::printable::Printable;
 
 /// One line if the budget was kept, otherwise the allowed values beside the actual ones.
 pub(super) fn budget(budget: &BudgetKept, colour: Colour, out: &mut Printable) {
-    let unsure = if budget.at_least { " (some of the run was not seen: it may be more)" } else { "" };
+    let unsure = if budget.at_least { " (part of the run was not observed: the cost may be higher)" } else { "" };
     if budget.exceeded.is_empty() {
         out.append(&colour.paint(Tone::Good, format_args!("budget kept{unsure}")));
         out.end_line();
@@ -24,7 +24,7 @@ pub(super) fn budget(budget: &BudgetKept, colour: Colour, out: &mut Printable) {
     let mut table = Table::new(&columns);
     for excess in &budget.exceeded {
         let Excess { resource, quantity, allowed, used } = excess;
-        let of = resource.as_deref().unwrap_or("in all");
+        let of = resource.as_deref().unwrap_or("in total");
         let cells = vec![
             Cell::new(format!("{of}: {quantity}")),
             Cell::new(amount(*quantity, *allowed)),

@@ -42,7 +42,7 @@ pub fn comparison_text(names: [&str; 2], notes: &[String], comparison: &Comparis
 fn totals(run: &ComparedRun) -> String {
     let totals = &run.totals;
     let duration = length(run.at.since(run.started.unwrap_or(run.at)));
-    let unseen = if run.unseen { " · not all was seen" } else { "" };
+    let unseen = if run.unseen { " · not everything was observed" } else { "" };
     format!(
         "{duration} · {} · {} · {}{unseen}",
         counted(totals.requests, "request"),

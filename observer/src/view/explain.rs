@@ -160,10 +160,10 @@ fn verdict_lines(explained: &Explained, verdict: &VerdictRecord, out: &mut Print
         line("either", &detail, out);
     }
     for alternative in &verdict.alternatives {
-        line("", &format!("{} when {}   rule {}", alternative.served_from, alternative.when, alternative.rule), out);
+        line("", &format!("{} if {}   rule {}", alternative.served_from, alternative.when, alternative.rule), out);
     }
     if let Some(otherwise) = &verdict.otherwise {
-        line("or", &format!("{} when {}", otherwise.then, otherwise.when), out);
+        line("else", &format!("{}, if {}", otherwise.then, otherwise.when), out);
     }
     line("why", explained.sentence.unwrap_or_default(), out);
     if verdict.etcd_reads.is_empty() && matches!(verdict.served_from, ServedFrom::Cache | ServedFrom::Snapshot) {
@@ -182,10 +182,11 @@ fn verdict_lines(explained: &Explained, verdict: &VerdictRecord, out: &mut Print
 
 fn versions(spans: &[VersionSpan], colour: Colour, out: &mut Printable) {
     let mut table =
-        Table::new(&[("VERSION", Align::Left), ("SERVED FROM", Align::Left), ("RULE", Align::Left), ("OR", Align::Left)]);
+        Table::new(&[("VERSION", Align::Left), ("SERVED FROM", Align::Left), ("RULE", Align::Left), ("ELSE", Align::Left)]);
     for span in spans {
         let record = VerdictRecord::from(&span.verdict);
-        let otherwise = record.otherwise.as_ref().map_or_else(String::new, |otherwise| otherwise.then.to_string());
+        let otherwise =
+            record.otherwise.as_ref().map_or_else(String::new, |otherwise| format!("{}, if {}", otherwise.then, otherwise.when));
         let cells = vec![
             Cell::new(span.versions.to_string()),
             Cell::toned(record.served_from.to_string(), served_tone(Some(&record))),

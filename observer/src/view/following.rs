@@ -5,7 +5,7 @@ use std::time::Duration;
 use observer_core::exchange::{Client, Shape};
 use observer_core::observer::{Exposure, Finding};
 use observer_core::reflector::{
-    ListEvent, Polling, PollingKind, ReflectorRow, ReflectorState, Repeats, ResumeEvent, StallEvent, StuckEvent,
+    ListEvent, Polling, PollingKind, ReflectorRow, ReflectorState, Repeats, ResumeEvent, StallEvent, StuckEvent, cause_label,
 };
 use observer_core::storm::{StormKind, StormRecord};
 use observer_core::time::Timestamp;
@@ -35,13 +35,13 @@ pub(super) fn resume(resume: &ResumeEvent) -> String {
     let from = resume.resource_version.map_or_else(String::new, |revision| format!(" from RV={revision}"));
     let (paused, before) = (microseconds(resume.paused_us), resume.after.in_words());
     let tried = if resume.attempts > 0 { format!(" and {}", counted(resume.attempts, "attempt")) } else { String::new() };
-    format!("{}{from} after {paused}{tried}, without a list; the watch before {before}", subject(&resume.client, &resume.shape))
+    format!("{}{from} after {paused}{tried}, without a list; the previous watch {before}", subject(&resume.client, &resume.shape))
 }
 
 pub(super) fn stuck(stuck: &StuckEvent) -> String {
-    let reached = stuck.current.map_or_else(String::new, |current| format!(", it is at RV={current}"));
+    let reached = stuck.current.map_or_else(String::new, |current| format!(" (it is at RV={current})"));
     format!(
-        "{} asks for RV={} and was refused {} times since {}: the API server has not reached it{reached}",
+        "{} requests RV={} and was refused {} times in {}: the API server has not reached it{reached}",
         subject(&stuck.client, &stuck.shape),
         stuck.resource_version,
         count(stuck.refusals),
@@ -56,13 +56,13 @@ pub(super) fn stalled(stall: &StallEvent) -> String {
 }
 
 pub(super) fn stall_ended(stall: &StallEvent) -> String {
-    format!("{} is over after {}", subject(&stall.client, &stall.shape), microseconds(stall.lasted_us))
+    format!("{}: stall ended after {}", subject(&stall.client, &stall.shape), microseconds(stall.lasted_us))
 }
 
 /// `31 reflectors of 12 clients list again within 0.8 s, trigger=api-server-restart`.
 pub(super) fn storm_began(storm: &StormRecord) -> String {
     format!(
-        "begins: {} of {} list again within {}, trigger={}",
+        "begins: {} of {} relist within {}, trigger={}",
         counted(storm.reflectors, "reflector"),
         clients(storm),
         length(storm.named.since(storm.began)),
@@ -71,7 +71,7 @@ pub(super) fn storm_began(storm: &StormRecord) -> String {
 }
 
 pub(super) fn storm_ended(storm: &StormRecord) -> String {
-    format!("over after {}: {}", length(lasted(storm)), storm_account(storm))
+    format!("ended after {}: {}", length(lasted(storm)), storm_account(storm))
 }
 
 /// `31 reflectors of 12 clients, 40 lists, at most 12 a second, 52,000 items (48,100 spurious), 210 MB, served from …, trigger=…`.
@@ -171,7 +171,7 @@ pub(super) const fn state(row: &ReflectorRow) -> &'static str {
 pub(super) fn polling(polling: &Polling) -> String {
     let (every, lasted) = (microseconds(polling.every_us), length(polling.lasted()));
     let how = match polling.kind {
-        PollingKind::Wait => format!("waited {lasted}, with a list every {every}"),
+        PollingKind::Wait => format!("waited {lasted}, one list every {every}"),
         PollingKind::Polls => format!("polls every {every} for {lasted} so far"),
         PollingKind::Poller => format!("polls every {every} for {lasted}"),
         PollingKind::HotLoop => format!("lists in a loop, every {every} for {lasted}"),
@@ -182,7 +182,7 @@ pub(super) fn polling(polling: &Polling) -> String {
 /// The cause of the last relist; `-` without one.
 pub(super) fn last_cause(row: &ReflectorRow) -> String {
     let cause = row.last_relist.as_ref().and_then(|relist| relist.cause);
-    cause.map_or_else(|| "-".to_owned(), |cause| cause.to_string())
+    cause.map_or_else(|| "-".to_owned(), |cause| cause_label(&cause.id()))
 }
 
 /// The client and the shape of a finding, and its evidence.

@@ -64,7 +64,7 @@ impl<W: Write> LiveLines<W> {
             let time = time_of_day(at);
             let left_out = counted(left_out, "line");
             self.out.print(&Printable::line(format_args!(
-                "{time} …      {left_out} left out here: too many in one second (the totals and --events have them)"
+                "{time} …      {left_out} omitted here: too many in one second (the totals and --events include them)"
             )))?;
         }
         let mut line = Printable::of(format_args!("{} ", time_of_day(at)));
@@ -145,7 +145,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::WatchEnded { ended_at, record } => self.watch_ended(*ended_at, record),
             Event::Contradicted { at, client, verb, shape, verdict, because, .. } => {
                 let verb = verb.map_or("?", Verb::as_str);
-                let text = format!("{} {verb} {}: {}; {because}", program(client), shape, contradiction(verdict));
+                let text = format!("{} {verb} {}, {}; {because}", program(client), shape, contradiction(verdict));
                 self.line(*at, Tone::Bad, "wrong", &text)
             }
             Event::Profile { at, upstream, profile } => {
@@ -165,7 +165,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             }
             Event::NotProbed { at, file, why } => self.line(*at, Tone::Notable, "unprobed", &format!("{file}: {why}")),
             Event::GoAway { at, connection, by: Direction::Response, .. } => {
-                self.line(*at, Tone::Notable, "goaway", &format!("the API server ends connection {connection}"))
+                self.line(*at, Tone::Notable, "goaway", &format!("GOAWAY from the API server on connection {connection}"))
             }
             Event::Relist { list } => self.line(list.ended_at, Tone::Notable, "relist", &following::relist(list)),
             Event::Resume { resume } => self.line(resume.at, Tone::Plain, "resume", &following::resume(resume)),
@@ -178,7 +178,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             }
             Event::Upgraded { at, exchange, protocol } => {
                 let connection = exchange.connection;
-                self.line(*at, Tone::Plain, "upgrade", &format!("connection {connection} speaks {protocol} from here on"))
+                self.line(*at, Tone::Plain, "upgrade", &format!("connection {connection} switched to {protocol}"))
             }
             Event::Missed { at, connection, bytes: missed, .. } => self.line(
                 *at,
@@ -189,9 +189,15 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::Malformed { at, connection, offset, what, .. } => {
                 self.line(*at, Tone::Bad, "missed", &format!("malformed HTTP on connection {connection} at byte {offset}: {what}"))
             }
-            Event::Dark { at, connection, .. } => {
-                self.line(*at, Tone::Bad, "missed", &format!("connection {connection} is forwarded and not observed from here on"))
-            }
+            Event::Dark { at, connection, .. } => self.line(
+                *at,
+                Tone::Bad,
+                "missed",
+                &format!(
+                    "from here on, connection {connection} is forwarded and not \
+                    observed"
+                ),
+            ),
             Event::DecoderFailed { at, connection } => self.line(
                 *at,
                 Tone::Bad,
@@ -199,10 +205,10 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
                 &format!("decoding connection {connection} failed; its traffic continues. Please report it"),
             ),
             Event::CaptureEnded { at, why } => {
-                self.line(*at, Tone::Bad, "missed", &format!("the capture ended early: {why}; everything else continues"))
+                self.line(*at, Tone::Bad, "missed", &format!("stopped writing the capture: {why}; everything else continues"))
             }
             Event::Unrecorded { at, .. } => {
-                self.line(*at, Tone::Bad, "missed", "the capture lacks a span before this: see the report")
+                self.line(*at, Tone::Bad, "missed", "the capture has a gap before this: see the report")
             }
             // Lists have their own lines.
             Event::InitialList { .. }

@@ -9,10 +9,9 @@ use super::quantity::{bytes, counted};
 /// A span that a capture does not cover.
 pub(super) fn unrecorded(span: &Unrecorded) -> String {
     let time = |time: Option<Timestamp>, otherwise: &str| time.map_or_else(|| otherwise.to_owned(), |time| time.to_string());
-    let (from, until) = (time(span.from, "the beginning"), time(span.until, "the end, which is not known"));
-    let observations =
-        span.observations.map_or_else(|| "how much is not known".to_owned(), |number| counted(number, "observation"));
-    format!("not in the capture: from {from} until {until} ({observations})")
+    let (from, until) = (time(span.from, "the beginning"), time(span.until, "an unknown end"));
+    let observations = span.observations.map_or_else(|| "unknown amount".to_owned(), |number| counted(number, "observation"));
+    format!("missing from the capture: {from} to {until} ({observations})")
 }
 
 pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
@@ -24,31 +23,30 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
         words.push(format!("the rest of {}", counted(missed.dark, "connection half")).replace("halfs", "halves"));
     }
     if missed.connections > 0 {
-        words.push(counted(missed.connections, "whole connection"));
+        words.push(counted(missed.connections, "complete connection"));
     }
     if missed.notices > 0 {
         words.push(format!("{} of listeners and failed connections", counted(missed.notices, "notice")));
     }
     if missed.connections_forgotten > 0 {
-        words.push(format!("where {} lead", counted(missed.connections_forgotten, "old connection")));
+        words.push(format!("the destinations of {}", counted(missed.connections_forgotten, "old connection")));
     }
     if missed.decoder_failures > 0 {
         words.push(format!("{} whose decoder failed", counted(missed.decoder_failures, "connection")));
     }
     if missed.exchanges_dropped > 0 {
-        words.push(format!("{} beyond the table of open ones", counted(missed.exchanges_dropped, "request")));
+        words.push(format!("{} beyond the table of open requests", counted(missed.exchanges_dropped, "request")));
     }
     if missed.reflectors.forgotten > 0 {
-        words.push(format!("{} that were forgotten for others", counted(missed.reflectors.forgotten, "reflector")));
+        words.push(format!("{} forgotten to make room", counted(missed.reflectors.forgotten, "reflector")));
     }
     if missed.reflectors.requests > 0 {
         words.push(
-            format!("whose reflector {} belong to", counted(missed.reflectors.requests, "list or watch"))
-                .replace("watchs", "watches"),
+            format!("the reflectors of {}", counted(missed.reflectors.requests, "list or watch")).replace("watchs", "watches"),
         );
     }
     if missed.unrecorded > 0 {
-        words.push(format!("{} of the capture", counted(missed.unrecorded, "span")));
+        words.push(format!("{} missing from the capture", counted(missed.unrecorded, "span")));
     }
     words.extend(not_probed(missed));
     if missed.rows_dropped > 0 {
@@ -64,7 +62,7 @@ pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
         words.push(format!("malformed HTTP in {}", counted(missed.malformed, "place")));
     }
     if missed.unknown_observations > 0 {
-        words.push(format!("{} of a later version", counted(missed.unknown_observations, "observation")));
+        words.push(format!("{} of a newer version", counted(missed.unknown_observations, "observation")));
     }
     if missed.unknown_requests > 0 {
         words.push(format!("{} with an unknown path", counted(missed.unknown_requests, "request")));
@@ -75,7 +73,7 @@ pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
 pub(super) fn connections(missed: &Missed) -> String {
     let mut words = Vec::new();
     if missed.reset_instead_of_refused > 0 {
-        words.push(format!("{} reset where the API server refused", counted(missed.reset_instead_of_refused, "connection")));
+        words.push(format!("{} reset instead of refused", counted(missed.reset_instead_of_refused, "connection")));
     }
     if missed.connect_failures > 0 {
         words.push(format!("{} failed: {}", counted(missed.connect_failures, "connection"), missed.last_connect_failure));
@@ -100,7 +98,7 @@ fn not_probed(missed: &Missed) -> Vec<String> {
     } = missed.probe;
     let mut words = Vec::new();
     if records > 0 {
-        words.push(format!("{} ({}) that found no room in the probe's ring", counted(records, "record"), bytes(lost)));
+        words.push(format!("{} ({}) lost because the probe's ring buffer was full", counted(records, "record"), bytes(lost)));
     }
     if unreadable > 0 {
         words.push(format!("{} whose memory could not be read", counted(unreadable, "record")));
@@ -109,7 +107,7 @@ fn not_probed(missed: &Missed) -> Vec<String> {
         words.push(format!("{} of very large writes", bytes(beyond_largest_call)));
     }
     if calls > 0 {
-        words.push(format!("{} whose beginning the probe did not see", counted(calls, "TLS call")));
+        words.push(format!("{} whose beginning was not observed", counted(calls, "TLS call")));
     }
     if connections > 0 {
         words.push(format!("{} beyond the probe's table", counted(connections, "TLS connection")));
@@ -121,10 +119,10 @@ fn not_probed(missed: &Missed) -> Vec<String> {
         words.push(format!("{} of TLS connections whose socket was not found", bytes(unplaced)));
     }
     if contradicted > 0 {
-        words.push(format!("{} that seemed to use another socket than before", counted(contradicted, "TLS call")));
+        words.push(format!("{} that apparently changed their socket", counted(contradicted, "TLS call")));
     }
     if unused_fields > 0 {
-        words.push(format!("{} that could not be joined with a header block", counted(unused_fields, "header field")));
+        words.push(format!("{} that could not be assigned to a header block", counted(unused_fields, "header field")));
     }
     if lives > 0 {
         words.push(
@@ -146,15 +144,15 @@ mod tests {
     fn each_thing_that_a_probe_missed_has_its_words() {
         let none = ProbeMissed::default();
         for (probe, expected) in [
-            (ProbeMissed { records: 2, bytes: 3_000, ..none }, "2 records (3.0 kB) that found no room in the probe's ring"),
+            (ProbeMissed { records: 2, bytes: 3_000, ..none }, "2 records (3.0 kB) lost because the probe's ring buffer was full"),
             (ProbeMissed { unreadable: 1, ..none }, "1 record whose memory could not be read"),
             (ProbeMissed { beyond_largest_call: 5_000, ..none }, "5.0 kB of very large writes"),
-            (ProbeMissed { calls: 2, ..none }, "2 TLS calls whose beginning the probe did not see"),
+            (ProbeMissed { calls: 2, ..none }, "2 TLS calls whose beginning was not observed"),
             (ProbeMissed { connections: 1, ..none }, "1 TLS connection beyond the probe's table"),
             (ProbeMissed { sockets: 2, ..none }, "2 TLS connections whose socket was not found"),
             (ProbeMissed { lives: 2, ..none }, "2 beginnings or ends of processes and sockets"),
-            (ProbeMissed { unused_fields: 1, ..none }, "1 header field that could not be joined with a header block"),
-            (ProbeMissed { contradicted: 3, ..none }, "3 TLS calls that seemed to use another socket than before"),
+            (ProbeMissed { unused_fields: 1, ..none }, "1 header field that could not be assigned to a header block"),
+            (ProbeMissed { contradicted: 3, ..none }, "3 TLS calls that apparently changed their socket"),
             (ProbeMissed { unplaced: 700, ..none }, "700 B of TLS connections whose socket was not found"),
         ] {
             assert_eq!(not_probed(&Missed { probe, ..Missed::default() }), [expected]);

@@ -117,7 +117,7 @@ fn some_of(processes: &[CheckedProcess]) -> String {
 fn summary(check: &ProbeCheck, out: &mut Printable) {
     let seen = check.files.iter().filter(|file| file.seen == Seen::Wholly).count();
     let files = counted(u64::try_from(check.files.len()).unwrap_or(u64::MAX), "file");
-    out.push_line(format_args!("{files} with TLS that processes here run: {seen} seen completely"));
+    out.push_line(format_args!("{files} with TLS in running processes: {seen} fully visible"));
     for NotLookedAt { why, processes } in &check.not_looked_at {
         out.push_line(format_args!("not examined: {} ({why})", some_of(processes)));
     }
@@ -179,7 +179,7 @@ mod tests {
               Go "devel"
             yes   /lib/libssl.so.3    OpenSSL: SSL_write SSL_read  7 ap�p
 
-            3 files with TLS that processes here run: 1 seen completely
+            3 files with TLS in running processes: 1 fully visible
             not examined: 8 ap�p, 9 ap�p, 10 ap�p and 2 more (permission denied)
         "#]]
         .assert_eq(probe_check_text(&check(), Colour::Off).as_str());

@@ -144,7 +144,7 @@ fn missed(missed: &Missed, colour: Colour, out: &mut Printable) {
         out.end_line();
     }
     let ended = Some(&missed.capture_ended).filter(|why| !why.is_empty());
-    let ended = ended.map(|why| format!("the capture of this run ended early: {why}"));
+    let ended = ended.map(|why| format!("stopped writing the capture of this run: {why}"));
     for line in missed.unrecorded_spans.iter().map(unrecorded).chain(ended) {
         out.append(&colour.paint(Tone::Bad, &line));
         out.end_line();
@@ -186,7 +186,7 @@ fn lists(rows: &[ListRow], colour: Colour, out: &mut Printable) {
 
 /// The details of a verdict beside its layer and rule, and the number of failures.
 fn notes(verdict: Option<&VerdictRecord>, reads_vary: bool, failed: u64, all: u64) -> Vec<String> {
-    let others = if reads_vary { ", and others like it" } else { "" };
+    let others = if reads_vary { ", and similar ones" } else { "" };
     let reads = verdict.iter().flat_map(|verdict| &verdict.etcd_reads).map(|read| format!("reads {read}{others}"));
     let detail = verdict.and_then(detail);
     let failed = (failed > 0).then(|| format!("{} of {} failed", count(failed), count(all)));
@@ -244,7 +244,7 @@ fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut Printable) {
         return;
     }
     let mut table = Table::new(&[
-        ("OWN WRITES, BACK BY OWN WATCH", Align::Left),
+        ("OWN WRITES, DELIVERED BY OWN WATCH", Align::Left),
         ("N", Align::Right),
         ("BEFORE ANSWER", Align::Right),
         ("MEDIAN AFTER", Align::Right),

@@ -17,7 +17,7 @@ fn silent_run_says_what_that_usually_means() {
         subcommand: "exec",
         command: vec!["kubectl".to_owned(), "version".to_owned()],
         exit_code: Some(0),
-        silence: vec!["Nothing came through.".to_owned()],
+        silence: vec!["No client connected.".to_owned()],
         notes: vec!["a note".to_owned()],
     };
     let text = report_text(&run, &Observer::new(Limits::default()).snapshot(), Colour::Off);
@@ -28,7 +28,7 @@ fn silent_run_says_what_that_usually_means() {
         not observed: nothing · unparsed: nothing
         note: a note
 
-        Nothing came through.
+        No client connected.
     "]]
     .assert_eq(text.as_str());
 }
@@ -71,8 +71,8 @@ fn live_lines_say_who_asked_what_and_which_layer_answered() {
 #[test]
 fn live_lines_faster_than_anybody_reads_are_counted() {
     let text = lines((0..1_000).map(|_| ("GET /api/v1/nodes", "200 OK", "{}")));
-    let left_out = text.lines().find(|line| line.contains("left out here")).map(str::to_owned);
-    expect!["00:00:02.000 …      801 lines left out here: too many in one second (the totals and --events have them)"]
+    let left_out = text.lines().find(|line| line.contains("omitted here")).map(str::to_owned);
+    expect!["00:00:02.000 …      801 lines omitted here: too many in one second (the totals and --events include them)"]
         .assert_eq(&left_out.unwrap_or_default());
     assert!(text.lines().count() < 1_000);
 }

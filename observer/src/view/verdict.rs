@@ -28,16 +28,16 @@ pub(super) fn certainty_mark(verdict: Option<&VerdictRecord>) -> &'static str {
 pub(super) fn contradiction(verdict: &VerdictRecord) -> String {
     let predicted = verdict.predicted.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string);
     let shown = match &verdict.served_from {
-        ServedFrom::Unknown { remaining, .. } if remaining.is_empty() => "no layer answers so".to_owned(),
-        ServedFrom::Unknown { remaining, .. } => format!("the answer is of {}", either(remaining)),
-        ServedFrom::Rejected { status, .. } => format!("it was refused with {status}"),
+        ServedFrom::Unknown { remaining, .. } if remaining.is_empty() => "no layer gives this answer".to_owned(),
+        ServedFrom::Unknown { remaining, .. } => format!("answered by {}", either(remaining)),
+        ServedFrom::Rejected { status, .. } => format!("refused with {status}"),
         shown @ (ServedFrom::Cache
         | ServedFrom::CacheConsistent
         | ServedFrom::Snapshot
         | ServedFrom::Etcd
-        | ServedFrom::Proxied) => format!("{shown} answered"),
+        | ServedFrom::Proxied) => format!("answered by {shown}"),
     };
-    format!("{predicted} was predicted by {}, and {shown}", verdict.rule)
+    format!("verdict corrected: {shown} (predicted: {predicted}, {})", verdict.rule)
 }
 
 /// Details beside the layer: the remaining layers and the reason, the status of a refusal, or the prediction that was wrong.

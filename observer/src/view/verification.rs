@@ -44,7 +44,7 @@ pub fn verification_text(verification: &Verification, colour: Colour) -> Printab
 }
 
 fn heading(verification: &Verification, colour: Colour) -> Printable {
-    let quiet = if verification.chosen { " (quiet: nobody else read it)" } else { "" };
+    let quiet = if verification.chosen { " (idle: no other client reads it)" } else { "" };
     let title = format!("API server {} · resource {}{quiet}", verification.server_version, verification.resource);
     let asked = counted(u64::from(verification.requests), "request");
     let mut out = colour.paint(Tone::Heading, &title);
@@ -126,18 +126,22 @@ fn counters(moved: Counters) -> String {
 
 /// The requests of others during an attempt.
 fn disturbance(attempt: &Attempt) -> String {
-    let others = attempt.others.filter(|others| *others > 0).map(|others| format!(" · {others} requests of others"));
-    let control =
-        attempt.control.filter(|control| !control.is_still()).map(|control| format!(" · without us: {}", counters(control)));
+    let others = attempt.others.filter(|others| *others > 0).map(|others| format!(" · {others} requests of other clients"));
+    let control = attempt
+        .control
+        .filter(|control| !control.is_still())
+        .map(|control| format!(" · without our request: {}", counters(control)));
     others.into_iter().chain(control).collect()
 }
 
 fn summary(verification: &Verification) -> String {
     let tally = verification.tally;
     let mut words = vec![format!("{} agree", tally.agree), format!("{} disagree", tally.disagree)];
-    let further = [(tally.noisy, "noisy: others read, too"), (tally.not_provoked, "not provoked")];
+    let further = [(tally.noisy, "noisy (other clients read it, too)"), (tally.not_provoked, "not provoked")];
     if tally.undecided > 0 {
-        words.push(format!("{} of those that agree could not have come out otherwise", tally.undecided));
+        let agreements = counted(u64::try_from(tally.undecided).unwrap_or(u64::MAX), "agreement");
+        let prove = if tally.undecided == 1 { "proves" } else { "prove" };
+        words.push(format!("{agreements} {prove} nothing (any answer would have agreed)"));
     }
     words.extend(further.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
     let shapes = counted(u64::try_from(tally.shapes).unwrap_or(u64::MAX), "shape");

@@ -137,7 +137,7 @@ pub(super) const READ: &[Run] = &[
         shows: "did not change",
         arguments: &["read", "@left/exec-capture", "--against", "@left/exec-capture", "--format", "text", "--max-memory", "64MiB"],
     },
-    Run { name: "read what is no capture", shows: "not a capture of watchtap", arguments: &["read", "@given/kubeconfig"] },
+    Run { name: "read what is no capture", shows: "not a watchtap capture", arguments: &["read", "@given/kubeconfig"] },
 ];
 /// Runs without a server.
 pub(super) const ALONE: &[Run] = &[

@@ -17,7 +17,7 @@ pub enum QuestionError {
         status: StatusCode,
     },
     /// The answer is not HTTP, or was interrupted.
-    #[error("asking for {path} failed: {error}")]
+    #[error("GET {path} failed: {error}")]
     Http {
         /// The path of the request.
         path: String,

@@ -37,8 +37,8 @@ pub enum UpstreamError {
     },
     /// Our side had no descriptor for the connection until the time was up.
     #[error(
-        "there was no descriptor for a connection to {endpoint}: {detail}; raise that limit, with `ulimit -n` before the start, or the \
-         system's fs.file-max"
+        "no file descriptor for a connection to {endpoint}: {detail}; raise that limit (`ulimit -n` before the start, or \
+         fs.file-max)"
     )]
     NoDescriptor {
         /// `host:port`.
@@ -68,15 +68,15 @@ pub enum UpstreamError {
         detail: String,
     },
     /// The connection ended before or during the TLS handshake.
-    #[error("{endpoint} closed the connection before the TLS handshake was done; is the API server restarting?")]
+    #[error("{endpoint} closed the connection during the TLS handshake; is the API server restarting?")]
     Closed {
         /// `host:port`.
         endpoint: String,
     },
     /// A forward proxy in between did not connect us to the API server.
     #[error(
-        "the proxy {proxy} did not connect us to {endpoint}: {fault}; check `proxy-url` of the kubeconfig's cluster, or HTTPS_PROXY and \
-         NO_PROXY"
+        "the proxy {proxy} did not connect to {endpoint}: {fault}; check `proxy-url` of the kubeconfig's cluster, or HTTPS_PROXY \
+         and NO_PROXY"
     )]
     ForwardProxy {
         /// The proxy's address, without user name and password.
@@ -92,7 +92,7 @@ pub enum UpstreamError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ForwardProxyFault {
     /// It requires credentials, or rejects ours: HTTP status 407 or the SOCKS equivalent.
-    #[error("it asks for another user name and password ({answer})")]
+    #[error("it rejected the user name and password ({answer})")]
     Authentication {
         /// HTTP status and reason, or the SOCKS error.
         answer: String,
@@ -113,7 +113,7 @@ pub enum ForwardProxyFault {
         seconds: u64,
     },
     /// Its answer does not follow the protocol of its address.
-    #[error("its answer is none of a proxy that speaks {protocol}")]
+    #[error("its reply is not valid {protocol}")]
     Garbled {
         /// The expected protocol.
         protocol: &'static str,

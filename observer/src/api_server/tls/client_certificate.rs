@@ -33,7 +33,7 @@ impl ClientCertificate {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| TlsConfigError::Pem { what: "`client-certificate`", detail: error.to_string() })?;
         let Some(certificate) = chain.first() else {
-            return Err(TlsConfigError::Pem { what: "`client-certificate`", detail: "there is no certificate in it".to_owned() });
+            return Err(TlsConfigError::Pem { what: "`client-certificate`", detail: "it contains no certificate".to_owned() });
         };
         let key = PrivateKeyDer::from_pem_slice(&self.key_pem)
             .map_err(|error| TlsConfigError::Pem { what: "`client-key`", detail: error.to_string() })?;

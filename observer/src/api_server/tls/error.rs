@@ -6,10 +6,10 @@ use observer_pki::AuthorityError;
 #[derive(Debug, thiserror::Error)]
 pub enum TlsConfigError {
     /// The cluster's CA contains no usable certificate.
-    #[error("the cluster's CA holds no usable certificate; check `certificate-authority` or `certificate-authority-data`")]
+    #[error("the cluster's CA contains no usable certificate; check `certificate-authority` or `certificate-authority-data`")]
     NoRoots,
     /// The system's trust store holds no usable certificate.
-    #[error("the system's trust store is empty or unreadable; give `certificate-authority` in the kubeconfig")]
+    #[error("the system's trust store is empty or unreadable; set `certificate-authority` in the kubeconfig")]
     NoNativeRoots,
     /// Invalid PEM.
     #[error("{what} is not valid PEM: {detail}")]
@@ -20,22 +20,22 @@ pub enum TlsConfigError {
         detail: String,
     },
     /// `client-certificate` is not an X.509 certificate.
-    #[error("`client-certificate` is no X.509 certificate: {detail}")]
+    #[error("`client-certificate` is not an X.509 certificate: {detail}")]
     ClientCertificate {
         /// The parser's message.
         detail: String,
     },
     /// The key has an unknown kind, or is broken.
-    #[error("`client-key` cannot be used: {detail}; it can be an RSA, ECDSA or Ed25519 key without a passphrase")]
+    #[error("`client-key` cannot be used: {detail}; use an RSA, ECDSA or Ed25519 key without a passphrase")]
     ClientKey {
         /// The library's message.
         detail: String,
     },
     /// Certificate and key are valid, but do not match.
-    #[error("`client-certificate` and `client-key` do not belong together: the key is of another certificate")]
+    #[error("`client-certificate` and `client-key` do not match: the key belongs to another certificate")]
     KeyOfAnotherCertificate,
     /// Neither a DNS name nor an IP address.
-    #[error("`{name}` is no valid server name; check `server` and `tls-server-name` of the kubeconfig's cluster")]
+    #[error("`{name}` is not a valid server name; check `server` and `tls-server-name` of the kubeconfig's cluster")]
     ServerName {
         /// The name as configured.
         name: String,

@@ -147,10 +147,10 @@ mod tests {
 
         check(&UpstreamTrust::Authorities(Vec::new()), "localhost", None, "certificate-authority");
         check(&UpstreamTrust::Authorities(b"-----BEGIN CERTIFICATE-----\n?".to_vec()), "localhost", None, "certificate-authority");
-        check(&trust, "no such name", None, "`no such name` is no valid server name");
+        check(&trust, "no such name", None, "`no such name` is not a valid server name");
         check(&trust, "localhost", Some(&certificate("", &one.key_pem)), "`client-certificate`");
         check(&trust, "localhost", Some(&certificate(&one.certificate_pem, "")), "`client-key`");
-        check(&trust, "localhost", Some(&certificate(&one.certificate_pem, &other.key_pem)), "belong together");
+        check(&trust, "localhost", Some(&certificate(&one.certificate_pem, &other.key_pem)), "do not match");
         assert!(UpstreamTls::new(&trust, "::1", Some(&certificate(&one.certificate_pem, &one.key_pem))).is_ok());
     }
 

@@ -42,7 +42,7 @@ impl ApiServerFlags {
             (Ok(current), _) => Ok(vec![ObservedServer::of_context(current)?]),
             (Err(error), Some(service)) if self.may_lack(&error) => Ok(vec![ObservedServer::in_pod(service)?]),
             (Err(error), None) if self.may_lack(&error) => Err(error.context(
-                "no API server to look for: give --api-server HOST:PORT, or on a node --kubeconfig /etc/kubernetes/kubelet.conf",
+                "no API server to observe: pass --api-server HOST:PORT, or on a node --kubeconfig /etc/kubernetes/kubelet.conf",
             )),
             (Err(error), _) => Err(error),
         }
@@ -73,7 +73,8 @@ fn host_and_port(text: &str) -> Result<UpstreamEndpoint, String> {
 /// A note that a server's certificate cannot be verified.
 pub(crate) fn unverified(server: &ObservedServer) -> String {
     format!(
-        "nobody vouches here for {}: it is believed what it says of its version; a kubeconfig that leads to it, or --server-version, mends that",
+        "cannot verify {}; trusting its reported version. To avoid that, pass a kubeconfig with this address, or \
+         --server-version",
         server.name()
     )
 }

@@ -56,7 +56,7 @@ impl BudgetFiles {
     /// Judges a run, and writes the budget that it just keeps. Fails if the run was not observed to its end.
     pub(crate) fn judge(self, outcome: &Outcome) -> Result<Option<BudgetKept>> {
         let is_asked = self.budget.is_some() || self.write.is_some();
-        ensure!(outcome.is_whole || !is_asked, "observing failed, so it is not known what the run cost");
+        ensure!(outcome.is_whole || !is_asked, "observing failed, so the cost of the run is unknown");
         let usage = Usage::of(&outcome.snapshot);
         if let Some(mut file) = self.write {
             let text = json(&Budget::just_kept_by(&usage))?;
@@ -75,11 +75,12 @@ fn what_is_wrong(error: &serde_json::Error) -> String {
             let limits: Vec<String> = Quantity::ALL.iter().filter_map(|quantity| serde_json::to_string(quantity).ok()).collect();
             let limits = limits.join(", ").replace('"', "");
             format!(
-                "{place} has another word or value than schema, total, resources, other_resources, and in these {limits}, each a whole number (docs/budget.md)"
+                "{place} has an unexpected key or value. Allowed are schema, total, resources and other_resources; within the \
+                 last three: {limits}, each an integer (docs/budget.md)"
             )
         }
         Category::Syntax | Category::Eof | Category::Io => {
-            format!("{place} is not JSON; --write-budget makes one from a run (docs/budget.md)")
+            format!("{place} is not JSON; --write-budget creates a budget from a run (docs/budget.md)")
         }
     }
 }
@@ -90,8 +91,9 @@ fn read(path: &Path) -> Result<Budget> {
     let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
     file.take(MAX_BUDGET + 1).read_to_string(&mut text).with_context(|| format!("cannot read {shown}"))?;
     ensure!(text.len() as u64 <= MAX_BUDGET, "{shown} is longer than a budget can be ({MAX_BUDGET} bytes)");
-    let budget: Budget = serde_json::from_str(&text).map_err(|error| anyhow!("{shown} is no budget: {}", what_is_wrong(&error)))?;
+    let budget: Budget =
+        serde_json::from_str(&text).map_err(|error| anyhow!("{shown} is not a budget: {}", what_is_wrong(&error)))?;
     let (schema, known) = (&budget.schema, Budget::SCHEMA);
-    ensure!(schema == known, "{shown} is of another schema than {known:?}, which this watchtap reads");
+    ensure!(schema == known, "{shown} has another schema; this watchtap reads {known:?}");
     Ok(budget)
 }

@@ -28,8 +28,8 @@ impl FromStr for ByteSize {
     fn from_str(text: &str) -> Result<Self> {
         let found = UNITS.iter().find_map(|(name, unit)| text.strip_suffix(name).map(|number| (number.trim_end(), *unit)));
         let (number, unit) = found.unwrap_or((text, 1));
-        let number: u64 = number.parse().ok().context("a size is a whole number with a unit, such as 64MiB or 500kB")?;
-        let bytes = number.checked_mul(unit).context("a size beyond 16 EiB")?;
+        let number: u64 = number.parse().ok().context("a size is an integer with a unit, such as 64MiB or 500kB")?;
+        let bytes = number.checked_mul(unit).context("a size above 16 EiB")?;
         if bytes < LEAST {
             bail!("a size below 64KiB");
         }

@@ -26,8 +26,8 @@ pub(crate) struct ProbeFlags {
     #[arg(long = "cgroup", value_name = "PATH")]
     cgroups: Vec<PathBuf>,
 
-    /// A program or library to exclude, by its path or its name; libraries that such a program uses are probed all the same;
-    /// may be given several times
+    /// Exclude a program or library, by its path or its name. The libraries of an excluded program are still probed; may be given
+    /// several times
     #[arg(long, value_name = "PATH|NAME")]
     exclude: Vec<String>,
 
@@ -64,14 +64,14 @@ impl ProbeFlags {
     /// Describes the processes to probe.
     pub(crate) fn whose(&self) -> String {
         let processes = self.processes.iter().map(|process| format!("process {process}"));
-        let names = self.names.iter().map(|name| format!("processes called {name}"));
+        let names = self.names.iter().map(|name| format!("processes named {name}"));
         let cgroups = self.cgroups.iter().map(|cgroup| format!("processes in {}", cgroup.display()));
         let chosen: Vec<String> = processes.chain(names).chain(cgroups).collect();
         let whose = match chosen.as_slice() {
-            [] => "all processes are looked at, those that are started later too".to_owned(),
-            chosen => format!("only {} {} looked at", chosen.join(", "), if self.is_one() { "is" } else { "are" }),
+            [] => "all processes are probed, including those that start later".to_owned(),
+            chosen => format!("only {} {} probed", chosen.join(", "), if self.is_one() { "is" } else { "are" }),
         };
-        if self.server_ends { format!("{whose}; the API server's own end counts as well") } else { whose }
+        if self.server_ends { format!("{whose}; the API server's own end, too") } else { whose }
     }
 
     fn is_one(&self) -> bool {
@@ -100,16 +100,13 @@ mod tests {
     #[test]
     fn whose_connections_are_read_is_said_in_words() {
         for (arguments, expected) in [
-            (&[][..], "all processes are looked at, those that are started later too"),
-            (&["--pid", "7"], "only process 7 is looked at"),
+            (&[][..], "all processes are probed, including those that start later"),
+            (&["--pid", "7"], "only process 7 is probed"),
             (
                 &["--pid", "7", "--comm", "kubelet", "--cgroup", "/a"],
-                "only process 7, processes called kubelet, processes in /a are looked at",
+                "only process 7, processes named kubelet, processes in /a are probed",
             ),
-            (
-                &["--server-ends", "--comm", "kubelet"],
-                "only processes called kubelet are looked at; the API server's own end counts as well",
-            ),
+            (&["--server-ends", "--comm", "kubelet"], "only processes named kubelet are probed; the API server's own end, too"),
         ] {
             let line = Line::parse_from([&["probe"], arguments].concat());
             assert_eq!(line.flags.whose(), expected);

@@ -43,10 +43,10 @@ impl FromStr for GateFlag {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (name, value) = text.split_once('=').context("a gate is given as NAME=true or NAME=false")?;
+        let (name, value) = text.split_once('=').context("expected NAME=true or NAME=false")?;
         let gate = name.parse::<Gate>().ok().with_context(|| {
             let known: Vec<&str> = Gate::ALL.iter().map(|gate| gate.as_str()).collect();
-            format!("no rule depends on a gate `{name}`; those that matter are {}", known.join(", "))
+            format!("no rule depends on a gate `{name}`; use one of {}", known.join(", "))
         })?;
         let on = match value {
             "true" => true,

@@ -8,7 +8,7 @@ const SERVER: &str = "server: 'https://a:6443'";
 fn wrong_types_of_the_lists() {
     refuses("clusters: 5", "~/config: clusters: expected a list but found a number");
     refuses("users: {name: u}", "~/config: users: expected a list but found fields");
-    refuses("contexts: [5]", "~/config: contexts[0]: expected a name and what it stands for but found a number");
+    refuses("contexts: [5]", "~/config: contexts[0]: expected a name and its entry but found a number");
     refuses(
         "contexts: [{name: a}, {name: 2024}]",
         "~/config: contexts[1].name: expected a string but found a number; write it in quotes",
@@ -95,27 +95,27 @@ fn a_context_in_another_file_names_what_no_file_has() {
 fn addresses_that_cannot_be_used() {
     refuses(
         &config("", ""),
-        "~/config: clusters[0].cluster.server: missing; write the API server's address there, as https://HOST:PORT",
+        "~/config: clusters[0].cluster.server: missing; write the API server's address there, such as https://HOST:PORT",
     );
     refuses(
         &config("", "").replace("cluster: {}", "cluster: null"),
-        "~/config: clusters[0].cluster.server: missing; write the API server's address there, as https://HOST:PORT",
+        "~/config: clusters[0].cluster.server: missing; write the API server's address there, such as https://HOST:PORT",
     );
     refuses(
         &config("server: ''", ""),
-        "~/config: clusters[0].cluster.server: missing; write the API server's address there, as https://HOST:PORT",
+        "~/config: clusters[0].cluster.server: missing; write the API server's address there, such as https://HOST:PORT",
     );
     refuses(
         &config("server: 'http://localhost:8080'", ""),
-        r#"~/config: clusters[0].cluster.server: cluster "c" is reached by plain http, and watchtap passes on TLS connections only; use the API server's https address"#,
+        r#"~/config: clusters[0].cluster.server: cluster "c" uses plain http, and watchtap forwards TLS connections only; use the API server's https address"#,
     );
     refuses(
         &config("server: 'localhost:8080'", ""),
-        r#"~/config: clusters[0].cluster.server: cluster "c" is reached by plain http, and watchtap passes on TLS connections only; use the API server's https address"#,
+        r#"~/config: clusters[0].cluster.server: cluster "c" uses plain http, and watchtap forwards TLS connections only; use the API server's https address"#,
     );
     refuses(
         &config("server: 'unix:///run/api'", ""),
-        r#"~/config: clusters[0].cluster.server: "unix" is no scheme of an API server; write it as https://HOST:PORT"#,
+        r#"~/config: clusters[0].cluster.server: "unix" is not a scheme of an API server; write it as https://HOST:PORT"#,
     );
     refuses(
         &config("server: 'https://'", ""),
@@ -131,11 +131,11 @@ fn addresses_that_cannot_be_used() {
     );
     refuses(
         &config("server: 'https://me:s3cret@a'", ""),
-        "~/config: clusters[0].cluster.server: a user name in the address is not supported, put it into the user entry; write it as https://HOST:PORT",
+        "~/config: clusters[0].cluster.server: a user name in the address is not supported; put it into the user entry; write it as https://HOST:PORT",
     );
     refuses(
         &config("server: 'https://a..b'", ""),
-        "~/config: clusters[0].cluster.server: the host is neither a name nor an address; write it as https://HOST:PORT",
+        "~/config: clusters[0].cluster.server: the host is neither a name nor an IP address; write it as https://HOST:PORT",
     );
     refuses(
         &config("server: 'https://a', tls-server-name: 'no name'", ""),
@@ -152,31 +152,31 @@ fn certificates_that_cannot_be_used() {
     let certificate = format!("client-certificate-data: {}", certificate_data());
     refuses(
         &config(&format!("{SERVER}, certificate-authority: absent"), ""),
-        "~/config: clusters[0].cluster.certificate-authority: cannot read ~/absent: No such file or directory (os error 2); correct the path, or what stands in its way",
+        "~/config: clusters[0].cluster.certificate-authority: cannot read ~/absent: No such file or directory (os error 2); correct the path or its permissions",
     );
     refuses(
         &config(&format!("{SERVER}, certificate-authority: ."), ""),
-        "~/config: clusters[0].cluster.certificate-authority: cannot read ~: Is a directory (os error 21); correct the path, or what stands in its way",
+        "~/config: clusters[0].cluster.certificate-authority: cannot read ~: Is a directory (os error 21); correct the path or its permissions",
     );
     refuses(
         &config(&format!("{SERVER}, certificate-authority: pair.key"), ""),
-        "~/config: clusters[0].cluster.certificate-authority: holds no certificate; it takes PEM text",
+        "~/config: clusters[0].cluster.certificate-authority: contains no certificate; it must be PEM text",
     );
     refuses(
         &config(&format!("{SERVER}, certificate-authority-data: '%%'"), ""),
-        "~/config: clusters[0].cluster.certificate-authority-data: not base64; put the PEM text there as `base64 -w0 FILE` prints it",
+        "~/config: clusters[0].cluster.certificate-authority-data: not base64; encode the PEM text with `base64 -w0 FILE`",
     );
     refuses(
         &config(&format!("{SERVER}, certificate-authority-data: aGVsbG8="), ""),
-        "~/config: clusters[0].cluster.certificate-authority-data: holds no certificate; it takes PEM text",
+        "~/config: clusters[0].cluster.certificate-authority-data: contains no certificate; it must be PEM text",
     );
     refuses(
         &config(SERVER, "client-certificate: /absent, client-key: pair.key"),
-        "~/config: users[0].user.client-certificate: cannot read /absent: No such file or directory (os error 2); correct the path, or what stands in its way",
+        "~/config: users[0].user.client-certificate: cannot read /absent: No such file or directory (os error 2); correct the path or its permissions",
     );
     refuses(
         &config(SERVER, &format!("{certificate}, client-key: gone/x")),
-        "~/config: users[0].user.client-key: cannot read ~/gone/x: No such file or directory (os error 2); correct the path, or what stands in its way",
+        "~/config: users[0].user.client-key: cannot read ~/gone/x: No such file or directory (os error 2); correct the path or its permissions",
     );
     refuses(
         &config(SERVER, &certificate),
@@ -184,10 +184,10 @@ fn certificates_that_cannot_be_used() {
     );
     refuses(
         &config(SERVER, &format!("{certificate}, client-key-data: s3cret!")),
-        "~/config: users[0].user.client-key-data: not base64; put the PEM text there as `base64 -w0 FILE` prints it",
+        "~/config: users[0].user.client-key-data: not base64; encode the PEM text with `base64 -w0 FILE`",
     );
     refuses(
         &config(SERVER, &format!("{certificate}, client-key: pair.crt")),
-        "~/config: users[0].user.client-key: holds no private key; it takes PEM text",
+        "~/config: users[0].user.client-key: contains no private key; it must be PEM text",
     );
 }

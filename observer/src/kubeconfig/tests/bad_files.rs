@@ -16,8 +16,7 @@ fn no_file_exists() {
 
 #[test]
 fn nothing_says_where_to_look() {
-    let expected =
-        "no kubeconfig: neither KUBECONFIG nor HOME names a place to look in; set KUBECONFIG to the path of a kubeconfig";
+    let expected = "no kubeconfig: neither KUBECONFIG nor HOME is set; set KUBECONFIG to the path of a kubeconfig";
     fails(&Home::new(), "::", expected);
     assert_eq!(Kubeconfig::load(&Environment::default()).unwrap_err().to_string(), expected);
 }
@@ -78,7 +77,7 @@ fn bytes_that_are_no_text() {
 #[test]
 fn keys_that_no_client_could_read_back() {
     let text = |key: &str| format!("users:\n- name: u\n  user:\n    ? {key}\n    : x\n");
-    let what = "~/config: has a key of 1025 characters, more than the 1024 that YAML can hold on one line; set KUBECONFIG to the path of a \
+    let what = "~/config: has a key of 1025 characters; YAML allows 1024 on one line; set KUBECONFIG to the path of a \
                 kubeconfig";
     refuses(&text(&"k".repeat(1_023)), what);
     let fits = Home::with_config(&text(&"k".repeat(1_022)));
@@ -113,15 +112,15 @@ fn text_that_is_no_yaml() {
 
 #[test]
 fn yaml_of_something_else() {
-    refuses("- a\n- b\n", "~/config: holds a list, not a kubeconfig; set KUBECONFIG to the path of a kubeconfig");
-    refuses("just words", "~/config: holds a string, not a kubeconfig; set KUBECONFIG to the path of a kubeconfig");
+    refuses("- a\n- b\n", "~/config: contains a list, not a kubeconfig; set KUBECONFIG to the path of a kubeconfig");
+    refuses("just words", "~/config: contains a string, not a kubeconfig; set KUBECONFIG to the path of a kubeconfig");
     refuses(
         "apiVersion: v1\nkind: Pod\n",
-        r#"~/config: kind is "Pod", which a kubeconfig's is not; set KUBECONFIG to the path of a kubeconfig"#,
+        r#"~/config: kind is "Pod", which is not valid in a kubeconfig; set KUBECONFIG to the path of a kubeconfig"#,
     );
     refuses(
         "apiVersion: apps/v1\nkind: Deployment\n",
-        r#"~/config: apiVersion is "apps/v1", which a kubeconfig's is not; set KUBECONFIG to the path of a kubeconfig"#,
+        r#"~/config: apiVersion is "apps/v1", which is not valid in a kubeconfig; set KUBECONFIG to the path of a kubeconfig"#,
     );
     refuses("apiVersion: 1\n", r#"~/config: apiVersion: expected "v1" but found a number"#);
 }

@@ -39,7 +39,7 @@ fn it_is_gone_when_dropped_and_when_removed() {
 #[test]
 fn an_unusable_runtime_directory_is_passed_over() {
     let place = tempfile::tempdir().unwrap();
-    for (unusable, said) in [("relative", "is no absolute path"), ("/absent/folder", "cannot be used"), ("", "")] {
+    for (unusable, said) in [("relative", "is not an absolute path"), ("/absent/folder", "cannot be used"), ("", "")] {
         let folder = RunFolder::create(Some(Path::new(unusable)), place.path()).unwrap();
         assert!(folder.path().starts_with(place.path()));
         let why = folder.passed_over().map_or_else(String::new, ToString::to_string);

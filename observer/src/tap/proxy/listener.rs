@@ -114,10 +114,11 @@ impl Listener {
         self.shortage_reported = Some(Instant::now());
         match shortage {
             Shortage::Descriptors => tracing::warn!(
-                "new clients wait until a connection ends: each takes two descriptors, and this process may have {} (see ulimit -Hn)",
+                "new clients wait until a connection closes: each takes two file descriptors, and this process may open {} (see \
+                 ulimit -Hn)",
                 self.shared.descriptors.limit()
             ),
-            Shortage::System(error) => tracing::warn!(%error, "new clients wait: the system does not let them in"),
+            Shortage::System(error) => tracing::warn!(%error, "new clients wait: the system cannot accept them"),
         }
     }
 
@@ -161,7 +162,7 @@ impl Listener {
         match self.port.listen() {
             Ok(()) => self.probe.rest(),
             Err(error) => {
-                tracing::warn!(%error, "upstream accepts again, and we cannot listen yet");
+                tracing::warn!(%error, "the API server accepts connections again, but our port cannot listen yet");
                 self.probe.retry();
             }
         }
@@ -181,7 +182,7 @@ impl Listener {
     fn connection_over(&self, joined: Result<(), JoinError>) {
         if let Err(error) = joined {
             self.shared.counters.faults.add(1);
-            tracing::error!(%error, "a connection was reset for a fault of ours");
+            tracing::error!(%error, "a connection was reset because of an internal error; please report it");
         }
     }
 }

@@ -167,7 +167,7 @@ impl Port {
                 u64::from(next) + reset_pending(&listener)
             }
             Err(error) => {
-                tracing::warn!(%error, "clients that were waiting are reset uncounted");
+                tracing::warn!(%error, "waiting clients are reset without being counted");
                 u64::from(next)
             }
         }
@@ -236,7 +236,7 @@ fn ignore_newcomers(listener: &StdTcpListener) {
         SockFilter::new(RETURN, 0, 0, u32::MAX),
     ];
     if let Err(error) = SockRef::from(listener).attach_filter(&DROP_SYNS) {
-        tracing::debug!(%error, "a client that connects in this instant is reset uncounted");
+        tracing::debug!(%error, "a client that connects at this instant is reset without being counted");
     }
 }
 

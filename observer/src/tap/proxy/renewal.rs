@@ -87,8 +87,8 @@ impl State {
         if let Some(fault) = fault.as_deref().filter(|fault| self.fault.as_deref() != Some(*fault)) {
             tracing::warn!(
                 listener = %shared.address,
-                "the kubeconfig's certificates cannot be read again: {fault}; connections continue with those of before, and the files are \
-                 read again for the next client"
+                "cannot reread the kubeconfig's certificates: {fault}. Connections use the previous ones; the files are read \
+                 again for the next client"
             );
         }
         self.fault = fault;

@@ -69,8 +69,8 @@ impl Shared {
         if self.counters.certificates_refused.add_to(1) == 0 {
             tracing::warn!(
                 listener = %self.address,
-                "refused a client that shows a client certificate, which cannot be passed on: choose a context of that certificate's user \
-                 instead of --user or --client-certificate"
+                "refused a client that presents a client certificate, which cannot be forwarded: choose a context of that \
+                 certificate's user instead of --user or --client-certificate"
             );
         }
     }
@@ -80,8 +80,8 @@ impl Shared {
         if self.counters.certificates_missing.add_to(1) == 0 {
             tracing::warn!(
                 listener = %self.address,
-                "refused a client that shows no client certificate, at the listener of a user who has one: choose a context of the client's \
-                 own user instead of --user"
+                "refused a client that presents no client certificate at the listener of a user who has one: choose a context of \
+                 the client's own user instead of --user"
             );
         }
     }

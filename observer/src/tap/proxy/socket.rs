@@ -50,7 +50,7 @@ pub(super) fn prepare(tcp: &TcpStream) -> io::Result<()> {
 #[cfg(target_os = "linux")]
 pub(super) fn limit_last_word(tcp: &TcpStream) {
     if let Err(error) = SockRef::from(tcp).set_tcp_user_timeout(Some(LAST_WORD)) {
-        tracing::debug!(%error, "a peer that is gone is given up later");
+        tracing::debug!(%error, "a vanished peer is detected later");
     }
 }
 

@@ -82,8 +82,8 @@ fn verdicts(snapshot: &Snapshot, sheet: &mut Sheet) {
 
 fn missed(missed: &Missed, sheet: &mut Sheet) {
     let lists = [
-        ("NOT SEEN", not_seen(missed)),
-        ("NOT UNDERSTOOD", not_understood(missed)),
+        ("NOT OBSERVED", not_seen(missed)),
+        ("UNPARSED", not_understood(missed)),
         ("DROPPED", dropped(missed)),
         ("NOT SHOWN", not_shown(missed)),
     ];
@@ -105,7 +105,7 @@ fn missed(missed: &Missed, sheet: &mut Sheet) {
         sheet.say(Tone::Bad, &unrecorded(span));
     }
     if !missed.capture_ended.is_empty() {
-        sheet.say(Tone::Bad, &format!("the capture of this run ended early: {}", missed.capture_ended));
+        sheet.say(Tone::Bad, &format!("stopped writing the capture of this run: {}", missed.capture_ended));
     }
 }
 
@@ -114,20 +114,20 @@ pub(super) fn dropped(missed: &Missed) -> Vec<String> {
     let reflectors = missed.reflectors;
     numbered(&[
         (missed.reflectors_not_shown, "reflectors beyond the rows of the table"),
-        (reflectors.forgotten, "reflectors forgotten for others"),
-        (reflectors.requests, "requests of reflectors for which there was no room"),
-        (reflectors.thinned, "times half of the versions of a reflector's objects, so that its spurious updates are estimated"),
-        (reflectors.own_writes, "own writes, or times of those of a client, that were forgotten for others"),
-        (reflectors.rate_limits, "clients whose own limit of requests a second may not be found"),
-        (missed.upstreams_dropped, "connections to API servers beyond those that are told apart"),
+        (reflectors.forgotten, "reflectors forgotten to make room"),
+        (reflectors.requests, "requests of reflectors beyond the limit"),
+        (reflectors.thinned, "times half of a reflector's object versions; its spurious updates are estimates"),
+        (reflectors.own_writes, "own writes of clients, or their times, forgotten to make room"),
+        (reflectors.rate_limits, "clients whose own rate limit may not be detected"),
+        (missed.upstreams_dropped, "connections to API servers beyond the limit"),
     ])
 }
 
 /// Data that the rows include, but that is no longer shown one by one.
 fn not_shown(missed: &Missed) -> Vec<String> {
     numbered(&[
-        (missed.open_not_shown, "requests under way that are not among the single ones"),
-        (missed.records_dropped, "finished requests that are no longer among the single ones"),
+        (missed.open_not_shown, "open requests that are not shown individually"),
+        (missed.records_dropped, "finished requests that are no longer shown individually"),
     ])
 }
 

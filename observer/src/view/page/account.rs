@@ -1,7 +1,7 @@
 //! The selected row in sentences: the evidence, the cause, and the change to make.
 
 use observer_core::observer::{Finding, Snapshot};
-use observer_core::reflector::{ReflectorId, ReflectorRow};
+use observer_core::reflector::{ReflectorId, ReflectorRow, cause_label};
 use observer_core::routing;
 use observer_core::storm::StormRecord;
 
@@ -74,7 +74,8 @@ fn of_requests(row: RequestRow<'_>) -> Vec<Sentence> {
 }
 
 fn of_storm(storm: &StormRecord) -> Vec<Sentence> {
-    let causes: Vec<String> = storm.causes.iter().map(|(cause, number)| format!("{} × {cause}", count(*number))).collect();
+    let causes: Vec<String> =
+        storm.causes.iter().map(|(cause, number)| format!("{} × {}", count(*number), cause_label(cause))).collect();
     let (reflectors, clients) = (counted(storm.reflectors, "reflector"), counted(storm.clients, "client"));
     let (items, spurious) = (counted(storm.items, "item"), count(storm.repeated));
     let cost = format!(

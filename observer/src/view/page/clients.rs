@@ -130,7 +130,7 @@ pub(super) fn identity(row: &ReflectorRow) -> String {
         Some(Identity::ServiceAccount { namespace, name }) => format!("{namespace}/{name}"),
         Some(Identity::Subject { subject }) => subject.clone(),
         Some(Identity::Bearer) => "opaque bearer token".to_owned(),
-        Some(Identity::OtherScheme) => "a credential that is no token".to_owned(),
+        Some(Identity::OtherScheme) => "credential other than a token".to_owned(),
     }
 }
 

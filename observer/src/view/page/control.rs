@@ -118,7 +118,7 @@ impl Page {
         let (by, _) = self.table().order.sorted();
         self.message = match by.and_then(|column| columns.get(column)) {
             Some(column) => format!("sorted by {}", column.heading),
-            None => "sorted as it came: the worst first".to_owned(),
+            None => "default order: the worst first".to_owned(),
         };
     }
 
@@ -173,7 +173,7 @@ impl Page {
         let text: Vec<String> = words.map(|(key, text)| format!("{}:{text}", key.as_str())).collect();
         match Filter::parse(&text.join(" ")) {
             Ok(filter) if !filter.is_empty() => self.filter = filter,
-            Ok(_) => "this row names no client and no resource to filter on".clone_into(&mut self.message),
+            Ok(_) => "this row has no client and no resource to filter by".clone_into(&mut self.message),
             Err(problem) => self.message = problem,
         }
     }
@@ -194,7 +194,7 @@ impl Page {
     }
 
     fn command(&self, key: &RowKey) -> Result<String, String> {
-        let gone = "this is no longer among what is kept";
+        let gone = "watchtap no longer has this";
         match key {
             RowKey::Reflector(id) => {
                 let row = self.shown.reflectors.iter().find(|row| row.reflector == *id).ok_or(gone)?;
@@ -205,7 +205,7 @@ impl Page {
                 raw::of_requests(row, &self.shown)
             }
             RowKey::Storm(_) | RowKey::Client(_) | RowKey::Finding(_) => {
-                Err("only a list or a watch is asked again: tabs 1 and 2 have them".to_owned())
+                Err("only lists and watches can be repeated: see tabs 1 and 2".to_owned())
             }
         }
     }

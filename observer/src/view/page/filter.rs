@@ -97,7 +97,7 @@ impl Word {
         let Some((name, text)) = word.split_once(':') else { return Ok(plain(word)) };
         let Some(key) = FilterKey::of(name) else {
             let known: Vec<&str> = FilterKey::ALL.into_iter().map(FilterKey::as_str).collect();
-            return Err(format!("no filter is called {name}: there are {} (or write \"{word}\")", known.join(", ")));
+            return Err(format!("no filter is named {name}; use one of {} (or write \"{word}\")", known.join(", ")));
         };
         Ok(Self { key: Some(key), text: text.to_lowercase() })
     }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_told_with_the_known_ones() {
-        let expected = "no filter is called pod: there are client, resource, scope, state, cause, verb, served, rule, kind (or write \"pod:x\")";
+        let expected = "no filter is named pod; use one of client, resource, scope, state, cause, verb, served, rule, kind (or write \"pod:x\")";
         assert_eq!(Filter::parse("client:a pod:x").unwrap_err(), expected);
     }
 

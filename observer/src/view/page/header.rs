@@ -102,7 +102,7 @@ fn missed(missed: &Missed) -> Vec<(Tone, String)> {
         phrases.push((Tone::Bad, failed));
     }
     if !missed.capture_ended.is_empty() {
-        phrases.push((Tone::Bad, format!("the capture ended early: {}", missed.capture_ended)));
+        phrases.push((Tone::Bad, format!("stopped writing the capture: {}", missed.capture_ended)));
     }
     phrases
 }

@@ -35,7 +35,7 @@ impl Page {
         let mut canvas = Canvas::new(frame.buffer_mut(), self.colour);
         let (width, height) = (canvas.width(), canvas.height());
         if width < SMALLEST.0 || height < SMALLEST.1 {
-            let text = format!("watchtap: {width}×{height} is too small, it takes {}×{} (q quits)", SMALLEST.0, SMALLEST.1);
+            let text = format!("watchtap: {width}×{height} is too small, it needs {}×{} (q quits)", SMALLEST.0, SMALLEST.1);
             canvas.line(0, &Line::of(Tone::Plain, &text));
             return;
         }
@@ -187,8 +187,7 @@ impl Page {
             return None;
         }
         let passed_over = self.filter.passed_over(self.tab.filters());
-        let passed_over =
-            if passed_over.is_empty() { String::new() } else { format!(" (passed over: {})", passed_over.join(", ")) };
+        let passed_over = if passed_over.is_empty() { String::new() } else { format!(" (ignored: {})", passed_over.join(", ")) };
         let (seen, all) = (self.rows_in_sight().len() as u64, self.rows.len() as u64);
         Some(format!("filter {}: {} of {}{passed_over}", self.filter.text(), count(seen), count(all)))
     }

@@ -19,10 +19,12 @@ const CUT_SELECTOR: usize = 1024;
 /// The latest request of a row as a command, or the reason why there is none.
 pub(super) fn of_requests(row: RequestRow<'_>, snapshot: &Snapshot) -> Result<String, String> {
     let verb =
-        row.verb().filter(|verb| matches!(verb, Verb::List | Verb::Watch)).ok_or("only lists and watches are asked again")?;
+        row.verb().filter(|verb| matches!(verb, Verb::List | Verb::Watch)).ok_or("only lists and watches can be repeated")?;
     let same = |record: &&RequestRecord| record.verb == Some(verb) && record.shape == *row.shape();
-    let record =
-        snapshot.requests.iter().rev().find(same).ok_or("none of these requests is among the latest, which are kept one by one")?;
+    let record = snapshot.requests.iter().rev().find(same).ok_or(
+        "none of these requests is among the latest, which are kept \
+            individually",
+    )?;
     command(record)
 }
 
@@ -31,7 +33,7 @@ pub(super) fn of_reflector(row: &ReflectorRow, snapshot: &Snapshot) -> Result<St
     let asked = |list: bool| row.timeline.iter().rev().filter_map(move |moment| exchange(&moment.what, list));
     let record = |exchange| snapshot.requests.iter().find(|record| record.id == exchange);
     let record = asked(true).chain(asked(false)).find_map(record);
-    command(record.ok_or("none of its requests is among the latest, which are kept one by one")?)
+    command(record.ok_or("none of its requests is among the latest, which are kept individually")?)
 }
 
 /// The exchange of a moment that requests a list, or a watch.
@@ -67,9 +69,9 @@ fn command(record: &RequestRecord) -> Result<String, String> {
 
 /// The path of a collection. The core group has no name; in a shape, other groups follow the name of the resource.
 fn path(shape: &Shape, api_version: &str) -> Result<String, String> {
-    let Some(scope) = &shape.scope else { return Err("the request is about no resource".to_owned()) };
+    let Some(scope) = &shape.scope else { return Err("the request has no resource".to_owned()) };
     if shape.resource.contains('/') {
-        return Err(format!("{} is no collection", shape.resource));
+        return Err(format!("{} is not a collection", shape.resource));
     }
     let resource = shape.resource.split('.').next().unwrap_or_default();
     let namespace = match scope {
@@ -83,7 +85,7 @@ fn path(shape: &Shape, api_version: &str) -> Result<String, String> {
 
 fn parameters(verb: Option<Verb>, options: &ListOptions) -> Result<Vec<(&'static str, String)>, String> {
     if options.continue_token != Continue::Unset {
-        return Err("it is a page behind the first, and its token is spent".to_owned());
+        return Err("it is a later page, and its continue token is used up".to_owned());
     }
     if options.undecodable {
         return Err("one of its parameters could not be read".to_owned());
@@ -102,13 +104,13 @@ fn revision(options: &ListOptions) -> Result<Vec<(&'static str, String)>, String
         ResourceVersion::Unset => None,
         ResourceVersion::Any => Some("0".to_owned()),
         ResourceVersion::At(revision) => Some(revision.to_string()),
-        ResourceVersion::Invalid => return Err("its resourceVersion is no number".to_owned()),
+        ResourceVersion::Invalid => return Err("its resourceVersion is not a number".to_owned()),
     };
     let matching = match options.resource_version_match {
         ResourceVersionMatch::Unset => None,
         ResourceVersionMatch::Exact => Some("Exact".to_owned()),
         ResourceVersionMatch::NotOlderThan => Some("NotOlderThan".to_owned()),
-        ResourceVersionMatch::Invalid => return Err("its resourceVersionMatch is none that exists".to_owned()),
+        ResourceVersionMatch::Invalid => return Err("its resourceVersionMatch is unknown".to_owned()),
     };
     let version = version.map(|version| ("resourceVersion", version));
     Ok(version.into_iter().chain(matching.map(|matching| ("resourceVersionMatch", matching))).collect())
@@ -122,7 +124,7 @@ fn selectors(options: &ListOptions) -> Result<Vec<(&'static str, String)>, Strin
     ];
     let given: Vec<_> = given.into_iter().filter(|(_, selector)| !selector.is_empty()).collect();
     if given.iter().any(|(_, selector)| selector.len() >= CUT_SELECTOR) {
-        return Err("its selector is too long to have been kept in whole".to_owned());
+        return Err("its selector was too long to keep completely".to_owned());
     }
     Ok(given.into_iter().map(|(name, selector)| (name, selector.clone())).collect())
 }
@@ -149,8 +151,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_asked_again_says_why() {
-        assert_eq!(path(&shape("pods/log"), "v1").unwrap_err(), "pods/log is no collection");
-        assert_eq!(path(&Shape { scope: None, ..shape("/version") }, "").unwrap_err(), "the request is about no resource");
+        assert_eq!(path(&shape("pods/log"), "v1").unwrap_err(), "pods/log is not a collection");
+        assert_eq!(path(&Shape { scope: None, ..shape("/version") }, "").unwrap_err(), "the request has no resource");
     }
 
     #[test]
@@ -169,10 +171,10 @@ mod tests {
     #[test]
     fn options_that_would_ask_something_else_are_refused() {
         for (query, because) in [
-            ("resourceVersion=abc", "its resourceVersion is no number"),
-            ("resourceVersion=1&resourceVersionMatch=abc", "its resourceVersionMatch is none that exists"),
-            ("continue=abc", "it is a page behind the first, and its token is spent"),
-            (&format!("labelSelector={}", "a".repeat(2_000)), "its selector is too long to have been kept in whole"),
+            ("resourceVersion=abc", "its resourceVersion is not a number"),
+            ("resourceVersion=1&resourceVersionMatch=abc", "its resourceVersionMatch is unknown"),
+            ("continue=abc", "it is a later page, and its continue token is used up"),
+            (&format!("labelSelector={}", "a".repeat(2_000)), "its selector was too long to keep completely"),
         ] {
             assert_eq!(parameters(Some(Verb::List), &ListOptions::parse(query)).unwrap_err(), because);
         }

@@ -2,7 +2,7 @@
 
 use observer_core::exchange::Shape;
 use observer_core::observer::Snapshot;
-use observer_core::reflector::{ReflectorRow, ReflectorState};
+use observer_core::reflector::{ReflectorRow, ReflectorState, cause_label};
 
 use super::column::Column;
 use super::filter::FilterKey;
@@ -66,7 +66,7 @@ pub(super) fn cells(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Cell> {
 /// The cause of the last relist. While no relist is complete, the most frequent cause of attempts.
 fn cause(row: &ReflectorRow) -> String {
     let tried = row.causes.iter().max_by_key(|(_, number)| **number).filter(|_| row.last_relist.is_none());
-    tried.map_or_else(|| following::last_cause(row), |(cause, number)| format!("{} × {cause}", count(*number)))
+    tried.map_or_else(|| following::last_cause(row), |(cause, number)| format!("{} × {}", count(*number), cause_label(cause)))
 }
 
 /// `default/ · labels app=nginx`: a shape without its resource.

@@ -115,14 +115,14 @@ impl Tab {
         let requests = counted(snapshot.totals.requests, "request");
         match self {
             Self::Reflectors | Self::Clients => {
-                format!("Nobody has listed or watched yet, among {requests}. Tab 2 shows what else was asked.")
+                format!("No lists or watches yet, among {requests}. Tab 2 shows the other requests.")
             }
             Self::Requests => format!("No request is over yet; {} under way.", counted(snapshot.totals.open, "request")),
             Self::Storms => {
                 let relists = counted(snapshot.totals.relists, "relist");
-                format!("No storm so far, with {relists}. It is one when many reflectors list again within seconds.")
+                format!("No storm so far, with {relists}. A storm is many reflectors that relist within seconds.")
             }
-            Self::Findings => format!("Nothing to change was found so far, among {requests}. Tab 1 shows who lists and watches."),
+            Self::Findings => format!("No findings so far, among {requests}. Tab 1 shows the clients that list and watch."),
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) ->
     sheet.fact("identity", Tone::Plain, &identity(first));
     sheet.fact("process", Tone::Plain, &process(first));
     container(first, sheet);
-    sheet.section("REFLECTORS   the worst first; tab 1 opens them one by one");
+    sheet.section("REFLECTORS   the worst first; tab 1 opens each");
     let total = sheet.total();
     sheet.line(grid::headings(COLUMNS, total, (None, false)));
     for row in &rows {
@@ -44,7 +44,7 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) ->
         |finding: &&observer_core::observer::Finding| rows.iter().any(|row| finding.reflectors.contains(&row.reflector));
     let mut found = snapshot.findings.iter().filter(is_about_it).peekable();
     if found.peek().is_none() {
-        sheet.say(Tone::Quiet, "nothing to change was found in what was seen of it");
+        sheet.say(Tone::Quiet, "nothing to change");
     }
     for one in found {
         finding::sentences(one, sheet);
@@ -58,7 +58,7 @@ fn own_writes(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) {
     if rows.peek().is_none() {
         return;
     }
-    sheet.section("OWN WRITES   until they came back by its own watches");
+    sheet.section("OWN WRITES   time until its own watches delivered them");
     let total = sheet.total();
     sheet.line(grid::headings(OWN_WRITES, total, (None, false)));
     for row in rows {

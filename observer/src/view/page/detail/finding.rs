@@ -20,7 +20,7 @@ pub(super) fn write(finding: &Finding, sheet: &mut Sheet) {
     sheet.say(Tone::Plain, finding.advice);
     sheet.section("NAME");
     sheet.say(Tone::Plain, &finding.id);
-    sheet.say(Tone::Quiet, "the same in the next run, so that it can be searched for and muted");
+    sheet.say(Tone::Quiet, "stable over runs: for search, and for --mute");
 }
 
 /// The evidence and the advice, as part of another detail.

@@ -39,7 +39,7 @@ fn letter(moment: &Moment, relist: Option<Timestamp>) -> (&'static str, Tone) {
 fn words(moment: &Moment) -> String {
     match &moment.what {
         Happened::ListAsked { resource_version, limit, is_page, .. } => {
-            let what = if *is_page { "asks for the next page" } else { "asks for a list" };
+            let what = if *is_page { "requests the next page" } else { "requests a list" };
             let limit = if *limit > 0 { format!(", limit={limit}") } else { String::new() };
             format!("{what}, {}{limit}", asked_at(*resource_version))
         }
@@ -47,11 +47,11 @@ fn words(moment: &Moment) -> String {
             format!("{} came{}", counted(*items, "item"), at_revision(resource_version))
         }
         Happened::WatchAsked { resource_version, initial_events, .. } => {
-            let initial = if *initial_events { ", with the initial state as events" } else { "" };
-            format!("asks for a watch, {}{initial}", asked_at(*resource_version))
+            let initial = if *initial_events { ", with initial events" } else { "" };
+            format!("requests a watch, {}{initial}", asked_at(*resource_version))
         }
-        Happened::WatchOpened => "the watch is granted".to_owned(),
-        Happened::InitialEventsEnded { items } => format!("{} were the initial state", counted(*items, "event")),
+        Happened::WatchOpened => "the watch begins".to_owned(),
+        Happened::InitialEventsEnded { items } => format!("initial state, {}", counted(*items, "event")),
         Happened::Delivered { events, bookmarks, resource_version, until } => {
             let what = delivered(*events, *bookmarks);
             let revision = resource_version.map_or_else(String::new, |revision| format!(", the newest at RV={revision}"));
@@ -65,13 +65,13 @@ fn words(moment: &Moment) -> String {
         }
         Happened::Stalled { by, .. } => format!("does not read: the API server waits for the {by}"),
         Happened::ReadAgain { after_us } => format!("reads again, after {}", microseconds(*after_us)),
-        Happened::ListBroke => "the list broke off".to_owned(),
+        Happened::ListBroke => "the list was cut off".to_owned(),
         Happened::WatchEnded { end } => format!("the watch {}", end.in_words()),
         Happened::ServerRefused { until: None } => "the API server refuses connections".to_owned(),
         Happened::ServerRefused { until: Some(until) } => {
             format!("the API server refused connections for {}", length(until.since(moment.at)))
         }
-        Happened::OutOfSight => "out of sight: what it did until the next moment is not known".to_owned(),
+        Happened::OutOfSight => "not observed until the next entry".to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A reflector: its identity, its history, the cause and the cost of its last relist, and the change to make.
 
 use observer_core::observer::{Finding, Snapshot};
-use observer_core::reflector::{ClientAge, PollingKind, ReflectorRow, Representation};
+use observer_core::reflector::{ClientAge, PollingKind, ReflectorRow, Representation, cause_label};
 
 use super::container::container;
 use super::{finding, moments, relist};
@@ -35,7 +35,7 @@ fn who(row: &ReflectorRow, sheet: &mut Sheet) {
     let process = if row.process.is_some() { process(row) } else { "unknown (remote, or gone before it was looked up)".to_owned() };
     sheet.fact("process", Tone::Plain, &process);
     container(row, sheet);
-    sheet.fact("asks for", Tone::Plain, &format!("{}: {}", row.shape, representation(row.representation)));
+    sheet.fact("requests", Tone::Plain, &format!("{}: {}", row.shape, representation(row.representation)));
     sheet.fact("client-go age", Tone::Plain, &age(row.age));
 }
 
@@ -51,13 +51,13 @@ const fn representation(representation: Representation) -> &'static str {
 fn age(age: Option<ClientAge>) -> String {
     let (age, because) = match age {
         None => return "not enough requests yet to guess".to_owned(),
-        Some(ClientAge::Until1_17) => ("client-go until 1.17", "it relisted from resourceVersion=0 with a limit"),
-        Some(ClientAge::From1_18) => ("client-go from 1.18 on", "it relisted from its own revision without a limit"),
+        Some(ClientAge::Until1_17) => ("client-go before 1.18", "it relisted at resourceVersion=0 with a limit"),
+        Some(ClientAge::From1_18) => ("client-go 1.18 or later", "it relisted at its own resource version without a limit"),
         Some(ClientAge::WatchList) => {
-            ("client-go from 1.35 on, or from 1.27 on with WatchListClient", "it asks for streaming lists")
+            ("client-go 1.35 or later, or 1.27 or later with WatchListClient", "it requests streaming lists")
         }
     };
-    format!("{age}, by its requests: {because} (other libraries may look alike)")
+    format!("{age}, guessed from its requests: {because} (other libraries may look alike)")
 }
 
 fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
@@ -80,9 +80,9 @@ fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
     }
     if row.stalls > 0 {
         let stalls = [
-            format!("{} all together", microseconds(row.stalled_us)),
+            format!("{} in total", microseconds(row.stalled_us)),
             format!("{} before", counted(row.stalls, "time")),
-            format!("{} ended for it by the server", counted(row.ended_stalled, "watch").replace("watchs", "watches")),
+            format!("{} ended early by the server", counted(row.ended_stalled, "watch").replace("watchs", "watches")),
         ];
         sheet.fact("did not read", Tone::Notable, &stalls.join(" · "));
     }
@@ -114,19 +114,19 @@ fn findings_of<'s>(row: &ReflectorRow, snapshot: &'s Snapshot) -> impl Iterator<
 fn revision(row: &ReflectorRow) -> String {
     let behind = |behind: Option<u64>, what: &str| behind.map(|behind| format!("{} behind the newest {what}", count(behind)));
     let revision = row.resource_version.map_or_else(|| "none yet".to_owned(), |revision| revision.to_string());
-    let behind = [behind(row.behind, "seen of its resource"), behind(row.behind_store, "seen in its etcd")];
+    let behind = [behind(row.behind, "observed of its resource"), behind(row.behind_store, "observed in its etcd")];
     [revision].into_iter().chain(behind.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 
 fn time_line(row: &ReflectorRow, sheet: &mut Sheet) {
     sheet.section(
-        "TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? out of sight",
+        "TIME LINE   L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed",
     );
     if row.timeline_dropped > 0 {
-        sheet.say(Tone::Quiet, &format!("{} before are not kept", counted(row.timeline_dropped, "moment")));
+        sheet.say(Tone::Quiet, &format!("{} before these are not kept", counted(row.timeline_dropped, "moment")));
     }
     if row.timeline.is_empty() {
-        sheet.say(Tone::Quiet, "nothing was seen of it yet");
+        sheet.say(Tone::Quiet, "nothing observed yet");
     }
     moments::write(&row.timeline, row.last_relist.as_ref().map(|list| list.at), sheet);
 }
@@ -136,7 +136,7 @@ fn cost(row: &ReflectorRow, sheet: &mut Sheet) {
     let lists = [
         counted(row.list_requests, "request"),
         counted(row.items, "item"),
-        format!("{} in the last whole list", bytes(row.last_list_bytes)),
+        format!("{} in the last complete list", bytes(row.last_list_bytes)),
         counted(row.relists, "relist"),
     ];
     sheet.fact("lists", Tone::Plain, &lists.join(" · "));
@@ -149,14 +149,14 @@ fn cost(row: &ReflectorRow, sheet: &mut Sheet) {
     sheet.fact("watches", Tone::Plain, &watches.join(" · "));
     sheet.fact("answers", Tone::Plain, &bytes(row.bytes));
     let spurious = format!(
-        "{} of {} that came were known in the very version",
+        "{} of {} were unchanged since the last delivery",
         following::spurious(row.repeats),
         counted(row.repeats.objects, "object")
     );
     sheet.fact("spurious", Tone::Plain, &spurious);
     sheet.fact("objects", Tone::Plain, &format!("{} now", count(row.objects)));
     for (cause, number) in &row.causes {
-        sheet.fact("relists", Tone::Notable, &format!("{} × {cause}", count(*number)));
+        sheet.fact("relists", Tone::Notable, &format!("{} × {} ({cause})", count(*number), cause_label(cause)));
     }
 }
 
@@ -164,7 +164,7 @@ fn advice(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
     let about_it: Vec<&Finding> = findings_of(row, snapshot).collect();
     sheet.section("FINDINGS");
     if about_it.is_empty() {
-        sheet.say(Tone::Quiet, "nothing to change was found in what was seen of it");
+        sheet.say(Tone::Quiet, "nothing to change");
     }
     for one in about_it {
         finding::sentences(one, sheet);

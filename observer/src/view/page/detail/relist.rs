@@ -27,7 +27,7 @@ pub(super) fn write(list: &ListEvent, sheet: &mut Sheet) {
     sheet.fact(
         "evidence",
         Tone::Plain,
-        if list.evidence.is_empty() { "none: nothing was seen before it" } else { "what led to it:" },
+        if list.evidence.is_empty() { "none: nothing was observed before it" } else { "events before it:" },
     );
     moments::write(&list.evidence, None, sheet);
 }
@@ -43,7 +43,7 @@ fn came(list: &ListEvent) -> String {
 }
 
 fn served(list: &ListEvent) -> String {
-    let Some(served_from) = &list.served_from else { return "not known".to_owned() };
+    let Some(served_from) = &list.served_from else { return "unknown".to_owned() };
     let mark = match list.certainty {
         Some(Certainty::Predicted) => "~",
         Some(Certainty::Contradicted) => "!",

@@ -33,7 +33,7 @@ pub(super) fn write(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet)
     sheet.title(&format!("{} {}", verb(row), row.shape()));
     match row.verdict() {
         Some(verdict) => verdict_lines(verdict, row.etcd_reads_vary(), sheet),
-        None => sheet.fact("served from", Tone::Plain, "no object is read for it"),
+        None => sheet.fact("served from", Tone::Plain, "it reads no object"),
     }
     sheet.section("COST");
     cost(row, sheet);
@@ -51,12 +51,12 @@ fn verdict_lines(verdict: &VerdictRecord, reads_vary: bool, sheet: &mut Sheet) {
         sheet.fact("either", Tone::Notable, &detail);
     }
     for alternative in &verdict.alternatives {
-        sheet.fact("", Tone::Plain, &format!("{} when {}   rule {}", alternative.served_from, alternative.when, alternative.rule));
+        sheet.fact("", Tone::Plain, &format!("{} if {}   rule {}", alternative.served_from, alternative.when, alternative.rule));
     }
     if let Some(otherwise) = &verdict.otherwise {
         sheet.fact("or", Tone::Plain, &format!("{} when {}", otherwise.then, otherwise.when));
     }
-    let others = if reads_vary { ", and others like it" } else { "" };
+    let others = if reads_vary { ", and similar ones" } else { "" };
     for read in &verdict.etcd_reads {
         sheet.fact("etcd reads", Tone::Plain, &format!("{read}{others}"));
     }
@@ -72,19 +72,22 @@ fn cost(row: RequestRow<'_>, sheet: &mut Sheet) {
     match row {
         RequestRow::List(list) => {
             sheet.fact("items", Tone::Plain, &known(list.items, list.unread, list.missed_bytes));
-            let times =
-                format!("{} to the first byte · {} in all", microseconds_or_none(list.first_byte_us), microseconds(list.total_us));
+            let times = format!(
+                "{} to the first byte · {} in total",
+                microseconds_or_none(list.first_byte_us),
+                microseconds(list.total_us)
+            );
             sheet.fact("median", Tone::Plain, &times);
         }
         RequestRow::Watch(watch) => {
             let events = known(watch.events, watch.unread, watch.missed_bytes);
             sheet.fact("events", Tone::Plain, &format!("{events} · {}", counted(watch.bookmarks, "bookmark")));
-            let open = format!("{} now · {} all together", count(watch.open), microseconds(watch.open_us));
+            let open = format!("{} now · {} in total", count(watch.open), microseconds(watch.open_us));
             sheet.fact("open", Tone::Plain, &open);
-            let end = if watch.last_end.is_empty() { "none has ended" } else { &watch.last_end };
+            let end = if watch.last_end.is_empty() { "none ended" } else { &watch.last_end };
             sheet.fact("last end", Tone::Plain, end);
         }
-        RequestRow::Other(other) => sheet.fact("median", Tone::Plain, &format!("{} in all", microseconds(other.total_us))),
+        RequestRow::Other(other) => sheet.fact("median", Tone::Plain, &format!("{} in total", microseconds(other.total_us))),
     }
 }
 
@@ -96,7 +99,7 @@ fn latest(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet) {
     let records: Vec<&RequestRecord> = snapshot.requests.iter().rev().filter(same).take(MOST_REQUESTS).collect();
     sheet.section("LATEST");
     if records.is_empty() {
-        sheet.say(Tone::Quiet, "none of them is among the latest requests, which are kept one by one");
+        sheet.say(Tone::Quiet, "none is among the latest requests, which are kept individually");
         return;
     }
     let total = sheet.total();

@@ -1,5 +1,6 @@
 //! A storm: its trigger, and its members ranked by cost.
 
+use observer_core::reflector::cause_label;
 use observer_core::storm::{StormMember, StormRecord};
 
 use crate::view::client::program;
@@ -32,7 +33,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet) {
     let upstream = if storm.upstream.is_empty() { String::new() } else { format!(" · at {}", storm.upstream.0) };
     sheet.title(&format!("storm {} · {}{upstream}", storm.storm, storm.trigger));
     let tone = if storm.ended.is_some() { Tone::Plain } else { Tone::Bad };
-    sheet.fact("state", tone, &format!("{}, its members joined within {}", state(storm), length(lasted(storm))));
+    sheet.fact("state", tone, &format!("{}; its members joined within {}", state(storm), length(lasted(storm))));
     let times = format!(
         "began {} · declared at {} · last to join {}",
         time_of_day(storm.began),
@@ -55,7 +56,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet) {
         sheet.fact("without list", Tone::Bad, &members);
     }
     for (cause, number) in &storm.causes {
-        sheet.fact("cause", Tone::Notable, &format!("{} × {cause}", count(*number)));
+        sheet.fact("cause", Tone::Notable, &format!("{} × {} ({cause})", count(*number), cause_label(cause)));
     }
     members(storm, sheet);
 }

@@ -18,21 +18,21 @@ fn stuck_reflector() {
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          3 elastic-operator/1.18.2 (apps/manager)
           process         unknown (remote, or gone before it was looked up)
-          asks for        secrets · kube-system/: full objects
-          client-go age   client-go from 1.18 on, by its requests: it relisted from its
-                          own revision without a limit (other libraries may look alike)
+          requests        secrets · kube-system/: full objects
+          client-go age   client-go 1.18 or later, guessed from its requests: it
+                          relisted at its own resource version without a limit (other
+                          libraries may look alike)
           state           stuck for 3 m 17 s
-          revision        1100, 0 behind the newest seen of its resource, 60,101 behind
-                          the newest seen in its etcd
+          revision        1100, 0 behind the newest observed of its resource, 60,101
+                          behind the newest observed in its etcd
           finding         stuck-reflector
-          advice          Update client-go to 1.18.6 or later, which asks without a
-                          revision after this refusal; a restart of the client helps at
-                          once.
+          advice          Update client-go to 1.18.6 or later, which lists without a
+                          resource version after this error; restarting the client helps
+                          at once.
 
-        TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or
-        refusal  z does not read  ? out of sight
-          7 moments before are not kept
-          12:02:31.000  L  asks for a list, RV=1100
+        TIME LINE   L list  R last relist  w watch  b bookmarks  · events  x end or
+        refusal  z does not read  ? not observed
+          7 moments before these are not kept
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -51,46 +51,46 @@ fn reflector_that_listed_again() {
         reflector #1 · my-controller/0.34 pods all namespaces
           client          1 my-controller/0.34 (apps/manager)
           process         manager 4711
-          asks for        pods · all namespaces: full objects
-          client-go age   client-go from 1.18 on, by its requests: it relisted from its own revision without a limit (other libraries may look alike)
+          requests        pods · all namespaces: full objects
+          client-go age   client-go 1.18 or later, guessed from its requests: it relisted at its own resource version without a limit (other libraries may look alike)
           state           watching for 2 m 29 s
-          revision        61201, 0 behind the newest seen of its resource, 0 behind the newest seen in its etcd
+          revision        61201, 0 behind the newest observed of its resource, 0 behind the newest observed in its etcd
           last event      1 m 31 s ago, 0/s recently
-          relisted        the revision to watch from was gone (410): no bookmark had moved it on, and the client had not asked for any
+          relisted        410 Gone, the resource version of the watch had expired: no bookmark had advanced it, and the client had not requested any
           finding         no-bookmarks
-          advice          Set allowWatchBookmarks=true (client-go's reflectors do), so that the revision advances while the resource is quiet; the API server must be 1.16 or later.
+          advice          Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the resource is quiet; this needs API server 1.16 or later.
 
-        TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? out of sight
-          12:00:00.000  L  asks for a list, RV=0, limit=500
+        TIME LINE   L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed
+          12:00:00.000  L  requests a list, RV=0, limit=500
           12:00:00.090  L  3 items came, RV=1000
-          12:00:00.100  w  asks for a watch, RV=1000
-          12:00:00.104  w  the watch is granted
+          12:00:00.100  w  requests a watch, RV=1000
+          12:00:00.104  w  the watch begins
           12:00:07.000  ·  2 events within 1.0 s, the newest at RV=1011
           12:03:20.000  x  410 Expired
-          12:03:20.000  x  the watch ended with an ERROR event of code 410
-          12:03:21.000  R  asks for a list, RV=1011
+          12:03:20.000  x  the watch ended with an ERROR event, code 410
+          12:03:21.000  R  requests a list, RV=1011
           12:03:21.090  L  3 items came, RV=61100
-          12:03:21.100  w  asks for a watch, RV=61100
-          12:03:21.104  w  the watch is granted
+          12:03:21.100  w  requests a watch, RV=61100
+          12:03:21.104  w  the watch begins
           12:04:20.000  ·  1 event, the newest at RV=61201
 
         LAST RELIST   12:03:21.000   expired/bookmarks-not-asked
-          why             the revision to watch from was gone (410): no bookmark had moved it on, and the client had not asked for any
+          why             410 Gone, the resource version of the watch had expired: no bookmark had advanced it, and the client had not requested any
           came            3 items · 7.2 MB · 1 request in 90 ms
           served from     cache ~list-rv
           spurious        2 of 3 objects
-          evidence        what led to it:
+          evidence        events before it:
           12:00:07.000  ·  2 events within 1.0 s, the newest at RV=1011
           12:03:20.000  x  410 Expired
-          12:03:20.000  x  the watch ended with an ERROR event of code 410
+          12:03:20.000  x  the watch ended with an ERROR event, code 410
 
         COST AND WASTE
-          lists           2 requests · 6 items · 7.2 MB in the last whole list · 1 relist
+          lists           2 requests · 6 items · 7.2 MB in the last complete list · 1 relist
           watches         2 requests · 3 events · 0 bookmarks · 0 resumes
           answers         14 MB
-          spurious        2 of 9 objects that came were known in the very version
+          spurious        2 of 9 objects were unchanged since the last delivery
           objects         3 now
-          relists         1 × expired/bookmarks-not-asked
+          relists         1 × 410 Gone: bookmarks off (expired/bookmarks-not-asked)
 
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]].assert_eq(&large(&page));
@@ -101,24 +101,24 @@ fn reflector_that_listed_again() {
         traffic observed 100 % · unparsed 0 · dropped 0
         if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
-          12:00:07.000  ·  2 events within 1.0 s, the newest at RV=1011
           12:03:20.000  x  410 Expired
-          12:03:20.000  x  the watch ended with an ERROR event of code 410
+          12:03:20.000  x  the watch ended with an ERROR event, code 410
 
         COST AND WASTE
-          lists           2 requests · 6 items · 7.2 MB in the last whole list · 1
+          lists           2 requests · 6 items · 7.2 MB in the last complete list · 1
                           relist
           watches         2 requests · 3 events · 0 bookmarks · 0 resumes
           answers         14 MB
-          spurious        2 of 9 objects that came were known in the very version
+          spurious        2 of 9 objects were unchanged since the last delivery
           objects         3 now
-          relists         1 × expired/bookmarks-not-asked
+          relists         1 × 410 Gone: bookmarks off (expired/bookmarks-not-asked)
 
         FINDINGS
-          no-bookmarks: 1 relist because the revision had expired without a bookmark
+          no-bookmarks: 1 relist because the resource version had expired without a
+          bookmark
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
-            revision advances while the resource is quiet; the API server must be 1.16
-            or later.
+            resource version advances while the resource is quiet; this needs API server
+            1.16 or later.
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -136,9 +136,8 @@ fn list_from_etcd_with_the_reasons_of_its_verdict() {
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         list pods · all namespaces · limit=500
           served from     etcd   rule ~list-unset-etcd
-          why             no resourceVersion: before 1.31, or without
-                          ConsistentListFromCache, a list without one is a quorum read
-                          from etcd
+          why             no resourceVersion: a quorum read from etcd, before 1.31 or
+                          without ConsistentListFromCache
           etcd reads      Range /registry/pods/ … /registry/pods0  limit 500 at the
                           current revision
           more            watchtap explain list-unset-etcd
@@ -146,11 +145,12 @@ fn list_from_etcd_with_the_reasons_of_its_verdict() {
         COST
           requests        1 · 2.1 MB
           items           2
-          median          211 ms to the first byte · 211 ms in all
+          median          211 ms to the first byte · 211 ms in total
 
         LATEST
                     AT  CLIENT                   STATUS      OBJECTS    BYTES      TOTAL
           12:00:10.000  inventory/v2                200            2   2.1 MB     210 ms
+
 
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
@@ -169,14 +169,14 @@ fn watch_with_what_it_delivered() {
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         watch pods · all namespaces · RV=N
           served from     cache   rule ~watch-rv
-          why             a resourceVersion: the changes after it out of the watch
-                          cache's ring buffer; below the buffer an ERROR event 410
+          why             a resourceVersion: the watch cache sends the changes after it
+                          from its event window; below the window, an ERROR event 410
           more            watchtap explain watch-rv
 
         COST
           requests        2 · 1 failed · 4.0 kB
           events          3 · 0 bookmarks
-          open            1 now · 5 m 49 s all together
+          open            1 now · 5 m 49 s in total
           last end        410 Expired
 
         LATEST
@@ -201,13 +201,13 @@ fn storm_with_its_members_ranked_by_cost() {
         if the API server restarted now: 0 of 12 reflectors relist · perhaps 12 more (i)
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
         storm 1 · mass-expiry
-          state           ongoing, its members joined within 1.1 s
+          state           ongoing; its members joined within 1.1 s
           times           began 12:01:40.000 · declared at 12:01:40.900 · last to join
                           12:01:41.100
           size            12 reflectors of 3 clients · 12 lists · at most 7 a second
           cost            24 items (12 spurious) · 60 kB
           served from     cache 12
-          cause           12 × expired/no-bookmarks
+          cause           12 × 410 Gone: no bookmarks sent (expired/no-bookmarks)
 
         MEMBERS   the most bytes first
           CLIENT                 RESOURCE         LISTS       ITEMS   UNCHANGED    BYTES
@@ -236,21 +236,21 @@ fn client_that_does_not_read_and_waits_for_its_own_writes() {
         reflector #1 · slow-reader/0.1 pods all namespaces
           client          1 slow-reader/0.1 (apps/manager)
           process         unknown (remote, or gone before it was looked up)
-          asks for        pods · all namespaces: full objects
+          requests        pods · all namespaces: full objects
           client-go age   not enough requests yet to guess
           state           stalled for 20 s
-          revision        11, 0 behind the newest seen of its resource, 0 behind the
-                          newest seen in its etcd
+          revision        11, 0 behind the newest observed of its resource, 0 behind the
+                          newest observed in its etcd
           last event      24 s ago, <0.1/s recently
           does not read   the API server waits for the flow-control window of the stream
           finding         slow-reader
           advice          Read the watch in a loop that does nothing else, as
                           client-go's reflectors do, and queue the work; if the entire
-                          process stands still, look for CPU limits and garbage
-                          collection.
+                          process stops, look for CPU limits and garbage collection.
 
-        TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or
-        refusal  z does not read  ? out of sight
+        TIME LINE   L list  R last relist  w watch  b bookmarks  · events  x end or
+        refusal  z does not read  ? not observed
+          12:00:01.000  L  requests a list, RV=0, limit=500
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -265,20 +265,20 @@ fn client_that_does_not_read_and_waits_for_its_own_writes() {
           identity        apps/manager
           process         -
 
-        REFLECTORS   the worst first; tab 1 opens them one by one
+        REFLECTORS   the worst first; tab 1 opens each
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
           slow-reader/0.1     pods          stalled         0  -
 
-        OWN WRITES   until they came back by its own watches
+        OWN WRITES   time until its own watches delivered them
           RESOURCE                  N  BEFORE ANSWER  MEDIAN AFTER  P99 AFTER    LONGEST
           pods                      1              0        251 ms     251 ms     251 ms
 
         FINDINGS
-          slow-reader: did not read for 20.0 s in total, and does not now (flow-control
-          window of the stream)
+          slow-reader: did not read for 20.0 s in total, and still does not
+          (flow-control window of the stream)
             Read the watch in a loop that does nothing else, as client-go's reflectors
-            do, and queue the work; if the entire process stands still, look for CPU
-            limits and garbage collection.
+            do, and queue the work; if the entire process stops, look for CPU limits and
+            garbage collection.
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -298,16 +298,17 @@ fn client_with_its_reflectors() {
           identity        apps/manager
           process         manager 4711
 
-        REFLECTORS   the worst first; tab 1 opens them one by one
+        REFLECTORS   the worst first; tab 1 opens each
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
-          my-controller/0.34  pods          watching        1  expired/bookmarks-not-a…
+          my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
 
         FINDINGS
-          no-bookmarks: 1 relist because the revision had expired without a bookmark
+          no-bookmarks: 1 relist because the resource version had expired without a
+          bookmark
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
-            revision advances while the resource is quiet; the API server must be 1.16
-            or later.
-        (5 empty lines)
+            resource version advances while the resource is quiet; this needs API server
+            1.16 or later.
+        (4 empty lines)
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -343,15 +344,15 @@ fn finding_with_advice() {
           reflectors      #3
 
         SEEN
-          asks for revision 1100 again and again; the server has not reached it
+          requests revision 1100 repeatedly; the server has not reached it
 
         ADVICE
-          Update client-go to 1.18.6 or later, which asks without a revision after this
-          refusal; a restart of the client helps at once.
+          Update client-go to 1.18.6 or later, which lists without a resource version
+          after this error; restarting the client helps at once.
 
         NAME
           stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
-          the same in the next run, so that it can be searched for and muted
+          stable over runs: for search, and for --mute
         (3 empty lines)
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
@@ -369,9 +370,8 @@ fn what_is_gone_says_so() {
         traffic observed 100 % · unparsed 0 · dropped 0
         if the API server restarted now: no reflector watches, so none relists
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
-          This is no longer among what is kept: it made room for something else, or is
-          over. esc leads back.
-        (16 empty lines)
+          This is over, or was dropped to make room. esc goes back.
+        (17 empty lines)
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));

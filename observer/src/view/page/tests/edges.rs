@@ -52,7 +52,7 @@ const KEYS: &[Key] = &[
 fn terminal_that_is_too_small_is_told_so() {
     let page = page(&trouble());
     expect![[r"
-        watchtap: 79×24 is too small, it takes 80×24 (q quits)
+        watchtap: 79×24 is too small, it needs 80×24 (q quits)
         (23 empty lines)
     "]]
     .assert_eq(&text(&drawn(&page, 79, 24)));
@@ -116,10 +116,10 @@ fn empty_tables_say_why_and_where_to_look() {
     let script = "0s server v1.34.4\n0s a connects client=curl/8\n0s a1 GET /version\n1s a1 bytes 300\n1s a1 ends";
     let mut page = page(script);
     for (key, expected) in [
-        ("1", expect!["Nobody has listed or watched yet, among 1 request. Tab 2 shows what else was asked."]),
-        ("3", expect!["No storm so far, with 0 relists. It is one when many reflectors list again within seconds."]),
-        ("4", expect!["Nobody has listed or watched yet, among 1 request. Tab 2 shows what else was asked."]),
-        ("5", expect!["Nothing to change was found so far, among 1 request. Tab 1 shows who lists and watches."]),
+        ("1", expect!["No lists or watches yet, among 1 request. Tab 2 shows the other requests."]),
+        ("3", expect!["No storm so far, with 0 relists. A storm is many reflectors that relist within seconds."]),
+        ("4", expect!["No lists or watches yet, among 1 request. Tab 2 shows the other requests."]),
+        ("5", expect!["No findings so far, among 1 request. Tab 1 shows the clients that list and watch."]),
     ] {
         press(&mut page, key);
         let screen = small(&page);

@@ -85,15 +85,15 @@ fn sorting_goes_from_column_to_column_and_back_to_the_worst_first() {
         if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
          ▾CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
-        ▸ elastic-operator/…  secrets       stuck           1  1 × watch-error/500
+        ▸ elastic-operator/…  secrets       stuck           1  1 × ERROR event 500
           inventory/v2        pods          listed          0  -
           inventory/v2        deployments…  listed          0  -
           kube-rs/2.0         configmaps    watching        0  -
-          my-controller/0.34  pods          watching        1  expired/bookmarks-not-a…
+          my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
         (9 empty lines)
-          seen    asks for revision 1100 again and again; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which asks without a revision
-                  after this refusal; a restart of the client helps at once.
+          seen    requests revision 1100 repeatedly; the server has not reached it
+          advice  Update client-go to 1.18.6 or later, which lists without a resource
+                  version after this error; restarting the client helps at once.
         sorted by CLIENT
     "]]
     .assert_eq(&small(&page));
@@ -157,18 +157,18 @@ fn filter_shows_what_it_hides_and_esc_clears_it() {
         if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
-        ▸ elastic-operator/…  secrets       stuck           1  1 × watch-error/500
+        ▸ elastic-operator/…  secrets       stuck           1  1 × ERROR event 500
         (13 empty lines)
-          seen    asks for revision 1100 again and again; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which asks without a revision
-                  after this refusal; a restart of the client helps at once.
+          seen    requests revision 1100 repeatedly; the server has not reached it
+          advice  Update client-go to 1.18.6 or later, which lists without a resource
+                  version after this error; restarting the client helps at once.
         /state:stuck client:ELASTIC_  enter keeps it, esc does not
     "]]
     .assert_eq(&small(&page));
     press(&mut page, "<enter>");
     expect!["filter state:stuck client:ELASTIC: 1 of 5 · enter open · / filter · s sort …"].assert_eq(last_line(&small(&page)));
     press(&mut page, "2");
-    expect!["filter state:stuck client:ELASTIC: 11 of 11 (passed over: client, state) …"].assert_eq(last_line(&small(&page)));
+    expect!["filter state:stuck client:ELASTIC: 11 of 11 (ignored: client, state) …"].assert_eq(last_line(&small(&page)));
     press(&mut page, "1<esc>");
     assert_eq!(clients(&page).len(), 5);
 }
@@ -197,7 +197,7 @@ fn filter_that_is_not_kept_leaves_the_one_before() {
 fn unknown_filter_names_are_refused_with_the_known_ones() {
     let mut page = page(&trouble());
     press(&mut page, "/pod:x<enter>");
-    expect![[r#"/pod:x_  no filter is called pod: there are client, resource, scope, state, cause, verb, served, rule, kind (or write "pod:x")"#]].assert_eq(last_line(&large(&page)));
+    expect![[r#"/pod:x_  no filter is named pod; use one of client, resource, scope, state, cause, verb, served, rule, kind (or write "pod:x")"#]].assert_eq(last_line(&large(&page)));
     press(&mut page, "<backspace><backspace><backspace><backspace><backspace><enter>");
     assert_eq!(clients(&page).len(), 5);
 }
@@ -222,15 +222,15 @@ fn pause_freezes_the_picture_and_says_how_old_it_is() {
         if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
-        ▸ elastic-operator/…  secrets       stuck           1  1 × watch-error/500
-          my-controller/0.34  pods          watching        1  expired/bookmarks-not-a…
+        ▸ elastic-operator/…  secrets       stuck           1  1 × ERROR event 500
+          my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
           inventory/v2        pods          listed          0  -
           inventory/v2        deployments…  listed          0  -
           kube-rs/2.0         configmaps    watching        0  -
         (9 empty lines)
-          seen    asks for revision 1100 again and again; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which asks without a revision
-                  after this refusal; a restart of the client helps at once.
+          seen    requests revision 1100 repeatedly; the server has not reached it
+          advice  Update client-go to 1.18.6 or later, which lists without a resource
+                  version after this error; restarting the client helps at once.
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -260,9 +260,9 @@ fn lists_and_watches_are_copied_as_commands() {
         assert_eq!(copied(keys), (Outcome::Copy(command.clone()), format!("copied: {command}")), "{keys}");
     }
     for (keys, because) in [
-        ("2/verb:get<enter>y", "only lists and watches are asked again"),
+        ("2/verb:get<enter>y", "only lists and watches can be repeated"),
         ("3y", "nothing is selected"),
-        ("4y", "only a list or a watch is asked again: tabs 1 and 2 have them"),
+        ("4y", "only lists and watches can be repeated: see tabs 1 and 2"),
         ("?y", "nothing is selected"),
     ] {
         assert_eq!(copied(keys), (Outcome::Stay, format!("not copied: {because}")), "{keys}");

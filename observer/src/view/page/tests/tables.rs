@@ -15,15 +15,15 @@ fn reflectors_the_worst_first() {
         if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
-        ▸ elastic-operator/…  secrets       stuck           1  1 × watch-error/500
-          my-controller/0.34  pods          watching        1  expired/bookmarks-not-a…
+        ▸ elastic-operator/…  secrets       stuck           1  1 × ERROR event 500
+          my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
           inventory/v2        pods          listed          0  -
           inventory/v2        deployments…  listed          0  -
           kube-rs/2.0         configmaps    watching        0  -
         (9 empty lines)
-          seen    asks for revision 1100 again and again; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which asks without a revision
-                  after this refusal; a restart of the client helps at once.
+          seen    requests revision 1100 repeatedly; the server has not reached it
+          advice  Update client-go to 1.18.6 or later, which lists without a resource
+                  version after this error; restarting the client helps at once.
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -34,8 +34,8 @@ fn reflectors_the_worst_first() {
         if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT                      RESOURCE           SCOPE              STATE     STATE FOR  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
-        ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  1 × watch-error/500                             0    90 kB
-          my-controller/0.34          pods               all namespaces     watching   2 m 29 s         0           0          3        0        1  expired/bookmarks-not-asked                     2    14 MB
+        ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  1 × ERROR event 500                             0    90 kB
+          my-controller/0.34          pods               all namespaces     watching   2 m 29 s         0           0          3        0        1  410 Gone: bookmarks off                         2    14 MB
           inventory/v2                pods               all namespaces     listed     5 m 40 s         0      60,190          0        0        0  -                                               0   2.1 MB
           inventory/v2                deployments.apps   all namespaces     listed          now         0           0          0        0        0  -                                               0    31 kB
           kube-rs/2.0                 configmaps         default/ · label…  watching   5 m 50 s         0           0          0        0        0  -                                               0    14 kB
@@ -44,24 +44,24 @@ fn reflectors_the_worst_first() {
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          3 elastic-operator/1.18.2 (apps/manager)
           process         unknown (remote, or gone before it was looked up)
-          asks for        secrets · kube-system/: full objects
-          client-go age   client-go from 1.18 on, by its requests: it relisted from its own revision without a limit (other libraries may look alike)
+          requests        secrets · kube-system/: full objects
+          client-go age   client-go 1.18 or later, guessed from its requests: it relisted at its own resource version without a limit (other libraries may look alike)
           state           stuck for 3 m 17 s
-          revision        1100, 0 behind the newest seen of its resource, 60,101 behind the newest seen in its etcd
+          revision        1100, 0 behind the newest observed of its resource, 60,101 behind the newest observed in its etcd
           finding         stuck-reflector
-          advice          Update client-go to 1.18.6 or later, which asks without a revision after this refusal; a restart of the client helps at once.
+          advice          Update client-go to 1.18.6 or later, which lists without a resource version after this error; restarting the client helps at once.
 
-        TIME LINE   L list  R the last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? out of sight
-          7 moments before are not kept
-          12:02:31.000  L  asks for a list, RV=1100
+        TIME LINE   L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed
+          7 moments before these are not kept
+          12:02:31.000  L  requests a list, RV=1100
           12:02:34.000  x  504 Timeout
-          12:02:35.000  L  asks for a list, RV=1100
+          12:02:35.000  L  requests a list, RV=1100
           12:02:38.000  x  504 Timeout
-          12:02:39.000  L  asks for a list, RV=1100
+          12:02:39.000  L  requests a list, RV=1100
           12:02:42.000  x  504 Timeout
-          12:02:43.000  L  asks for a list, RV=1100
+          12:02:43.000  L  requests a list, RV=1100
           12:02:46.000  x  504 Timeout
-          12:02:47.000  L  asks for a list, RV=1100
+          12:02:47.000  L  requests a list, RV=1100
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
 }
@@ -89,8 +89,8 @@ fn requests_by_shape() {
           watch   secrets · kube-system/ · RV=N          1  ~ cache                  0 B
           get     nodes · cluster                        1  ~ etcd                9.0 kB
         (4 empty lines)
-          why     a resourceVersion without limit: the watch cache, once it has reached
-                  that revision, or 504 after 3 s
+          why     a resourceVersion without limit: the watch cache answers once it has
+                  reached that revision, or 504 after 3 s
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -116,18 +116,18 @@ fn requests_by_shape() {
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         list pods · all namespaces · RV=N
           served from     cache   rule ~list-rv
-          why             a resourceVersion without limit: the watch cache, once it has reached that revision, or 504 after 3 s
-          or              refused with 504 when the watch cache does not reach the revision within 3 s
+          why             a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s
+          or              refused with 504 when the watch cache lags more than 3 s
           more            watchtap explain list-rv
 
         COST
           requests        1 · 7.2 MB
           items           3
-          median          90 ms to the first byte · 90 ms in all
+          median          90 ms to the first byte · 90 ms in total
 
         LATEST
                     AT  CLIENT                                                                                STATUS      OBJECTS    BYTES      TOTAL  END
-          12:03:21.000  my-controller/0.34                                                                       200            3   7.2 MB      90 ms  ended by the server
+          12:03:21.000  my-controller/0.34                                                                       200            3   7.2 MB      90 ms  complete
         (7 empty lines)
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
@@ -146,7 +146,7 @@ fn storms_that_go_on() {
           STORM  STATE        LENGTH  TRIGGER             REFLECTORS    LISTS    BYTES
         ▸     1  ongoing       1.1 s  mass-expiry                 12       12    60 kB
         (13 empty lines)
-          why     12 × expired/no-bookmarks
+          why     12 × 410 Gone: no bookmarks sent
           cost    12 reflectors of 3 clients · 24 items, 12 of them spurious · 60 kB ·
                   served from cache 12
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
@@ -163,12 +163,12 @@ fn storms_that_go_on() {
         (20 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         storm 1 · mass-expiry
-          state           ongoing, its members joined within 1.1 s
+          state           ongoing; its members joined within 1.1 s
           times           began 12:01:40.000 · declared at 12:01:40.900 · last to join 12:01:41.100
           size            12 reflectors of 3 clients · 12 lists · at most 7 a second
           cost            24 items (12 spurious) · 60 kB
           served from     cache 12
-          cause           12 × expired/no-bookmarks
+          cause           12 × 410 Gone: no bookmarks sent (expired/no-bookmarks)
 
         MEMBERS   the most bytes first
           CLIENT                                                         RESOURCE                                  SCOPE                                      LISTS  REQUESTS       ITEMS   UNCHANGED    BYTES
@@ -203,9 +203,9 @@ fn clients_with_what_their_reflectors_come_to() {
           inventory/v2                                        2      0        0   2.1 MB
           kube-rs/2.0                                         1      0        0    14 kB
         (10 empty lines)
-          seen    asks for revision 1100 again and again; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which asks without a revision
-                  after this refusal; a restart of the client helps at once.
+          seen    requests revision 1100 repeatedly; the server has not reached it
+          advice  Update client-go to 1.18.6 or later, which lists without a resource
+                  version after this error; restarting the client helps at once.
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -226,13 +226,13 @@ fn clients_with_what_their_reflectors_come_to() {
           identity        apps/manager
           process         -
 
-        REFLECTORS   the worst first; tab 1 opens them one by one
+        REFLECTORS   the worst first; tab 1 opens each
           CLIENT                      RESOURCE           SCOPE              STATE     STATE FOR  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
-          elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  1 × watch-error/500                             0    90 kB
+          elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  1 × ERROR event 500                             0    90 kB
 
         FINDINGS
-          stuck-reflector: asks for revision 1100 again and again; the server has not reached it
-            Update client-go to 1.18.6 or later, which asks without a revision after this refusal; a restart of the client helps at once.
+          stuck-reflector: requests revision 1100 repeatedly; the server has not reached it
+            Update client-go to 1.18.6 or later, which lists without a resource version after this error; restarting the client helps at once.
         (10 empty lines)
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
@@ -249,12 +249,12 @@ fn findings_with_what_was_seen() {
         if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT      RESOURCE    SEEN
-        ▸ stuck-reflector         elastic-o…  secrets     asks for revision 1100 again …
-          no-bookmarks            my-contro…  pods        1 relist because the revision…
+        ▸ stuck-reflector         elastic-o…  secrets     requests revision 1100 repeat…
+          no-bookmarks            my-contro…  pods        1 relist because the resource…
         (12 empty lines)
-          seen    asks for revision 1100 again and again; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which asks without a revision
-                  after this refusal; a restart of the client helps at once.
+          seen    requests revision 1100 repeatedly; the server has not reached it
+          advice  Update client-go to 1.18.6 or later, which lists without a resource
+                  version after this error; restarting the client helps at once.
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -265,8 +265,8 @@ fn findings_with_what_was_seen() {
         if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT                        RESOURCE                      SCOPE                         SEEN
-        ▸ stuck-reflector         elastic-operator/1.18.2       secrets                       kube-system/                  asks for revision 1100 again and again; the server has not reached it
-          no-bookmarks            my-controller/0.34            pods                          all namespaces                1 relist because the revision had expired without a bookmark
+        ▸ stuck-reflector         elastic-operator/1.18.2       secrets                       kube-system/                  requests revision 1100 repeatedly; the server has not reached it
+          no-bookmarks            my-controller/0.34            pods                          all namespaces                1 relist because the resource version had expired without a bookmark
         (19 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         finding stuck-reflector
@@ -275,14 +275,14 @@ fn findings_with_what_was_seen() {
           reflectors      #3
 
         SEEN
-          asks for revision 1100 again and again; the server has not reached it
+          requests revision 1100 repeatedly; the server has not reached it
 
         ADVICE
-          Update client-go to 1.18.6 or later, which asks without a revision after this refusal; a restart of the client helps at once.
+          Update client-go to 1.18.6 or later, which lists without a resource version after this error; restarting the client helps at once.
 
         NAME
           stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
-          the same in the next run, so that it can be searched for and muted
+          stable over runs: for search, and for --mute
         (7 empty lines)
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
