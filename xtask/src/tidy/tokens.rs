@@ -30,6 +30,23 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
+/// The string literals of `text`, with prefix and quotes, and the lines where they begin.
+pub(crate) fn string_literals(text: &str) -> Vec<Token<'_>> {
+    let mut rest = text;
+    let mut line = 1;
+    let mut found = Vec::new();
+    while !rest.is_empty() {
+        let is_literal = string(rest).is_some();
+        let (taken, after) = rest.split_at(next(rest).0);
+        if is_literal {
+            found.push(Token { text: taken, line });
+        }
+        line += taken.matches('\n').count();
+        rest = after;
+    }
+    found
+}
+
 /// The length of the next piece of `rest`, and whether it is a token.
 fn next(rest: &str) -> (usize, bool) {
     let first = rest.chars().next().map_or(1, char::len_utf8);
@@ -154,4 +171,11 @@ fn tokens_know_their_lines() {
     let found = tokens("a::b /* \n\n */ ; // c\nr#type");
     let pairs: Vec<(&str, usize)> = found.iter().map(|token| (token.text, token.line)).collect();
     assert_eq!(pairs, [("a", 1), ("::", 1), ("b", 1), (";", 3), ("r", 4), ("#", 4), ("type", 4)]);
+}
+
+#[test]
+fn string_literals_are_found_with_their_lines() {
+    let text = "// \"no\"\nlet a = \"one \\\" more\";\nlet c = '\"'; r#\"raw\"#";
+    let found: Vec<_> = string_literals(text).iter().map(|literal| (literal.line, literal.text)).collect();
+    assert_eq!(found, [(2, "\"one \\\" more\""), (3, "r#\"raw\"#")]);
 }

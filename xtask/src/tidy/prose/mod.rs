@@ -3,6 +3,7 @@
 //! It reads Markdown, docstrings (`--help` is made of them) and, for retired words only, other comments.
 
 mod exceptions;
+mod literals;
 mod passages;
 mod retired;
 mod rule;

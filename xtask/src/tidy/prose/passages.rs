@@ -1,5 +1,6 @@
 //! Files to passages: paragraphs, items of lists, cells of tables, and docstrings.
 
+use super::literals::literals;
 use crate::tidy::tree::SourceFile;
 
 /// Prose that belongs together.
@@ -20,10 +21,12 @@ pub(super) enum Kind {
     Docstring(String),
     /// In the middle of code.
     Comment,
+    /// In a string literal of the product.
+    Text,
 }
 
 pub(super) fn passages(file: &SourceFile) -> Vec<Passage> {
-    if file.is_markdown() { markdown(&file.text) } else { rust(&file.text) }
+    if file.is_markdown() { markdown(&file.text) } else { rust(&file.text).into_iter().chain(literals(file)).collect() }
 }
 
 fn markdown(text: &str) -> Vec<Passage> {
