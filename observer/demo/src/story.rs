@@ -51,7 +51,7 @@ impl<S: Fn(&str)> Telling<S> {
 
     async fn act(&mut self, act: &Act) -> Result<()> {
         match act {
-            Act::Say(text) => (self.say)(&format!("demo: {text}")),
+            Act::Print(text) => (self.say)(&format!("demo: {text}")),
             Act::Start(actor) => self.stage.start(actor).await?,
             Act::Stop(name) => self.stage.stop(name),
             // An error means that the server is gone, and this task will be soon.

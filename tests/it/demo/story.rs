@@ -103,7 +103,7 @@ fn script_that_cannot_be_read_is_wrong_usage_and_the_line_is_named() {
 }
 
 #[test]
-fn list_says_what_can_stand_in_a_script_and_the_standard_one_is_such_a_script() {
+fn list_names_all_parts_of_a_script_and_the_standard_script_parses() {
     let stdout = |flag: &str| {
         let output = output_within(watchtap().unwrap().args(["demo", flag]), LIMIT).unwrap();
         assert!(output.status.success());

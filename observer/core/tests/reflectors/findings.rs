@@ -104,7 +104,7 @@ fn five_relists_are_a_loop_and_their_causes_are_counted() {
     let snapshot = self::snapshot(&twice);
     assert_eq!(ids(&snapshot), ["relist-loop:c/v1:pods/all-namespaces"]);
     assert_eq!(snapshot.findings[0].seen, "6 relists, the last five within ten minutes: 6 × watch stream reset");
-    assert!(snapshot.findings[0].advice.contains("cuts the connections"), "{}", snapshot.findings[0].advice);
+    assert!(snapshot.findings[0].advice.contains("connections are cut"), "{}", snapshot.findings[0].advice);
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     /// Prints a message for the reader.
-    Say(String),
+    Print(String),
     /// Starts a client, after ending one of the same name.
     Start(Actor),
     /// Ends a client at once.
@@ -44,8 +44,8 @@ impl Act {
     pub(super) fn parse(words: &str) -> Result<Self, String> {
         let (word, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
         let rest = rest.trim();
-        if word == "say" {
-            return if rest.is_empty() { Err("say nothing? text is missing".to_owned()) } else { Ok(Self::Say(rest.to_owned())) };
+        if word == "print" {
+            return if rest.is_empty() { Err("print needs a text".to_owned()) } else { Ok(Self::Print(rest.to_owned())) };
         }
         let mut words = rest.split_whitespace();
         let mut next = |what: &str| words.next().ok_or_else(|| format!("{what} is missing"));
@@ -72,7 +72,7 @@ impl Act {
             "wait" => Self::Wait,
             other => {
                 return Err(format!(
-                    "unknown act {}; allowed here: backup, compact, end-watches, expire, restart, restore, say, start, stop, wait",
+                    "unknown act {}; allowed here: backup, compact, end-watches, expire, print, restart, restore, start, stop, wait",
                     quoted(other)
                 ));
             }

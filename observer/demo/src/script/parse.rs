@@ -112,7 +112,7 @@ impl Reading {
             }
             Act::Backup => self.has_backup = true,
             Act::Restore { .. } if !self.has_backup => return Err("there is no backup; a backup has to stand above".to_owned()),
-            Act::Say(_)
+            Act::Print(_)
             | Act::Stop(_)
             | Act::Restart { .. }
             | Act::Expire(_)

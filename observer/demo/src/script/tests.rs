@@ -9,12 +9,12 @@ use crate::client_go::ClientGo;
 #[test]
 fn lines_become_steps_in_order() {
     let script = parse(
-        "# a comment\n\n  0s say look  here\n1500ms start reflectors a/1 client-go=1.18.2 watches=pods,jobs\nrepeat\n0s backup\n2s stop a/1\n1m restore for=3s\n",
+        "# a comment\n\n  0s print look  here\n1500ms start reflectors a/1 client-go=1.18.2 watches=pods,jobs\nrepeat\n0s backup\n2s stop a/1\n1m restore for=3s\n",
     )
     .unwrap();
     let reflectors = Role::Reflectors { client_go: ClientGo::V1_18_2, resources: vec![resource("pods"), resource("jobs")] };
     let start = Act::Start(Actor { name: "a/1".to_owned(), role: reflectors });
-    assert_eq!(script.once, [step(0, Act::Say("look  here".to_owned())), step(1500, start)]);
+    assert_eq!(script.once, [step(0, Act::Print("look  here".to_owned())), step(1500, start)]);
     let restore = Act::Restore { down_for: Duration::from_secs(3) };
     assert_eq!(script.round, [step(0, Act::Backup), step(2000, Act::Stop("a/1".to_owned())), step(60_000, restore)]);
 }
@@ -22,7 +22,7 @@ fn lines_become_steps_in_order() {
 #[test]
 fn every_act_and_every_kind_of_client_can_be_read() {
     let examples = [
-        "say look",
+        "print look",
         "start reflectors a/1 client-go=1.15 watches=pods",
         "stop a/1",
         "expire pods",
@@ -64,7 +64,7 @@ fn errors_name_the_line_and_what_is_allowed_there() {
         (&format!("{} wait", "long".repeat(20)), "s:1: \"longlonglonglonglonglong\"… is no time; a time is 400ms, 5s or 1m30s"),
         ("2h wait", "s:1: 2h is longer than an hour"),
         ("5s wait\n4s wait", "s:2: 4s is before 5s, the time of the line above"),
-        ("0s say", "s:1: say nothing? text is missing"),
+        ("0s print", "s:1: print needs a text"),
         ("0s wait long", "s:1: \"long\" is no option; an option is name=value"),
         ("0s backup to=disk", "s:1: unknown option \"to\"; allowed here: none"),
         ("0s restart", "s:1: for= is missing"),

@@ -10,4 +10,8 @@ pub(super) const FILES: &[(&str, &str)] = &[
 ];
 
 /// Passages: a path, words of the passage, and why they are right.
-pub(super) const PASSAGES: &[(&str, &str, &str)] = &[];
+pub(super) const PASSAGES: &[(&str, &str, &str)] = &[(
+    "observer/demo/src/refusal.rs",
+    "results in an inconsistent list",
+    "kube-apiserver's own words (kubernetes/apiserver pkg/storage/etcd3/errors.go), which clients see",
+)];

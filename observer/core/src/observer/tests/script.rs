@@ -82,7 +82,7 @@ fn refusing_server_loses_its_snapshots() {
         &expect![[r"
             1s request list configmaps · all namespaces → 200 CacheConsistent items=3
             2s listener Refusing
-            3s request list configmaps · all namespaces · RV=N Exact → 200 Unknown{Snapshot,Etcd} items=0
+            3s request list configmaps · all namespaces · RV=N match=Exact → 200 Unknown{Snapshot,Etcd} items=0
             2 requests, 2 lists (0 etcd, 1 unknown), 3 items
         "]],
     );

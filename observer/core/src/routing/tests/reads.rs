@@ -102,7 +102,7 @@ fn watch_in_etcd_lists_first_unless_it_has_a_revision() {
     );
     assert_eq!(
         reads("1.34.0", "GET /apis/events.k8s.io/v1/namespaces/d/events?watch=true&resourceVersion=9"),
-        ["Watch /registry/events/d/ … /registry/events/d0 from revision 10 on"]
+        ["Watch /registry/events/d/ … /registry/events/d0 from revision 10"]
     );
 }
 

@@ -198,8 +198,8 @@ impl Rights {
 
     fn to_read_all(&self) -> Requirement {
         const NAME: &str = "CAP_DAC_READ_SEARCH";
-        const UNSEEN: &str = "programs that this user may not read are not seen, and of other users' processes not the header fields on HTTP/2 \
-                              connections that were open before";
+        const UNSEEN: &str = "programs that this user may not read are not seen; header fields on HTTP/2 connections that were open before are not \
+                              seen in other users' processes";
         self.better_with(NAME, &[Capability::DacReadSearch], UNSEEN)
     }
 
