@@ -73,7 +73,7 @@ fn what_cannot_be_read_is_named_with_its_reason() {
         (&["."], &["cannot read .", "directory"]),
         (&["empty"], &["empty: "]),
         (&["events.jsonl"], &["events.jsonl", "not a watchtap capture"]),
-        (&["run.cap", "--against", "events.jsonl"], &["events.jsonl", "not a capture"]),
+        (&["run.cap", "--against", "events.jsonl"], &["events.jsonl", "not a watchtap capture"]),
         (&["run.cap", "--report", "no-such-folder/x"], &["cannot write no-such-folder/x"]),
     ] {
         let output = place.read(arguments);
@@ -109,7 +109,7 @@ fn a_full_disk_ends_the_capture_and_neither_the_traffic_nor_the_report() {
     assert_eq!(finished.status.code(), Some(0));
     assert_eq!(finished.report["totals"]["requests"], 1);
     assert!(finished.report["missed"]["capture_ended"].as_str().unwrap().contains("space"), "{}", finished.report["missed"]);
-    assert_eq!(finished.stderr.matches("the capture ended early").count(), 1, "{}", finished.stderr);
+    assert_eq!(finished.stderr.matches("stopped writing the capture").count(), 1, "{}", finished.stderr);
     assert!(finished.events.iter().any(|event| event["event"] == "capture-ended"));
 }
 

@@ -46,7 +46,7 @@ fn command_that_fails_keeps_its_own_exit_code() {
 fn budget_that_is_none_is_named_before_the_command_runs() {
     let place = Place::with_upstream();
     for (text, said) in [
-        (r#"{"schema": "watchtap.budget/v1", "total": {"list": 0}}"#, "line 1, column 49 has another word"),
+        (r#"{"schema": "watchtap.budget/v1", "total": {"list": 0}}"#, "line 1, column 49 has an unexpected key"),
         (r#"{"schema": "watchtap.budget/v2"}"#, "watchtap.budget/v1"),
         ("lists: 1", "docs/budget.md"),
     ] {

@@ -15,19 +15,19 @@ fn list_without_a_revision_is_read_from_etcd_before_1_31() {
     check(
         &[PODS, "--server-version", "1.30.4"],
         &expect![[r"
-        GET /api/v1/pods?limit=500   API server version v1.30.4 (flag); feature gates: defaults assumed
+            GET /api/v1/pods?limit=500   API server version v1.30.4 (flag); feature gates: defaults assumed
 
-        served from   etcd   rule list-unset-etcd
-        why           no resourceVersion: a quorum read from etcd, before 1.31 or without ConsistentListFromCache
-        etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
-        cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.31: cache, consistent
+            served from   etcd   rule list-unset-etcd
+            why           no resourceVersion: a quorum read from etcd, before 1.31 or without ConsistentListFromCache
+            etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
+            cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.31: cache, consistent
 
-        VERSION          SERVED FROM        RULE                        OR
-        1.16 – 1.30      etcd               list-unset-etcd
-        1.31 – 1.32      cache, consistent  list-unset-consistent       etcd
-        1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-trap
-        1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd
-    "]],
+            VERSION          SERVED FROM        RULE                        ELSE
+            1.16 – 1.30      etcd               list-unset-etcd
+            1.31 – 1.32      cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
+            1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-trap
+            1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
+        "]],
     );
 }
 
@@ -39,15 +39,15 @@ fn list_without_a_revision_is_a_consistent_read_of_the_cache_in_1_34() {
             GET /api/v1/pods?limit=500   API server version v1.34.2 (flag); feature gates: defaults assumed
 
             served from   cache, consistent   rule list-unset-consistent
-            or            etcd when the watch cache lags more than 3 s
+            else          etcd, if the watch cache lags more than 3 s
             why           no resourceVersion: the watch cache answers once it has reached etcd's current revision; from 1.31, with etcd 3.4.31 or 3.5.13
             etcd reads    Range /registry/pods  limit 1 at the current revision, for the revision only
 
-            VERSION          SERVED FROM        RULE                        OR
+            VERSION          SERVED FROM        RULE                        ELSE
             1.16 – 1.30      etcd               list-unset-etcd
-            1.31 – 1.32      cache, consistent  list-unset-consistent       etcd
+            1.31 – 1.32      cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-trap
-            1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd
+            1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
         "]],
     );
 }
@@ -57,18 +57,18 @@ fn gate_outranks_the_version() {
     check(
         &[PODS, "--server-version", "1.31.0", "--gate", "ConsistentListFromCache=false"],
         &expect![[r"
-        GET /api/v1/pods?limit=500   API server version v1.31.0 (flag); feature gates: defaults assumed; ConsistentListFromCache=false
+            GET /api/v1/pods?limit=500   API server version v1.31.0 (flag); feature gates: defaults assumed; ConsistentListFromCache=false
 
-        served from   etcd   rule list-unset-no-progress
-        why           no resourceVersion: a quorum read from etcd, because etcd does not answer progress requests (3.4.31 and 3.5.13 do) or ConsistentListFromCache is off
-        etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
-        cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.34: cache, consistent
+            served from   etcd   rule list-unset-no-progress
+            why           no resourceVersion: a quorum read from etcd, because etcd does not answer progress requests (3.4.31 and 3.5.13 do) or ConsistentListFromCache is off
+            etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
+            cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.34: cache, consistent
 
-        VERSION      SERVED FROM        RULE                    OR
-        1.16 – 1.30  etcd               list-unset-etcd
-        1.31 – 1.33  etcd               list-unset-no-progress
-        1.34 – 1.37  cache, consistent  list-unset-consistent   etcd
-    "]],
+            VERSION      SERVED FROM        RULE                    ELSE
+            1.16 – 1.30  etcd               list-unset-etcd
+            1.31 – 1.33  etcd               list-unset-no-progress
+            1.34 – 1.37  cache, consistent  list-unset-consistent   etcd, if the watch cache lags more than 3 s
+        "]],
     );
 }
 
@@ -77,14 +77,14 @@ fn without_a_version_the_layers_that_remain_are_named() {
     check(
         &[PODS],
         &expect![[r"
-        GET /api/v1/pods?limit=500
+            GET /api/v1/pods?limit=500
 
-        VERSION          SERVED FROM        RULE                        OR
-        1.16 – 1.30      etcd               list-unset-etcd
-        1.31 – 1.32      cache, consistent  list-unset-consistent       etcd
-        1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-trap
-        1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd
-    "]],
+            VERSION          SERVED FROM        RULE                        ELSE
+            1.16 – 1.30      etcd               list-unset-etcd
+            1.31 – 1.32      cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
+            1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-trap
+            1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
+        "]],
     );
 }
 

@@ -160,7 +160,7 @@ pub(super) const ALONE: &[Run] = &[
     },
     Run {
         name: "explain nothing",
-        shows: "no object is read or written",
+        shows: "reads or writes no object",
         arguments: &["explain", "GET https://u:@explained-url-password@x/version?token=@explained-query"],
     },
     Run { name: "completions", shows: "COMPREPLY", arguments: &["completions", "bash"] },
@@ -178,7 +178,7 @@ pub(super) const ALONE: &[Run] = &[
     },
     Run {
         name: "exec with a budget of something else",
-        shows: "is no budget",
+        shows: "is not a budget",
         arguments: &["exec", "--kubeconfig", "@given/kubeconfig", "--budget", "@given/kubeconfig", "--", "true"],
     },
     Run {
@@ -253,7 +253,7 @@ pub(super) const VERIFY: &[Run] = &[
     },
     Run {
         name: "verify with a log of something else",
-        shows: "tells of no read",
+        shows: "contains none of the last reads",
         arguments: &[
             "verify",
             "--kubeconfig",

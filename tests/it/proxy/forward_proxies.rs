@@ -72,12 +72,12 @@ async fn a_proxy_that_does_not_connect_us_resets_the_client_and_is_named() {
     for status in ["502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout", "302 Found", "100 Continue"] {
         check_failure("http", Answer::Say(format!("HTTP/1.1 {status}\r\n\r\n").into()), &[status]).await;
     }
-    check_failure("http", Answer::Say(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec()), &["speaks HTTP"]).await;
-    check_failure("http", Answer::Say(vec![b'x'; 100_000]), &["speaks HTTP"]).await;
+    check_failure("http", Answer::Say(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec()), &["not valid HTTP"]).await;
+    check_failure("http", Answer::Say(vec![b'x'; 100_000]), &["not valid HTTP"]).await;
     check_failure("http", Answer::Say(b"HTTP/1.1 200".to_vec()), &["closed the connection"]).await;
     check_failure("http", Answer::Silence, &["did not answer within"]).await;
     check_failure("socks5", Answer::Say(vec![5, 5, 0, 1, 0, 0, 0, 0, 0, 0]), &["refused"]).await;
-    check_failure("socks5", Answer::Say(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()), &["speaks SOCKS 5"]).await;
+    check_failure("socks5", Answer::Say(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()), &["not valid SOCKS 5"]).await;
     check_failure("socks5", Answer::Silence, &["did not answer within"]).await;
 }
 

@@ -2,7 +2,7 @@
 
 /// Labels by identifier, for causes without a status code.
 const LABELS: [(&str, &str); 22] = [
-    ("expired/bookmarks-not-asked", "410 Gone: bookmarks not requested"),
+    ("expired/bookmarks-not-asked", "410 Gone: bookmarks off"),
     ("expired/no-bookmarks", "410 Gone: no bookmarks sent"),
     ("expired/cache-restarted", "410 Gone: watch cache reset"),
     ("expired/window-passed", "410 Gone: event window passed"),

@@ -18,7 +18,7 @@ pub(super) fn literals(file: &SourceFile) -> Vec<Passage> {
     let literals = string_literals(product).into_iter();
     let passages = literals.flat_map(|literal| {
         let text = unquoted(literal.text);
-        let paragraphs: Vec<String> = text.split("\n").filter(|text| is_prose(text)).map(str::to_owned).collect();
+        let paragraphs: Vec<String> = text.split('\n').filter(|text| is_prose(text)).map(str::to_owned).collect();
         paragraphs.into_iter().map(move |text| Passage { line: literal.line, text, kind: Kind::Text })
     });
     passages.collect()
