@@ -8,7 +8,7 @@ use crate::observation::Blockage;
 use crate::thresholds::SHORTEST_STALL;
 use crate::time::{Timestamp, microseconds};
 
-/// How long a response waited because its client did not read. Waits shorter than [`SHORTEST_STALL`] are normal flow control and
+/// How long a response waited because its client did not read. Waits shorter than `SHORTEST_STALL` are normal flow control and
 /// do not count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
