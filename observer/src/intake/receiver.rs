@@ -45,7 +45,7 @@ impl IntakeReceiver {
         self.batch.drain(..)
     }
 
-    /// Whether all [`Intake`]s and connections are gone and the queue is empty.
+    /// Whether all [`Intake`](super::Intake)s and connections are gone and the queue is empty.
     pub fn is_closed(&self) -> bool {
         self.closed
     }

@@ -30,7 +30,7 @@ pub enum QuestionError {
     /// The host or the credential contains characters that HTTP does not allow.
     #[error("the server's name or the token has characters that HTTP does not allow")]
     Unspeakable,
-    /// The answer did not arrive within [`LIMIT`].
+    /// The answer did not arrive within [`LIMIT`](super::LIMIT).
     #[error("no answer in time")]
     TimedOut,
 }
