@@ -35,7 +35,7 @@ impl ProbeSession {
         let mut introduction = String::new();
         process.said(|line| {
             introduction.extend([line, "\n"]);
-            line.starts_with("ctrl-C ends").then_some(())
+            line.starts_with("Ctrl-C unloads").then_some(())
         })?;
         Ok(Self { process, introduction })
     }

@@ -32,7 +32,7 @@ pub(super) struct Judged {
 }
 
 /// The start of the note for a snapshot that is gone although its revision is recent.
-const SNAPSHOT_LOST: &str = "from etcd instead where nothing of this resource was written";
+const SNAPSHOT_LOST: &str = "etcd answers instead if this resource was not written since";
 
 /// Judges one row by the tap's events and by the tap's server profile.
 pub(super) fn judge(asked: Asked, events: &[Value], profile: &ServerProfile) -> Judged {

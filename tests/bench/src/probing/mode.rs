@@ -85,7 +85,7 @@ fn probe(port: u16, folder: &Path) -> Result<ServerProcess> {
     command.arg(folder.join("report.json")).args(["--api-server", &format!("127.0.0.1:{port}")]);
     let watchtap = ServerProcess::start("probe", &command, folder)?;
     let begun = Instant::now();
-    while !watchtap.log().contains("ctrl-C ends") {
+    while !watchtap.log().contains("Ctrl-C unloads") {
         if begun.elapsed() > START {
             bail!("{}", watchtap.log());
         }
