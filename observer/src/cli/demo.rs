@@ -24,8 +24,8 @@ pub(super) const EXAMPLE: &str = "\n  watchtap demo";
 
 /// Runs a demo cluster in this process, with clients of many kinds, and observes it like a real one.
 ///
-/// The API server is a small one of our own that follows the rules of Kubernetes 1.34. Its clients use kube-rs or behave like
-/// client-go of several releases. They connect through the same proxy as those of `watchtap run`. A script controls the story:
+/// It uses watchtap's own small API server, which follows the rules of Kubernetes 1.34. Its clients use kube-rs or behave like
+/// several releases of client-go. They connect through the same proxy as those of `watchtap run`. A script controls the story:
 /// watches expire, the API server restarts, etcd is restored from an older backup, a client stops reading. Nothing leaves this
 /// machine. kubectl can connect, too. On a terminal you see a page (? shows its keys, q quits).
 #[derive(Debug, Args)]
@@ -39,13 +39,13 @@ pub(super) const EXAMPLE: &str = "\n  watchtap demo";
 EXIT CODES:
   0    stopped on request
   1    watchtap failed
-  2    wrong usage
+  2    usage error
   130  stopped at once by a second signal")]
 pub(super) struct Demo {
     #[command(flatten)]
     follow: Follow,
 
-    /// Run the story and the server's own periods this many times faster
+    /// Speed up the script and the server's own intervals by this factor
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     speed: u32,
 

@@ -28,9 +28,9 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs one client behind a private proxy and reports which layer of the API server answered each of its requests.
 ///
-/// The command's KUBECONFIG is a private copy of yours whose contexts lead through watchtap. Every byte is passed on unchanged.
-/// watchtap sends requests of its own to each API server in use: GET /version, and GET /metrics with your credentials. They are not
-/// in the report, which goes to stderr.
+/// The command's KUBECONFIG is a private copy of yours whose contexts point to watchtap. Every byte is passed on unchanged.
+/// watchtap sends requests of its own to each API server in use: GET /version (again with your credentials if anonymous requests
+/// are refused), and GET /metrics with your credentials. They are not in the report, which goes to stderr.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap exec -- kubectl get pods -A

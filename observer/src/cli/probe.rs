@@ -18,10 +18,11 @@ use crate::view::{Run, counted};
 /// Observes clients on this machine without a proxy: eBPF programs read the plaintext in their TLS libraries.
 ///
 /// No client is restarted, redirected or shown another certificate. So a probe also sees clients that cannot use a proxy: kubelet,
-/// scheduler, controller-manager, pods that must not be touched. Connections that are already open are seen from now on.
+/// scheduler, controller-manager, pods that must not be touched. Connections that are already open are observed from the moment the
+/// probe attaches.
 ///
 /// The kernel decides which connections lead to the API server, and only those are read. The traffic is not changed. A probe that
-/// falls behind loses data, and counts it. Each call of a probed TLS library takes some microseconds more, whatever it connects to.
+/// falls behind loses data, and counts it. Every call into a probed TLS library takes a few microseconds longer, whatever the peer.
 #[derive(Debug, Args)]
 #[command(after_help = "WHAT IS SEEN:
   Programs written in Go (crypto/tls), and programs that use OpenSSL or BoringSSL, as a library or linked in (Python, curl, node).
@@ -48,11 +49,11 @@ EXAMPLES:
 EXIT CODES:
   0    stopped on request; with --check, a probe can run, perhaps with limits
   1    watchtap failed; with --check, a probe cannot run
-  2    wrong usage
+  2    usage error
   130  stopped at once by a second signal")]
 pub(super) struct Probe {
-    /// Report what this kernel and these rights allow, how to fix the rest, and which TLS libraries of running processes are seen.
-    /// Needs no API server, and records nothing. --format json is for programs (docs/probe-check.md)
+    /// Report what this kernel and your privileges allow, how to fix the rest, and which TLS libraries of running processes are
+    /// seen. Needs no API server, and records nothing. --format json is for programs (docs/probe-check.md)
     #[arg(long, conflicts_with_all = MEANINGLESS_IN_A_CHECK)]
     check: bool,
 

@@ -22,9 +22,9 @@ const INCOMPLETE: u8 = 3;
 
 /// Replays captures and prints the report of the recorded run, or compares two runs.
 ///
-/// The files of one capture (FILE, FILE.1, …) may be given in any order and give one report. Parts may be missing: the writer was
-/// stopped, bytes are damaged, a file is absent. These losses are listed with their times, and the rest is read. The report goes to
-/// stdout.
+/// The files of one capture (FILE, FILE.1, …) may be given in any order and give one report. A capture may be incomplete: the
+/// writer was killed, bytes are damaged, or a file is missing. The report lists these losses with their times; everything else is
+/// read. The report goes to stdout.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap exec --capture run.cap -- ./my-controller
@@ -36,22 +36,23 @@ const INCOMPLETE: u8 = 3;
 EXIT CODES:
   0  everything was read
   1  nothing could be read, or the report could not be written
-  2  wrong usage
+  2  usage error
   3  parts of the capture are missing")]
 pub(super) struct Read {
     /// Captures, or the files of one capture
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Compare with the earlier run in this capture; may be given several times for its files
+    /// Compare with the earlier run in this capture; repeat it if that capture has several files
     #[arg(long, value_name = "FILE", conflicts_with_all = ["events", "speed"])]
     against: Vec<PathBuf>,
 
-    /// Replay at this speed instead of at once: 1 is the original speed, 10 ten times that
+    /// Replay at this speed instead of as fast as possible: 1 is the original speed, 10 is ten times faster
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     speed: Option<f64>,
 
-    /// Approximate memory for requests, reflectors and their objects; the report counts the rest. A live run has the limits of 1GiB
+    /// Approximate memory limit for requests, reflectors and their objects; the report counts what was dropped. A live run uses the
+    /// limits for 1GiB
     #[arg(long, value_name = "SIZE", default_value = "16MiB")]
     max_memory: ByteSize,
 

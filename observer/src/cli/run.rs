@@ -15,9 +15,9 @@ use crate::session::Bound;
 
 /// Proxies all clients, and shows live which layer answered each of their requests.
 ///
-/// On a terminal this is a page (? shows its keys, q quits); elsewhere, or with --lines, a line per event.
+/// On a terminal, it shows a live page (? shows the keys, q quits). Elsewhere, or with --lines, it prints one line per event.
 ///
-/// Only clients that are pointed here are seen: watchtap writes a kubeconfig for them and prints its path. Every byte is passed on
+/// watchtap sees only clients that connect through it: it writes a kubeconfig for them and prints its path. Every byte is passed on
 /// unchanged. The first Ctrl-C (or SIGTERM) stops accepting clients and drains open connections; the second stops at once. watchtap
 /// sends requests of its own to each API server in use, which are not in the report: GET /version, again with your credentials if
 /// anonymous requests are refused, and GET /metrics with your credentials.
@@ -31,7 +31,7 @@ use crate::session::Bound;
 EXIT CODES:
   0    stopped on request
   1    watchtap failed
-  2    wrong usage
+  2    usage error
   130  stopped at once by a second signal")]
 pub(super) struct Run {
     #[command(flatten)]

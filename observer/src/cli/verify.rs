@@ -28,7 +28,7 @@ const UNDECIDED: u8 = 2;
 
 /// Checks the rules against a live API server: sends a request of every shape, and compares each verdict with the server's own counters.
 ///
-/// It only reads: lists, gets and short watches of one resource, and pages of /metrics in between. First it prints how many
+/// It only reads: lists, gets and short watches of one resource, with scrapes of /metrics in between. First it prints how many
 /// requests it sends, and for how long. It uses a resource with a few objects that no one else reads, and repeats rows that others
 /// disturb.
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ EXIT CODES:
   0    all rows agree
   1    a row disagrees
   2    a row is undecided: noisy, or not provoked
-  125  nothing could be verified, or wrong usage")]
+  125  nothing could be verified, or usage error")]
 pub(super) struct Verify {
     #[command(flatten)]
     kubeconfig: KubeconfigFlags,

@@ -12,8 +12,9 @@ use crate::session::ObservedServer;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ApiServerFlags {
     /// Address of an API server, as its clients dial it; may be given several times. Default: the server of the kubeconfig's
-    /// current context, or in a pod without a kubeconfig the server of its cluster. Pods dial the address of the cluster's service,
-    /// and their sockets keep it, since kube-proxy translates packets: to see pods from a node, give that address, too
+    /// current context, or in a pod without a kubeconfig the server of its cluster. Pods dial the ClusterIP of the `kubernetes`
+    /// Service, and their sockets still show it, since kube-proxy rewrites packets and not sockets. To see pods from a node, also
+    /// give that address
     #[arg(long = "api-server", value_name = "HOST:PORT", value_parser = host_and_port)]
     api_servers: Vec<UpstreamEndpoint>,
 

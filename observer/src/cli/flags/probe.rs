@@ -12,7 +12,7 @@ use crate::tap::probe::ProbeOptions;
 /// The processes to probe, and the limits of the probe.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProbeFlags {
-    /// Probe only this process, and those of --comm and --cgroup; may be given several times
+    /// Probe only processes that match at least one --pid, --comm or --cgroup; may be given several times
     #[arg(long = "pid", value_name = "PID")]
     processes: Vec<u32>,
 
@@ -36,12 +36,12 @@ pub(crate) struct ProbeFlags {
     #[arg(long, value_name = "N", default_value_t = ProbeOptions::default().calls_per_second)]
     calls_per_second: u32,
 
-    /// Follow connections at their API server's end, too, if it runs on this machine, to see clients from elsewhere. A connection
-    /// seen at both ends counts once
+    /// If the API server runs on this machine, also observe connections at the server's end, to see clients on other machines. A
+    /// connection seen at both ends counts once
     #[arg(long)]
     server_ends: bool,
 
-    /// Size of the kernel's buffer for records not read yet, in MiB: a power of two
+    /// Size of the kernel ring buffer for unread records, in MiB; a power of two
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = ring_mebibytes)]
     ring: u32,
 }

@@ -11,7 +11,7 @@ use crate::api_server::{ProfileOverrides, ProfileSource};
 /// The server profile, as far as flags give it.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ProfileFlags {
-    /// The API server's version, such as 1.34.2 (patch levels differ: give one if you can)
+    /// The API server's version, such as 1.34.2 (include the patch version if you can: rules differ between patch releases)
     #[arg(long, value_name = "VERSION")]
     server_version: Option<ServerVersion>,
 
@@ -19,15 +19,15 @@ pub(crate) struct ProfileFlags {
     #[arg(long = "gate", value_name = "NAME=true|false")]
     gates: Vec<GateFlag>,
 
-    /// The version of its etcd, such as 3.5.10 (without it, etcd is assumed to answer progress requests)
+    /// The version of the API server's etcd, such as 3.5.10 (if omitted, etcd is assumed to support progress requests)
     #[arg(long, value_name = "VERSION")]
     etcd_version: Option<EtcdVersion>,
 
-    /// A resource without a watch cache, such as deployments.apps; may be given several times (events have none anyway)
+    /// A resource without a watch cache, such as deployments.apps; may be given several times (events never have one)
     #[arg(long, value_name = "RESOURCE")]
     uncached: Vec<String>,
 
-    /// An API group that an extension server serves; may be given several times
+    /// An API group that an extension API server serves; may be given several times
     #[arg(long, value_name = "GROUP")]
     aggregated: Vec<String>,
 }

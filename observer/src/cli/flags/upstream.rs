@@ -19,21 +19,21 @@ pub(crate) struct UpstreamFlags {
     #[arg(long, value_name = "URL", conflicts_with_all = ["kubeconfig", "context"])]
     upstream: Option<String>,
 
-    /// CA certificates to check its certificate with, in PEM (default: those that the system trusts)
+    /// PEM file of CA certificates that verify the certificate of --upstream (default: the system's trust store)
     #[arg(long, value_name = "FILE", requires = "upstream", conflicts_with = "upstream_insecure")]
     upstream_ca: Option<PathBuf>,
 
-    /// Do not check its certificate
+    /// Do not verify the certificate of --upstream
     #[arg(long, requires = "upstream")]
     upstream_insecure: bool,
 
-    /// How the client's kubeconfig leads here: by its `server` (which is then the Host that the API server sees), or by its
-    /// `proxy-url`, for gateways that route by host
+    /// How the client's kubeconfig points to watchtap: through `server` (the API server then sees watchtap's address in the Host
+    /// header), or through `proxy-url`, for gateways that route by host
     #[arg(long, value_enum, default_value_t)]
     via: ViaFlag,
 
-    /// Where to listen for clients of the current context, on loopback. Other contexts get ports of their own at that address; so
-    /// does the current one with port 0
+    /// Loopback address and port for clients of the current context. Port 0 lets watchtap choose the port. Listeners for other
+    /// contexts use the same address and ports that watchtap chooses
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
     listen: Option<SocketAddr>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct KubeconfigFlags {
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
 
-    /// The current context (default: the kubeconfig's)
+    /// Context to use (default: the kubeconfig's current-context)
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
 }
