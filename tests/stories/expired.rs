@@ -69,7 +69,7 @@ fn who_asks_for_no_bookmarks_lists_again_when_a_watch_is_cut_and_the_others_watc
     let reading = stage.reading()?;
     let finding = reading.finding("no-bookmarks", &players[0].program)?;
     ensure!(finding["advice"].as_str().is_some_and(|advice| advice.contains("allowWatchBookmarks=true")), "{finding:#}");
-    ensure!(reading.text.contains("expired/bookmarks-not-asked"), "{}", reading.text);
+    ensure!(reading.text.contains("410 Gone: bookmarks off"), "{}", reading.text);
     stage.close()
 }
 
