@@ -12,7 +12,7 @@ use crate::session::ObservedServer;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ApiServerFlags {
     /// Address of an API server, as its clients dial it; may be given several times. Default: the server of the kubeconfig's
-    /// current context, or in a pod without a kubeconfig the server of its cluster. Pods dial the ClusterIP of the `kubernetes`
+    /// current context, or in a pod without a kubeconfig the server of its cluster. Pods dial the cluster IP of the `kubernetes`
     /// Service, and their sockets still show it, since kube-proxy rewrites packets and not sockets. To see pods from a node, also
     /// give that address
     #[arg(long = "api-server", value_name = "HOST:PORT", value_parser = host_and_port)]
