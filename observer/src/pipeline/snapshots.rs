@@ -41,9 +41,9 @@ impl Snapshots {
 
     /// The newest snapshot; `None` if this reader has had it, or if there is none yet.
     pub fn take(&mut self) -> Option<Arc<Snapshot>> {
-        // After the publisher is gone, its last snapshot is still news.
-        let is_news = self.0.has_changed().unwrap_or_default();
-        is_news.then(|| Arc::clone(&self.0.borrow_and_update()))
+        // Unlike the channel's own `has_changed`, this holds after the publisher is gone: its last snapshot is still news.
+        let newest = self.0.borrow_and_update();
+        newest.has_changed().then(|| Arc::clone(&newest))
     }
 }
 
@@ -118,5 +118,14 @@ mod tests {
         assert!(page.take().is_none() && metrics.take().is_none());
         drop(page);
         assert!(publisher.is_wanted(), "one reader is left");
+    }
+
+    #[test]
+    fn last_snapshot_is_news_after_its_publisher_is_gone() {
+        let (mut reader, mut publisher) = Snapshots::begin(Vec::new());
+        publisher.publish_if_due(&Observer::new(Limits::default()));
+        drop(publisher);
+        assert!(reader.take().is_some());
+        assert!(reader.take().is_none());
     }
 }
