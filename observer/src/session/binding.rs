@@ -9,9 +9,8 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::listener::Listener;
-use super::listener_config::proxy_config;
 use super::{ListenerOptions, listen_port};
-use crate::api_server::{UpstreamId, forward_proxy, name};
+use crate::api_server::{UpstreamId, certificate, endpoint, forward_proxy, name, upstream_files, upstream_tls};
 use crate::credential::{Keeper, PluginUser};
 use crate::error_chain;
 use crate::intake::Intake;
@@ -73,9 +72,10 @@ impl<'a> Binding<'a> {
 
     /// Binds the next listener. Only a failure of the first one is an error.
     pub(super) fn add(&mut self, pair: Pair) -> Result<()> {
-        match self.bind(&pair) {
+        let upstream = self.upstream(&pair);
+        match self.bind(&pair, upstream) {
             Ok(proxy) => {
-                let (address, upstream, handle) = (proxy.local_addr(), self.upstream(&pair), proxy.handle());
+                let (address, handle) = (proxy.local_addr(), proxy.handle());
                 self.listeners.push(Listener { address, upstream, pair, handle });
                 self.idle.push(proxy);
                 Ok(())
@@ -94,24 +94,37 @@ impl<'a> Binding<'a> {
         *self.upstreams.entry(name(&pair.selected)).or_insert(next)
     }
 
-    fn bind(&mut self, pair: &Pair) -> Result<Proxy> {
+    /// If the user has a client certificate, the tap presents it upstream, so only holders of a private one are admitted.
+    fn bind(&mut self, pair: &Pair, upstream_id: UpstreamId) -> Result<Proxy> {
         let admission = self.admission(pair)?;
-        let upstream_id = self.upstream(pair);
         let entrance = match self.via {
             Via::Server => Entrance::Server,
             Via::ProxyUrl => Entrance::ForwardProxy,
         };
+        let selected = &pair.selected;
         let config = |listen| {
-            let (authority, intake, descriptors) = (Arc::clone(&self.authority), self.intake.clone(), self.descriptors.clone());
-            let config = proxy_config(&pair.selected, authority, admission.clone(), listen, intake, self.clock, descriptors)?;
-            anyhow::Ok(ProxyConfig { upstream_id, entrance, ..config })
+            anyhow::Ok(ProxyConfig {
+                listen,
+                upstream_id,
+                upstream: endpoint(selected),
+                forward_proxy: forward_proxy(selected)?,
+                upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,
+                upstream_files: upstream_files(selected)?,
+                authority: Arc::clone(&self.authority),
+                entrance,
+                admission: admission.clone(),
+                intake: Some(self.intake.clone()),
+                clock: self.clock,
+                handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,
+                descriptors: self.descriptors.clone(),
+            })
         };
         if let Some(listen) = self.listen.filter(|listen| self.listeners.is_empty() && listen.port() != 0) {
             return Ok(Proxy::bind(config(listen)?)?);
         }
         let address = self.listen.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |listen| listen.ip());
-        let forward_proxy = forward_proxy(&pair.selected)?;
-        for port in listen_port::candidates(&pair.selected, forward_proxy.as_ref()) {
+        let forward_proxy = forward_proxy(selected)?;
+        for port in listen_port::candidates(selected, forward_proxy.as_ref()) {
             match Proxy::bind(config(SocketAddr::new(address, port))?) {
                 Err(ProxyError::PortInUse { .. }) if port != 0 => {}
                 bound => return Ok(bound?),

@@ -7,7 +7,6 @@ mod ends;
 mod lifecycle;
 mod listen_port;
 mod listener;
-mod listener_config;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod observed_server;
 mod private_folder;
