@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_member_has_its_number_as_its_place() {
+    fn kernel_member_numbers_match_their_positions() {
         for (place, member) in KernelMember::ALL.into_iter().enumerate() {
             assert_eq!(member as usize, place, "{member:?}");
         }

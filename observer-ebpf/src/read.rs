@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_a_record_are_where_the_programs_put_them() {
+    fn record_fields_are_read_at_their_offsets() {
         let mut bytes = BYTES;
         bytes[offset_of!(Record, length)..][..4].copy_from_slice(&8_u32.to_ne_bytes());
         let (record, payload) = Record::read(&bytes).unwrap();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_a_lifetime_event_are_where_the_programs_put_them() {
+    fn lifetime_event_fields_are_read_at_their_offsets() {
         let event = LifetimeEvent::read(&BYTES[..32]).unwrap();
         assert_eq!(event.process, u32_at(offset_of!(LifetimeEvent, process)));
         assert_eq!(event.after.to_ne_bytes(), BYTES[offset_of!(LifetimeEvent, after)..][..2]);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_an_opened_connection_are_where_the_programs_put_them() {
+    fn opened_connection_fields_are_read_at_their_offsets() {
         let opened = Opened::read(&BYTES).unwrap();
         assert_eq!(opened.name[..], BYTES[offset_of!(Opened, name)..][..16]);
         assert_eq!(opened.local.port.to_ne_bytes(), BYTES[offset_of!(Opened, local) + offset_of!(Endpoint, port)..][..2]);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_bytes_are_no_record() {
+    fn truncated_records_are_rejected() {
         let mut bytes = BYTES;
         bytes[offset_of!(Record, length)..][..4].copy_from_slice(&25_u32.to_ne_bytes());
         assert!(Record::read(&bytes).is_none());

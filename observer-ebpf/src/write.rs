@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verdict_is_put_where_the_programs_read_it() {
+    fn verdict_is_written_at_its_offset() {
         let key = ConnectionKey { address: 0x1122, since: 7, process: 99, reserved: 0 };
         let mut value = [0xAA; size_of::<Connection>()];
         value[..8].copy_from_slice(&7_u64.to_ne_bytes());
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_filter_have_their_fields_in_place() {
+    fn key_and_filter_fields_are_written_at_their_offsets() {
         let key = ConnectionKey { address: 0x1122, since: 7, process: 99, reserved: 0 }.map_key();
         assert_eq!(key[offset_of!(ConnectionAddress, address)..][..8], 0x1122_u64.to_ne_bytes());
         assert_eq!(key[offset_of!(ConnectionAddress, process)..][..4], 99_u32.to_ne_bytes());

@@ -6,10 +6,10 @@ use std::iter::successors;
 /// Joins an error with its causes, and skips a cause that the text already contains.
 pub(crate) fn in_words(error: &(dyn Error + 'static)) -> String {
     let chain = successors(Some(error), |&error| error.source());
-    chain.map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {
+    chain.map(ToString::to_string).fold(String::new(), |joined, cause| match joined.as_str() {
         "" => cause,
-        said if said.contains(&cause) => said.to_owned(),
-        said => format!("{said}: {cause}"),
+        joined if joined.contains(&cause) => joined.to_owned(),
+        joined => format!("{joined}: {cause}"),
     })
 }
 

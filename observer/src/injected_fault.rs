@@ -6,7 +6,7 @@ compile_error!("`injected-faults` lets every client crash observing: it is for t
 
 /// The component that panics.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Component {
     /// The decoder of one connection, at the bytes of a request in namespace `fault-in-decoder`.
     Decoder,
     /// The decoder of one connection, when the connection closes, if the path of the server's URL is `fault-in-close`.
@@ -21,30 +21,30 @@ pub(crate) enum Place {
     Report,
 }
 
-/// Panics if `seen` contains the mark of `place`. The message is the worst possible one: all of `seen`, and everything that the
+/// Panics if `seen` contains the mark of `component`. The message is the worst possible one: all of `seen`, and everything that the
 /// decoders have been given so far.
 ///
 /// The message is also written to the file named by `FAULTY_WATCHTAP_WORDS`, as proof to a search of other outputs that it existed.
 #[cfg(feature = "injected-faults")]
-pub(crate) fn inject(place: Place, seen: &impl std::fmt::Debug) {
+pub(crate) fn inject(component: Component, seen: &impl std::fmt::Debug) {
     use std::sync::{Mutex, PoisonError};
 
     static DECODED: Mutex<String> = Mutex::new(String::new());
-    let mark = match place {
-        Place::Decoder => "fault-in-decoder",
-        Place::Close => "fault-in-close",
-        Place::Observer => "fault-in-observer",
-        Place::View => "fault-in-view",
-        Place::Page => "fault-in-page",
-        Place::Report => "fault-in-report",
+    let mark = match component {
+        Component::Decoder => "fault-in-decoder",
+        Component::Close => "fault-in-close",
+        Component::Observer => "fault-in-observer",
+        Component::View => "fault-in-view",
+        Component::Page => "fault-in-page",
+        Component::Report => "fault-in-report",
     };
     let seen = format!("{seen:?}");
     let mut decoded = DECODED.lock().unwrap_or_else(PoisonError::into_inner);
-    if matches!(place, Place::Decoder) {
+    if matches!(component, Component::Decoder) {
         decoded.push_str(&seen);
     }
     if seen.contains(mark) {
-        let words = format!("{place:?}: {seen}, behind {decoded}");
+        let words = format!("{component:?}: {seen}, behind {decoded}");
         drop(decoded);
         if let Some(file) = std::env::var_os("FAULTY_WATCHTAP_WORDS") {
             std::fs::write(file, &words).ok();
@@ -55,4 +55,4 @@ pub(crate) fn inject(place: Place, seen: &impl std::fmt::Debug) {
 
 /// Does nothing: this build has no injected faults.
 #[cfg(not(feature = "injected-faults"))]
-pub(crate) const fn inject(_place: Place, _seen: &impl std::fmt::Debug) {}
+pub(crate) const fn inject(_component: Component, _seen: &impl std::fmt::Debug) {}

@@ -113,7 +113,7 @@ mod tests {
     const STRANGER: u32 = 54_321;
 
     #[test]
-    fn what_is_there_already_is_emptied_and_private_then() {
+    fn existing_file_is_truncated_and_made_private() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report");
         for mode in [None, Some(0o600), Some(0o644), Some(0o666)] {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_an_open_file_open_reads_nothing_of_what_is_written() {
+    fn earlier_opener_of_the_file_reads_no_new_content() {
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("report"), folder.path().join("link"));
         symlink(&path, &link).unwrap();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_and_own_links_are_written_to_and_folders_are_not() {
+    fn devices_and_own_links_are_written_and_folders_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (link, target) = (folder.path().join("link"), folder.path().join("target"));
         symlink(&target, &link).unwrap();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_user_put_there_is_refused() {
+    fn files_and_links_of_another_user_are_refused() {
         for refused in [trust_owner(1001, 1000), trust_owner(0, 1000), trust_owner(1000, 0), trust_link(1001, 1000)] {
             assert_eq!(refused.unwrap_err().kind(), ErrorKind::PermissionDenied);
         }

@@ -12,7 +12,7 @@ pub struct ProbeCheck {
     /// Files with TLS libraries that processes here run; unseen ones come first.
     pub files: Vec<CheckedFile>,
     /// Processes that the kernel does not let us inspect.
-    pub not_looked_at: Vec<NotLookedAt>,
+    pub not_examined: Vec<NotExamined>,
 }
 
 /// The current step of a check.
@@ -54,7 +54,7 @@ pub enum RequirementState {
     /// Other eBPF tools need it, a probe does not.
     DoesNotMatter,
     /// It could not be determined.
-    NotKnown,
+    Unknown,
     /// It is missing; a probe works, but sees less.
     Limits,
     /// It is missing, and no probe works without it.
@@ -66,7 +66,7 @@ impl fmt::Display for RequirementState {
         to.write_str(match self {
             Self::Met => "met",
             Self::DoesNotMatter => "does not matter",
-            Self::NotKnown => "unknown",
+            Self::Unknown => "unknown",
             Self::Limits => "limits",
             Self::Missing => "missing",
         })
@@ -96,7 +96,7 @@ pub enum Seen {
     /// All but the traffic through functions that cannot be probed.
     Partly,
     /// All of it.
-    Wholly,
+    Fully,
 }
 
 /// A TLS library in a file.
@@ -121,7 +121,7 @@ pub struct CheckedProcess {
 
 /// Processes that cannot be inspected, all for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct NotLookedAt {
+pub struct NotExamined {
     /// The kernel's error.
     pub why: String,
     /// The processes, ordered by pid.
@@ -153,7 +153,7 @@ impl Requirement {
 
     /// A requirement whose state could not be determined.
     pub fn unknown(name: &'static str, found: impl Into<String>) -> Self {
-        Self::new(name, RequirementState::NotKnown, found)
+        Self::new(name, RequirementState::Unknown, found)
     }
 
     /// A missing requirement without which `unseen` is not seen.

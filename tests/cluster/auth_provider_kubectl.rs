@@ -10,11 +10,11 @@ use observer_tests::{Cluster, TokenEndpoint, kubectl, output_within, watchtap};
 use serde_json::json;
 
 const LIMIT: Duration = Duration::from_mins(1);
-const WHO: &str = r#"$K auth whoami -o 'jsonpath={.status.userInfo.username}{"\n"}'"#;
+const WHOAMI: &str = r#"$K auth whoami -o 'jsonpath={.status.userInfo.username}{"\n"}'"#;
 const USER: &str = "system:serviceaccount:default:refreshed";
 
 #[test]
-fn a_token_that_kubectl_refreshes_behind_us_is_written_to_the_file_of_its_user() {
+fn token_refreshed_by_kubectl_through_watchtap_reaches_the_users_file() {
     check(|| {
         let mut command = watchtap().unwrap();
         command.args(["exec", "--"]);
@@ -23,7 +23,7 @@ fn a_token_that_kubectl_refreshes_behind_us_is_written_to_the_file_of_its_user()
 }
 
 #[test]
-fn kubectl_refreshes_the_same_without_us() {
+fn kubectl_refreshes_the_same_token_without_watchtap() {
     check(|| Command::new("env"));
 }
 
@@ -46,7 +46,7 @@ fn check(before: impl Fn() -> Command) {
     let (clusters_text, files) = (fs::read(&clusters).unwrap(), std::env::join_paths([&clusters, &users]).unwrap());
 
     let mut command = before();
-    command.args(["sh", "-c", &format!("{WHO}; {WHO}")]).env("KUBECONFIG", &files).env("HOME", folder.path());
+    command.args(["sh", "-c", &format!("{WHOAMI}; {WHOAMI}")]).env("KUBECONFIG", &files).env("HOME", folder.path());
     command.env("K", kubectl().expect("kubectl is on the PATH")).stdin(Stdio::null());
     let output = output_within(&mut command, LIMIT).unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{USER}\n{USER}\n"), "{output:?}");

@@ -14,7 +14,7 @@ const JSON: &str = "application/json";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 /// The expected events of a request.
-struct Told {
+struct ExpectedEvent {
     program: &'static str,
     verb: &'static str,
     /// Options that may follow between verb and resource.
@@ -25,7 +25,7 @@ struct Told {
 }
 
 #[test]
-fn client_go_is_recognised_in_each_of_its_encodings_over_http2() {
+fn client_go_is_recognised_in_each_encoding_over_http2() {
     client_go_speaks("h2", &[]);
 }
 
@@ -44,15 +44,15 @@ fn client_go_speaks(protocol: &str, environment: &[(&str, &str)]) {
 
     let cache = || json!("Cache");
     for told in [
-        Told::new("typed", "list", "RV=0 · limit=2", PROTOBUF, cache(), "list-rv0"),
-        Told::new("typed", "list", "", PROTOBUF, json!("CacheConsistent"), "list-unset-consistent"),
-        Told::new("typed", "get", "", PROTOBUF, json!("Etcd"), "get-unset-etcd"),
-        Told::new("typed", "watch", "RV=N", PROTOBUF, cache(), "watch-rv"),
-        Told::new("dynamic", "list", "limit=2", JSON, json!("CacheConsistent"), "list-unset-consistent"),
-        Told::new("dynamic", "list", "continue · limit=2", JSON, json!("Snapshot"), "list-continue-snapshot"),
-        Told::new("dynamic", "watch", "RV=N", JSON, cache(), "watch-rv"),
-        Told::new("metadata", "list", "RV=0", PROTOBUF, cache(), "list-rv0"),
-        Told::new("metadata", "watch", "RV=N", PROTOBUF, cache(), "watch-rv"),
+        ExpectedEvent::new("typed", "list", "RV=0 · limit=2", PROTOBUF, cache(), "list-rv0"),
+        ExpectedEvent::new("typed", "list", "", PROTOBUF, json!("CacheConsistent"), "list-unset-consistent"),
+        ExpectedEvent::new("typed", "get", "", PROTOBUF, json!("Etcd"), "get-unset-etcd"),
+        ExpectedEvent::new("typed", "watch", "RV=N", PROTOBUF, cache(), "watch-rv"),
+        ExpectedEvent::new("dynamic", "list", "limit=2", JSON, json!("CacheConsistent"), "list-unset-consistent"),
+        ExpectedEvent::new("dynamic", "list", "continue · limit=2", JSON, json!("Snapshot"), "list-continue-snapshot"),
+        ExpectedEvent::new("dynamic", "watch", "RV=N", JSON, cache(), "watch-rv"),
+        ExpectedEvent::new("metadata", "list", "RV=0", PROTOBUF, cache(), "list-rv0"),
+        ExpectedEvent::new("metadata", "watch", "RV=N", PROTOBUF, cache(), "watch-rv"),
     ] {
         let program = format!("{}-client/v1.2.3", told.program);
         let requests = seen.requests.iter().filter(|request| request["resource"] == "configmaps" && request["verb"] == told.verb);
@@ -112,7 +112,7 @@ fn curl_over_http1_is_recognised() {
     seen.check("http/1.1");
 }
 
-impl Told {
+impl ExpectedEvent {
     const fn new(
         program: &'static str,
         verb: &'static str,

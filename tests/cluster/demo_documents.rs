@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 #[test]
-fn demo_lists_its_resources_as_the_real_server_does() {
+fn demo_resource_lists_match_the_real_server() {
     let mut compared = 0;
     for path in ["/api/v1", "/apis/apiextensions.k8s.io/v1", "/apis/apps/v1", "/apis/batch/v1", "/apis/coordination.k8s.io/v1"] {
         let (mut real, mut demo) = (real(path, "application/json"), demo(path, "application/json"));
@@ -25,7 +25,7 @@ fn demo_lists_its_resources_as_the_real_server_does() {
 }
 
 #[test]
-fn demo_names_its_groups_as_the_real_server_does() {
+fn demo_group_lists_match_the_real_server() {
     let (mut real_groups, mut demo_groups) = (real("/apis", "application/json"), demo("/apis", "application/json"));
     let (real_entries, demo_entries) = (by_name(&mut real_groups, "groups", "name"), by_name(&mut demo_groups, "groups", "name"));
     assert_eq!(demo_groups, real_groups);
@@ -42,7 +42,7 @@ fn demo_names_its_groups_as_the_real_server_does() {
 }
 
 #[test]
-fn demo_has_the_same_one_document_discovery() {
+fn demo_aggregated_discovery_matches_the_real_server() {
     let mut compared = 0;
     for path in ["/api", "/apis"] {
         let (mut real, mut demo) = (real(path, AGGREGATED), demo(path, AGGREGATED));
@@ -63,7 +63,7 @@ fn demo_has_the_same_one_document_discovery() {
 }
 
 #[test]
-fn demo_refuses_what_the_real_server_refuses_in_discovery() {
+fn demo_discovery_refusals_match_the_real_server() {
     let cluster = Cluster::shared().unwrap();
     for accept in ["application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList", "text/plain"] {
         let real = cluster.raw("GET", "/apis", &[("Accept", accept)], b"").unwrap();

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
-fn kubectl_makes_every_kind_by_its_generators() {
+fn kubectl_creates_every_kind_with_its_generators() {
     let demo = Demo::start();
     demo.ok("create namespace made");
     demo.ok("create deployment web --image=web:1 --replicas=2 --port=80 -n made");
@@ -44,7 +44,7 @@ fn kubectl_makes_every_kind_by_its_generators() {
 }
 
 #[test]
-fn kubectl_scales_changes_and_waits_for_a_deployment() {
+fn kubectl_scales_updates_and_awaits_a_deployment() {
     let demo = Demo::start();
     demo.ok("create deployment web --image=web:1");
     demo.ok("rollout status deployment/web --timeout=20s");
@@ -70,7 +70,7 @@ fn kubectl_scales_changes_and_waits_for_a_deployment() {
 }
 
 #[test]
-fn kubectl_applies_twice_and_sees_the_difference() {
+fn second_kubectl_apply_removes_omitted_fields() {
     let demo = Demo::start();
     demo.apply(&json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1", "b": "2"}}));
     demo.apply(&json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "3"}}));
@@ -81,7 +81,7 @@ fn kubectl_applies_twice_and_sees_the_difference() {
 }
 
 #[test]
-fn kubectl_applies_on_the_server_and_defines_a_resource() {
+fn kubectl_applies_server_side_and_creates_a_crd() {
     let demo = Demo::start();
     let widgets = json!({
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -121,7 +121,7 @@ fn kubectl_prints_names_and_ages_of_lists_and_watches() {
 }
 
 #[test]
-fn kubectl_hears_what_the_demo_leaves_out() {
+fn kubectl_prints_an_error_for_each_feature_the_demo_lacks() {
     let demo = Demo::start();
     demo.ok("run single --image=single:1");
     demo.apply(&json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}));
@@ -159,7 +159,7 @@ impl Demo {
         let handle = server.handle();
         clients.spawn(async move {
             let rollouts = Script::parse("rollouts", "0s start rollouts rollout-controller/0.2").unwrap();
-            story::tell(&rollouts, handle, kubeconfig, 1, |_line| {}).await
+            story::play(&rollouts, handle, kubeconfig, 1, |_line| {}).await
         });
         let kubectl = kubectl().expect("these tests need kubectl on the PATH");
         Self { _server: server, _clients: clients, folder, kubectl }

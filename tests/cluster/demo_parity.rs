@@ -153,7 +153,7 @@ const SCRIPT: &[(&str, &str, &str, &str)] = &[
 ];
 
 #[test]
-fn demo_answers_as_the_real_api_server() {
+fn demo_responses_match_the_real_api_server() {
     let options =
         Options { api_server_arguments: vec!["--feature-gates=APIServerIdentity=false".to_owned()], ..Options::default() };
     let cluster = Cluster::start(&options).unwrap();
@@ -166,11 +166,11 @@ fn demo_answers_as_the_real_api_server() {
 
 /// A server's answers to the complete script.
 struct Transcript {
-    answers: Vec<Answer>,
+    answers: Vec<Reply>,
     lasted: Duration,
 }
 
-struct Answer {
+struct Reply {
     name: &'static str,
     /// Everything except revisions, as text.
     said: String,
@@ -183,7 +183,7 @@ impl Transcript {
     fn of(client: &Client) -> Self {
         prepare(client);
         let started = Instant::now();
-        let mut answers: Vec<Answer> = Vec::new();
+        let mut answers: Vec<Reply> = Vec::new();
         for (number, (name, method, path, body)) in SCRIPT.iter().enumerate() {
             if name.starts_with('+') {
                 touch(client, number);
@@ -205,7 +205,7 @@ impl Transcript {
             let before = counters(client, &path);
             let response = client.raw(method, &path, headers, body.as_bytes()).unwrap();
             let moved = counters(client, &path) - before;
-            answers.push(Answer::read(name.trim_start_matches('+'), path.contains("watch=1"), &response, moved));
+            answers.push(Reply::read(name.trim_start_matches('+'), path.contains("watch=1"), &response, moved));
         }
         Self { answers, lasted: started.elapsed() }
     }
@@ -241,7 +241,7 @@ impl Transcript {
     }
 }
 
-impl Answer {
+impl Reply {
     fn read(name: &'static str, is_watch: bool, response: &Response, counters: ListCounters) -> Self {
         let mut said = response.status.to_string();
         if is_watch && response.status == 200 {

@@ -10,7 +10,7 @@ const MERGE: &str = "application/merge-patch+json";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
 #[test]
-fn demo_patches_objects_as_the_real_server_does() {
+fn demo_patch_results_match_the_real_server() {
     let cases = [
         (STRATEGIC, json!({})),
         (
@@ -61,7 +61,7 @@ fn demo_patches_objects_as_the_real_server_does() {
 }
 
 #[test]
-fn demo_refuses_patches_as_the_real_server_does() {
+fn demo_patch_refusals_match_the_real_server() {
     let test = json!({"op": "test", "path": "/metadata/labels/a", "value": "1"});
     let cases = [
         (STRATEGIC, json!([])),
@@ -97,7 +97,7 @@ fn demo_refuses_patches_as_the_real_server_does() {
 }
 
 #[test]
-fn demo_applies_objects_as_the_real_server_does() {
+fn demo_server_side_apply_matches_the_real_server() {
     let cluster = Cluster::shared().unwrap();
     let (mut real, mut demo) = (Value::Null, Map::new());
     for (manager, object) in [

@@ -9,7 +9,7 @@ const DEFAULT: &str = "/api/v1/namespaces/default";
 const APPS: &str = "/apis/apps/v1/namespaces/default";
 
 #[test]
-fn objects_are_the_same_in_protobuf_and_in_json() {
+fn objects_created_in_protobuf_and_json_are_equal() {
     let cases = [
         ("", "pods", format!("{DEFAULT}/pods"), json!({"spec": pod_spec("Always")})),
         (

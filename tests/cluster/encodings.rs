@@ -15,7 +15,7 @@ const CBOR: &str = "application/cbor";
 const WIDGETS: &str = "/apis/example.com/v1/namespaces/encodings/widgets";
 
 #[test]
-fn every_encoding_says_what_json_says() {
+fn every_encoding_yields_the_same_report_as_json() {
     let options =
         Options { api_server_arguments: vec!["--feature-gates=CBORServingAndStorage=true".to_owned()], ..Options::default() };
     let cluster = Cluster::start(&options).unwrap();
@@ -39,9 +39,9 @@ fn every_encoding_says_what_json_says() {
         ),
         (WIDGETS, vec![CBOR.to_owned(), as_metadata(PROTOBUF)]),
     ] {
-        let plain = told(&client, path, JSON, BodyKind::Document);
+        let plain = facts_of(&client, path, JSON, BodyKind::Document);
         for accept in others {
-            let other = told(&client, path, &accept, BodyKind::Document);
+            let other = facts_of(&client, path, &accept, BodyKind::Document);
             assert_eq!(identities(&other), identities(&plain), "{path} as {accept}");
             items.push(identities(&plain).len());
         }
@@ -50,17 +50,17 @@ fn every_encoding_says_what_json_says() {
     for accept in [PROTOBUF, CBOR] {
         let path = "/api/v1/namespaces/encodings/configmaps/none";
         assert_eq!(
-            statuses(&told(&client, path, accept, BodyKind::Document)),
-            statuses(&told(&client, path, JSON, BodyKind::Document))
+            statuses(&facts_of(&client, path, accept, BodyKind::Document)),
+            statuses(&facts_of(&client, path, JSON, BodyKind::Document))
         );
         for resource in ["/api/v1/namespaces/encodings/configmaps", WIDGETS] {
             let path = format!(
                 "{resource}?watch=1&timeoutSeconds=1&resourceVersion=0&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&allowWatchBookmarks=true"
             );
-            let plain = frames(&told(&client, &path, JSON, BodyKind::Watch));
+            let plain = frames(&facts_of(&client, &path, JSON, BodyKind::Watch));
             assert!(plain.len() > 3, "{plain:?}");
             if resource != WIDGETS || accept == CBOR {
-                assert_eq!(frames(&told(&client, &path, accept, BodyKind::Watch)), plain, "{path} as {accept}");
+                assert_eq!(frames(&facts_of(&client, &path, accept, BodyKind::Watch)), plain, "{path} as {accept}");
             }
         }
     }
@@ -111,7 +111,7 @@ fn fill(cluster: &Cluster) {
 
 /// The facts that watchtap's own reader finds in an answer that came through watchtap.
 #[track_caller]
-fn told(client: &Client, path: &str, accept: &str, kind: BodyKind) -> Vec<Fact> {
+fn facts_of(client: &Client, path: &str, accept: &str, kind: BodyKind) -> Vec<Fact> {
     let response = client.raw("GET", path, &[("Accept", accept)], b"").unwrap();
     let content_type = response.headers["content-type"].to_str().unwrap();
     let essence = accept.split(';').next().unwrap();

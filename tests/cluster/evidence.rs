@@ -30,14 +30,14 @@ struct Case {
     /// watchtap's flags about the server; without flags it learns.
     flags: &'static [&'static str],
     path: String,
-    who: Who,
+    who: TestUser,
     /// Whether the server first shows a newer revision, of another resource.
     after_write: bool,
     served_from: Value,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Who {
+enum TestUser {
     Admin,
     /// May not list anything.
     Visitor,
@@ -103,7 +103,7 @@ fn cases() -> Vec<Case> {
         certainty,
         flags,
         path,
-        who: Who::Admin,
+        who: TestUser::Admin,
         after_write: false,
         served_from,
     };
@@ -143,8 +143,8 @@ fn cases() -> Vec<Case> {
             format!("{configmaps}?resourceVersion=0&{watch_list}"),
             json!("Cache"),
         ),
-        Case { who: Who::Seatless, ..case("refused-in-plain-text", CONFIRMED, &[], configmaps.clone(), refused(429, false)) },
-        Case { who: Who::Visitor, ..case("refused-before-storage", CONFIRMED, &[], configmaps.clone(), refused(403, false)) },
+        Case { who: TestUser::Seatless, ..case("refused-in-plain-text", CONFIRMED, &[], configmaps.clone(), refused(429, false)) },
+        Case { who: TestUser::Visitor, ..case("refused-before-storage", CONFIRMED, &[], configmaps.clone(), refused(403, false)) },
         case("refused-as-predicted", CONFIRMED, &[], format!("{configmaps}?resourceVersionMatch=Exact"), refused(422, false)),
         // Only 1.27 and later know the option, and refuse it for lists.
         case(
@@ -163,14 +163,14 @@ fn cases() -> Vec<Case> {
 fn check(cluster: &Cluster, case: &Case) {
     let session = ExecSession::start(&cluster.kubeconfig_token().unwrap(), case.flags).unwrap();
     if case.after_write {
-        let admin = by_way_of(&session, cluster, Who::Admin);
+        let admin = by_way_of(&session, cluster, TestUser::Admin);
         // An up-to-date list of the resource shows that it shares its etcd with others.
         admin.get(case.path.split('?').next().unwrap()).unwrap();
         let object = json!({"metadata": {"generateName": "newer-"}});
         admin.post(&format!("/api/v1/namespaces/{NAMESPACE}/configmaps"), &object).unwrap().success().unwrap();
     }
     let client = by_way_of(&session, cluster, case.who);
-    let waits = (case.who == Who::Seatless).then(|| take_the_last_seat(cluster));
+    let waits = (case.who == TestUser::Seatless).then(|| take_the_last_seat(cluster));
     client.raw("GET", &case.path, &[], b"").unwrap();
     if let Some(waits) = waits {
         waits.join().unwrap();
@@ -180,15 +180,15 @@ fn check(cluster: &Cluster, case: &Case) {
     let verdict = &record["verdict"];
     let told = (&verdict["certainty"], &verdict["proof"], &verdict["served_from"]);
     assert_eq!(told, (&json!(case.certainty), &json!(case.proof), &case.served_from), "{:?} {}: {record:#}", case.flags, case.path);
-    check_telling(case.certainty, case.proof, verdict, &finished.events);
-    if case.who != Who::Seatless {
+    check_contradicted_event(case.certainty, case.proof, verdict, &finished.events);
+    if case.who != TestUser::Seatless {
         assert!(record["audit_id"].is_string(), "every answer that passed flow control has an Audit-Id: {record:#}");
     }
 }
 
 /// Checks that a contradiction gives an event with both layers, and that nothing else does.
 #[track_caller]
-fn check_telling(certainty: &str, proof: &str, verdict: &Value, events: &[Value]) {
+fn check_contradicted_event(certainty: &str, proof: &str, verdict: &Value, events: &[Value]) {
     let contradictions: Vec<&Value> = events.iter().filter(|event| event["event"] == "contradicted").collect();
     if certainty == CONTRADICTED {
         let [event] = contradictions[..] else { panic!("{proof}: {contradictions:#?}") };
@@ -203,7 +203,7 @@ fn check_telling(certainty: &str, proof: &str, verdict: &Value, events: &[Value]
 #[track_caller]
 fn check_not_ready(cluster: &Cluster, certainty: &str, flags: &[&str]) {
     let session = ExecSession::start(&cluster.kubeconfig_token().unwrap(), flags).unwrap();
-    let client = by_way_of(&session, cluster, Who::Admin);
+    let client = by_way_of(&session, cluster, TestUser::Admin);
     let refused = (0..TRIES).any(|number| {
         let plural = format!("{}{number}s", certainty.to_lowercase());
         define(cluster, &plural);
@@ -213,16 +213,16 @@ fn check_not_ready(cluster: &Cluster, certainty: &str, flags: &[&str]) {
     let finished = session.finish().unwrap();
     let verdict = &finished.report["requests"].as_array().unwrap().last().unwrap()["verdict"];
     assert_eq!((&verdict["certainty"], &verdict["proof"]), (&json!(certainty), &json!("cache-not-ready")), "{verdict:#}");
-    check_telling(certainty, "cache-not-ready", verdict, &finished.events);
+    check_contradicted_event(certainty, "cache-not-ready", verdict, &finished.events);
 }
 
-fn by_way_of(session: &ExecSession, cluster: &Cluster, who: Who) -> Client {
+fn by_way_of(session: &ExecSession, cluster: &Cluster, who: TestUser) -> Client {
     let authority = session.kubeconfig()["clusters"][0]["cluster"]["certificate-authority-data"].as_str().unwrap();
     let authority = String::from_utf8(base64::Engine::decode(&base64::prelude::BASE64_STANDARD, authority).unwrap()).unwrap();
     let token = match who {
-        Who::Admin => cluster.admin_token(),
-        Who::Visitor => cluster.visitor_token(),
-        Who::Seatless => &cluster.service_account_token(NAMESPACE, "seatless").unwrap(),
+        TestUser::Admin => cluster.admin_token(),
+        TestUser::Visitor => cluster.visitor_token(),
+        TestUser::Seatless => &cluster.service_account_token(NAMESPACE, "seatless").unwrap(),
     };
     Client::of_server(session.server().unwrap(), &authority, token).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Exec plug-ins with kube-rs.
+//! Exec plugins with kube-rs.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -9,7 +9,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 const NAMESPACE: &str = "exec-plugins";
 
 #[test]
-fn certificate_of_a_plug_in_lets_a_kube_rs_watcher_in() {
+fn kube_rs_watcher_authenticates_with_a_plugin_certificate() {
     let cluster = Cluster::shared().unwrap();
     cluster.create_configmaps(NAMESPACE, 1).unwrap();
     let mut child = watchtap()
@@ -20,10 +20,10 @@ fn certificate_of_a_plug_in_lets_a_kube_rs_watcher_in() {
         .spawn()
         .unwrap();
     let lines = Lines::of(child.stdout.take().unwrap(), LIMIT);
-    let said = || lines.next_line().unwrap().expect("it has more to say");
-    assert!(said().starts_with("listed cm-0 "));
-    assert_eq!(said(), "initial-list-done");
+    let output = || lines.next_line().unwrap().expect("it has more to say");
+    assert!(output().starts_with("listed cm-0 "));
+    assert_eq!(output(), "initial-list-done");
     cluster.create_configmaps(NAMESPACE, 2).unwrap();
-    assert!(said().starts_with("applied cm-1 "));
+    assert!(output().starts_with("applied cm-1 "));
     assert!(wait_within(&mut child, LIMIT).unwrap().success());
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use observer_tests::scripted_forward_proxy::{Answer, Protocol, ScriptedForwardProxy, authorization};
+use observer_tests::scripted_forward_proxy::{Protocol, ProxyReply, ScriptedForwardProxy, authorization};
 use observer_tests::{Cluster, Lines, kubectl, output_within, wait_within, watchtap};
 use tempfile::TempDir;
 
@@ -15,8 +15,8 @@ const WHOAMI: [&str; 4] = ["auth", "whoami", "-o", "jsonpath={.status.userInfo.u
 const SERVER: &str = "api.invalid:6443";
 
 #[test]
-fn kubectl_reaches_the_api_server_through_http_connect_with_name_and_password() {
-    let place = Place::new(Protocol::Http, "http", AddressIn::Kubeconfig);
+fn kubectl_connects_through_http_connect_with_credentials() {
+    let place = Fixture::new(Protocol::Http, "http", AddressIn::Kubeconfig);
     place.check_kubectl();
     for head in place.proxy.asked() {
         assert!(head.starts_with(&format!("CONNECT {SERVER} HTTP/1.1\r\n")), "{head}");
@@ -25,24 +25,24 @@ fn kubectl_reaches_the_api_server_through_http_connect_with_name_and_password() 
 }
 
 #[test]
-fn kubectl_reaches_the_api_server_through_socks_with_name_and_password() {
-    let place = Place::new(Protocol::Socks5(Some(("me", "s3cret"))), "socks5", AddressIn::Kubeconfig);
+fn kubectl_connects_through_socks_with_credentials() {
+    let place = Fixture::new(Protocol::Socks5(Some(("me", "s3cret"))), "socks5", AddressIn::Kubeconfig);
     place.check_kubectl();
     assert!(place.proxy.asked().iter().all(|asked| asked == SERVER), "{:?}", place.proxy.asked());
 }
 
 /// kubectl has the proxy in its own environment, and must connect to watchtap without it.
 #[test]
-fn kubectl_reaches_the_api_server_through_the_proxy_of_the_environment() {
-    let place = Place::new(Protocol::Http, "http", AddressIn::Environment);
+fn kubectl_connects_through_the_environment_proxy() {
+    let place = Fixture::new(Protocol::Http, "http", AddressIn::Environment);
     place.check_kubectl();
     place.only_the_api_server_was_asked_for();
 }
 
 #[test]
-fn a_kube_rs_client_reaches_us_past_the_proxy_of_its_environment() {
+fn kube_rs_client_bypasses_its_environment_proxy_to_reach_watchtap() {
     for via in ["server", "proxy-url"] {
-        let place = Place::new(Protocol::Http, "http", AddressIn::Environment);
+        let place = Fixture::new(Protocol::Http, "http", AddressIn::Environment);
         place.check_kube_rs(via);
         place.only_the_api_server_was_asked_for();
     }
@@ -55,7 +55,7 @@ enum AddressIn {
     Environment,
 }
 
-struct Place {
+struct Fixture {
     folder: TempDir,
     kubeconfig: PathBuf,
     proxy: ScriptedForwardProxy,
@@ -63,10 +63,10 @@ struct Place {
     environment: Option<String>,
 }
 
-impl Place {
+impl Fixture {
     fn new(protocol: Protocol, scheme: &str, address_in: AddressIn) -> Self {
         let cluster = Cluster::shared().unwrap();
-        let proxy = ScriptedForwardProxy::start(protocol, Answer::Connect(cluster.socket_address())).unwrap();
+        let proxy = ScriptedForwardProxy::start(protocol, ProxyReply::Connect(cluster.socket_address())).unwrap();
         // A name, because kube-rs compares the proxy's address with the exceptions, which include loopback.
         let address = format!("{scheme}://me:s3cret@localhost:{}", proxy.address.port());
         let in_kubeconfig = (address_in == AddressIn::Kubeconfig).then(|| format!("\n    proxy-url: '{address}'"));

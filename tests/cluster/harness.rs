@@ -24,7 +24,7 @@ fn server_reports_the_version_it_was_built_from() {
 }
 
 #[test]
-fn api_server_comes_back_on_its_port_with_its_objects() {
+fn restarted_api_server_keeps_its_port_and_objects() {
     let mut cluster = Cluster::start(&Options::default()).unwrap();
     cluster.create_configmaps("kept", 3).unwrap();
     let port = cluster.port();
@@ -40,7 +40,7 @@ fn api_server_comes_back_on_its_port_with_its_objects() {
 }
 
 #[test]
-fn stopped_server_answers_only_after_it_continues() {
+fn suspended_server_answers_only_after_it_continues() {
     let mut cluster = Cluster::start(&Options::default()).unwrap();
     cluster.stop_api_server(Signal::Stop).unwrap();
     let client = cluster.client();
@@ -52,7 +52,7 @@ fn stopped_server_answers_only_after_it_continues() {
 }
 
 #[test]
-fn counters_tell_the_cache_from_etcd() {
+fn counters_distinguish_the_cache_from_etcd() {
     // A cluster of its own, because lists of other tests would count too.
     let cluster = Cluster::start(&Options::default()).unwrap();
     let moved_by = |path: &str| {
@@ -70,7 +70,7 @@ fn counters_tell_the_cache_from_etcd() {
 }
 
 #[test]
-fn user_comes_from_token_or_certificate() {
+fn user_is_derived_from_token_or_certificate() {
     let cluster = Cluster::shared().unwrap();
     let who = |response: Response| response.json().unwrap()["status"]["userInfo"]["username"].clone();
     let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
@@ -80,7 +80,7 @@ fn user_comes_from_token_or_certificate() {
 }
 
 #[test]
-fn visitor_is_known_and_may_not_list() {
+fn visitor_is_authenticated_and_may_not_list() {
     let cluster = Cluster::shared().unwrap();
     let list = |token: &str| {
         let bearer = format!("Bearer {token}");
@@ -109,7 +109,7 @@ fn kubectl_works_with_each_kubeconfig() {
 }
 
 #[test]
-fn audit_log_names_each_request() {
+fn audit_log_records_verb_and_user_of_a_request() {
     let cluster = Cluster::shared().unwrap();
     get(cluster, "/api/v1/limitranges?labelSelector=mark%3Daudit");
     let completed =
@@ -121,7 +121,7 @@ fn audit_log_names_each_request() {
 }
 
 #[test]
-fn config_maps_are_filled_up_to_the_count() {
+fn config_maps_are_created_up_to_the_count() {
     let cluster = Cluster::shared().unwrap();
     let started = Instant::now();
     cluster.create_configmaps("many", 1200).unwrap();
@@ -133,21 +133,21 @@ fn config_maps_are_filled_up_to_the_count() {
 }
 
 #[test]
-fn unknown_minor_names_the_way_to_add_it() {
+fn unsupported_minor_error_points_to_the_readme() {
     let options = Options { minor: Minor(1), ..Options::default() };
     let error = format!("{:#}", Cluster::start(&options).unwrap_err());
     assert!(error.contains("no kube-apiserver v1.1 here; tests/cluster/go/README.md"), "{error}");
 }
 
 #[test]
-fn failed_start_shows_the_end_of_the_log() {
+fn failed_start_error_contains_the_end_of_the_log() {
     let options = Options { api_server_arguments: vec!["--no-such-flag".to_owned()], ..Options::default() };
     let error = format!("{:#}", Cluster::start(&options).unwrap_err());
     assert!(error.contains("unknown flag: --no-such-flag"), "{error}");
 }
 
 #[test]
-fn dropped_cluster_leaves_no_process() {
+fn dropped_cluster_leaves_no_process_or_folder() {
     let cluster = Cluster::start(&Options::default()).unwrap();
     let processes = cluster.process_ids();
     let folder = cluster.kubeconfig_token().unwrap().parent().unwrap().to_owned();
@@ -158,7 +158,7 @@ fn dropped_cluster_leaves_no_process() {
 }
 
 #[test]
-fn servers_end_with_a_killed_test_process() {
+fn servers_exit_when_the_test_process_is_killed() {
     let mut holder = Command::new(env!("CARGO_BIN_EXE_test-cluster")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -6,7 +6,7 @@ use observer_core::http::hpack::{Decoder, FieldLine, Name, Value};
 use observer_tests::{GoBlock, field_line, go_blocks};
 
 #[test]
-fn blocks_of_go_decode_field_by_field_to_what_was_encoded() {
+fn go_hpack_blocks_decode_to_the_encoded_fields() {
     let seed = seed();
     let mut decoding: Option<(u64, Decoder)> = None;
     for (at, block) in blocks(seed).iter().enumerate() {
@@ -21,7 +21,7 @@ fn blocks_of_go_decode_field_by_field_to_what_was_encoded() {
 }
 
 #[test]
-fn blocks_of_go_from_the_middle_of_a_connection_decode_to_what_was_encoded_or_unknown() {
+fn go_hpack_blocks_after_a_mid_connection_start_are_never_misdecoded() {
     let seed = seed();
     let blocks = blocks(seed);
     for (at, connection) in blocks.chunk_by(|one, next| one.connection == next.connection).enumerate() {
@@ -61,9 +61,9 @@ fn expected(block: &GoBlock) -> Vec<FieldLine> {
 
 /// A reference to an entry that was never seen, or a literal value whose name is such a reference.
 fn is_unknown_part_of(told: &FieldLine, sent: &FieldLine) -> bool {
-    let nothing_told = told.name == Name::Unknown && told.name_length.is_none();
-    let value_not_told = matches!(told.value, Value::Unknown | Value::NotKept);
-    nothing_told && value_not_told && (told.value_length.is_none() || told.value_length == sent.value_length)
+    let name_unknown = told.name == Name::Unknown && told.name_length.is_none();
+    let value_unknown = matches!(told.value, Value::Unknown | Value::NotKept);
+    name_unknown && value_unknown && (told.value_length.is_none() || told.value_length == sent.value_length)
 }
 
 /// A different seed in each run; failures print it.

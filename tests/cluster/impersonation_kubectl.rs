@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 const LIMIT: Duration = Duration::from_mins(1);
 
 #[test]
-fn flags_of_kubectl_under_a_token() {
+fn kubectl_impersonation_flags_work_with_a_token() {
     let cluster = Cluster::shared().unwrap();
     check(&cluster.kubeconfig_token().unwrap(), &["--as=jane", "--as-group=developers", "--as-uid=42"], &jane());
 }
 
 #[test]
-fn flags_of_kubectl_under_a_client_certificate() {
+fn kubectl_impersonation_flags_work_with_a_client_certificate() {
     let cluster = Cluster::shared().unwrap();
     check(&cluster.kubeconfig_client_cert().unwrap(), &["--as=jane", "--as-group=developers", "--as-uid=42"], &jane());
 }
 
 #[test]
-fn fields_of_the_kubeconfig() {
+fn kubeconfig_impersonation_fields_are_honoured() {
     let token = Cluster::shared().unwrap().kubeconfig_token().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let impersonating = folder.path().join("kubeconfig");
@@ -34,10 +34,10 @@ fn fields_of_the_kubeconfig() {
 }
 
 #[test]
-fn refusal_of_who_may_not_impersonate() {
+fn unauthorized_impersonation_fails_as_it_does_directly() {
     let visitor = Cluster::shared().unwrap().kubeconfig_visitor().unwrap();
     let as_jane = ["get", "--raw", "/api/v1/namespaces", "--as=jane"];
-    for output in [direct(&visitor, &as_jane), behind_us(&visitor, &as_jane)] {
+    for output in [direct(&visitor, &as_jane), through_watchtap(&visitor, &as_jane)] {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains(r#"User "visitor" cannot impersonate resource "users""#), "{said}");
@@ -51,7 +51,7 @@ fn jane() -> Value {
 #[track_caller]
 fn check(kubeconfig: &Path, flags: &[&str], expected: &Value) {
     let whoami = [&["auth", "whoami", "-o", "json"], flags].concat();
-    for output in [direct(kubeconfig, &whoami), behind_us(kubeconfig, &whoami)] {
+    for output in [direct(kubeconfig, &whoami), through_watchtap(kubeconfig, &whoami)] {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let review: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(&review["status"]["userInfo"], expected);
@@ -63,7 +63,7 @@ fn direct(kubeconfig: &Path, arguments: &[&str]) -> Output {
     output_within(command.args(arguments).env("KUBECONFIG", kubeconfig), LIMIT).unwrap()
 }
 
-fn behind_us(kubeconfig: &Path, arguments: &[&str]) -> Output {
+fn through_watchtap(kubeconfig: &Path, arguments: &[&str]) -> Output {
     let kubectl = kubectl().expect("these tests need kubectl on the PATH");
     let mut command = watchtap().unwrap();
     command.args(["exec", "--"]).arg(kubectl).args(arguments).env("KUBECONFIG", kubeconfig);

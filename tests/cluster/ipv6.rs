@@ -13,7 +13,7 @@ const NAMESPACE: &str = "sixth";
 const WHOAMI: [&str; 4] = ["auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"];
 
 #[test]
-fn kubectl_speaks_with_an_api_server_at_ipv6_in_each_way_and_with_each_credential() {
+fn kubectl_reaches_an_ipv6_api_server_with_each_credential() {
     let cluster = cluster();
     let kubectl = kubectl().expect("these tests need kubectl on the PATH");
     for via in ["server", "proxy-url"] {
@@ -29,7 +29,7 @@ fn kubectl_speaks_with_an_api_server_at_ipv6_in_each_way_and_with_each_credentia
 }
 
 #[test]
-fn a_controller_of_kube_rs_follows_an_api_server_at_ipv6() {
+fn kube_rs_controller_watches_an_ipv6_api_server() {
     let cluster = cluster();
     cluster.create_configmaps(NAMESPACE, 3).unwrap();
     let session = RunSession::start(&cluster.kubeconfig_token().unwrap(), &[]).unwrap();

@@ -16,7 +16,7 @@ const ADDED: usize = 5;
 const EVENTS: usize = ADDED + 2;
 
 #[test]
-fn list_and_watch_of_a_kube_rs_watcher_are_reported_and_arrive_whole() {
+fn kube_rs_list_and_watch_arrive_complete_and_are_reported() {
     let cluster = Cluster::shared().unwrap();
     cluster.create_configmaps(NAMESPACE, AT_FIRST).unwrap();
     let mut watcher = Watcher::start(cluster);

@@ -22,12 +22,12 @@ const USERS: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn each_context_of_kube_rs_speaks_as_its_own_user() {
+fn each_kube_rs_context_acts_as_its_own_user() {
     check(&[], "kube-rs-server");
 }
 
 #[test]
-fn each_context_of_kube_rs_comes_through_the_proxy_url() {
+fn each_kube_rs_context_connects_through_the_proxy_url() {
     check(&["--via", "proxy-url"], "kube-rs-proxy-url");
 }
 
@@ -44,7 +44,7 @@ fn check(flags: &[&str], namespace: &str) {
     let session = RunSession::start(&kubeconfig, flags).unwrap();
     let runtime = Runtime::new().unwrap();
     for (context, user) in USERS {
-        assert_eq!(runtime.block_on(who_am_i(session.kubeconfig(), context)), user, "{context}");
+        assert_eq!(runtime.block_on(whoami(session.kubeconfig(), context)), user, "{context}");
     }
 
     let start = |context| runtime.block_on(ConfigMapController::start(session.kubeconfig(), Some(context), namespace)).unwrap();
@@ -65,7 +65,7 @@ fn check(flags: &[&str], namespace: &str) {
     assert_eq!(added, [Some(2), Some(2)], "{requests:#?}");
 }
 
-async fn who_am_i(kubeconfig: &Path, context: &str) -> String {
+async fn whoami(kubeconfig: &Path, context: &str) -> String {
     let reviews = Api::<SelfSubjectReview>::all(kube_client(kubeconfig, Some(context)).await.unwrap());
     let review = reviews.create(&PostParams::default(), &SelfSubjectReview::default()).await.unwrap();
     review.status.and_then(|status| status.user_info?.username).unwrap()

@@ -10,12 +10,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 const LIMIT: Duration = Duration::from_mins(1);
-const WHO: &str = r#"auth whoami -o 'jsonpath={.status.userInfo.username}{"\n"}'"#;
+const WHOAMI: &str = r#"auth whoami -o 'jsonpath={.status.userInfo.username}{"\n"}'"#;
 
 #[test]
-fn each_context_of_kubectl_speaks_as_its_own_user() {
-    let place = Place::new();
-    let who = |context: &str| format!("$K --context {context} {WHO};");
+fn each_kubectl_context_acts_as_its_own_user() {
+    let place = Fixture::new();
+    let who = |context: &str| format!("$K --context {context} {WHOAMI};");
     let script: String = ["admin", "visitor", "certificate", "renamed"].map(who).concat();
     let direct = place.directly(&script);
     assert_eq!(direct, place.exec(&script));
@@ -31,10 +31,10 @@ fn each_context_of_kubectl_speaks_as_its_own_user() {
 }
 
 #[test]
-fn what_kubectl_discovered_is_still_known_in_the_next_run() {
+fn kubectl_reuses_its_discovery_cache_in_the_next_run() {
     // The port depends on server and user, and kubectl's discovery cache depends on the port. Other tests of this cluster listen
     // for their users at the same time, so this test needs a user name of its own.
-    let place = Place::whose_admin_is("discovering");
+    let place = Fixture::with_admin_name("discovering");
     let discovered = || {
         place.exec("$K get configmaps -n default");
         let report = place.report();
@@ -44,21 +44,21 @@ fn what_kubectl_discovered_is_still_known_in_the_next_run() {
 }
 
 #[test]
-fn kubectl_reads_a_token_file_anew_each_time() {
-    let place = Place::new();
+fn kubectl_rereads_a_token_file_on_each_run() {
+    let place = Fixture::new();
     place.write("token", Cluster::shared().unwrap().admin_token());
     place.write("other-token", Cluster::shared().unwrap().visitor_token());
     let folder = place.folder.path().display();
-    let script = format!("$K --context rotating {WHO}; cp {folder}/other-token {folder}/token; $K --context rotating {WHO}");
+    let script = format!("$K --context rotating {WHOAMI}; cp {folder}/other-token {folder}/token; $K --context rotating {WHOAMI}");
     let shown = place.exec(&script);
-    let expected = place.directly(&format!("$K --context admin {WHO}; $K --context visitor {WHO}"));
+    let expected = place.directly(&format!("$K --context admin {WHOAMI}; $K --context visitor {WHOAMI}"));
     assert_eq!(shown, expected);
 }
 
 /// `set-credentials` uses the same function as an auth-provider that refreshes a token: `ModifyConfig`.
 #[test]
-fn what_kubectl_changes_of_an_auth_provider_is_written_to_the_file_of_its_user() {
-    let place = Place::new();
+fn auth_provider_change_by_kubectl_reaches_the_users_file() {
+    let place = Fixture::new();
     let theirs = place.write("theirs", "apiVersion: v1\nkind: Config\nusers:\n- name: oidc\n  user:\n    auth-provider:\n      name: oidc\n      config: {refresh-token: old}\n");
     let script = "$K config set-credentials oidc --auth-provider-arg=refresh-token=new >/dev/null; $K config current-context";
     assert_eq!(place.exec_with(&[place.kubeconfig.clone(), theirs.clone()], script), "admin\n");
@@ -67,18 +67,18 @@ fn what_kubectl_changes_of_an_auth_provider_is_written_to_the_file_of_its_user()
 }
 
 /// A home folder with a kubeconfig of one cluster and several users.
-struct Place {
+struct Fixture {
     folder: TempDir,
     kubeconfig: PathBuf,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
-        Self::whose_admin_is("admin")
+        Self::with_admin_name("admin")
     }
 
     /// `user` is the kubeconfig's name for the user of the current context.
-    fn whose_admin_is(user: &str) -> Self {
+    fn with_admin_name(user: &str) -> Self {
         let cluster = Cluster::shared().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let kubeconfig = folder.path().join("kubeconfig");

@@ -17,7 +17,7 @@ struct Run {
 }
 
 #[test]
-fn pages_of_kubectl_get_come_from_the_cache_and_its_snapshots() {
+fn kubectl_get_pages_come_from_cache_and_snapshots() {
     let cluster = with_configmaps();
     let run = exec(&cluster, &[kubectl_path(), "get", "configmaps", "-A", "-o", "name"]);
     assert!(run.output.status.success(), "{run:#?}", run = run.output);
@@ -36,7 +36,7 @@ fn pages_of_kubectl_get_come_from_the_cache_and_its_snapshots() {
 
 /// The same command with two profiles: an old server, given by flag, and the actual one.
 #[test]
-fn selector_of_kubectl_get_is_applied_after_reading() {
+fn label_selector_of_kubectl_get_is_applied_after_reading() {
     let cluster = with_configmaps();
     let kubeconfig = cluster.kubeconfig_token().unwrap();
     let pods = json!({
@@ -60,7 +60,7 @@ fn selector_of_kubectl_get_is_applied_after_reading() {
 }
 
 #[test]
-fn list_of_any_revision_comes_from_the_cache() {
+fn list_at_rv_0_comes_from_the_cache() {
     let cluster = with_configmaps();
     let run = exec(&cluster, &[kubectl_path(), "get", "--raw", "/api/v1/configmaps?resourceVersion=0&limit=10"]);
     let [list] = lists(&run.report).try_into().unwrap();
@@ -70,7 +70,7 @@ fn list_of_any_revision_comes_from_the_cache() {
 }
 
 #[test]
-fn exact_revision_that_this_run_listed_is_a_snapshot() {
+fn exact_list_of_a_listed_revision_is_a_snapshot() {
     let cluster = with_configmaps();
     let kubectl = kubectl_path();
     let script = format!(
@@ -86,7 +86,7 @@ fn exact_revision_that_this_run_listed_is_a_snapshot() {
 }
 
 #[test]
-fn exact_revision_that_this_run_never_saw_stays_undecided() {
+fn exact_list_of_an_unseen_revision_is_unknown() {
     let cluster = with_configmaps();
     let run = exec(&cluster, &[kubectl_path(), "get", "--raw", "/api/v1/configmaps?resourceVersion=2&limit=3"]);
     let [list] = lists(&run.report).try_into().unwrap();
@@ -107,7 +107,7 @@ fn get_of_an_object_reads_etcd() {
 }
 
 #[test]
-fn client_certificate_works_as_without_us() {
+fn client_certificate_user_is_kept_through_watchtap() {
     let cluster = with_configmaps();
     let kubeconfig = cluster.kubeconfig_client_cert().unwrap();
     let run =
@@ -116,7 +116,7 @@ fn client_certificate_works_as_without_us() {
 }
 
 #[test]
-fn refused_user_is_refused_through_us_too() {
+fn forbidden_user_is_refused_through_watchtap() {
     let cluster = with_configmaps();
     let kubeconfig = cluster.kubeconfig_visitor().unwrap();
     let run = exec_with(&cluster, &kubeconfig, &[], &[kubectl_path(), "get", "configmaps", "-A"]);
@@ -127,7 +127,7 @@ fn refused_user_is_refused_through_us_too() {
 }
 
 #[test]
-fn watch_of_kubectl_is_followed_to_its_end() {
+fn kubectl_watch_is_followed_until_complete() {
     let cluster = with_configmaps();
     let args = [kubectl_path(), "get", "--raw", "/api/v1/namespaces/many/configmaps?watch=true&timeoutSeconds=1&resourceVersion=0"];
     let run = exec(&cluster, &args);

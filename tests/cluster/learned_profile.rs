@@ -4,7 +4,7 @@ use observer_tests::{Client, Cluster, ExecSession, HeldExec, Options};
 use serde_json::Value;
 
 #[test]
-fn gates_and_watch_caches_are_those_of_the_running_server() {
+fn gates_and_watch_caches_are_learned_from_the_running_server() {
     let changed = Cluster::start(&Options {
         api_server_arguments: vec![
             "--feature-gates=WatchList=false".to_owned(),
@@ -22,7 +22,7 @@ fn gates_and_watch_caches_are_those_of_the_running_server() {
 }
 
 #[test]
-fn a_gate_that_nobody_tells_of_is_learned_from_the_answer_that_contradicts_it() {
+fn unreported_gate_is_learned_from_a_contradicting_response() {
     let arguments = vec!["--feature-gates=WatchList=false".to_owned()];
     let cluster = Cluster::start(&Options { api_server_arguments: arguments, ..Options::default() }).unwrap();
     let watchtap = HeldExec::start(&cluster.kubeconfig_token().unwrap(), &["--no-metrics-request"]).unwrap();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::clients::Seen;
 
 #[test]
-fn kubectls_of_every_minor_on_this_machine_are_recognised() {
+fn every_installed_kubectl_minor_is_recognised() {
     let cluster = Cluster::shared().unwrap();
     cluster.create_configmaps("minors", 5).unwrap();
     let mut clients = kubectl_minors();

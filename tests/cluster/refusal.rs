@@ -72,7 +72,7 @@ fn steady_clients_are_refused_after_sigkill() {
 }
 
 #[test]
-fn goaway_alone_makes_the_port_refuse() {
+fn goaway_alone_makes_the_port_refuse_connections() {
     let seen = check(Situation::Quiet, Signal::Terminate);
     assert_eq!(resets(&seen), 0, "the port refuses before anybody connects");
     let goaway = seen.finished.events.iter().find(|event| event["event"] == "go-away").expect("a GOAWAY is among the events");
@@ -80,18 +80,18 @@ fn goaway_alone_makes_the_port_refuse() {
 }
 
 #[test]
-fn end_of_a_connection_alone_makes_the_port_refuse() {
+fn closed_connection_alone_makes_the_port_refuse_connections() {
     let seen = check(Situation::Quiet, Signal::Kill);
     assert_eq!(resets(&seen), 0, "the port refuses before anybody connects");
 }
 
 #[test]
-fn without_a_connection_the_first_clients_are_reset_and_counted_after_sigterm() {
+fn first_unconnected_clients_are_reset_and_counted_after_sigterm() {
     check(Situation::Unconnected, Signal::Terminate);
 }
 
 #[test]
-fn without_a_connection_the_first_clients_are_reset_and_counted_after_sigkill() {
+fn first_unconnected_clients_are_reset_and_counted_after_sigkill() {
     check(Situation::Unconnected, Signal::Kill);
 }
 
@@ -130,9 +130,9 @@ fn check_accepted(seen: &Seen) {
     let accepted = seen.upstream.accepted.ended;
     let must: Vec<&Connect> = seen.connects.iter().filter(|connect| connect.begun >= accepted + ACCEPTS_WITHIN).collect();
     assert!(must.len() > SERVED, "only {} connects when the port must accept", must.len());
-    let others: Vec<_> = must.iter().filter(|connect| connect.outcome != Outcome::Served && !waited_in_vain(connect)).collect();
+    let others: Vec<_> = must.iter().filter(|connect| connect.outcome != Outcome::Served && !timed_out(connect)).collect();
     assert!(others.is_empty(), "not served: {others:#?}");
-    let reset = |connect: &&Connect| connect.begun >= accepted && connect.outcome == Outcome::Reset && !waited_in_vain(connect);
+    let reset = |connect: &&Connect| connect.begun >= accepted && connect.outcome == Outcome::Reset && !timed_out(connect);
     assert_eq!(seen.connects.iter().find(reset).map(|connect| connect.begun), None, "reset although upstream accepts");
     assert_eq!(seen.connects.last().map(|connect| connect.outcome), Some(Outcome::Served), "upstream is ready");
 }
@@ -145,7 +145,7 @@ fn check_accepted(seen: &Seen) {
 fn check_resets(seen: &Seen) {
     let counted = seen.finished.report["missed"]["reset_instead_of_refused"].as_u64().expect("the report has the counter");
     let certain = resets(seen);
-    let all = seen.connects.iter().filter(|connect| connect.outcome == Outcome::Reset && !waited_in_vain(connect)).count() as u64;
+    let all = seen.connects.iter().filter(|connect| connect.outcome == Outcome::Reset && !timed_out(connect)).count() as u64;
     assert!((certain..=all).contains(&counted), "{counted} counted; {all} resets, {certain} of them where upstream refused");
 }
 
@@ -160,7 +160,7 @@ fn while_refusing(seen: &Seen) -> impl Iterator<Item = &Connect> {
     seen.connects.iter().filter(move |connect| connect.begun >= first && connect.ended <= last)
 }
 
-fn waited_in_vain(connect: &Connect) -> bool {
+fn timed_out(connect: &Connect) -> bool {
     connect.outcome != Outcome::Refused && connect.ended - connect.begun >= HANDSHAKE_LIMIT
 }
 

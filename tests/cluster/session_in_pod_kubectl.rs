@@ -23,7 +23,7 @@ const ERROR: u8 = 3;
 const CLOSE: u8 = 255;
 
 #[test]
-fn what_is_typed_into_a_pod_comes_back_and_is_only_counted() {
+fn input_to_a_pod_is_echoed_and_only_its_bytes_counted() {
     let upstream = ScriptedUpstream::start(&[b"http/1.1"], answer_all).unwrap();
     let exec = HeldExec::before(upstream.address(), upstream.ca_pem(), "token", &["--server-version", "v1.34.4"]).unwrap();
     let kubeconfig = exec.kubeconfig_by_way_of(exec.address().unwrap(), &exec.ca_pem().unwrap()).unwrap();

@@ -23,16 +23,16 @@ const STATUS_200: u8 = 0x88;
 
 /// A watch with a response head and then silence.
 #[test]
-fn ping_of_the_client_reaches_a_silent_upstream_and_its_timeout_ends_the_watch() {
+fn client_ping_reaches_a_silent_upstream_and_times_out_the_watch() {
     let (upstream, heard) = upstream_that_falls_silent();
     let exec = HeldExec::before(upstream.address(), upstream.ca_pem(), "token", &["--server-version", "v1.34.4"]).unwrap();
-    let behind_us = exec.kubeconfig_by_way_of(exec.address().unwrap(), &exec.ca_pem().unwrap()).unwrap();
-    let watched = watch(&behind_us);
-    let behind_us = (watched, heard.recv_timeout(LIMIT).expect("the connection to the silent upstream is ended, too"));
+    let through_watchtap = exec.kubeconfig_by_way_of(exec.address().unwrap(), &exec.ca_pem().unwrap()).unwrap();
+    let watched = watch(&through_watchtap);
+    let through_watchtap = (watched, heard.recv_timeout(LIMIT).expect("the connection to the silent upstream is ended, too"));
     let directly = exec.kubeconfig_by_way_of(upstream.address(), upstream.ca_pem()).unwrap();
     let watched = watch(&directly);
     let directly = (watched, heard.recv_timeout(LIMIT).unwrap());
-    assert_eq!(behind_us, directly);
+    assert_eq!(through_watchtap, directly);
     let ((status, said), heard) = directly;
     assert_eq!(status, Some(1));
     assert!(said.contains("client connection lost"), "{said}");

@@ -75,35 +75,35 @@ fn session(protocol: Protocol) {
         Protocol::Http1 => "session-http1",
         Protocol::Http2 => "session-http2",
     };
-    let said = |arguments: &[&str], input: &str| {
+    let output = |arguments: &[&str], input: &str| {
         let (output, _) = chain.kubectl(&[&["--namespace", namespace], arguments].concat(), input);
         output
     };
-    said(&["create", "namespace", namespace], "");
-    said(&["create", "configmap", "first", "--from-literal=colour=red"], "");
-    assert!(said(&["get", "configmaps"], "").contains("first"));
-    assert!(said(&["get", "configmap", "first", "-o", "yaml"], "").contains("colour: red"));
+    output(&["create", "namespace", namespace], "");
+    output(&["create", "configmap", "first", "--from-literal=colour=red"], "");
+    assert!(output(&["get", "configmaps"], "").contains("first"));
+    assert!(output(&["get", "configmap", "first", "-o", "yaml"], "").contains("colour: red"));
     let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "second"}, "data": {"colour": "green"}});
-    assert!(said(&["apply", "-f", "-"], &object.to_string()).contains("created"));
-    assert!(said(&["apply", "-f", "-"], &object.to_string().replace("green", "blue")).contains("configured"));
-    assert!(said(&["describe", "configmap", "second"], "").contains("blue"));
+    assert!(output(&["apply", "-f", "-"], &object.to_string()).contains("created"));
+    assert!(output(&["apply", "-f", "-"], &object.to_string().replace("green", "blue")).contains("configured"));
+    assert!(output(&["describe", "configmap", "second"], "").contains("blue"));
 
     let mut watching =
         chain.command(&["--namespace", namespace, "get", "configmaps", "--watch", "-o", "name", "--request-timeout=2m"]);
     let mut watching = watching.stdout(Stdio::piped()).spawn().unwrap();
     let mut seen = BufReader::new(watching.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert!(seen.by_ref().any(|line| line == "configmap/second"));
-    said(&["label", "configmap", "first", "size=small"], "");
+    output(&["label", "configmap", "first", "size=small"], "");
     assert!(seen.by_ref().any(|line| line == "configmap/first"), "the label was seen");
     watching.kill().unwrap();
     watching.wait().unwrap();
 
-    said(&["delete", "configmap", "first", "second"], "");
-    assert!(said(&["get", "configmaps"], "").is_empty());
+    output(&["delete", "configmap", "first", "second"], "");
+    assert!(output(&["get", "configmaps"], "").is_empty());
 
     let outcome = chain.finish();
     assert_eq!(
-        outcome.missed(&["bytes", "gaps", "malformed", "dark", "connections", "decoder_failures"]),
+        outcome.missed(&["bytes", "gaps", "malformed", "stopped_directions", "connections", "decoder_failures"]),
         0,
         "{:#}",
         outcome.report["missed"]

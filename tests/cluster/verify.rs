@@ -27,7 +27,7 @@ const AT_THE_LATEST: &str = "list, continued at the latest revision";
 const WATCH_LISTS: [&str; 3] = ["watch list, RV unset", "watch list, RV=0", "watch list, RV=N"];
 
 #[test]
-fn every_shape_agrees_with_a_server_as_it_is_and_a_lie_about_it_is_found_out() {
+fn every_shape_agrees_and_false_flags_are_detected() {
     let cluster = Cluster::start(&Options::default()).unwrap();
     // Without flags, it finds an idle resource, and everything agrees.
     let verified = verify(&cluster, &[]);
@@ -49,7 +49,7 @@ fn every_shape_agrees_with_a_server_as_it_is_and_a_lie_about_it_is_found_out() {
 }
 
 #[test]
-fn gates_that_are_truly_off_need_no_flag() {
+fn disabled_gates_are_detected_without_a_flag() {
     let off = "--feature-gates=ListFromCacheSnapshot=false,WatchList=false".to_owned();
     let cluster = Cluster::start(&Options { api_server_arguments: vec![off], ..Options::default() }).unwrap();
     let verified = verify(&cluster, &ROLES);
@@ -68,7 +68,7 @@ fn older_server_agrees_with_the_rules_of_its_own_version() {
 }
 
 #[test]
-fn who_may_not_read_the_counters_is_told_the_rule_that_is_missing() {
+fn user_without_metrics_access_gets_the_missing_rbac_rule() {
     let cluster = Cluster::shared().unwrap();
     let verified = verify_as(&cluster.kubeconfig_visitor().unwrap(), &[]);
     assert_eq!(verified.exit_code, Some(125));
@@ -78,7 +78,7 @@ fn who_may_not_read_the_counters_is_told_the_rule_that_is_missing() {
 }
 
 #[test]
-fn credentials_of_every_kind_will_do() {
+fn every_credential_kind_can_verify() {
     let cluster = Cluster::shared().unwrap();
     for kubeconfig in [
         cluster.kubeconfig_client_cert().unwrap(),
@@ -92,7 +92,7 @@ fn credentials_of_every_kind_will_do() {
 }
 
 #[test]
-fn rows_that_others_disturb_are_noisy_and_the_audit_log_says_by_how_many() {
+fn disturbed_rows_are_noisy_and_count_other_requests() {
     let cluster = Cluster::start(&Options::default()).unwrap();
     let audit_log = cluster.audit_log_file();
     let stop = AtomicBool::new(false);
@@ -116,7 +116,7 @@ fn rows_that_others_disturb_are_noisy_and_the_audit_log_says_by_how_many() {
 }
 
 #[test]
-fn etcd_itself_is_a_witness_and_a_log_that_tells_nothing_is_named() {
+fn etcd_log_is_a_witness_and_one_without_reads_is_refused() {
     let loud = Options { etcd_arguments: vec!["--log-level=debug".to_owned()], ..Options::default() };
     let cluster = Cluster::start(&loud).unwrap();
     let log = cluster.etcd_log_file();
@@ -132,7 +132,7 @@ fn etcd_itself_is_a_witness_and_a_log_that_tells_nothing_is_named() {
 }
 
 #[test]
-fn who_may_only_list_is_told_so_and_nothing_disagrees() {
+fn missing_watch_permission_is_noted_without_disagreement() {
     let cluster = Cluster::start(&Options::default()).unwrap();
     let client = cluster.client();
     let rules = json!([
@@ -152,7 +152,7 @@ fn who_may_only_list_is_told_so_and_nothing_disagrees() {
 }
 
 #[test]
-fn resource_that_cannot_be_used_is_named_with_the_reason() {
+fn unusable_resource_is_named_with_the_reason() {
     let cluster = Cluster::shared().unwrap();
     for (resource, expected) in [
         ("nosuchthings", "serves no resource `nosuchthings`"),

@@ -8,7 +8,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 const WHOAMI: [&str; 4] = ["auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"];
 
 #[test]
-fn kubectl_comes_through_the_proxy_url_with_each_credential() {
+fn kubectl_connects_through_the_proxy_url_with_each_credential() {
     let cluster = Cluster::shared().unwrap();
     let kubectl = kubectl().expect("these tests need kubectl on the PATH");
     for (kubeconfig, user) in [

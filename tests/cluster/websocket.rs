@@ -19,7 +19,7 @@ const HELD: [usize; 3] = [0, 2_000, 100_000];
 const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
-fn watches_over_websocket_are_read_in_every_encoding_and_their_ends_are_seen() {
+fn websocket_watches_are_decoded_in_every_encoding_until_they_end() {
     let options =
         Options { api_server_arguments: vec!["--feature-gates=CBORServingAndStorage=true".to_owned()], ..Options::default() };
     let cluster = Cluster::start(&options).unwrap();

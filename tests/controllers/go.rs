@@ -10,7 +10,7 @@ use super::stage::{Stage, WIDGETS, widget};
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
 
 #[test]
-fn client_go_leads_informs_and_writes_in_protobuf() {
+fn client_go_elects_informs_and_writes_in_protobuf() {
     let stage = Stage::start();
     let controller = stage.run(Command::new(go_controllers().unwrap()).arg("client-go"));
     let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "web:1"}]}});

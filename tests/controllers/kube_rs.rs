@@ -21,7 +21,7 @@ use super::stage::{Stage, WIDGETS, definition, widget};
 const MANAGER: &str = "widget-controller";
 
 #[test]
-fn kube_rs_defines_a_resource_and_applies() {
+fn kube_rs_creates_a_crd_and_applies_objects() {
     let stage = Stage::start();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let client = runtime.block_on(kube_client(&stage.kubeconfig(), None)).unwrap();

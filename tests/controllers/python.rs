@@ -38,7 +38,7 @@ for event in watch.Watch().stream(api.list_namespaced_custom_object, *WIDGETS):
 ";
 
 #[test]
-fn python_watches_and_patches() {
+fn python_client_watches_and_patches() {
     let Some(packages) = packages() else { return };
     let stage = Stage::with_widgets();
     let controller = stage.run(Command::new("python3").args(["-c", CONTROLLER]).env("PYTHONPATH", packages));

@@ -4,7 +4,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use observer_tests::{Act, Answer, Break, CacheClient, HttpVersion, Metrics, Of, Scripted, Signal};
+use observer_tests::{Act, Break, CacheClient, HttpVersion, Metrics, Of, Scripted, ScriptedReply, Signal};
 use rustix::process::Signal as ToClient;
 
 use super::testbed::{Needs, Testbed, Way};
@@ -125,12 +125,14 @@ impl Fault {
             Self::StreamReset => testbed.http_hop()?.happen(Act::BreakWatches),
             Self::ResetAtOnce => {
                 const AT_ONCE: Duration = Duration::from_millis(300);
-                answer_instead(testbed, Act::EndWatches, Of::Watches, Answer::ResetAfter(AT_ONCE), 1)?;
+                answer_instead(testbed, Act::EndWatches, Of::Watches, ScriptedReply::ResetAfter(AT_ONCE), 1)?;
             }
-            Self::TooManyRequests => answer_instead(testbed, Act::EndWatches, Of::Watches, Answer::TooManyRequests, 3)?,
-            Self::InternalError => answer_instead(testbed, Act::EndWatches, Of::Watches, Answer::InternalError, 2)?,
+            Self::TooManyRequests => answer_instead(testbed, Act::EndWatches, Of::Watches, ScriptedReply::TooManyRequests, 3)?,
+            Self::InternalError => answer_instead(testbed, Act::EndWatches, Of::Watches, ScriptedReply::InternalError, 2)?,
             // client-go retries ten times by itself, one second apart, before its reflector gets the error.
-            Self::TooLarge => answer_instead(testbed, Act::ExpireWatches, Of::ListsAtVersion, Answer::TooLargeResourceVersion, 12)?,
+            Self::TooLarge => {
+                answer_instead(testbed, Act::ExpireWatches, Of::ListsAtVersion, ScriptedReply::TooLargeResourceVersion, 12)?;
+            }
             Self::Expired => {
                 refuse(testbed);
                 testbed.cluster.create_configmaps("elsewhere", 5)?;
@@ -159,7 +161,7 @@ impl Fault {
     pub(crate) fn meets(self, client: CacheClient) -> bool {
         // kubernetes/apiserver `pkg/server/filters/goaway.go` applies to requests over HTTP/2 only. The other clients send no
         // request after their watch.
-        self != Self::GoAway || (client.asks_when_told() && client.http() == HttpVersion::Two)
+        self != Self::GoAway || (client.asks_on_signal() && client.http() == HttpVersion::Two)
     }
 
     /// Whether the fault makes this client send another request.
@@ -184,7 +186,7 @@ impl Fault {
             | Self::SlowReader
             | Self::ClientGone
             | Self::WatchtapTerminated
-            | Self::WatchtapKilled => client.begins_anew(),
+            | Self::WatchtapKilled => client.reopens_watches(),
         }
     }
 }
@@ -206,13 +208,13 @@ fn refuse(testbed: &Testbed) {
 
 /// Ends all watches, and answers the next requests of each client `times` times. Waits until all surviving clients have sent one
 /// more.
-fn answer_instead(testbed: &Testbed, act: Act, of: Of, answer: Answer, times: usize) -> Result<()> {
+fn answer_instead(testbed: &Testbed, act: Act, of: Of, answer: ScriptedReply, times: usize) -> Result<()> {
     let before = testbed.requests()?;
     let hop = testbed.http_hop()?;
     hop.script(Some(Scripted { of, answer, times }));
     hop.happen(act);
     match of {
-        Of::Watches => testbed.all_ask_again(&before, times + 1, CacheClient::begins_anew),
+        Of::Watches => testbed.all_ask_again(&before, times + 1, CacheClient::reopens_watches),
         // Some clients list without a version, or stop using a version that was too large.
         Of::ListsAtVersion => Ok(()),
     }
@@ -220,13 +222,13 @@ fn answer_instead(testbed: &Testbed, act: Act, of: Of, answer: Answer, times: us
 
 fn go_away(testbed: &mut Testbed) -> Result<()> {
     let before = testbed.connections();
-    for participant in testbed.participants.iter_mut().filter(|participant| participant.client.asks_when_told()) {
+    for participant in testbed.participants.iter_mut().filter(|participant| participant.client.asks_on_signal()) {
         participant.process.signal(ToClient::USR1)?;
     }
-    for participant in testbed.participants.iter_mut().filter(|participant| participant.client.asks_when_told()) {
-        participant.process.says(1, |line| line.contains("\"asked\""))?;
+    for participant in testbed.participants.iter_mut().filter(|participant| participant.client.asks_on_signal()) {
+        participant.process.wait_for_lines(1, |line| line.contains("\"asked\""))?;
     }
-    testbed.shared_connections_are_made_anew(&before)
+    testbed.wait_for_new_shared_connections(&before)
 }
 
 /// Stops all clients until the API server has terminated the watch of each.
@@ -263,8 +265,8 @@ fn end_for_good(testbed: &mut Testbed, signal: Signal) -> Result<()> {
     testbed.cluster.wait_stopped()?;
     let failed = |line: &str| line.contains("failed\"");
     for participant in &mut testbed.participants {
-        let said = participant.process.says(TRIES, failed);
-        ensure!(said.is_ok() == participant.client.begins_anew(), "{}, {:?}: {said:?}", participant.client, participant.way);
+        let said = participant.process.wait_for_lines(TRIES, failed);
+        ensure!(said.is_ok() == participant.client.reopens_watches(), "{}, {:?}: {said:?}", participant.client, participant.way);
     }
     ensure!(testbed.participants.iter().any(|participant| participant.way == Way::Watchtap), "nobody is behind watchtap");
     Ok(())

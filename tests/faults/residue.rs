@@ -21,7 +21,7 @@ pub(crate) fn residue(fault: Fault, client: CacheClient) -> Option<&'static str>
 /// is refused, or still accepted and reset: it depends on the order in which the kernel closes the process's sockets. client-go
 /// 0.18 resumes after a refusal and relists after a reset. Older releases relist after both, newer ones after neither.
 pub(crate) fn is_chance(fault: Fault, client: CacheClient) -> bool {
-    let somebody_dies =
+    let process_dies =
         matches!(fault, Fault::ServerKilled | Fault::ServerTerminated | Fault::WatchtapTerminated | Fault::WatchtapKilled);
-    somebody_dies && matches!(client, CacheClient::Informer(ClientGo::V0_18_0 | ClientGo::V0_18, _))
+    process_dies && matches!(client, CacheClient::Informer(ClientGo::V0_18_0 | ClientGo::V0_18, _))
 }

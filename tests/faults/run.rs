@@ -161,8 +161,8 @@ impl<'o> FromIterator<&'o Outcome> for Seen {
 impl Seen {
     /// Whether the behaviours are equal, and spurious updates occurred in both or in neither.
     fn is_as(&self, other: &Self) -> bool {
-        let in_vain = |seen: &Self| seen.spurious.map(|(_, most)| most > 0);
-        self.behaviours.keys().eq(other.behaviours.keys()) && in_vain(self) == in_vain(other)
+        let has_spurious = |seen: &Self| seen.spurious.map(|(_, most)| most > 0);
+        self.behaviours.keys().eq(other.behaviours.keys()) && has_spurious(self) == has_spurious(other)
     }
 
     /// Whether each behaviour also occurred there, or had the same end with fewer lists.

@@ -96,8 +96,8 @@ impl Testbed {
             None => (cluster.socket_address(), cluster.ca_pem()),
         };
         let hops = if needs.tcp_hops { vec![TcpHop::start(server)?, TcpHop::start(server)?] } else { Vec::new() };
-        let behind_hop = |way: usize| format!("https://{}", hops.get(way).map_or(server, TcpHop::address));
-        let [direct, behind] = [0, 1].map(behind_hop);
+        let through_hop = |way: usize| format!("https://{}", hops.get(way).map_or(server, TcpHop::address));
+        let [direct, behind] = [0, 1].map(through_hop);
         let original = cluster.kubeconfig_of_client(0, &behind, vouches)?;
         let arguments: Vec<&str> = ["--quiet"].iter().chain(needs.watchtap_arguments).copied().collect();
         let watchtap = RunSession::start(&original, &arguments)?;
@@ -138,7 +138,7 @@ impl Testbed {
         let is_first = self.markers == 1;
         for Participant { client, way, process, .. } in &mut self.participants {
             let known = process.has(&version);
-            if client.begins_anew() || is_first {
+            if client.reopens_watches() || is_first {
                 known.with_context(|| format!("{client}, {way:?}, does not know of version {version}"))?;
             }
         }
@@ -254,11 +254,11 @@ impl Testbed {
     }
 
     /// Waits until, on each route, every client that shares a connection among its requests has opened a new one.
-    pub(crate) fn shared_connections_are_made_anew(&self, before: &[usize]) -> Result<()> {
+    pub(crate) fn wait_for_new_shared_connections(&self, before: &[usize]) -> Result<()> {
         const WITHIN: Duration = Duration::from_secs(20);
         const PAUSE: Duration = Duration::from_millis(50);
         let is_shared =
-            |participant: &&Participant| participant.client.http() == HttpVersion::Two && participant.client.asks_when_told();
+            |participant: &&Participant| participant.client.http() == HttpVersion::Two && participant.client.asks_on_signal();
         let shared = self.participants.iter().filter(is_shared).count() / 2;
         let started = Instant::now();
         while self.connections().iter().zip(before).any(|(after, before)| *after < before + shared) {

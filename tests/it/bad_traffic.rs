@@ -16,35 +16,35 @@ const THREE_PODS: &str = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"res
 const GARBAGE: &[u8] = b"\0\x01\x02 this is not HTTP \xff\xfe\r\n\r\nneither is this";
 
 #[test]
-fn connection_that_speaks_no_http() {
+fn connection_without_http_is_forwarded_and_malformed() {
     let report = forwarded_unchanged("http/1.1", vec![client(GARBAGE), server(GARBAGE)]);
     assert_malformed(&report);
     assert_eq!(report["totals"]["requests"], 0);
 }
 
 #[test]
-fn malformed_request_line() {
+fn malformed_request_line_is_forwarded_and_counted() {
     let answer = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
     let report = forwarded_unchanged("http/1.1", vec![client("GET\t/api/v1/pods HTTP/1.1 and more\r\n\r\n"), server(answer)]);
     assert_malformed(&report);
 }
 
 #[test]
-fn malformed_status_line() {
+fn malformed_status_line_is_forwarded_and_counted() {
     let report =
         forwarded_unchanged("http/1.1", vec![client(LIST_PODS), server("HTTP/1.1 two hundred\r\nContent-Length: 0\r\n\r\n")]);
     assert_malformed(&report);
 }
 
 #[test]
-fn contradicting_lengths() {
+fn conflicting_content_lengths_are_forwarded_and_counted() {
     let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\nContent-Length: 7\r\n\r\n{}   {}";
     let report = forwarded_unchanged("http/1.1", vec![client(LIST_PODS), server(answer)]);
     assert_malformed(&report);
 }
 
 #[test]
-fn malformed_chunk() {
+fn malformed_chunk_is_forwarded_and_counted() {
     let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nsoon\r\n";
     let report = forwarded_unchanged("http/1.1", vec![client(LIST_PODS), server(answer)]);
     assert_malformed(&report);
@@ -52,7 +52,7 @@ fn malformed_chunk() {
 }
 
 #[test]
-fn garbage_of_the_client_after_a_valid_exchange() {
+fn client_garbage_after_a_valid_exchange_is_malformed() {
     let report =
         forwarded_unchanged("http/1.1", vec![client(LIST_PODS), server(answer_with(THREE_PODS.as_bytes(), &[])), client(GARBAGE)]);
     assert_malformed(&report);
@@ -60,7 +60,7 @@ fn garbage_of_the_client_after_a_valid_exchange() {
 }
 
 #[test]
-fn garbage_of_the_server_after_a_valid_exchange() {
+fn server_garbage_after_a_valid_exchange_is_malformed() {
     let report =
         forwarded_unchanged("http/1.1", vec![client(LIST_PODS), server(answer_with(THREE_PODS.as_bytes(), &[])), server(GARBAGE)]);
     assert_malformed(&report);
@@ -68,7 +68,7 @@ fn garbage_of_the_server_after_a_valid_exchange() {
 }
 
 #[test]
-fn invalid_hpack_of_the_client() {
+fn invalid_hpack_from_the_client_is_malformed() {
     // An index beyond both the static and the dynamic table (RFC 7541 §2.3.3).
     let headers = frame(HEADERS, END_HEADERS | END_STREAM, 1, &[0xff, 0x00]);
     let go_away = frame(GOAWAY, 0, 0, &[0, 0, 0, 0, 0, 0, 0, COMPRESSION_ERROR]);
@@ -77,7 +77,7 @@ fn invalid_hpack_of_the_client() {
 }
 
 #[test]
-fn invalid_hpack_of_the_server() {
+fn invalid_hpack_from_the_server_is_malformed() {
     let answer = frame(HEADERS, END_HEADERS | END_STREAM, 1, &[0xff, 0x00]);
     let report =
         forwarded_unchanged("h2", vec![client(preface()), server(settings()), client(list_pods_on_stream_1()), server(answer)]);
@@ -86,7 +86,7 @@ fn invalid_hpack_of_the_server() {
 }
 
 #[test]
-fn text_instead_of_http2_frames() {
+fn text_instead_of_http2_frames_is_malformed() {
     // Read as a frame header, it has a length of 4,740,180 bytes; 16,384 are allowed (RFC 9113 §4.2).
     let answer = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
     let report = forwarded_unchanged("h2", vec![client(preface()), server(answer)]);
@@ -94,7 +94,7 @@ fn text_instead_of_http2_frames() {
 }
 
 #[test]
-fn json_that_is_cut_off() {
+fn truncated_json_body_is_forwarded_and_not_read() {
     let (body, _) = THREE_PODS.split_once(r#""u3""#).unwrap();
     let report = forwarded_unchanged("http/1.1", vec![client(LIST_PODS), server(answer_with(body.as_bytes(), &[]))]);
     assert_body_not_read(&report);
@@ -103,13 +103,13 @@ fn json_that_is_cut_off() {
 }
 
 #[test]
-fn json_that_is_none() {
+fn invalid_json_body_is_forwarded_and_not_read() {
     let report = forwarded_unchanged("http/1.1", vec![client(LIST_PODS), server(answer_with(GARBAGE, &[]))]);
     assert_body_not_read(&report);
 }
 
 #[test]
-fn gzip_bomb_is_read_to_its_end() {
+fn gzip_bomb_is_decoded_to_its_end() {
     const INFLATED: usize = 16 << 20;
     const MEMBER: usize = 1 << 20;
     // Separate members inflate to the same bytes as one (RFC 1952 §2.2).
@@ -125,7 +125,7 @@ fn gzip_bomb_is_read_to_its_end() {
 }
 
 #[test]
-fn gzip_that_is_damaged() {
+fn damaged_gzip_body_is_forwarded_and_not_read() {
     let mut body = gzip(THREE_PODS);
     let middle = body.len() / 2;
     body[middle..].fill(0xff);
@@ -134,19 +134,19 @@ fn gzip_that_is_damaged() {
 }
 
 #[test]
-fn request_headers_without_end() {
+fn unbounded_request_headers_stop_decoding() {
     let report = forwarded_unchanged("http/1.1", vec![client(line_without_end("GET /api/v1/pods HTTP/1.1\r\nX-Long: "))]);
-    assert_dark(&report);
+    assert_direction_stopped(&report);
 }
 
 #[test]
-fn response_headers_without_end() {
+fn unbounded_response_headers_stop_decoding() {
     let report = forwarded_unchanged("http/1.1", vec![client(LIST_PODS), server(line_without_end("HTTP/1.1 200 OK\r\nX-Long: "))]);
-    assert_dark(&report);
+    assert_direction_stopped(&report);
 }
 
 #[test]
-fn header_block_of_http2_without_end() {
+fn unbounded_http2_header_block_stops_decoding() {
     const BLOCK: usize = 16 << 10;
     const BLOCKS: usize = 128;
     let mut frames = frame(HEADERS, END_STREAM, 1, &[]);
@@ -154,7 +154,7 @@ fn header_block_of_http2_without_end() {
     frames.extend(frame(CONTINUATION, 0, 1, &[0x00, 0x01, b'x', 0x7f, 0xff, 0xff, 0xff, 0x7f]));
     frames.extend(frame(CONTINUATION, 0, 1, &[b'a'; BLOCK]).repeat(BLOCKS));
     let report = forwarded_unchanged("h2", vec![client(preface()), server(settings()), client(frames)]);
-    assert_dark(&report);
+    assert_direction_stopped(&report);
 }
 
 #[track_caller]
@@ -163,8 +163,8 @@ fn assert_malformed(report: &Value) {
 }
 
 #[track_caller]
-fn assert_dark(report: &Value) {
-    assert!(count(report, "dark") > 0, "{:#}", report["missed"]);
+fn assert_direction_stopped(report: &Value) {
+    assert!(count(report, "stopped_directions") > 0, "{:#}", report["missed"]);
 }
 
 #[track_caller]

@@ -19,8 +19,8 @@ use super::upstream::{SECRET_DATA, TOKEN, Upstream};
 const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
-fn replay_of_a_run_gives_its_report_and_its_events() {
-    let place = Place::new();
+fn replay_reproduces_the_report_and_events_of_a_run() {
+    let place = Fixture::new();
     let finished = place.run(&["/api/v1/pods?limit=500", "/api/v1/namespaces/a/secrets", "/version"]);
     assert_eq!(finished.report["totals"]["requests"], 3);
 
@@ -34,8 +34,8 @@ fn replay_of_a_run_gives_its_report_and_its_events() {
 }
 
 #[test]
-fn no_token_and_no_data_of_a_secret_is_in_a_capture() {
-    let place = Place::new();
+fn capture_contains_no_token_and_no_secret_data() {
+    let place = Fixture::new();
     let finished = place.run(&["/api/v1/namespaces/a/secrets"]);
     // The secrets did pass: the client received the Secret, and its name, which is not secret, is in the report's numbers.
     assert_eq!(finished.report["requests"][0]["items"], 1);
@@ -49,8 +49,8 @@ fn no_token_and_no_data_of_a_secret_is_in_a_capture() {
 }
 
 #[test]
-fn a_torn_capture_is_read_as_far_as_it_goes_and_the_span_is_named() {
-    let place = Place::new();
+fn truncated_capture_is_read_and_the_missing_span_reported() {
+    let place = Fixture::new();
     place.run(&["/api/v1/pods?limit=500"]);
     let whole = fs::read(place.path("run.cap")).unwrap();
     fs::write(place.path("torn.cap"), &whole[..whole.len() - 30]).unwrap();
@@ -63,8 +63,8 @@ fn a_torn_capture_is_read_as_far_as_it_goes_and_the_span_is_named() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_reason() {
-    let place = Place::new();
+fn unreadable_capture_is_named_with_its_reason() {
+    let place = Fixture::new();
     place.run(&["/version"]);
     fs::write(place.path("empty"), "").unwrap();
     fs::write(place.path("events.jsonl"), "{\"schema\":\"watchtap.events/v1\"}\n").unwrap();
@@ -88,23 +88,23 @@ fn what_cannot_be_read_is_named_with_its_reason() {
 }
 
 #[test]
-fn a_report_that_finds_the_disk_full_fails_and_says_so() {
-    let place = Place::new();
+fn report_on_a_full_disk_fails_with_an_error() {
+    let place = Fixture::new();
     place.run(&["/api/v1/pods?limit=500"]);
     for format in ["text", "json"] {
         let mut command = place.command(&["read", "--format", format, "run.cap"]);
         command.stdout(fs::File::options().write(true).open("/dev/full").unwrap()).stderr(Stdio::piped());
         let output = command.spawn().unwrap().wait_with_output().unwrap();
-        let is_said = stderr(&output).contains("cannot write the report") && stderr(&output).contains("No space left");
-        assert!(output.status.code() == Some(1) && is_said, "{format} {:?} {}", output.status, stderr(&output));
+        let is_reported = stderr(&output).contains("cannot write the report") && stderr(&output).contains("No space left");
+        assert!(output.status.code() == Some(1) && is_reported, "{format} {:?} {}", output.status, stderr(&output));
         let to_file = place.read(&["--format", format, "--report", "/dev/full", "run.cap"]);
         assert!(to_file.status.code() == Some(1) && stderr(&to_file).contains("No space left"), "{}", stderr(&to_file));
     }
 }
 
 #[test]
-fn a_full_disk_ends_the_capture_and_neither_the_traffic_nor_the_report() {
-    let place = Place::new();
+fn full_disk_ends_only_the_capture() {
+    let place = Fixture::new();
     let finished = place.session(&["--capture", "/dev/full"], &["/api/v1/pods?limit=500"]);
     assert_eq!(finished.status.code(), Some(0));
     assert_eq!(finished.report["totals"]["requests"], 1);
@@ -114,8 +114,8 @@ fn a_full_disk_ends_the_capture_and_neither_the_traffic_nor_the_report() {
 }
 
 #[test]
-fn a_capture_that_cannot_be_created_fails_before_the_command_runs() {
-    let place = Place::new();
+fn uncreatable_capture_fails_before_the_command_runs() {
+    let place = Fixture::new();
     let marker = place.path("marker");
     for flags in [&["--capture", "no-such-folder/x"][..], &["--capture", "x", "--capture-max-size", "1"], &["--capture-files", "3"]]
     {
@@ -127,8 +127,8 @@ fn a_capture_that_cannot_be_created_fails_before_the_command_runs() {
 }
 
 #[test]
-fn two_runs_are_compared_worst_first() {
-    let place = Place::new();
+fn comparison_reports_worse_and_new_resources() {
+    let place = Fixture::new();
     place.run(&["/api/v1/pods?limit=500", "/version"]);
     fs::rename(place.path("run.cap"), place.path("before.cap")).unwrap();
     place.run(&["/version", "/api/v1/pods?limit=500", "/api/v1/pods?limit=500", "/api/v1/namespaces/a/secrets"]);
@@ -151,8 +151,8 @@ fn two_runs_are_compared_worst_first() {
 }
 
 #[test]
-fn replay_writes_events_to_stdout_and_its_report_beside_them() {
-    let place = Place::new();
+fn replay_writes_events_to_stdout_and_the_report_to_stderr() {
+    let place = Fixture::new();
     place.run(&["/version"]);
     let output = place.read(&["run.cap", "--events", "-", "--speed", "100"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -189,12 +189,12 @@ fn inflated(file: &[u8]) -> String {
 }
 
 /// A folder that serves as home and working folder, with a kubeconfig for a scripted API server.
-struct Place {
+struct Fixture {
     folder: TempDir,
     kubeconfig: PathBuf,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let kubeconfig = folder.path().join("kubeconfig");

@@ -18,8 +18,8 @@ const LIMIT: Duration = Duration::from_secs(30);
 const KNOWN: u64 = 50;
 
 #[test]
-fn a_capture_is_read_up_to_the_moment_at_which_watchtap_was_killed() {
-    let place = Place::new();
+fn capture_of_a_killed_watchtap_is_readable_to_its_end() {
+    let place = Fixture::new();
     let mut session = place.start();
     let client = client_of(&session);
     let answered = AtomicU64::new(0);
@@ -53,11 +53,11 @@ fn a_capture_is_read_up_to_the_moment_at_which_watchtap_was_killed() {
         read.report["requests"].as_array().unwrap().iter().partition(|request| request["end"] == "complete");
     assert!(whole.iter().all(|request| request["resource"] == "pods" && request["status"] == 404), "{whole:#?}");
     // The client sends requests one by one, so the end of the file cuts at most one.
-    assert!(cut.len() <= 1 && cut.iter().all(|request| request["end"] == "out-of-sight"), "{cut:#?}");
+    assert!(cut.len() <= 1 && cut.iter().all(|request| request["end"] == "not-observed"), "{cut:#?}");
 }
 
 /// A folder with a kubeconfig and a capture.
-struct Place {
+struct Fixture {
     folder: TempDir,
     kubeconfig: PathBuf,
 }
@@ -69,7 +69,7 @@ struct Read {
     said: String,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let kubeconfig = folder.path().join("kubeconfig");

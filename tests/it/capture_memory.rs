@@ -38,11 +38,11 @@ struct Flood {
     upstreams: u64,
     /// Number of namespaces. The requests in each namespace belong to one reflector.
     namespaces: u64,
-    answer: Answer,
+    answer: Reply,
 }
 
 /// The response to each request.
-enum Answer {
+enum Reply {
     Head,
     /// A list or an object with a revision.
     Revision,
@@ -59,7 +59,7 @@ const SMALL: Flood = Flood {
     connects: false,
     upstreams: 0,
     namespaces: u64::MAX,
-    answer: Answer::Head,
+    answer: Reply::Head,
 };
 const LONG: Flood = Flood { name: "watches that never end, with long texts", texts: 1_000, names: 500, connects: true, ..SMALL };
 
@@ -67,26 +67,26 @@ const FLOODS: [Flood; 10] = [
     SMALL,
     LONG,
     Flood { name: "watches that end, with long texts", ends: true, ..LONG },
-    Flood { name: "watches that are refused in many words and never end", answer: Answer::Refusal, ..SMALL },
+    Flood { name: "watches that are refused in many words and never end", answer: Reply::Refusal, ..SMALL },
     Flood { name: "lists that never end, with long texts", verb: Verb::List, connects: false, ..LONG },
     Flood {
         name: "lists of 1 000 reflectors that are refused in many words",
         verb: Verb::List,
         ends: true,
         namespaces: 1_000,
-        answer: Answer::Refusal,
+        answer: Reply::Refusal,
         ..SMALL
     },
     Flood { name: "lists that end", verb: Verb::List, ends: true, connects: true, ..SMALL },
     Flood { name: "lists that end, with long texts", verb: Verb::List, ends: true, ..LONG },
-    Flood { name: "lists of many API servers", verb: Verb::List, ends: true, upstreams: 200, answer: Answer::Revision, ..LONG },
-    Flood { name: "writes", verb: Verb::Create, ends: true, answer: Answer::Revision, ..LONG },
+    Flood { name: "lists of many API servers", verb: Verb::List, ends: true, upstreams: 200, answer: Reply::Revision, ..LONG },
+    Flood { name: "writes", verb: Verb::Create, ends: true, answer: Reply::Revision, ..LONG },
 ];
 
 const REQUESTS: u64 = 100_000;
 
 #[test]
-fn captures_of_100_000_watches_take_little_memory() {
+fn reading_100_000_captured_watches_takes_little_memory() {
     for flood in FLOODS.iter().filter(|flood| flood.verb == Verb::Watch) {
         check_flood(flood);
     }
@@ -94,7 +94,7 @@ fn captures_of_100_000_watches_take_little_memory() {
 }
 
 #[test]
-fn captures_of_100_000_lists_and_writes_take_little_memory() {
+fn reading_100_000_captured_lists_and_writes_takes_little_memory() {
     for flood in FLOODS.iter().filter(|flood| flood.verb != Verb::Watch) {
         check_flood(flood);
     }
@@ -116,7 +116,7 @@ fn check(name: &str, capture: Vec<u8>) -> Value {
 
 /// Each request of the capture names a resource of 400 KB.
 #[test]
-fn capture_with_longer_names_than_a_tap_records_takes_little_memory() {
+fn reading_overlong_captured_names_takes_little_memory() {
     let report = check("names of 400 KB", capture_of_long_names(500));
     assert_eq!(report["totals"]["requests"], 0);
     assert!(report["missed"]["unrecorded"].as_u64().unwrap() > 0, "{:#}", report["missed"]);
@@ -168,17 +168,17 @@ impl Flood {
     }
 
     fn answer(&self, exchange: ExchangeId, number: u64, record: &mut dyn FnMut(Subject)) {
-        let status = if matches!(self.answer, Answer::Refusal) { 403 } else { 200 };
+        let status = if matches!(self.answer, Reply::Refusal) { 403 } else { 200 };
         record(Subject::Exchange(
             exchange,
             ExchangeObservation::Responded { response: Box::new(ResponseLine { status: Some(status), ..ResponseLine::default() }) },
         ));
         let resource_version = number.to_string();
         let body = match self.answer {
-            Answer::Head => return,
-            Answer::Revision if self.verb == Verb::List => Body::List(ListMeta { resource_version, ..ListMeta::default() }),
-            Answer::Revision => Body::Object(ObjectRef { resource_version, ..ObjectRef::default() }),
-            Answer::Refusal => {
+            Reply::Head => return,
+            Reply::Revision if self.verb == Verb::List => Body::List(ListMeta { resource_version, ..ListMeta::default() }),
+            Reply::Revision => Body::Object(ObjectRef { resource_version, ..ObjectRef::default() }),
+            Reply::Refusal => {
                 let words = || "x".repeat(Status::MAX_TEXT);
                 let cause = StatusCause { reason: words(), ..StatusCause::default() };
                 Body::Status(Box::new(Status {
@@ -197,7 +197,7 @@ impl Flood {
 /// Each client's watch is refused with 410, and a list follows. On each of 200 API servers, that is one storm.
 fn capture_of_relists(requests: u64) -> Vec<u8> {
     let clients = Flood { name: "", connects: true, upstreams: 200, ..LONG };
-    let (watch, list) = (Flood { ends: true, ..LONG }, Flood { verb: Verb::List, ends: true, answer: Answer::Revision, ..LONG });
+    let (watch, list) = (Flood { ends: true, ..LONG }, Flood { verb: Verb::List, ends: true, answer: Reply::Revision, ..LONG });
     capture_of(requests / 2, |number, record| {
         let connection = ConnectionId(number);
         clients.connect(connection, number, record);

@@ -23,9 +23,9 @@ const LIMIT: Duration = Duration::from_secs(30);
 const OURS: [&str; 2] = ["GET /version", "GET /metrics"];
 
 #[test]
-fn each_context_reaches_its_own_server_and_each_server_is_asked_once_it_is_used() {
+fn each_context_reaches_its_own_server_lazily() {
     let servers = [Upstream::start(), Upstream::start(), Upstream::start()];
-    let place = Place::new(&servers);
+    let place = Fixture::new(&servers);
     let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
     assert_eq!(set(servers[0].requests()), set(OURS), "that of the current context");
     let [_, second, third] = &servers;
@@ -52,9 +52,9 @@ fn each_context_reaches_its_own_server_and_each_server_is_asked_once_it_is_used(
 }
 
 #[test]
-fn where_one_server_is_used_it_is_not_named() {
+fn single_used_server_is_not_named_in_the_report() {
     let servers = [Upstream::start(), Upstream::start()];
-    let session = ExecSession::start(&Place::new(&servers).kubeconfig, &[]).unwrap();
+    let session = ExecSession::start(&Fixture::new(&servers).kubeconfig, &[]).unwrap();
     get(&session, "context-1", "/api/v1/pods").unwrap();
     let report = session.finish().unwrap().report;
     assert_eq!((&report["requests"][0]["upstream"], &report["upstreams"]), (&Value::Null, &Value::Null));
@@ -62,9 +62,9 @@ fn where_one_server_is_used_it_is_not_named() {
 }
 
 #[test]
-fn a_server_that_does_not_answer_keeps_nothing_from_the_report() {
+fn silent_server_does_not_prevent_the_report() {
     let (server, silent) = (Upstream::start(), TcpListener::bind("127.0.0.1:0").unwrap());
-    let place = Place::new(&[server]);
+    let place = Fixture::new(&[server]);
     let address = silent.local_addr().unwrap();
     place.edit(|text| {
         text.replace("contexts:\n", "contexts:\n- {name: silent, context: {cluster: silent}}\n").replace(
@@ -81,10 +81,10 @@ fn a_server_that_does_not_answer_keeps_nothing_from_the_report() {
 }
 
 #[test]
-fn nobody_gets_in_under_the_certificate_of_another_user() {
+fn listener_rejects_the_certificate_of_another_user() {
     let server = Upstream::start();
     let [one, other] = ["one", "other"].map(|name| user_with_certificate(&server, name));
-    let place = Place::new(&[server]);
+    let place = Fixture::new(&[server]);
     place.edit(|text| {
         text.replace("users:\n", &format!("users:\n{one}{other}")).replace(
             "contexts:\n",
@@ -108,10 +108,10 @@ fn nobody_gets_in_under_the_certificate_of_another_user() {
 }
 
 #[test]
-fn a_certificate_goes_unchecked_for_the_cluster_that_says_so_and_for_no_other() {
+fn skip_tls_verify_applies_only_to_its_own_cluster() {
     let (server, stranger) = (Upstream::start(), Upstream::start());
     let (address, trusted, strangers) = (server.address(), server.trusted(), stranger.trusted());
-    let place = Place::new(&[server]);
+    let place = Fixture::new(&[server]);
     place.edit(|text| {
         text.replace(
             "clusters:\n",
@@ -135,9 +135,9 @@ fn a_certificate_goes_unchecked_for_the_cluster_that_says_so_and_for_no_other() 
 }
 
 #[test]
-fn a_context_that_cannot_be_used_is_named_and_stops_nobody() {
+fn unusable_context_is_named_and_others_still_work() {
     let server = Upstream::start();
-    let place = Place::new(&[server]);
+    let place = Fixture::new(&[server]);
     place.edit(|text| text.replace("contexts:\n", "contexts:\n- {name: broken, context: {cluster: gone, user: user-0}}\n"));
     let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
     get(&session, "context-0", "/api/v1/pods").unwrap();
@@ -153,16 +153,16 @@ fn a_context_that_cannot_be_used_is_named_and_stops_nobody() {
 }
 
 #[test]
-fn the_context_that_is_named_is_the_current_one() {
+fn context_flag_selects_the_current_context() {
     let servers = [Upstream::start(), Upstream::start()];
-    let session = ExecSession::start(&Place::new(&servers).kubeconfig, &["--context", "context-1"]).unwrap();
+    let session = ExecSession::start(&Fixture::new(&servers).kubeconfig, &["--context", "context-1"]).unwrap();
     assert_eq!(session.kubeconfig()["current-context"], "context-1");
     assert_eq!((servers[0].connections(), servers[1].requests().len()), (0, OURS.len()));
 }
 
 #[test]
-fn the_kubeconfig_that_is_named_outranks_the_one_of_the_environment() {
-    let place = Place::new(&[Upstream::start()]);
+fn kubeconfig_flag_outranks_the_environment() {
+    let place = Fixture::new(&[Upstream::start()]);
     let named = place.kubeconfig.to_str().unwrap();
     let session = ExecSession::start(Path::new("/absent"), &["--kubeconfig", named]).unwrap();
     get(&session, "context-0", "/api/v1/pods").unwrap();
@@ -174,8 +174,8 @@ fn the_kubeconfig_that_is_named_outranks_the_one_of_the_environment() {
 }
 
 #[test]
-fn the_same_server_has_the_same_port_in_every_run_and_two_runs_do_not_meet() {
-    let place = Place::new(&[Upstream::start()]);
+fn port_of_a_server_is_stable_and_unshared_across_runs() {
+    let place = Fixture::new(&[Upstream::start()]);
     // No other test listens on this address, so the port is free again.
     let start = || ExecSession::start(&place.kubeconfig, &["--listen", "[::1]:0"]).unwrap();
     let [first, second] = [(); 2].map(|()| start());
@@ -190,7 +190,7 @@ fn the_same_server_has_the_same_port_in_every_run_and_two_runs_do_not_meet() {
 }
 
 #[test]
-fn a_server_without_a_kubeconfig() {
+fn upstream_flags_replace_a_kubeconfig() {
     let server = Upstream::start();
     let folder = tempfile::tempdir().unwrap();
     let authority = folder.path().join("ca.crt");
@@ -204,7 +204,7 @@ fn a_server_without_a_kubeconfig() {
         let report = session.finish().unwrap().report;
         assert_eq!(report["requests"][0]["resource"], "pods");
     }
-    let place = Place::new(&[server]);
+    let place = Fixture::new(&[server]);
     check_failure(&place.exec(&["--upstream", "http://a"]), &["--upstream: server", "https"]);
     check_failure(&place.exec(&["--upstream", &url, "--upstream-ca", "/absent"]), &["/absent", "certificate-authority"]);
     check_failure(&place.exec(&["--upstream-insecure"]), &["--upstream <URL>"]);
@@ -212,8 +212,8 @@ fn a_server_without_a_kubeconfig() {
 }
 
 #[test]
-fn an_address_to_listen_on_is_taken_or_refused() {
-    let place = Place::new(&[Upstream::start()]);
+fn listen_address_is_used_or_refused() {
+    let place = Fixture::new(&[Upstream::start()]);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
     check_failure(&place.exec(&["--listen", &address.to_string()]), &[&address.to_string(), "in use", "choose another"]);
@@ -226,8 +226,8 @@ fn an_address_to_listen_on_is_taken_or_refused() {
 }
 
 #[test]
-fn a_user_with_an_auth_provider_stays_in_its_file() {
-    let place = Place::new(&[Upstream::start()]);
+fn auth_provider_user_is_left_in_its_own_file() {
+    let place = Fixture::new(&[Upstream::start()]);
     let theirs = place.folder.path().join("theirs");
     fs::write(&theirs, "users: [{name: user-0, user: {auth-provider: {name: oidc, config: {refresh-token: s3cret}}}}]\n").unwrap();
     let list = format!("{}:{}", theirs.display(), place.kubeconfig.display());
@@ -240,8 +240,8 @@ fn a_user_with_an_auth_provider_stays_in_its_file() {
 }
 
 #[test]
-fn a_token_file_that_rotates_is_read_by_the_client_where_it_is() {
-    let place = Place::new(&[Upstream::start()]);
+fn kubeconfig_of_the_client_keeps_the_token_file_path() {
+    let place = Fixture::new(&[Upstream::start()]);
     place.edit(|text| text.replace("user: {token: token-0}", "user: {tokenFile: tokens/current}"));
     let session = ExecSession::start(&place.kubeconfig, &[]).unwrap();
     let user = session.kubeconfig()["users"].as_array().unwrap().iter().find(|user| user["name"] == "user-0").unwrap();
@@ -249,10 +249,10 @@ fn a_token_file_that_rotates_is_read_by_the_client_where_it_is() {
 }
 
 #[test]
-fn certificates_in_files_are_read_again_while_a_run_lasts() {
+fn certificate_files_are_reread_during_a_run() {
     let servers = [Upstream::start(), Upstream::start()];
     let [server, another] = &servers;
-    let place = Place::new(&servers);
+    let place = Fixture::new(&servers);
     place.edit(|text| {
         text.replace(&server.trusted(), "certificate-authority: ca.pem")
             .replace("user: {token: token-0}", "user: {client-certificate: user.pem, client-key: user.key}")
@@ -279,11 +279,11 @@ fn certificates_in_files_are_read_again_while_a_run_lasts() {
 }
 
 #[test]
-fn servers_at_addresses_of_every_kind_are_reached() {
+fn ipv6_path_and_renamed_servers_are_reached() {
     let (sixth, renamed) =
         (Upstream::at(Ipv6Addr::LOCALHOST.into(), "::1"), Upstream::at(Ipv4Addr::LOCALHOST.into(), "kubernetes"));
     let (sixth_url, port) = (format!("https://{}", sixth.address()), renamed.address().port());
-    let place = Place::new(&[sixth, renamed]);
+    let place = Fixture::new(&[sixth, renamed]);
     place.edit(|text| {
         text.replace(&format!("'{sixth_url}'"), &format!("'{sixth_url}/k8s/clusters/c-1'"))
             .replace(&format!("'https://127.0.0.1:{port}'"), &format!("'https://localhost:{port}', tls-server-name: kubernetes"))
@@ -307,12 +307,12 @@ fn servers_at_addresses_of_every_kind_are_reached() {
 }
 
 /// A kubeconfig with numbered contexts, clusters and users; the first context is current.
-struct Place {
+struct Fixture {
     folder: TempDir,
     kubeconfig: PathBuf,
 }
 
-impl Place {
+impl Fixture {
     fn new(servers: &[Upstream]) -> Self {
         let of_each = |line: fn(usize, &Upstream) -> String| -> String {
             servers.iter().enumerate().map(|(number, server)| line(number, server)).collect()

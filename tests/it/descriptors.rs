@@ -16,7 +16,7 @@ use observer_tests::{
 use rustix::process::{Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 
-use super::exec_cli::Place;
+use super::exec_cli::TestHome;
 use super::exec_plugins;
 use super::upstream::Upstream;
 
@@ -25,7 +25,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 
 #[test]
-fn limit_is_raised_for_watchtap_and_not_for_the_command() {
+fn descriptor_limit_is_raised_for_watchtap_but_not_the_command() {
     let upstream = upstream();
     let folder = tempfile::tempdir().unwrap();
     // watchtap has the command's limit until the command has been started.
@@ -39,21 +39,21 @@ fn limit_is_raised_for_watchtap_and_not_for_the_command() {
 }
 
 #[test]
-fn limit_is_not_raised_for_a_plug_in_that_watchtap_runs_itself() {
-    let place = Place::new();
+fn descriptor_limit_is_not_raised_for_a_plugin() {
+    let place = TestHome::new();
     let kubeconfig =
         place.write("kubeconfig", &exec_plugins::kubeconfig(&Upstream::start(), &["sh", "-c", "ulimit -Sn >&2; exit 7"]));
     let mut command = limited("300:4000");
     command.args(["verify", "--kubeconfig", kubeconfig.to_str().unwrap()]).env("HOME", kubeconfig.parent().unwrap());
     let output = output_within(&mut command, LIMIT).unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("the exec plug-in `sh` ended with exit status: 7"), "it was run: {said}");
+    assert!(said.contains("the exec plugin `sh` ended with exit status: 7"), "it was run: {said}");
     assert!(said.lines().any(|line| line == "300"), "{said}");
 }
 
 /// Of 80 descriptors, 32 are reserved for other uses, and each connection takes two.
 #[test]
-fn clients_wait_when_all_descriptors_are_in_use_and_are_served_when_some_are_free() {
+fn clients_wait_until_a_descriptor_is_free() {
     const CONNECTIONS: usize = 24;
     const WAITING: usize = 10;
     let upstream = upstream();
@@ -62,7 +62,7 @@ fn clients_wait_when_all_descriptors_are_in_use_and_are_served_when_some_are_fre
     served.iter_mut().for_each(get);
     assert!(!exec.messages().contains("new clients wait"), "nobody waits yet: {}", exec.messages());
     let waiting: Vec<JoinHandle<()>> = (0..WAITING).map(|_| client_in_a_thread(&exec)).collect();
-    said(&exec, "new clients wait until a connection closes");
+    wait_for_message(&exec, "new clients wait until a connection closes");
 
     assert_little_is_done(&exec);
     served.iter_mut().for_each(get);
@@ -81,7 +81,7 @@ fn clients_wait_when_all_descriptors_are_in_use_and_are_served_when_some_are_fre
 
 /// The same limit; all clients connect before watchtap accepts the first.
 #[test]
-fn of_a_herd_of_clients_no_more_are_let_in_than_there_are_descriptors_for() {
+fn simultaneous_clients_are_admitted_up_to_the_descriptor_limit() {
     const CONNECTIONS: usize = 24;
     const WAITING: usize = 20;
     let upstream = upstream();
@@ -110,19 +110,19 @@ fn of_a_herd_of_clients_no_more_are_let_in_than_there_are_descriptors_for() {
 }
 
 #[test]
-fn client_waits_when_the_system_gives_no_descriptor_for_it() {
+fn client_waits_when_accept_gets_no_descriptor() {
     let report = assert_served_once_there_are_descriptors(0, "127.0.0.1");
     let notes = report["notes"].to_string();
     assert!(notes.contains("1 client had to wait for a free file descriptor"), "each client is counted once: {notes}");
 }
 
 #[test]
-fn client_waits_when_the_system_gives_no_descriptor_for_its_upstream() {
+fn client_waits_when_the_upstream_connection_gets_no_descriptor() {
     assert_served_once_there_are_descriptors(1, "127.0.0.1");
 }
 
 #[test]
-fn client_waits_when_the_system_gives_no_descriptor_to_look_its_upstream_up() {
+fn client_waits_when_the_upstream_lookup_gets_no_descriptor() {
     assert_served_once_there_are_descriptors(1, "localhost");
 }
 
@@ -140,7 +140,7 @@ fn assert_served_once_there_are_descriptors(free: usize, host: &str) -> Value {
     let all = prlimit(Some(exec.process()), Resource::Nofile, few).unwrap();
     let waiting = client_in_a_thread(&exec);
     if free == 0 {
-        said(&exec, "new clients wait: the system cannot accept them");
+        wait_for_message(&exec, "new clients wait: the system cannot accept them");
     } else {
         eventually(|| exec.usage().unwrap().descriptors == used + free);
     }
@@ -215,7 +215,7 @@ fn get(stream: &mut ClientStream) {
 }
 
 #[track_caller]
-fn said(exec: &HeldExec, words: &str) {
+fn wait_for_message(exec: &HeldExec, words: &str) {
     eventually(|| exec.messages().contains(words));
 }
 

@@ -39,9 +39,9 @@ pub(crate) fn forwarded_unchanged(protocol: &'static str, dialogue: Dialogue) ->
     let mut client = connect(exec.address().unwrap(), &exec.ca_pem().unwrap(), &[protocol.as_bytes()]).unwrap();
     let mut heard = Vec::new();
     let played = play(&dialogue, Direction::Request, &mut client, &mut heard);
-    assert_heard(&heard, &said_by(Direction::Response, &dialogue), played, "the client");
+    assert_heard(&heard, &sent_by(Direction::Response, &dialogue), played, "the client");
     let (heard, played) = server.recv().unwrap();
-    assert_heard(&heard, &said_by(Direction::Request, &dialogue), played, "the server");
+    assert_heard(&heard, &sent_by(Direction::Request, &dialogue), played, "the server");
     exec.finish().unwrap()
 }
 
@@ -69,7 +69,7 @@ where
     Ok(())
 }
 
-fn said_by(speaker: Direction, dialogue: &Dialogue) -> Vec<u8> {
+fn sent_by(speaker: Direction, dialogue: &Dialogue) -> Vec<u8> {
     let lines: Vec<&[u8]> = dialogue.iter().filter(|(one, _)| *one == speaker).map(|(_, bytes)| bytes.as_slice()).collect();
     lines.concat()
 }

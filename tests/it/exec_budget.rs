@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use observer_tests::ExecSession;
 use serde_json::{Value, json};
 
-use super::exec_cli::{LIMIT, Place, get, stderr};
+use super::exec_cli::{LIMIT, TestHome, get, stderr};
 use super::upstream::Upstream;
 use observer_tests::output_within;
 
 const SECRETS: &str = "/api/v1/namespaces/a/secrets";
 
 #[test]
-fn run_within_its_budget_keeps_its_exit_code_and_one_beyond_ends_with_124() {
+fn run_over_budget_exits_with_124() {
     for (limit, code, exceeded) in [(1, 0, json!([])), (0, 124, json!([{"quantity": "lists", "allowed": 0, "used": 1}]))] {
         let budget = json!({"schema": "watchtap.budget/v1", "total": {"lists": limit}});
         let finished = run(|place| vec!["--budget".into(), place.write("budget.json", &budget.to_string())]);
@@ -23,7 +23,7 @@ fn run_within_its_budget_keeps_its_exit_code_and_one_beyond_ends_with_124() {
 }
 
 #[test]
-fn budget_of_a_run_is_kept_by_the_next() {
+fn written_budget_is_kept_by_the_next_run() {
     let folder = tempfile::tempdir().unwrap();
     let budget = folder.path().join("budget.json");
     assert_eq!(run(|_| vec!["--write-budget".into(), budget.clone()]).status.code(), Some(0));
@@ -34,8 +34,8 @@ fn budget_of_a_run_is_kept_by_the_next() {
 }
 
 #[test]
-fn command_that_fails_keeps_its_own_exit_code() {
-    let place = Place::with_upstream();
+fn failing_command_keeps_its_own_exit_code() {
+    let place = TestHome::with_upstream();
     let budget = place.write("budget.json", r#"{"schema": "watchtap.budget/v1", "total": {"lists": 0}}"#);
     let output = output_within(place.command(&["exec", "--budget"]).arg(budget).args(["--", "false"]), LIMIT).unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -43,8 +43,8 @@ fn command_that_fails_keeps_its_own_exit_code() {
 }
 
 #[test]
-fn budget_that_is_none_is_named_before_the_command_runs() {
-    let place = Place::with_upstream();
+fn invalid_budget_fails_before_the_command_runs() {
+    let place = TestHome::with_upstream();
     for (text, said) in [
         (r#"{"schema": "watchtap.budget/v1", "total": {"list": 0}}"#, "line 1, column 49 has an unexpected key"),
         (r#"{"schema": "watchtap.budget/v2"}"#, "watchtap.budget/v1"),
@@ -56,8 +56,8 @@ fn budget_that_is_none_is_named_before_the_command_runs() {
 }
 
 #[test]
-fn budget_is_not_written_over_the_one_that_is_read() {
-    let place = Place::with_upstream();
+fn write_budget_refuses_the_file_that_is_read() {
+    let place = TestHome::with_upstream();
     let text = r#"{"schema": "watchtap.budget/v1"}"#;
     let budget = place.write("budget.json", text);
     let arguments = ["exec", "--budget", budget.to_str().unwrap(), "--write-budget", budget.to_str().unwrap(), "--", "true"];
@@ -67,10 +67,10 @@ fn budget_is_not_written_over_the_one_that_is_read() {
 }
 
 #[test]
-fn findings_that_nobody_wants_are_left_out_and_counted() {
+fn muted_findings_are_omitted_and_counted() {
     let findings = |flags: &[&str]| {
         let server = Upstream::start();
-        let place = Place::new();
+        let place = TestHome::new();
         let session = ExecSession::start(&place.write("kubeconfig", &server.kubeconfig()), flags).unwrap();
         // A hot loop.
         (0..20).for_each(|_| drop(get(&session, SECRETS)));
@@ -83,9 +83,9 @@ fn findings_that_nobody_wants_are_left_out_and_counted() {
 }
 
 /// A run that lists once, with the flags from `flags`.
-fn run(flags: impl FnOnce(&Place) -> Vec<PathBuf>) -> observer_tests::Finished {
+fn run(flags: impl FnOnce(&TestHome) -> Vec<PathBuf>) -> observer_tests::Finished {
     let server = Upstream::start();
-    let place = Place::new();
+    let place = TestHome::new();
     let kubeconfig = place.write("kubeconfig", &server.kubeconfig());
     let flags = flags(&place);
     let flags: Vec<&str> = flags.iter().map(|flag| flag.to_str().unwrap()).collect();
@@ -95,7 +95,7 @@ fn run(flags: impl FnOnce(&Place) -> Vec<PathBuf>) -> observer_tests::Finished {
 }
 
 #[track_caller]
-fn check_refusal(place: &Place, budget: &Path, said: &str) {
+fn check_refusal(place: &TestHome, budget: &Path, said: &str) {
     let arguments = ["exec", "--budget", budget.to_str().unwrap(), "--", "sh", "-c", "echo it ran"];
     let output = output_within(&mut place.command(&arguments), LIMIT).unwrap();
     assert_eq!(output.status.code(), Some(125));

@@ -22,8 +22,8 @@ use super::upstream::{self, TOKEN, Upstream};
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
-fn exit_code_is_that_of_the_command() {
-    let place = Place::with_upstream();
+fn exec_returns_the_exit_code_of_the_command() {
+    let place = TestHome::with_upstream();
     for (command, code) in
         [("true", 0), ("false", 1), ("exit 7", 7), ("exit 255", 255), ("kill -TERM $$", 143), ("kill -KILL $$", 137)]
     {
@@ -33,22 +33,22 @@ fn exit_code_is_that_of_the_command() {
 }
 
 #[test]
-fn command_that_does_not_exist_is_127() {
-    let output = Place::with_upstream().exec(&["no-such-command-anywhere"]);
+fn missing_command_exits_with_127() {
+    let output = TestHome::with_upstream().exec(&["no-such-command-anywhere"]);
     check_failure(&output, 127, &["no-such-command-anywhere", "PATH"]);
 }
 
 #[test]
-fn command_that_cannot_be_executed_is_126() {
-    let place = Place::with_upstream();
+fn unexecutable_command_exits_with_126() {
+    let place = TestHome::with_upstream();
     let file = place.write("not-a-program", "echo never\n");
     check_failure(&place.exec(&[file.to_str().unwrap()]), 126, &["not-a-program"]);
     check_failure(&place.exec(&["/"]), 126, &["cannot run /"]);
 }
 
 #[test]
-fn exec_without_a_command_is_125() {
-    let place = Place::with_upstream();
+fn exec_usage_error_exits_with_125() {
+    let place = TestHome::with_upstream();
     check_failure(&place.watchtap(&["exec"]), 125, &["watchtap exec"]);
     check_failure(&place.watchtap(&["exec", "--"]), 125, &["watchtap exec"]);
     check_failure(&place.watchtap(&["exec", "--no-such-flag", "--", "true"]), 125, &["--no-such-flag"]);
@@ -56,8 +56,8 @@ fn exec_without_a_command_is_125() {
 }
 
 #[test]
-fn missing_kubeconfig_names_the_paths() {
-    let place = Place::new();
+fn missing_kubeconfig_error_names_the_paths() {
+    let place = TestHome::new();
     let [one, other] = ["one", "other"].map(|name| place.folder.path().join(name));
     let list = format!("{}:{}", one.display(), other.display());
     let output = output_within(place.command(&["exec", "--", "true"]).env("KUBECONFIG", list), LIMIT).unwrap();
@@ -69,13 +69,13 @@ fn missing_kubeconfig_names_the_paths() {
 }
 
 #[test]
-fn kubeconfig_that_is_no_yaml_is_named() {
+fn invalid_kubeconfig_yaml_is_named() {
     check_kubeconfig("clusters: [\n", &["kubeconfig", "not valid YAML"]);
     check_kubeconfig("", &["kubeconfig", "empty"]);
 }
 
 #[test]
-fn kubeconfig_without_a_current_context_offers_its_contexts() {
+fn missing_current_context_error_lists_the_contexts() {
     let text = Upstream::start().kubeconfig().replace("current-context: scripted\n", "");
     check_kubeconfig(&text, &["no current-context", "kubectl config use-context", "\"scripted\""]);
 }
@@ -95,9 +95,9 @@ fn plain_http_is_refused_with_its_reason() {
 }
 
 #[test]
-fn absent_upstream_does_not_keep_the_command_from_running() {
+fn command_runs_when_the_upstream_is_unreachable() {
     let port = Port::reserve().unwrap();
-    let place = Place::new();
+    let place = TestHome::new();
     place.write("kubeconfig", &Upstream::start().kubeconfig_to_port(port.number()));
     let output = place.exec(&["sh", "-c", "echo ran; exit 3"]);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(3), "ran\n"));
@@ -106,9 +106,9 @@ fn absent_upstream_does_not_keep_the_command_from_running() {
 }
 
 #[test]
-fn client_of_an_absent_upstream_is_refused() {
+fn client_of_an_unreachable_upstream_is_refused() {
     let port = Port::reserve().unwrap();
-    let place = Place::new();
+    let place = TestHome::new();
     let kubeconfig = place.write("kubeconfig", &Upstream::start().kubeconfig_to_port(port.number()));
     let session = ExecSession::start(&kubeconfig, &[]).unwrap();
     // watchtap may detect the refusing upstream through the first client, which is then reset.
@@ -121,9 +121,9 @@ fn client_of_an_absent_upstream_is_refused() {
 }
 
 #[test]
-fn untrusted_certificate_fails_the_client_and_the_report_names_the_remedy() {
+fn untrusted_upstream_certificate_is_reported_with_the_remedy() {
     let (server, stranger) = (Upstream::start(), Upstream::start());
-    let place = Place::new();
+    let place = TestHome::new();
     let kubeconfig = place.write("kubeconfig", &server.kubeconfig_that_trusts(&stranger));
     let session = ExecSession::start(&kubeconfig, &[]).unwrap();
     handshake(&session).unwrap_err();
@@ -136,9 +136,9 @@ fn untrusted_certificate_fails_the_client_and_the_report_names_the_remedy() {
 }
 
 #[test]
-fn request_of_the_command_is_reported_and_ours_is_not() {
+fn report_omits_requests_of_watchtap_itself() {
     let server = Upstream::start();
-    let place = Place::new();
+    let place = TestHome::new();
     let session = ExecSession::start(&place.write("kubeconfig", &server.kubeconfig()), &[]).unwrap();
     assert!(get(&session, "/api/v1/pods").starts_with("HTTP/1.1 404 Not Found\r\n"));
     let finished = session.finish().unwrap();
@@ -152,9 +152,9 @@ fn request_of_the_command_is_reported_and_ours_is_not() {
 }
 
 #[test]
-fn no_version_request_asks_upstream_nothing() {
+fn no_version_request_flag_sends_no_request() {
     let server = Upstream::start();
-    let place = Place::new();
+    let place = TestHome::new();
     place.write("kubeconfig", &server.kubeconfig());
     let output = place.watchtap(&["exec", "--no-version-request", "--", "true"]);
     assert_eq!(output.status.code(), Some(0));
@@ -162,9 +162,9 @@ fn no_version_request_asks_upstream_nothing() {
 }
 
 #[test]
-fn signal_to_us_alone_is_forwarded_once_and_the_end_of_the_command_is_ours() {
+fn signal_to_watchtap_is_forwarded_once_and_exit_code_returned() {
     const SCRIPT: &str = "trap 'echo TERM' TERM; trap 'echo USR1' USR1; exec 3<&0; cat <&3 & echo ready; wait; wait; wait; exit 7";
-    let place = Place::with_upstream();
+    let place = TestHome::with_upstream();
     let mut command = place.command(&["exec", "--", "sh", "-c", SCRIPT]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let said = Lines::of(child.stdout.take().unwrap(), LIMIT);
@@ -181,7 +181,7 @@ fn signal_to_us_alone_is_forwarded_once_and_the_end_of_the_command_is_ours() {
 }
 
 #[test]
-fn signal_before_the_command_runs_leaves_nothing_behind() {
+fn signal_before_the_command_runs_removes_the_private_folder() {
     let (over, is_over) = std::sync::mpsc::channel::<()>();
     let is_over = std::sync::Mutex::new(is_over);
     // A server that never sends its version.
@@ -190,7 +190,7 @@ fn signal_before_the_command_runs_leaves_nothing_behind() {
         Ok(())
     });
     let silent = silent.unwrap();
-    let place = Place::new();
+    let place = TestHome::new();
     let trust = format!("certificate-authority-data: {}", BASE64_STANDARD.encode(silent.ca_pem()));
     place.write("kubeconfig", &upstream::kubeconfig(&format!("https://{}", silent.address()), &trust));
     let mut command = place.command(&["exec", "--", "touch", place.folder.path().join("marker").to_str().unwrap()]);
@@ -207,8 +207,8 @@ fn signal_before_the_command_runs_leaves_nothing_behind() {
 }
 
 #[test]
-fn private_files_are_for_the_owner_only_and_gone_afterwards() {
-    let place = Place::with_upstream();
+fn private_files_are_owner_only_and_removed_at_exit() {
+    let place = TestHome::with_upstream();
     let show = "stat -c %a \"$KUBECONFIG\" \"$(dirname \"$KUBECONFIG\")\"; echo \"$KUBECONFIG\"";
     for end in ["exit 0", "exit 1", "kill -KILL $$"] {
         let output = place.exec(&["sh", "-c", &format!("{show}; {end}")]);
@@ -221,8 +221,8 @@ fn private_files_are_for_the_owner_only_and_gone_afterwards() {
 }
 
 #[test]
-fn report_and_events_are_for_the_owner_only() {
-    let place = Place::with_upstream();
+fn report_and_events_files_are_owner_only() {
+    let place = TestHome::with_upstream();
     let [report, events] = ["report.json", "events.jsonl"].map(|name| place.folder.path().join(name));
     let output = place.watchtap(&[
         "exec",
@@ -247,8 +247,8 @@ fn report_and_events_are_for_the_owner_only() {
 }
 
 #[test]
-fn file_that_cannot_be_written_fails_before_the_command_runs() {
-    let place = Place::with_upstream();
+fn unwritable_output_fails_before_the_command_runs() {
+    let place = TestHome::with_upstream();
     let (missing, marker) = (place.folder.path().join("no-such-folder/file"), place.folder.path().join("marker"));
     for flag in ["--report", "--events", "--capture"] {
         let output = place.watchtap(&["exec", flag, missing.to_str().unwrap(), "--", "touch", marker.to_str().unwrap()]);
@@ -258,8 +258,8 @@ fn file_that_cannot_be_written_fails_before_the_command_runs() {
 }
 
 #[test]
-fn events_do_not_mix_with_the_output_of_the_command() {
-    let place = Place::with_upstream();
+fn exec_refuses_to_write_events_to_stdout() {
+    let place = TestHome::with_upstream();
     let marker = place.folder.path().join("marker");
     let output = place.watchtap(&["exec", "--events", "-", "--", "touch", marker.to_str().unwrap()]);
     check_failure(&output, 125, &["would mix with the command's stdout", "--events events.jsonl", "watchtap run --events -"]);
@@ -267,8 +267,8 @@ fn events_do_not_mix_with_the_output_of_the_command() {
 }
 
 #[test]
-fn silence_is_explained() {
-    let output = Place::with_upstream().exec(&["true"]);
+fn run_without_clients_explains_possible_causes() {
+    let output = TestHome::with_upstream().exec(&["true"]);
     let said = stderr(&output);
     for reason in ["--kubeconfig", "KUBERNETES_SERVICE_HOST"] {
         assert!(said.contains(reason), "{reason} is a usual reason: {said}");
@@ -277,16 +277,16 @@ fn silence_is_explained() {
 }
 
 #[test]
-fn text_for_a_file_has_no_escape_codes() {
-    let place = Place::with_upstream();
+fn text_to_a_pipe_has_no_escape_codes() {
+    let place = TestHome::with_upstream();
     for output in [place.exec(&["true"]), place.exec(&["no-such-command-anywhere"]), place.watchtap(&["--help"])] {
         assert!(!stderr(&output).contains('\u{1b}') && !stdout(&output).contains('\u{1b}'), "{output:?}");
     }
 }
 
 #[test]
-fn what_is_said_of_the_server_must_make_sense() {
-    let place = Place::with_upstream();
+fn invalid_server_flags_fail_before_the_command_runs() {
+    let place = TestHome::with_upstream();
     let marker = place.folder.path().join("marker");
     for (flag, value) in
         [("--server-version", "newest"), ("--gate", "NoSuchGate=true"), ("--gate", "WatchList"), ("--etcd-version", "three")]
@@ -299,7 +299,7 @@ fn what_is_said_of_the_server_must_make_sense() {
 
 #[test]
 fn help_of_each_command_has_examples() {
-    let place = Place::new();
+    let place = TestHome::new();
     for arguments in [&["--help"][..], &["exec", "--help"], &["explain", "--help"], &["read", "--help"], &["completions", "--help"]]
     {
         let output = place.watchtap(arguments);
@@ -310,8 +310,8 @@ fn help_of_each_command_has_examples() {
 }
 
 #[test]
-fn completions_know_the_commands() {
-    let place = Place::new();
+fn completions_contain_commands_and_flags() {
+    let place = TestHome::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = stdout(&place.watchtap(&["completions", shell]));
         for word in ["exec", "explain", "read", "server-version", "capture-max-size", "against"] {
@@ -321,8 +321,8 @@ fn completions_know_the_commands() {
 }
 
 #[test]
-fn what_a_command_prints_on_a_full_disk_fails_and_says_so() {
-    let place = Place::new();
+fn output_to_a_full_disk_fails_with_an_error() {
+    let place = TestHome::new();
     for arguments in [["completions", "bash"], ["demo", "--print-script"], ["demo", "--list"]] {
         let mut command = place.command(&arguments);
         command.stdout(fs::File::options().write(true).open("/dev/full").unwrap()).stderr(Stdio::piped());
@@ -332,11 +332,11 @@ fn what_a_command_prints_on_a_full_disk_fails_and_says_so() {
 }
 
 /// A folder with a kubeconfig that serves as home and temporary folder.
-pub(super) struct Place {
+pub(super) struct TestHome {
     folder: TempDir,
 }
 
-impl Place {
+impl TestHome {
     pub(super) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -375,7 +375,7 @@ impl Place {
 /// Checks that `watchtap exec` on this kubeconfig fails without running the command, and prints all of these texts.
 #[track_caller]
 fn check_kubeconfig(text: &str, said: &[&str]) {
-    let place = Place::new();
+    let place = TestHome::new();
     let kubeconfig = place.write("kubeconfig", text);
     let output = place.exec(&["echo", "ran"]);
     check_failure(&output, 125, said);

@@ -1,17 +1,17 @@
 //! `watchtap exec` with an API server behind a forward proxy.
 
-use observer_tests::scripted_forward_proxy::{Answer, Protocol, ScriptedForwardProxy};
+use observer_tests::scripted_forward_proxy::{Protocol, ProxyReply, ScriptedForwardProxy};
 use observer_tests::{ExecSession, output_within};
 
-use super::exec_cli::{LIMIT, Place, get, stderr};
+use super::exec_cli::{LIMIT, TestHome, get, stderr};
 use super::upstream::Upstream;
 
 #[test]
-fn question_and_command_go_through_the_proxy_of_the_cluster() {
+fn version_request_and_command_use_the_cluster_proxy() {
     let server = Upstream::start();
-    let proxy = ScriptedForwardProxy::start(Protocol::Http, Answer::Connect(server.address())).unwrap();
-    let place = Place::new();
-    let kubeconfig = place.write("kubeconfig", &server.kubeconfig_behind(&format!("http://me:s3cret@{}", proxy.address)));
+    let proxy = ScriptedForwardProxy::start(Protocol::Http, ProxyReply::Connect(server.address())).unwrap();
+    let place = TestHome::new();
+    let kubeconfig = place.write("kubeconfig", &server.kubeconfig_with_proxy(&format!("http://me:s3cret@{}", proxy.address)));
     let session = ExecSession::start(&kubeconfig, &[]).unwrap();
     assert!(get(&session, "/api/v1/pods").starts_with("HTTP/1.1 404 Not Found\r\n"));
     let finished = session.finish().unwrap();
@@ -24,11 +24,11 @@ fn question_and_command_go_through_the_proxy_of_the_cluster() {
 }
 
 #[test]
-fn proxy_of_the_environment_is_used_unless_excepted() {
+fn environment_proxy_is_used_unless_in_no_proxy() {
     let server = Upstream::start();
-    let proxy = ScriptedForwardProxy::start(Protocol::Http, Answer::Connect(server.address())).unwrap();
-    let place = Place::new();
-    place.write("kubeconfig", &server.kubeconfig_behind(""));
+    let proxy = ScriptedForwardProxy::start(Protocol::Http, ProxyReply::Connect(server.address())).unwrap();
+    let place = TestHome::new();
+    place.write("kubeconfig", &server.kubeconfig_with_proxy(""));
     let exec = |no_proxy: &str| {
         let mut command = place.command(&["exec", "--", "true"]);
         command.env("HTTPS_PROXY", format!("http://me:s3cret@{}", proxy.address)).env("NO_PROXY", no_proxy);
@@ -43,12 +43,15 @@ fn proxy_of_the_environment_is_used_unless_excepted() {
 }
 
 #[test]
-fn where_we_are_the_proxy_silence_may_come_from_the_exceptions_of_the_command() {
-    let place = Place::new();
+fn missing_clients_hint_names_no_proxy_with_proxy_url() {
+    let place = TestHome::new();
     place.write("kubeconfig", &Upstream::start().kubeconfig());
-    for (via, is_said) in [("proxy-url", true), ("server", false)] {
+    for (via, is_reported) in [("proxy-url", true), ("server", false)] {
         let output = output_within(&mut place.command(&["exec", "--via", via, "--", "true"]), LIMIT).unwrap();
         let said = stderr(&output);
-        assert!(said.contains("No client connected through watchtap") && said.contains("in NO_PROXY") == is_said, "{via}: {said}");
+        assert!(
+            said.contains("No client connected through watchtap") && said.contains("in NO_PROXY") == is_reported,
+            "{via}: {said}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Users with exec plug-ins and `watchtap exec`. The test is the client: it runs the plug-in that the copied kubeconfig names.
+//! Users with exec plugins and `watchtap exec`. The test is the client: it runs the plugin that the copied kubeconfig names.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Output, Stdio};
@@ -8,11 +8,11 @@ use rcgen::{CertificateParams, KeyPair};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
-use super::exec_cli::{LIMIT, Place};
+use super::exec_cli::{LIMIT, TestHome};
 use super::upstream::Upstream;
 
 #[test]
-fn token_is_handed_on_untouched() {
+fn plugin_token_is_passed_through_unchanged() {
     let token = "{ \"kind\":\"ExecCredential\" , \"status\":{\"token\":\"t0ken\"}}\n\n";
     let session = session(&["printf", "%s", token]);
     let output = run(&session, None);
@@ -20,14 +20,14 @@ fn token_is_handed_on_untouched() {
 }
 
 #[test]
-fn what_is_no_credential_is_handed_on_untouched() {
+fn invalid_plugin_output_is_passed_through_unchanged() {
     for rubbish in ["", "rubbish", "{\"status\":{\"clientCertificateData\":\"alone\"}}"] {
         assert_eq!(text(&run(&session(&["printf", "%s", rubbish]), None).stdout), rubbish);
     }
 }
 
 #[test]
-fn failure_of_the_plug_in_is_passed_on() {
+fn plugin_exit_code_and_stderr_are_passed_through() {
     let output = run(&session(&["sh", "-c", "echo because >&2; echo half; exit 7"]), None);
     assert_eq!(
         (output.status.code(), text(&output.stdout), text(&output.stderr)),
@@ -37,21 +37,21 @@ fn failure_of_the_plug_in_is_passed_on() {
 }
 
 #[test]
-fn plug_in_that_does_not_exist_is_named() {
-    let output = run(&session(&["no-such-plug-in"]), None);
+fn missing_plugin_is_named() {
+    let output = run(&session(&["no-such-plugin"]), None);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("no-such-plug-in"), "{output:?}");
+    assert!(text(&output.stderr).contains("no-such-plugin"), "{output:?}");
 }
 
 #[test]
-fn plug_in_without_end_of_output_is_ended() {
+fn plugin_with_unbounded_output_is_killed() {
     let output = run(&session(&["yes"]), None);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
     assert!(text(&output.stderr).contains("more than"), "{output:?}");
 }
 
 #[test]
-fn environment_and_standard_input_are_the_clients() {
+fn plugin_inherits_environment_and_stdin_of_the_client() {
     let session = session(&["sh", "-c", "read -r line; echo \"$OF_THE_KUBECONFIG $line\""]);
     let mut command = session.exec_plugin().unwrap();
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -62,7 +62,7 @@ fn environment_and_standard_input_are_the_clients() {
 }
 
 #[test]
-fn ctrl_c_ends_a_plug_in_that_hangs() {
+fn ctrl_c_kills_a_hanging_plugin() {
     let session = session(&["sh", "-c", "echo runs >&2; exec sleep 1000"]);
     let mut command = session.exec_plugin().unwrap();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0).spawn().unwrap();
@@ -70,11 +70,11 @@ fn ctrl_c_ends_a_plug_in_that_hangs() {
     assert_eq!(lines.next_line().unwrap().as_deref(), Some("runs"));
     kill_process_group(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(wait_within(&mut child, LIMIT).unwrap().code(), None, "ended by the signal");
-    assert_eq!(lines.next_line().unwrap(), None, "the plug-in's end closes the pipe");
+    assert_eq!(lines.next_line().unwrap(), None, "the plugin's end closes the pipe");
 }
 
 #[test]
-fn plug_in_is_told_of_the_original_cluster() {
+fn plugin_receives_the_original_cluster() {
     let session = session(&["sh", "-c", "printf %s \"$KUBERNETES_EXEC_INFO\""]);
     let ours = json!({"server": session.server().unwrap(), "certificate-authority-data": "b3Vycw==", "config": {"a": 1}});
     let info = json!({"kind": "ExecCredential", "spec": {"interactive": false, "cluster": ours}});
@@ -90,7 +90,7 @@ fn plug_in_is_told_of_the_original_cluster() {
 }
 
 #[test]
-fn certificate_is_exchanged_for_a_private_one() {
+fn plugin_certificate_is_replaced_by_a_private_one() {
     let (certificate, key) = identity();
     let credential = credential(&certificate, &key).to_string();
     let session = session(&["printf", "%s", &credential]);
@@ -109,16 +109,16 @@ fn certificate_is_exchanged_for_a_private_one() {
 }
 
 #[test]
-fn certificate_that_cannot_be_used_is_refused_without_being_shown() {
+fn unusable_plugin_certificate_is_refused_without_being_shown() {
     let ((certificate, _), (_, key)) = (identity(), identity());
     let output = run(&session(&["printf", "%s", &credential(&certificate, &key).to_string()]), None);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
     let said = text(&output.stderr);
-    assert!(said.contains("client certificate of the exec plug-in") && !said.contains(key.lines().nth(1).unwrap()), "{said}");
+    assert!(said.contains("client certificate of the exec plugin") && !said.contains(key.lines().nth(1).unwrap()), "{said}");
 }
 
 #[test]
-fn run_that_is_over_is_said_to_be() {
+fn plugin_after_the_run_reports_that_it_is_over() {
     let session = session(&["printf", "t"]);
     let mut command = session.exec_plugin().unwrap();
     session.finish().unwrap();
@@ -128,19 +128,19 @@ fn run_that_is_over_is_said_to_be() {
 }
 
 #[test]
-fn command_is_not_among_those_for_people() {
-    let help = output_within(&mut Place::new().command(&["--help"]), LIMIT).unwrap();
+fn help_hides_the_credential_command() {
+    let help = output_within(&mut TestHome::new().command(&["--help"]), LIMIT).unwrap();
     assert!(!text(&help.stdout).contains("credential"), "{help:?}");
 }
 
-/// A session whose user has the plug-in `command`.
+/// A session whose user has the plugin `command`.
 #[track_caller]
 fn session(command: &[&str]) -> ExecSession {
-    let place = Place::new();
+    let place = TestHome::new();
     ExecSession::start(&place.write("kubeconfig", &kubeconfig(&Upstream::start(), command)), &[]).unwrap()
 }
 
-/// A kubeconfig for `upstream` whose user has the plug-in `command`.
+/// A kubeconfig for `upstream` whose user has the plugin `command`.
 #[track_caller]
 pub(super) fn kubeconfig(upstream: &Upstream, command: &[&str]) -> String {
     let (program, arguments) = command.split_first().unwrap();
@@ -152,7 +152,7 @@ pub(super) fn kubeconfig(upstream: &Upstream, command: &[&str]) -> String {
     upstream.kubeconfig().replace(&token, &format!("exec: {exec}"))
 }
 
-/// Runs the plug-in of the copied kubeconfig as a client does.
+/// Runs the plugin of the copied kubeconfig as a client does.
 #[track_caller]
 fn run(session: &ExecSession, info: Option<&str>) -> Output {
     let mut command = session.exec_plugin().unwrap();

@@ -11,7 +11,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 const PODS: &str = "GET /api/v1/pods?limit=500";
 
 #[test]
-fn list_without_a_revision_is_read_from_etcd_before_1_31() {
+fn list_with_rv_unset_is_read_from_etcd_before_1_31() {
     check(
         &[PODS, "--server-version", "1.30.4"],
         &expect![[r"
@@ -25,14 +25,14 @@ fn list_without_a_revision_is_read_from_etcd_before_1_31() {
             VERSION          SERVED FROM        RULE                        ELSE
             1.16 – 1.30      etcd               list-unset-etcd
             1.31 – 1.32      cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
-            1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-trap
+            1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
             1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
         "]],
     );
 }
 
 #[test]
-fn list_without_a_revision_is_a_consistent_read_of_the_cache_in_1_34() {
+fn list_with_rv_unset_is_a_consistent_cache_read_in_1_34() {
     check(
         &[PODS, "--server-version", "1.34.2"],
         &expect![[r"
@@ -46,14 +46,14 @@ fn list_without_a_revision_is_a_consistent_read_of_the_cache_in_1_34() {
             VERSION          SERVED FROM        RULE                        ELSE
             1.16 – 1.30      etcd               list-unset-etcd
             1.31 – 1.32      cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
-            1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-trap
+            1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
             1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
         "]],
     );
 }
 
 #[test]
-fn gate_outranks_the_version() {
+fn gate_flag_overrides_the_version_default() {
     check(
         &[PODS, "--server-version", "1.31.0", "--gate", "ConsistentListFromCache=false"],
         &expect![[r"
@@ -73,7 +73,7 @@ fn gate_outranks_the_version() {
 }
 
 #[test]
-fn without_a_version_the_layers_that_remain_are_named() {
+fn without_a_version_every_version_is_listed() {
     check(
         &[PODS],
         &expect![[r"
@@ -82,14 +82,14 @@ fn without_a_version_the_layers_that_remain_are_named() {
             VERSION          SERVED FROM        RULE                        ELSE
             1.16 – 1.30      etcd               list-unset-etcd
             1.31 – 1.32      cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
-            1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-trap
+            1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
             1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
         "]],
     );
 }
 
 #[test]
-fn json_says_the_same_with_a_schema() {
+fn json_output_has_a_schema_and_the_verdict() {
     let output = explain(&[PODS, "--server-version", "1.34.2", "--format", "json"]);
     let explained: Value = serde_json::from_str(&success(&output)).unwrap();
     assert!(explained["schema"].as_str().unwrap().starts_with("watchtap.explain/v1"), "{explained:#}");
@@ -106,7 +106,7 @@ fn rule_of_a_verdict_can_be_explained() {
 }
 
 #[test]
-fn text_of_a_rule() {
+fn explain_prints_a_rule_by_its_identifier() {
     check(
         &["list-unset-consistent"],
         &expect![[r"
@@ -120,17 +120,17 @@ fn text_of_a_rule() {
 }
 
 #[test]
-fn unknown_rule_fails_and_offers_help() {
+fn unknown_rule_fails_with_a_hint() {
     check_failure(
         &["list-unset-consistnt"],
         &expect![[r"
-        watchtap: `list-unset-consistnt` is neither a request (METHOD URL) nor the identifier of a rule or a proof; similar: list-unset-etcd, list-unset-consistent, list-unset-consistent-no-fallback, list-unset-consistent-alpha, list-unset-no-progress, list-unset-limit-etcd-trap
+        watchtap: `list-unset-consistnt` is neither a request (METHOD URL) nor the identifier of a rule or a proof; similar: list-unset-etcd, list-unset-consistent, list-unset-consistent-no-fallback, list-unset-consistent-alpha, list-unset-no-progress, list-unset-limit-etcd-bug
     "]],
     );
 }
 
 #[test]
-fn path_that_is_no_resource_fails() {
+fn path_without_a_resource_fails() {
     check_failure(
         &["GET /healthz", "--server-version", "1.34.2"],
         &expect![[r"
@@ -140,7 +140,7 @@ fn path_that_is_no_resource_fails() {
 }
 
 #[test]
-fn request_that_is_none_fails() {
+fn unknown_method_fails() {
     check_failure(
         &["FETCH pods", "--server-version", "1.34.2"],
         &expect![[r"
@@ -151,7 +151,7 @@ fn request_that_is_none_fails() {
 
 /// A usage error, like that of any other invalid flag.
 #[test]
-fn version_that_is_none_is_a_usage_error() {
+fn invalid_version_is_a_usage_error() {
     let output = explain(&[PODS, "--server-version", "newest"]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr);

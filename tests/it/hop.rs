@@ -31,7 +31,7 @@ fn each_hop_of_a_chain_counts_the_same_plaintext() {
 }
 
 #[test]
-fn hop_passes_on_that_close_notify_is_missing() {
+fn hop_propagates_a_missing_close_notify() {
     let upstream = ScriptedUpstream::start(&[], |stream| stream.read_to_end(&mut Vec::new()).map(drop)).unwrap();
     let hop = Hop::start(upstream.address(), upstream.ca_pem()).unwrap();
     let mut client = connect(hop.address(), hop.ca_pem(), &[]).unwrap();

@@ -16,7 +16,7 @@ const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nAudit-I
 
 /// The first watches do not count: they allocate thread stacks and initial tables.
 #[test]
-fn idle_watch_on_a_connection_of_its_own_costs_at_most_32_kib() {
+fn idle_watch_with_its_own_connection_takes_at_most_32_kib() {
     const FIRST: usize = 100;
     const WATCHES: usize = 400;
     const MOST: u64 = 32 << 10;

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
-fn page_comes_up_and_q_leaves_the_terminal_as_it_was() {
+fn q_key_quits_the_page_and_restores_the_terminal() {
     let mut seat = Seat::take();
     let modes = seat.screen.modes().unwrap();
     let mut watchtap = seat.start(&["demo"]);
@@ -22,11 +22,11 @@ fn page_comes_up_and_q_leaves_the_terminal_as_it_was() {
     seat.screen.press("?2").unwrap();
     seat.screen.wait_for("SERVED FROM").unwrap();
     seat.screen.press("q").unwrap();
-    seat.assert_left_behind(&mut watchtap, &modes);
+    seat.assert_terminal_restored(&mut watchtap, &modes);
 }
 
 #[test]
-fn page_follows_the_size_of_its_terminal() {
+fn page_adapts_to_terminal_resizes() {
     let mut seat = Seat::take();
     let mut watchtap = seat.start(&["demo"]);
     let small = seat.screen.wait_for("watching").unwrap();
@@ -40,7 +40,7 @@ fn page_follows_the_size_of_its_terminal() {
 }
 
 #[test]
-fn signals_and_ctrl_c_give_the_terminal_back_before_the_report() {
+fn signals_and_ctrl_c_restore_the_terminal_before_the_report() {
     for ask in [Ask::Signal(Signal::TERM), Ask::Signal(Signal::INT), Ask::Key("\u{3}")] {
         let mut seat = Seat::take();
         let modes = seat.screen.modes().unwrap();
@@ -50,12 +50,12 @@ fn signals_and_ctrl_c_give_the_terminal_back_before_the_report() {
             Ask::Signal(signal) => kill_process(Pid::from_child(&watchtap), signal).unwrap(),
             Ask::Key(key) => seat.screen.press(key).unwrap(),
         }
-        seat.assert_left_behind(&mut watchtap, &modes);
+        seat.assert_terminal_restored(&mut watchtap, &modes);
     }
 }
 
 #[test]
-fn what_is_said_meanwhile_is_on_the_page_and_after_it_on_the_screen() {
+fn messages_appear_on_the_page_and_remain_after_it() {
     let mut seat = Seat::take();
     let mut watchtap = seat.start(&["demo", "--speed", "25", "--grace", "1ms"]);
     seat.screen.wait_for("» demo: ").unwrap();
@@ -68,7 +68,7 @@ fn what_is_said_meanwhile_is_on_the_page_and_after_it_on_the_screen() {
 }
 
 #[test]
-fn stopped_page_lends_the_terminal_to_the_shell_and_comes_back() {
+fn suspended_page_returns_the_terminal_and_resumes() {
     let mut seat = Seat::take();
     let mut shell = Command::new("bash");
     shell.args(["--norc", "--noprofile", "-i"]).env("PS1", "ready> ").env("HISTFILE", "/dev/null");
@@ -90,7 +90,7 @@ fn stopped_page_lends_the_terminal_to_the_shell_and_comes_back() {
 }
 
 #[test]
-fn stopping_means_nothing_where_no_shell_could_continue() {
+fn ctrl_z_is_ignored_without_a_job_control_shell() {
     let mut seat = Seat::take();
     let mut watchtap = seat.start(&["demo"]);
     seat.screen.wait_for("watching").unwrap();
@@ -101,7 +101,7 @@ fn stopping_means_nothing_where_no_shell_could_continue() {
 }
 
 #[test]
-fn lines_come_where_they_are_asked_for_and_where_the_terminal_can_do_no_more() {
+fn lines_replace_the_page_on_request_or_dumb_terminal() {
     for (flags, term) in [(&["demo", "--lines"][..], "xterm"), (&["demo"], "dumb")] {
         let mut seat = Seat::take();
         let mut command = watchtap().unwrap();
@@ -152,7 +152,7 @@ impl Seat {
     /// Checks that the program exited with success, that the terminal modes are restored, and that the ordinary screen shows the
     /// last line.
     #[track_caller]
-    fn assert_left_behind(&mut self, watchtap: &mut Child, modes: &str) {
+    fn assert_terminal_restored(&mut self, watchtap: &mut Child, modes: &str) {
         assert_eq!(wait_within(watchtap, LIMIT).unwrap().code(), Some(0));
         let is_ordinary = |screen: &vt100::Screen| !screen.alternate_screen() && !screen.hide_cursor();
         let is_over = |screen: &vt100::Screen| is_ordinary(screen) && screen.contents().contains("unset KUBECONFIG");

@@ -6,11 +6,11 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use observer_tests::output_within;
 use rustix::process::geteuid;
 
-use super::exec_cli::{LIMIT, Place, stderr, stdout};
+use super::exec_cli::{LIMIT, TestHome, stderr, stdout};
 
 #[test]
-fn a_runtime_directory_that_others_can_enter_is_not_used_and_named() {
-    let place = Place::with_upstream();
+fn runtime_directory_open_to_others_is_reported_and_unused() {
+    let place = TestHome::with_upstream();
     let runtime = tempfile::tempdir().unwrap();
     for (mode, is_used) in [(0o755, false), (0o700, true)] {
         fs::set_permissions(runtime.path(), Permissions::from_mode(mode)).unwrap();
@@ -25,8 +25,8 @@ fn a_runtime_directory_that_others_can_enter_is_not_used_and_named() {
 
 /// Only root can give a file away. `private_file` has tests of the decision for every user.
 #[test]
-fn a_report_is_not_written_into_a_file_of_somebody_else() {
-    let place = Place::with_upstream();
+fn output_is_not_written_to_a_file_of_another_user() {
+    let place = TestHome::with_upstream();
     let planted = place.write("planted", "kept");
     if geteuid().is_root() {
         chown(&planted, Some(54_321), None).unwrap();
@@ -43,8 +43,8 @@ fn a_report_is_not_written_into_a_file_of_somebody_else() {
 }
 
 #[test]
-fn pipes_and_devices_take_a_report() {
-    let place = Place::with_upstream();
+fn report_can_be_written_to_pipes_and_devices() {
+    let place = TestHome::with_upstream();
     for (file, is_there) in [("/dev/stdout", true), ("/dev/null", false)] {
         let output = output_within(&mut place.command(&["exec", "--report", file, "--", "true"]), LIMIT).unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

@@ -20,7 +20,7 @@ use super::upstream::{TOKEN, Upstream};
 const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
-fn first_lines_say_where_clients_are_to_be_pointed_and_come_before_any_answer_of_the_server() {
+fn address_is_printed_before_any_upstream_response() {
     let (answer, asked) = std::sync::mpsc::channel::<()>();
     let asked = std::sync::Mutex::new(asked);
     let silent = ScriptedUpstream::start(&[b"http/1.1"], move |_stream| {
@@ -45,7 +45,7 @@ fn first_lines_say_where_clients_are_to_be_pointed_and_come_before_any_answer_of
 }
 
 #[test]
-fn a_request_is_a_line_as_soon_as_it_is_answered() {
+fn request_is_printed_as_soon_as_it_is_answered() {
     let running = Running::start(&Upstream::start().kubeconfig(), &[]);
     let mut client = running.client();
     get(&mut client, "/api/v1/pods?resourceVersion=0");
@@ -63,7 +63,7 @@ fn a_request_is_a_line_as_soon_as_it_is_answered() {
 }
 
 #[test]
-fn dead_api_server_is_known_before_the_first_client_and_stands_first_in_the_report() {
+fn dead_api_server_is_detected_early_and_heads_the_report() {
     let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = dead.local_addr().unwrap();
     drop(dead);
@@ -80,12 +80,12 @@ fn dead_api_server_is_known_before_the_first_client_and_stands_first_in_the_repo
 }
 
 #[test]
-fn the_first_signal_lets_open_connections_finish_and_nobody_new_in() {
+fn first_signal_drains_connections_and_closes_the_port() {
     let running = Running::start(&Upstream::start().kubeconfig(), &[]);
     let mut client = running.client();
     get(&mut client, "/api/v1/pods");
     running.signal(Signal::INT);
-    assert!(running.said_with("draining").contains("1 connection may finish within 30s"));
+    assert!(running.stderr_line_with("draining").contains("1 connection may finish within 30s"));
     // The listener closes before the grace period begins, shortly after the line.
     while std::net::TcpStream::connect(running.address()).is_ok() {
         std::thread::yield_now();
@@ -98,12 +98,12 @@ fn the_first_signal_lets_open_connections_finish_and_nobody_new_in() {
 }
 
 #[test]
-fn the_second_signal_ends_at_once() {
+fn second_signal_stops_immediately() {
     let running = Running::start(&Upstream::start().kubeconfig(), &[]);
     let mut client = running.client();
     get(&mut client, "/api/v1/pods");
     running.signal(Signal::INT);
-    running.said_with("draining");
+    running.stderr_line_with("draining");
     running.signal(Signal::INT);
     let ended = running.ended();
     assert_eq!(ended.code, Some(130), "{}", ended.said);
@@ -111,7 +111,7 @@ fn the_second_signal_ends_at_once() {
 }
 
 #[test]
-fn connections_that_outlive_the_grace_are_ended_properly() {
+fn connections_past_the_grace_period_end_with_close_notify() {
     let running = Running::start(&Upstream::start().kubeconfig(), &["--grace", "10ms"]);
     let mut client = running.client();
     get(&mut client, "/api/v1/pods");
@@ -146,7 +146,7 @@ fn private_files_are_gone_at_the_end() {
 }
 
 #[test]
-fn a_selector_of_a_refused_request_commands_no_terminal() {
+fn control_characters_of_a_refused_request_are_escaped() {
     let refuses = ScriptedUpstream::start(&[b"http/1.1"], |stream| {
         let mut request = Vec::new();
         while !request.ends_with(b"\r\n\r\n") {
@@ -184,7 +184,7 @@ fn a_selector_of_a_refused_request_commands_no_terminal() {
 }
 
 #[test]
-fn no_signal_that_would_end_us_leaves_private_files_behind() {
+fn every_terminating_signal_removes_the_private_folder() {
     const SIGNALS: &[&str] = &["ALRM", "VTALRM", "PROF", "XCPU", "XFSZ", "IO", "PWR", "16", "34", "64"];
     let server = Upstream::start();
     for signal in SIGNALS {
@@ -199,7 +199,7 @@ fn no_signal_that_would_end_us_leaves_private_files_behind() {
 }
 
 #[test]
-fn without_a_cluster_the_demo_is_played_and_the_reason_is_said() {
+fn or_demo_flag_starts_the_demo_with_the_reason() {
     let nobody = observer_tests::Port::reserve().unwrap();
     let elsewhere = Upstream::start().kubeconfig_to_port(nobody.number());
     for (kubeconfig, reason) in [(None, "no kubeconfig"), (Some(elsewhere), "does not answer")] {
@@ -215,7 +215,7 @@ fn without_a_cluster_the_demo_is_played_and_the_reason_is_said() {
 }
 
 #[test]
-fn with_a_cluster_there_is_no_demo() {
+fn or_demo_flag_prefers_a_reachable_cluster() {
     let running = Running::start(&Upstream::start().kubeconfig(), &["--or-demo"]);
     assert!(running.first_lines.starts_with("watchtap run: "), "{}", running.first_lines);
     running.signal(Signal::INT);
@@ -223,7 +223,7 @@ fn with_a_cluster_there_is_no_demo() {
 }
 
 #[test]
-fn the_demo_shows_every_layer_and_lives_through_expired_watches_and_restarts() {
+fn demo_shows_every_layer_expired_watches_and_a_restart() {
     let running = Running::of("demo", None, &["--speed", "25"]);
     for layer in [
         "cache ~list-rv0",
@@ -319,7 +319,7 @@ impl Running {
 
     /// The first line of standard error that contains `part`.
     #[track_caller]
-    fn said_with(&self, part: &str) -> String {
+    fn stderr_line_with(&self, part: &str) -> String {
         line_with(&self.said, part)
     }
 

@@ -50,7 +50,7 @@ const BOMBS: [Bomb; 6] = [
 ];
 
 #[test]
-fn compressed_bodies_of_countless_items_or_events_take_little_memory() {
+fn bodies_that_inflate_to_many_items_take_little_memory() {
     const MEBIBYTES: usize = 60;
     for bomb in &BOMBS {
         let (without, _) = peak_of(bomb, 0);
@@ -63,7 +63,7 @@ fn compressed_bodies_of_countless_items_or_events_take_little_memory() {
 }
 
 #[test]
-fn client_hellos_that_are_never_complete_take_little_memory() {
+fn unfinished_client_hellos_take_little_memory() {
     const CLIENTS: usize = 700;
     /// Maximum number of connections that are not reset; see `tap/proxy/hellos.rs`.
     const LEFT: usize = 100;

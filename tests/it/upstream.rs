@@ -125,7 +125,7 @@ impl Upstream {
     }
 
     /// A kubeconfig for this server behind a proxy, under a name that only the proxy can resolve.
-    pub(crate) fn kubeconfig_behind(&self, proxy_url: &str) -> String {
+    pub(crate) fn kubeconfig_with_proxy(&self, proxy_url: &str) -> String {
         let trust = format!("{}\n    tls-server-name: 127.0.0.1\n    proxy-url: '{proxy_url}'", self.trusted());
         kubeconfig("https://api.invalid:6443", &trust)
     }

@@ -32,14 +32,14 @@ const USUAL: Behaviour =
     Behaviour { version: "v1.34.4", answers: u64::MAX, is_balanced: false, padding: 0, end: "", late_pages: 0 };
 
 #[test]
-fn connections_that_end_begin_the_row_anew() {
+fn closed_connection_restarts_the_row() {
     let verified = verify(Behaviour { answers: 7, ..USUAL });
     assert_eq!(verified.exit_code, Some(0), "{verified:?}");
     assert_eq!(verified.document["tally"]["agree"], 2);
 }
 
 #[test]
-fn connection_for_each_answer_provokes_nothing_and_ends() {
+fn one_connection_per_response_leaves_rows_not_provoked() {
     let verified = verify(Behaviour { answers: 1, ..USUAL });
     assert_eq!((verified.exit_code, &verified.document["tally"]["not_provoked"]), (Some(2), &2.into()), "{verified:?}");
 }
@@ -53,14 +53,14 @@ fn counters_of_another_server_are_not_compared() {
 }
 
 #[test]
-fn first_events_of_a_watch_that_are_counted_late_are_waited_for() {
+fn verify_waits_for_late_watch_counters() {
     let verified = verify_shapes(Behaviour { late_pages: 2, ..USUAL }, &["watch, RV=0"]);
     assert_eq!((verified.exit_code, &verified.document["tally"]["agree"]), (Some(0), &1.into()), "{verified:?}");
     assert_eq!(verified.document["rows"][0]["attempts"].as_array().unwrap().len(), 1, "{verified:?}");
 }
 
 #[test]
-fn page_of_fifty_megabytes_and_one_in_openmetrics_are_read() {
+fn large_and_openmetrics_pages_are_read() {
     let padded = verify(Behaviour { padding: 700_000, ..USUAL });
     assert_eq!(padded.exit_code, Some(0), "{padded:?}");
     let openmetrics = verify(Behaviour { end: "# EOF\n", ..USUAL });
@@ -68,7 +68,7 @@ fn page_of_fifty_megabytes_and_one_in_openmetrics_are_read() {
 }
 
 #[test]
-fn versions_of_vendors_are_known_and_a_version_of_nothing_is_named() {
+fn vendor_versions_are_accepted_and_an_unbuilt_one_refused() {
     let vendor = verify(Behaviour { version: "v1.34.4-gke.123", ..USUAL });
     assert_eq!((vendor.exit_code, &vendor.document["server_version"]), (Some(0), &"v1.34.4-gke.123".into()));
     let newer = verify(Behaviour { version: "v1.45.0", ..USUAL });
@@ -84,7 +84,7 @@ fn versions_of_vendors_are_known_and_a_version_of_nothing_is_named() {
 }
 
 #[test]
-fn shape_that_is_none_is_answered_with_the_names() {
+fn unknown_shape_error_lists_the_shapes() {
     let mut command = watchtap().unwrap();
     let kubeconfig = kubeconfig("https://127.0.0.1:1", "");
     command.args(["verify", "--shape", "nonsense"]).env("KUBECONFIG", kubeconfig.path());

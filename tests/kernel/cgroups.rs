@@ -42,7 +42,7 @@ fn process_that_joins_a_cgroup_later_is_seen() {
 }
 
 #[test]
-fn client_in_a_container_of_a_pod_is_reported_with_both() {
+fn client_is_reported_with_its_container_and_pod() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let (uid, id) = ("5f1b2c3d-0a1b-4c5d-8e9f-001122334455", "0123456789abcdef".repeat(4));
     let pod = Pod::called(&format!("kubepods-burstable-pod{}.slice", uid.replace('-', "_")), &format!("cri-containerd-{id}.scope"));
@@ -57,7 +57,7 @@ fn client_in_a_container_of_a_pod_is_reported_with_both() {
 }
 
 #[test]
-fn path_that_is_no_cgroup_is_named() {
+fn invalid_cgroup_path_is_named() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     for (given, expected) in [
         (PathBuf::from("no/such.slice"), "cannot find the cgroup no/such.slice in /".to_owned()),

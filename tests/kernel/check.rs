@@ -41,7 +41,7 @@ impl Drop for Waiting {
 }
 
 #[test]
-fn root_finds_all_that_is_needed_and_the_libraries_of_running_processes() {
+fn check_as_root_passes_and_finds_tls_libraries() {
     let python = Waiting::start();
     let left = watchtap().unwrap().args(["probe", "--check", "--format", "json"]).output().unwrap();
     assert!(left.status.success(), "{}", text(&left));
@@ -59,7 +59,7 @@ fn root_finds_all_that_is_needed_and_the_libraries_of_running_processes() {
     let of_python: Vec<&Value> = files.iter().filter(|file| of_process(file, python.child.id())).collect();
     let [library] = of_python.as_slice() else { panic!("{files:#?}") };
     assert!(library["name"].as_str().unwrap().contains("libssl"), "{library:#}");
-    assert_eq!((&library["seen"], &library["libraries"][0]["name"]), (&"Wholly".into(), &"OpenSSL".into()), "{library:#}");
+    assert_eq!((&library["seen"], &library["libraries"][0]["name"]), (&"Fully".into(), &"OpenSSL".into()), "{library:#}");
 
     // The test program uses rustls.
     let own: Vec<&Value> = files.iter().filter(|file| of_process(file, std::process::id())).collect();

@@ -17,7 +17,7 @@ const AT_LEAST: usize = 20;
 const AT_MOST: usize = 500;
 
 #[test]
-fn traffic_of_go_while_it_closes_is_no_connection_of_its_own() {
+fn go_traffic_during_close_opens_no_extra_connection() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut client = Client::start(&server, "closing");
     let options = ProbeOptions { processes: vec![client.id()], ..of_clients(server.address()) };

@@ -6,8 +6,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use observer_tests::{
-    Act, Answer, CacheClient, CacheProcess, ClientGo, Cluster, HttpHop, HttpVersion, ListForm, Listening, Minor, Of, Options,
-    ProbeSession, RunSession, Scripted,
+    Act, CacheClient, CacheProcess, ClientGo, Cluster, HttpHop, HttpVersion, ListForm, Listening, Minor, Of, Options, ProbeSession,
+    RunSession, Scripted, ScriptedReply,
 };
 use rustix::process::Signal;
 use serde_json::json;
@@ -20,7 +20,7 @@ const NAMESPACE: &str = "streams";
 /// Limit of every wait.
 const WITHIN: Duration = Duration::from_mins(1);
 /// A recorded process appears in the events this soon after its exit.
-const TOLD_WITHIN: Duration = Duration::from_millis(500);
+const REPORTED_WITHIN: Duration = Duration::from_millis(500);
 
 /// The API server, a hop that injects faults in front of it, and the proxy in front of that. The probe looks for connections to the
 /// proxy.
@@ -49,8 +49,8 @@ impl Client {
         informers.into_iter().chain(kubectls).chain(Watcher::ALL.map(Self::Watcher)).collect()
     }
 
-    fn begins_anew(self) -> bool {
-        matches!(self, Self::Cache(client) if client.begins_anew())
+    fn reopens_watches(self) -> bool {
+        matches!(self, Self::Cache(client) if client.reopens_watches())
     }
 }
 
@@ -75,7 +75,7 @@ fn probe_emits_the_events_of_the_proxy() {
 
     // Clients that do not start a new watch exit.
     stage.hop.happen(Act::ExpireWatches);
-    let (mut informers, watchers): (Vec<_>, Vec<_>) = together.into_iter().partition(|(client, _)| client.begins_anew());
+    let (mut informers, watchers): (Vec<_>, Vec<_>) = together.into_iter().partition(|(client, _)| client.reopens_watches());
     for (_, mut process) in watchers {
         process.read_to_end();
     }
@@ -83,7 +83,7 @@ fn probe_emits_the_events_of_the_proxy() {
         stage.write_to(&mut informers.iter_mut().map(|(_, process)| process).collect::<Vec<_>>());
     };
     write_to_informers(&mut stage, &mut informers);
-    stage.hop.script(Some(Scripted { of: Of::Watches, answer: Answer::InternalError, times: 1 }));
+    stage.hop.script(Some(Scripted { of: Of::Watches, answer: ScriptedReply::InternalError, times: 1 }));
     stage.hop.happen(Act::EndWatches);
     write_to_informers(&mut stage, &mut informers);
     stage.hop.script(None);
@@ -137,8 +137,8 @@ impl Stage {
                 if self.has_reported(pid) {
                     break;
                 }
-                let said = || (self.probe.lines(), std::fs::read_to_string(self.events("probe")));
-                assert!(began.elapsed() < WITHIN, "{client:?} is not seen: {:#?}", said());
+                let output = || (self.probe.lines(), std::fs::read_to_string(self.events("probe")));
+                assert!(began.elapsed() < WITHIN, "{client:?} is not seen: {:#?}", output());
             }
         }
     }
@@ -147,7 +147,7 @@ impl Stage {
     fn has_reported(&self, process: u32) -> bool {
         let left = Instant::now();
         while !EventStreams::read(&self.events("probe"), &BTreeSet::from([process])).has_requests() {
-            if left.elapsed() > TOLD_WITHIN {
+            if left.elapsed() > REPORTED_WITHIN {
                 return false;
             }
             sleep(Duration::from_millis(20));

@@ -43,17 +43,17 @@ with tempfile.NamedTemporaryFile('w') as authority, requests.Session(http_versio
 ";
 
 #[test]
-fn tls_library_openssl_1_1_inside_node_is_seen() {
+fn openssl_1_1_inside_node_is_probed() {
     check_node("16.20.2", "1.1.1");
 }
 
 #[test]
-fn tls_library_openssl_3_5_inside_node_is_seen() {
+fn openssl_3_5_inside_node_is_probed() {
     check_node("26.10.0", "3.5.");
 }
 
 #[test]
-fn tls_library_boringssl_inside_an_extension_of_python_is_seen() {
+fn boringssl_inside_a_python_extension_is_probed() {
     let packages = fetched("curl_cffi-0.16.3", |folder| {
         let mut pip = Command::new("python3");
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--target"]);

@@ -92,13 +92,13 @@ fn process_continues_when_the_leader_of_its_thread_group_has_ended() {
     assert_eq!(output.opened().len(), 1, "{output:?}");
     let is_end = |event: &TapEvent| matches!(event, TapEvent::Ended { .. });
     assert!(!output.events.iter().any(|(_, event)| is_end(event)), "{output:?}");
-    let [.., (_, TapEvent::OutOfSight { .. }), (_, TapEvent::Closed { .. })] = output.events.as_slice() else {
+    let [.., (_, TapEvent::NotObserved { .. }), (_, TapEvent::Closed { .. })] = output.events.as_slice() else {
         panic!("{output:?}")
     };
 }
 
 #[test]
-fn connection_of_a_program_is_none_of_the_next_program_in_the_same_process() {
+fn exec_in_the_same_process_starts_a_new_connection() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut stdout = Vec::new();
     let output = ProbeOutput::during(&of_clients(server.address()), || {

@@ -55,19 +55,19 @@ fn lists_of_a_python_client_are_seen_without_a_proxy() {
 }
 
 #[test]
-fn connections_that_are_over_at_once_are_seen() {
+fn short_connections_are_observed() {
     let ((), (snapshot, outcome)) = probed(|server| run(&mut python(URLLIB, &arguments(server))));
     assert_all_seen(&snapshot, &outcome, 3);
 }
 
 #[test]
-fn connection_whose_tls_is_in_memory_is_seen() {
+fn connection_with_in_memory_tls_is_observed() {
     let ((), (snapshot, outcome)) = probed(|server| run(&mut python(ASYNCIO, &arguments(server))));
     assert_all_seen(&snapshot, &outcome, 1);
 }
 
 #[test]
-fn connection_whose_tls_is_in_memory_and_leads_elsewhere_is_nothing_missed() {
+fn in_memory_tls_to_another_server_is_not_counted_as_missed() {
     let (api_server, other) =
         (DemoServer::start(DemoConfig::default()).unwrap(), DemoServer::start(DemoConfig::default()).unwrap());
     let stage = Stage::attach(&api_server);
@@ -78,7 +78,7 @@ fn connection_whose_tls_is_in_memory_and_leads_elsewhere_is_nothing_missed() {
 }
 
 #[test]
-fn requests_of_curl_are_seen_though_it_hides_its_descriptor() {
+fn curl_requests_are_observed_without_its_descriptor() {
     let ((), (snapshot, outcome)) = probed(|server| {
         let mut authority = tempfile::NamedTempFile::new().unwrap();
         authority.write_all(server.ca_pem().as_bytes()).unwrap();
@@ -101,7 +101,7 @@ fn thousands_of_short_processes_hide_no_client() {
         assert!(herd.wait().unwrap().success());
     });
     assert_all_seen(&snapshot, &outcome, 3);
-    assert_eq!(snapshot.missed.probe.lives, 0);
+    assert_eq!(snapshot.missed.probe.lifetimes, 0);
 }
 
 /// The result of `act`, and the probe's results.

@@ -82,7 +82,7 @@ fn nothing_is_lost_at_twenty_thousand_calls_a_second() {
 }
 
 #[test]
-fn losses_are_known_by_connection() {
+fn lost_bytes_are_counted_per_connection() {
     let (written, reported, missed) = written_and_reported(4, &["2", "50000", "0"], 64 << 10);
     let all: BTreeMap<u16, u64> = reported.iter().map(|(port, bytes)| (*port, bytes.seen + bytes.lost)).collect();
     assert_eq!(all, written, "{reported:?}");
@@ -91,7 +91,7 @@ fn losses_are_known_by_connection() {
 }
 
 #[test]
-fn probe_detaches_a_file_and_ends_though_records_never_cease() {
+fn probe_detaches_and_stops_under_endless_records() {
     let sink = sink();
     // More calls than they can complete during the test.
     let mut writers: Vec<Child> = (0..4).map(|_| writer(&sink, &["2", "1000000000000", "0"])).collect();
@@ -99,7 +99,7 @@ fn probe_detaches_a_file_and_ends_though_records_never_cease() {
 
     let mut limited = RunningProbe::start(&ProbeOptions { calls_per_second: 1_000, ..options.clone() });
     limited.until(|output| output.events.iter().any(|(_, event)| matches!(event, TapEvent::Bytes { .. })));
-    limited.until(|output| output.events.iter().any(|(_, event)| matches!(event, TapEvent::OutOfSight { .. })));
+    limited.until(|output| output.events.iter().any(|(_, event)| matches!(event, TapEvent::NotObserved { .. })));
     assert!(limited.output().not_probed().any(|(_, why)| why.contains("more than the 1000 calls a second")));
     limited.finish();
 
@@ -117,7 +117,7 @@ fn probe_detaches_a_file_and_ends_though_records_never_cease() {
 }
 
 #[test]
-fn connection_whose_end_finds_no_room_is_ended_by_its_socket() {
+fn connection_end_lost_from_the_ring_is_found_by_its_socket() {
     let sink = sink();
     // One page, which a few records fill before the probe reads it.
     let mut probe = RunningProbe::start(&ProbeOptions { ring_bytes: 4_096, ..of_clients(sink.address()) });

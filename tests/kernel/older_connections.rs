@@ -31,24 +31,24 @@ const BUDGET: u32 = 100;
 const ROUNDS: usize = 12;
 
 #[test]
-fn go_client_of_net_http_is_known_from_its_next_request_on() {
+fn open_net_http_connection_is_identified_at_its_next_request() {
     check("net/http", None);
 }
 
 #[test]
-fn go_client_of_x_net_is_known_from_its_next_request_on() {
+fn open_x_net_connection_is_identified_at_its_next_request() {
     check("x/net", None);
 }
 
 #[test]
-fn fields_of_go_connections_elsewhere_are_none_of_the_api_servers() {
+fn fields_of_connections_to_other_servers_are_not_recorded() {
     for library in ["net/http", "x/net"] {
         check(library, Some(&DemoServer::start(DemoConfig::default()).unwrap()));
     }
 }
 
 #[test]
-fn fields_that_go_encodes_within_a_block_of_another_connection_are_not_recorded() {
+fn fields_encoded_during_another_connections_block_are_not_recorded() {
     check("foreign", None);
 }
 
@@ -79,11 +79,15 @@ fn check(library: &str, other: Option<&DemoServer>) {
     assert_eq!(layer, Some(&ServedFrom::Unknown { reason: UnknownReason::AttachedLate, remaining: Vec::new() }));
     let ProbeOutcome { recording_fields } = outcome;
     assert_eq!((recording_fields, missed.probe.records, missed.probe.unused_fields), (1, 0, 0));
-    assert_eq!((totals.connections, missed.unknown_requests, missed.malformed, missed.dark), (1, 1, 0, 0), "{missed:?}");
+    assert_eq!(
+        (totals.connections, missed.unknown_requests, missed.malformed, missed.stopped_directions),
+        (1, 1, 0, 0),
+        "{missed:?}"
+    );
 }
 
 #[test]
-fn go_client_whose_connection_is_wrapped_is_seen() {
+fn go_client_with_a_wrapped_connection_is_observed() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     // Its program is found while it runs.
     let first = Client::start(&server, "rotated");
@@ -97,7 +101,7 @@ fn go_client_whose_connection_is_wrapped_is_seen() {
 }
 
 #[test]
-fn header_fields_that_cost_too_much_are_left_alone_and_the_rest_is_seen() {
+fn header_field_probes_detach_over_budget_and_bytes_continue() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut client = Client::start(&server, "net/http");
     let mut probe = RunningProbe::start(&ProbeOptions { calls_per_second: BUDGET, ..of_clients(server.address()) });
@@ -107,7 +111,7 @@ fn header_fields_that_cost_too_much_are_left_alone_and_the_rest_is_seen() {
     let until_then = bytes(probe.until(|output| output.not_probed().any(|(_, why)| why.contains("header fields"))));
     client.ask();
     let output = probe.until(|output| bytes(output) > until_then);
-    let is_out_of_sight = |event: &TapEvent| matches!(event, TapEvent::OutOfSight { .. });
+    let is_out_of_sight = |event: &TapEvent| matches!(event, TapEvent::NotObserved { .. });
     assert!(!output.events.iter().any(|(_, event)| is_out_of_sight(event)), "{output:?}");
     let output = probe.finish();
     client.end();

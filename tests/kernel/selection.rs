@@ -34,7 +34,7 @@ fn only_the_process_with_the_name_is_seen() {
 }
 
 #[test]
-fn process_that_is_selected_by_one_of_two_ways_is_seen() {
+fn process_selected_by_pid_or_name_is_observed() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let clients = [CommandedClient::start(&server), CommandedClient::named(NAME, &server), CommandedClient::start(&server)];
     let (processes, names) = (vec![clients[0].id()], vec![NAME.to_owned()]);
@@ -110,7 +110,7 @@ fn file_that_is_called_too_often_is_left_alone_and_its_client_continues() {
     other.end();
 
     assert_eq!(output.opened().len(), 1, "the other client began after the file was detached");
-    let [.., (_, TapEvent::OutOfSight { .. }), (_, TapEvent::Closed { .. })] = output.events.as_slice() else {
+    let [.., (_, TapEvent::NotObserved { .. }), (_, TapEvent::Closed { .. })] = output.events.as_slice() else {
         panic!("{:?}", output.events)
     };
     let left: Vec<&str> = output.not_probed().filter_map(|(file, why)| (file == library).then_some(why)).collect();

@@ -80,7 +80,7 @@ enum Server {
 }
 
 #[test]
-fn ends_of_a_connection_have_their_side_and_manner() {
+fn connection_ends_are_reported_with_side_and_manner() {
     let (request, response) = (Direction::Request, Direction::Response);
     for (client, server, expected) in [
         ("close", Server::WaitsForTheClient, &[(request, EndManner::Fin)][..]),
@@ -119,7 +119,7 @@ fn connection_with_both_ends_on_this_machine_counts_once() {
 }
 
 #[test]
-fn server_is_seen_where_its_client_is_not_if_requested() {
+fn server_end_is_observed_only_if_requested() {
     let server = Process::server();
     for server_ends in [true, false] {
         let options = ProbeOptions { server_ends, ..of_clients(server.address) };

@@ -17,7 +17,7 @@ use super::probe_output::{ProbeOutput, RunningProbe};
 const LIMIT: Duration = Duration::from_mins(1);
 
 #[test]
-fn records_that_find_no_room_are_reported_while_the_probe_runs() {
+fn dropped_records_are_reported_while_the_probe_runs() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut client = CommandedClient::start(&server);
     // One page, which a few records fill before the probe reads it.

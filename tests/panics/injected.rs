@@ -36,14 +36,14 @@ fn panic_in_the_observer_ends_all_observation() {
 }
 
 #[test]
-fn panic_over_what_is_known_from_the_start_leaves_a_report() {
+fn panic_before_the_first_connection_leaves_a_report() {
     let report = before_a_server_called("fault-in-observer");
     assert!(notes(&report).contains("observing failed and stopped"), "{:#}", report["notes"]);
     assert_eq!(report["totals"]["connections"], 0);
 }
 
 #[test]
-fn panic_at_the_end_of_a_connection_leaves_nothing_open() {
+fn panic_at_connection_close_counts_one_decoder_failure() {
     let report = before_a_server_called("fault-in-close");
     assert_eq!(report["missed"]["decoder_failures"], 1, "{:#}", report["missed"]);
     let [forwarded, observed] = [&report["totals"]["forwarded"], &report["totals"]["observed"]];
@@ -63,7 +63,7 @@ fn panic_in_a_view_ends_the_view() {
 }
 
 #[test]
-fn panic_in_the_report_is_said() {
+fn panic_in_the_report_is_logged_and_exits_with_125() {
     let mut faulty = Faulty::with("fault-in-report");
     let status = faulty.end();
     assert_eq!(status.code(), Some(125));

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
-fn panic_in_the_page_gives_the_terminal_back_and_is_said() {
+fn panic_in_the_page_is_logged_and_restores_the_terminal() {
     let home = tempfile::tempdir().unwrap();
     let mut screen = Screen::open(LIMIT).unwrap();
     let modes = screen.modes().unwrap();

@@ -41,7 +41,7 @@ fn stripped_program_has_the_offsets_of_its_unstripped_twin() {
 }
 
 #[test]
-fn arm64_program_has_the_entries_and_returns_of_its_symbols() {
+fn arm64_offsets_match_the_symbols_of_the_program() {
     if !GoToolchain::any() {
         return println!("left out: no go on the PATH");
     }

@@ -7,7 +7,7 @@ use watchtap::tap::probe::binary::{TlsLibrary, probe_points, read_program};
 
 /// Stripped, with 80 000 functions. client-go has its own copy of HTTP/2 in addition to that of `net/http`.
 #[test]
-fn kubectl_is_read_within_a_bound_and_has_both_copies_of_http2() {
+fn kubectl_is_read_in_time_with_both_http2_copies() {
     let kubectl = Path::new("/usr/bin/kubectl");
     if !kubectl.exists() {
         return println!("left out: no kubectl at {}", kubectl.display());

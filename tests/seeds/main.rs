@@ -23,7 +23,7 @@ fn every_target_holds_its_invariants_on_every_seed() {
 }
 
 #[test]
-fn every_folder_of_seeds_is_a_target_s() {
+fn every_seed_folder_belongs_to_a_target() {
     let names: Vec<&str> = targets().map(|(name, _)| name).collect();
     for folder in entries(&seeds()) {
         let name = folder.file_name().unwrap().to_str().unwrap();

@@ -80,14 +80,14 @@ impl Fault {
                 testbed.cluster.signal_etcd(Signal::Continue)?;
             }
             Self::Compacted => {
-                testbed.refuse_behind(true);
+                testbed.refuse_upstream(true);
                 sleep(a_while);
                 testbed.cluster.compact_etcd()?;
                 // The watch cache of a surviving server would still have the compacted revisions.
                 testbed.cluster.stop_api_server(Signal::Kill)?;
                 testbed.cluster.wait_stopped()?;
                 testbed.cluster.start_api_server()?;
-                testbed.refuse_behind(false);
+                testbed.refuse_upstream(false);
             }
             Self::Broken(how, side) => {
                 testbed.hops.while_breaking(|| testbed.network(side).break_all(how));
@@ -98,15 +98,15 @@ impl Fault {
                 testbed.network(side).silence(false);
             }
             Self::Refused => {
-                testbed.refuse_behind(true);
+                testbed.refuse_upstream(true);
                 sleep(a_while);
-                testbed.refuse_behind(false);
+                testbed.refuse_upstream(false);
             }
             Self::ClientKilled => {
                 let index = random.usize(..testbed.clients.len());
                 testbed.clients.remove(index);
-                let anew = testbed.start_client(index)?;
-                testbed.clients.insert(index, anew);
+                let restarted = testbed.start_client(index)?;
+                testbed.clients.insert(index, restarted);
             }
             Self::ClientStopped => {
                 let index = random.usize(..testbed.clients.len());
@@ -162,7 +162,7 @@ fn schedule(thread: u32, policy: &str) -> Result<()> {
 
 impl Testbed {
     /// Starts or stops refusing watchtap's connections to the API server. At the start it also resets all open ones.
-    fn refuse_behind(&self, refuses: bool) {
+    fn refuse_upstream(&self, refuses: bool) {
         let network = self.network(Side::Server);
         network.refuse(refuses);
         if refuses {

@@ -22,7 +22,7 @@ const SAMPLES: usize = 10;
 const MOST_RISE: u64 = 16 << 20;
 
 #[test]
-fn nothing_is_lost_and_nothing_grows_whatever_breaks() {
+fn faults_cause_no_loss_and_no_memory_growth() {
     let (lasts, seed) = (Duration::from_secs(number(SECONDS, USUALLY)), number(SEED, 1));
     println!("seed {seed}, {} s", lasts.as_secs());
     let mut random = Rng::with_seed(seed);

@@ -22,7 +22,7 @@ const OBJECTS: usize = 50;
 const SIZE: usize = 100_000;
 /// Users of the short-lived clients.
 const VISITOR: usize = 60;
-const NOBODY: usize = 61;
+const REQUESTER: usize = 61;
 /// Limit of resident memory in bytes, under any load. Half of it is for queued observations: 64 MiB and a reserve of 32 MiB.
 const MOST_MEMORY: u64 = 192 << 20;
 
@@ -103,7 +103,7 @@ impl Testbed {
             markers: 0,
             folder,
         };
-        testbed.descriptors = testbed.descriptors_for_nobody()?;
+        testbed.descriptors = testbed.idle_descriptors()?;
         testbed.clients = (0..CLIENTS.len()).map(|index| testbed.start_client(index)).collect::<Result<_>>()?;
         testbed.all_have_the_next_write()?;
         testbed.churn = Some(Churn::start(testbed.cluster.client(), configmaps()));
@@ -120,7 +120,7 @@ impl Testbed {
 
     /// A client for single requests through watchtap.
     pub(crate) fn client(&self) -> Result<Client> {
-        self.client_of(NOBODY)
+        self.client_of(REQUESTER)
     }
 
     fn client_of(&self, number: usize) -> Result<Client> {
@@ -202,7 +202,7 @@ impl Testbed {
     }
 
     /// The descriptor count after one client has come and left; it must be stable for one second.
-    fn descriptors_for_nobody(&self) -> Result<usize> {
+    fn idle_descriptors(&self) -> Result<usize> {
         const LOOKS: u32 = 20;
         self.client()?.get("/version")?;
         let (mut count, mut looks) = (0, 0);

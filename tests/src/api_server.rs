@@ -115,7 +115,7 @@ fn kube_apiserver_flags(folder: &RunFolder, credentials: &Credentials) -> Result
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
         "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
         "--authorization-mode=RBAC".to_owned(),
-        // The plug-in waits for a controller that creates the default ServiceAccount of each namespace.
+        // The plugin waits for a controller that creates the default ServiceAccount of each namespace.
         "--disable-admission-plugins=ServiceAccount".to_owned(),
         // By default the server looks for an interface with a default route, which a test machine may lack. It would refuse to
         // publish a loopback address as endpoint of `kubernetes.default`, which no test uses.
@@ -127,8 +127,8 @@ fn kube_apiserver_flags(folder: &RunFolder, credentials: &Credentials) -> Result
 /// apiextensions-apiserver delegates authentication and authorisation to a kube-apiserver, and none exists here. All users are
 /// members of `system:masters` with certificates, which it accepts without a lookup.
 fn apiextensions_flags(folder: &RunFolder, credentials: &Credentials) -> Result<Vec<String>> {
-    const NOBODY: &str = "https://127.0.0.1:1";
-    let document = kubeconfig::with_certificate(NOBODY, &credentials.authority, "nobody", &credentials.admin);
+    const UNREACHABLE: &str = "https://127.0.0.1:1";
+    let document = kubeconfig::with_certificate(UNREACHABLE, &credentials.authority, "nobody", &credentials.admin);
     let nowhere = folder.write("kubeconfig-nowhere.yaml", document)?;
     let mut flags = vec![
         "--authentication-skip-lookup=true".to_owned(),

@@ -15,6 +15,6 @@ rules:
 /// The complete events; a partly written last line is left for the next read.
 pub(crate) fn read(log: &Path) -> Result<Vec<Value>> {
     let text = std::fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
-    let whole_lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    whole_lines.map(|line| serde_json::from_str(line).context("an audit line is not JSON")).collect()
+    let complete_lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    complete_lines.map(|line| serde_json::from_str(line).context("an audit line is not JSON")).collect()
 }

@@ -133,12 +133,12 @@ impl CacheClient {
     }
 
     /// Whether the client starts a new watch after its watch ends.
-    pub fn begins_anew(self) -> bool {
+    pub fn reopens_watches(self) -> bool {
         !matches!(self, Self::Kubectl(_))
     }
 
     /// Whether a signal makes the client send another request on its connections.
-    pub fn asks_when_told(self) -> bool {
+    pub fn asks_on_signal(self) -> bool {
         matches!(self, Self::Informer(..))
     }
 
@@ -186,7 +186,7 @@ impl CacheProcess {
     }
 
     /// Reads its output until `is_it` has matched `times` further lines.
-    pub fn says(&mut self, times: usize, is_it: impl Fn(&str) -> bool) -> Result<()> {
+    pub fn wait_for_lines(&mut self, times: usize, is_it: impl Fn(&str) -> bool) -> Result<()> {
         (0..times).try_for_each(|_| self.read_until(&is_it))
     }
 

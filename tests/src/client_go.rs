@@ -81,7 +81,7 @@ mod tests {
     use super::ClientGo;
 
     #[test]
-    fn every_release_is_named_by_a_whole_version_that_begins_as_its_module_file_does() {
+    fn every_release_has_a_full_version_matching_its_module_file() {
         for release in ClientGo::ALL {
             let name = release.name();
             let version = name.strip_prefix("client-go ").unwrap();

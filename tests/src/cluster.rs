@@ -182,12 +182,12 @@ impl Cluster {
         self.folder.write("kubeconfig-client-cert.yaml", document)
     }
 
-    /// Writes a kubeconfig of `admin`, whose bearer token comes from an exec plug-in.
+    /// Writes a kubeconfig of `admin`, whose bearer token comes from an exec plugin.
     pub fn kubeconfig_exec_token(&self) -> Result<PathBuf> {
         self.kubeconfig_exec("exec-token", "admin", &json!({"token": ADMIN_TOKEN}))
     }
 
-    /// Writes a kubeconfig of `certificate-admin`, whose client certificate comes from an exec plug-in.
+    /// Writes a kubeconfig of `certificate-admin`, whose client certificate comes from an exec plugin.
     pub fn kubeconfig_exec_certificate(&self) -> Result<PathBuf> {
         let identity = &self.credentials.admin;
         let status = json!({"clientCertificateData": identity.certificate, "clientKeyData": identity.key});

@@ -97,10 +97,10 @@ impl ExecSession {
         self.cluster(context)["server"].as_str().context("a cluster has a server")
     }
 
-    /// The user's exec plug-in, with the environment that the kubeconfig adds, to be run as clients run it.
+    /// The user's exec plugin, with the environment that the kubeconfig adds, to be run as clients run it.
     pub fn exec_plugin(&self) -> Result<Command> {
         let exec = &self.named(self.current()?, "users", "user")["exec"];
-        let mut command = Command::new(exec["command"].as_str().context("the user has an exec plug-in")?);
+        let mut command = Command::new(exec["command"].as_str().context("the user has an exec plugin")?);
         command.args(exec["args"].as_array().into_iter().flatten().filter_map(Value::as_str));
         for variable in exec["env"].as_array().into_iter().flatten() {
             command.env(variable["name"].as_str().context("a name")?, variable["value"].as_str().context("a value")?);

@@ -49,7 +49,7 @@ impl GoProgram<'_> {
     }
 
     fn run_go(&self, go: &Path, binary: &Path) -> Result<()> {
-        say(&format!(
+        print(&format!(
             "building {} {} with go: {} the first time, some seconds when only linked anew",
             self.name, self.version, self.first_build_takes
         ));
@@ -69,7 +69,7 @@ impl GoProgram<'_> {
             bail!("go could not build {} {}:\n{}", self.name, self.version, String::from_utf8_lossy(&built.stderr));
         }
         fs::rename(&unfinished, binary)?;
-        say(&format!("built {} in {} s", binary.display(), started.elapsed().as_secs()));
+        print(&format!("built {} in {} s", binary.display(), started.elapsed().as_secs()));
         Ok(())
     }
 
@@ -91,6 +91,6 @@ impl GoProgram<'_> {
 }
 
 /// Bypasses the test runner's capture, because a build can take minutes.
-fn say(message: &str) {
+fn print(message: &str) {
     writeln!(io::stderr(), "observer-tests: {message}").ok();
 }

@@ -20,7 +20,7 @@ pub(crate) fn with_certificate(server: &str, authority: &str, user: &str, identi
     document(server, authority, user, &format!("client-certificate-data: {certificate}\n    client-key-data: {key}"))
 }
 
-/// With an exec plug-in that prints the file `credential` and counts its runs in a file beside it.
+/// With an exec plugin that prints the file `credential` and counts its runs in a file beside it.
 pub(crate) fn with_exec_plugin(server: &str, authority: &str, user: &str, credential: &Path) -> String {
     let script = format!("echo run >> '{0}.runs'; cat '{0}'", credential.display());
     let exec = json!({
@@ -30,7 +30,7 @@ pub(crate) fn with_exec_plugin(server: &str, authority: &str, user: &str, creden
     document(server, authority, user, &format!("exec: {exec}"))
 }
 
-/// The `ExecCredential` that such a plug-in prints.
+/// The `ExecCredential` that such a plugin prints.
 pub(crate) fn exec_credential(status: &Value) -> String {
     json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}).to_string()
 }

@@ -72,7 +72,7 @@ pub use go_twins::{GoLink, GoToolchain, GoTwins};
 pub use held_exec::HeldExec;
 pub use hop::{Carried, ComparedHops, End, Flow, Hop, Listening, Passed, Tally};
 pub use http_head::read_head;
-pub use http_hop::{Act, Answer, HttpHop, Of, Scripted};
+pub use http_hop::{Act, HttpHop, Of, Scripted, ScriptedReply};
 pub use kubectl::{kubectl, kubectl_minors, kubectl_of_minor, kubectl_version};
 pub use list_counters::ListCounters;
 pub use locked_version::locked_version;

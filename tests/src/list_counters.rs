@@ -32,7 +32,7 @@ impl ListCounters {
         let sum = |name: &str, labels: &[(&str, &str)]| {
             let carries = |series: &Series| labels.iter().all(|(label, value)| series.label(label) == Some(value));
             let series = metrics.named(name).filter(|series| counts(series, resource));
-            whole(series.filter(|series| carries(series)).map(Series::value).sum())
+            to_integer(series.filter(|series| carries(series)).map(Series::value).sum())
         };
         Self {
             cache_lists: sum("apiserver_cache_list_total", &[]),
@@ -76,7 +76,7 @@ fn bare(prefix: &str) -> &str {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a counter of a test's server is far below 2^53")]
-pub(crate) fn whole(value: f64) -> i64 {
+pub(crate) fn to_integer(value: f64) -> i64 {
     value as i64
 }
 
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_of_old_and_new_servers_count_alike() {
+    fn old_and_new_metric_labels_give_the_same_counters() {
         let old = r#"
 apiserver_cache_list_total{index="",resource_prefix="/deployments"} 5
 apiserver_storage_list_total{resource="deployments.apps"} 4

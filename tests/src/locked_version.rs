@@ -14,7 +14,7 @@ mod tests {
     use super::locked_version;
 
     #[test]
-    fn version_is_that_of_the_package_and_not_of_one_whose_name_begins_alike() {
+    fn version_lookup_requires_the_exact_package_name() {
         assert_eq!(locked_version("observer-tests"), Some(env!("CARGO_PKG_VERSION")));
         assert_eq!(locked_version("observer-test"), None);
     }

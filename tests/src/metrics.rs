@@ -118,13 +118,13 @@ odd{path="a\"b\\c,}",x=""} 0.5
     }
 
     #[test]
-    fn escaped_label_values_are_undone() {
+    fn escaped_label_values_are_unescaped() {
         let metrics = Metrics::parse(SCRAPE).unwrap();
         assert_eq!(metrics.value("odd", &[("path", "a\"b\\c,}")]).to_string(), "0.5");
     }
 
     #[test]
-    fn what_is_not_a_sample_is_an_error() {
+    fn invalid_sample_line_is_an_error() {
         for text in ["lonely", "a{b=\"c\" 1", "a{b} 1", "a x"] {
             assert!(Metrics::parse(text).is_err(), "{text}");
         }

@@ -33,7 +33,7 @@ impl ProbeSession {
         let arguments = ["--api-server", &address].into_iter().chain(arguments.iter().copied());
         let process = WatchtapProcess::start("probe", kubeconfig, arguments)?;
         let mut introduction = String::new();
-        process.said(|line| {
+        process.find_line(|line| {
             introduction.extend([line, "\n"]);
             line.starts_with("Ctrl-C unloads").then_some(())
         })?;
@@ -59,7 +59,7 @@ impl ProbeSession {
     pub fn finish(mut self) -> Result<ProbeLeavings> {
         self.process.terminate()?;
         self.process.wait()?;
-        let said = [self.introduction, self.process.rest_of_what_was_said()?, self.process.lines()?].concat();
+        let said = [self.introduction, self.process.rest_of_stderr()?, self.process.lines()?].concat();
         Ok(ProbeLeavings { report: self.process.report()?, said })
     }
 

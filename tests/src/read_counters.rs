@@ -9,7 +9,7 @@ use std::ops::Sub;
 
 use anyhow::Result;
 
-use crate::list_counters::{counts, whole};
+use crate::list_counters::{counts, to_integer};
 use crate::metrics::{Metrics, Series};
 
 /// Counts of one resource since the server started, or the difference of two moments: `after - before`.
@@ -43,7 +43,7 @@ impl ReadCounters {
     /// The counts of a resource, as in `podtemplates` or `widgets.example.com`.
     fn of(metrics: &Metrics, resource: &str) -> Self {
         let sum = |name: &str, admits: &dyn Fn(&Series) -> bool| {
-            whole(metrics.named(name).filter(|series| counts(series, resource) && admits(series)).map(Series::value).sum())
+            to_integer(metrics.named(name).filter(|series| counts(series, resource) && admits(series)).map(Series::value).sum())
         };
         let operation = |name: &'static str| sum("etcd_requests_total", &|series: &Series| series.label("operation") == Some(name));
         let from_etcd = |series: &Series| series.label("storage").is_none_or(|storage| storage == "etcd");
@@ -54,7 +54,7 @@ impl ReadCounters {
             etcd_gets: operation("get"),
             revision_requests: operation("getCurrentResourceVersion"),
             etcd_lists: operation("list") + operation("listStream"),
-            watch_streams: whole(metrics.value("grpc_client_started_total", &[("grpc_method", "Watch")])),
+            watch_streams: to_integer(metrics.value("grpc_client_started_total", &[("grpc_method", "Watch")])),
         }
     }
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn custom_resources_are_counted_in_the_labels_of_all_versions() {
+    fn custom_resource_counters_are_read_from_old_and_new_labels() {
         let old = r#"
 apiserver_cache_list_total{index="",resource_prefix="/example.com/widgets"} 5
 apiserver_storage_list_total{resource="widgets.example.com"} 4

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn own_log_of_a_client_tells_the_same_as_the_audit_log() {
+    fn client_log_yields_request_forms() {
         let log = [
             json!({"what": "started"}),
             json!({"what": "list", "options": {"resourceVersion": "0", "limit": 500}}),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_others_other_stages_and_other_verbs_do_not_count() {
+    fn other_clients_stages_and_verbs_are_ignored() {
         let mut answered = event("c", "/x?watch=true", "watch", 1);
         answered["stage"] = "ResponseComplete".into();
         let audit = [answered, event("d", "/x", "list", 2), event("c", "/x/y", "get", 3)];

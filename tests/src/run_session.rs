@@ -23,7 +23,7 @@ impl RunSession {
     /// Starts a session on the kubeconfig of an API server. `arguments` follow `run`.
     pub fn start(kubeconfig: &Path, arguments: &[&str]) -> Result<Self> {
         let process = WatchtapProcess::start("run", kubeconfig, arguments)?;
-        let kubeconfig = process.said(|line| line.trim().strip_prefix("export KUBECONFIG=").map(PathBuf::from))?;
+        let kubeconfig = process.find_line(|line| line.trim().strip_prefix("export KUBECONFIG=").map(PathBuf::from))?;
         Ok(Self { process, kubeconfig })
     }
 

@@ -13,11 +13,11 @@ use tokio_rustls::TlsAcceptor;
 
 /// The reply to each request for a connection.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum ProxyReply {
     /// Connects to this upstream, whatever target the client asked for.
     Connect(SocketAddr),
     /// Sends these bytes and closes.
-    Say(Vec<u8>),
+    Bytes(Vec<u8>),
     /// Sends nothing until the client leaves.
     Silence,
 }
@@ -42,7 +42,7 @@ pub struct ScriptedForwardProxy {
 
 impl ScriptedForwardProxy {
     /// Listens on loopback and gives each client `answer`.
-    pub fn start(protocol: Protocol, answer: Answer) -> io::Result<Self> {
+    pub fn start(protocol: Protocol, answer: ProxyReply) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
         let (address, asked) = (listener.local_addr()?, Arc::default());
@@ -68,7 +68,7 @@ impl ScriptedForwardProxy {
 #[derive(Clone)]
 struct Script {
     protocol: Protocol,
-    answer: Answer,
+    answer: ProxyReply,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -127,16 +127,16 @@ impl Script {
 
     async fn act(self, mut client: impl AsyncRead + AsyncWrite + Unpin, connected: &[u8]) -> io::Result<()> {
         match self.answer {
-            Answer::Connect(upstream) => {
+            ProxyReply::Connect(upstream) => {
                 let mut upstream = TcpStream::connect(upstream).await?;
                 client.write_all(connected).await?;
                 copy_bidirectional(&mut client, &mut upstream).await.map(|_| ())
             }
-            Answer::Say(bytes) => {
+            ProxyReply::Bytes(bytes) => {
                 client.write_all(&bytes).await?;
                 client.shutdown().await
             }
-            Answer::Silence => client.read_to_end(&mut Vec::new()).await.map(|_| ()),
+            ProxyReply::Silence => client.read_to_end(&mut Vec::new()).await.map(|_| ()),
         }
     }
 

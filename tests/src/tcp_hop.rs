@@ -206,7 +206,7 @@ mod tests {
     use super::{Break, TcpHop};
 
     #[test]
-    fn bytes_and_ends_pass() {
+    fn bytes_and_half_closes_are_forwarded() {
         let (mut client, mut server, _hop) = connected();
         client.write_all(b"question").unwrap();
         client.shutdown(std::net::Shutdown::Write).unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_break_as_they_are_told_to() {
+    fn connections_break_in_the_requested_manner() {
         let (mut client, mut server, hop) = connected();
         hop.break_all(Break::Reset);
         assert_eq!(client.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_back_in_silence_comes_when_it_is_over() {
+    fn bytes_held_during_silence_arrive_afterwards() {
         const MOMENT: Duration = Duration::from_millis(100);
         let (mut client, mut server, hop) = connected();
         hop.silence(true);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn refusing_is_for_new_connections() {
+    fn refusal_affects_only_new_connections() {
         let (mut client, mut server, hop) = connected();
         hop.refuse(true);
         assert_eq!(TcpStream::connect(hop.address()).unwrap_err().kind(), ErrorKind::ConnectionRefused);

@@ -52,7 +52,7 @@ impl UsageSamples {
 }
 
 #[test]
-fn rise_is_from_third_to_third() {
+fn rise_compares_the_first_and_last_third() {
     let sample = |resident| ProcessUsage { resident, anonymous: 0, descriptors: 0, processor_time: Duration::ZERO };
     let mut samples = UsageSamples::default();
     for (second, resident) in [90, 10, 12, 11, 99, 50, 20, 15, 17].into_iter().enumerate() {

@@ -47,7 +47,7 @@ impl WatchtapProcess {
     }
 
     /// Reads standard error until `wanted` accepts a line.
-    pub(crate) fn said<T>(&self, mut wanted: impl FnMut(&str) -> Option<T>) -> Result<T> {
+    pub(crate) fn find_line<T>(&self, mut wanted: impl FnMut(&str) -> Option<T>) -> Result<T> {
         let mut said = Vec::new();
         while let Some(line) = self.said.next_line()? {
             if let Some(found) = wanted(&line) {
@@ -105,7 +105,7 @@ impl WatchtapProcess {
     /// Waits for the exit after [`WatchtapProcess::terminate`], and fails unless it is a success.
     pub(crate) fn wait(&mut self) -> Result<()> {
         let status = wait_within(&mut self.child, LIMIT)?;
-        ensure!(status.success(), "watchtap ended with {status} and said: {}", self.rest_of_what_was_said()?);
+        ensure!(status.success(), "watchtap ended with {status} and said: {}", self.rest_of_stderr()?);
         Ok(())
     }
 
@@ -117,7 +117,7 @@ impl WatchtapProcess {
     }
 
     /// Reads standard error from here to its end.
-    pub(crate) fn rest_of_what_was_said(&self) -> Result<String> {
+    pub(crate) fn rest_of_stderr(&self) -> Result<String> {
         let mut said = String::new();
         while let Some(line) = self.said.next_line()? {
             said.push_str(&line);

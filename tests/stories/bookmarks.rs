@@ -19,7 +19,7 @@ use super::stage::{Reading, Stage, quiet_cluster};
 const QUIET: &str = "quiet";
 
 #[test]
-fn bookmarks_of_a_quiet_watch_are_told_as_the_client_got_them() -> Result<()> {
+fn bookmarks_of_an_idle_watch_match_those_of_the_client() -> Result<()> {
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], 5)?)?;
     stage.cluster.create_configmaps(QUIET, 2)?;
     let (kubeconfig, _) = stage.own_client()?;
@@ -30,7 +30,7 @@ fn bookmarks_of_a_quiet_watch_are_told_as_the_client_got_them() -> Result<()> {
     let mut busy = stage.enter(CacheClient::Informer(ClientGo::V0_18, HttpVersion::Two), ListForm::Usual)?;
 
     // A server sends bookmarks only after writes.
-    stage.told_when(|told| told.all("watch-opened").count() == 2)?;
+    stage.events_when(|told| told.all("watch-opened").count() == 2)?;
     stage.write()?;
     let Some(first) = bookmarks.blocking_recv() else { return runtime.block_on(watching)?.context("no bookmark") };
     let written = stage.write()?;

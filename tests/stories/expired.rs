@@ -23,7 +23,7 @@ const AHEAD: u32 = 20;
 const STEP: u32 = 8;
 
 #[test]
-fn who_asks_for_no_bookmarks_lists_again_when_a_watch_is_cut_and_the_others_watch_on() -> Result<()> {
+fn only_clients_without_bookmarks_relist_after_a_reset_watch() -> Result<()> {
     let cluster = quiet_cluster(Minor::DEFAULT, &[], 20)?;
     cluster.create_configmaps(ELSEWHERE, 1)?;
     let hop = TcpHop::start(cluster.socket_address())?;
@@ -51,7 +51,7 @@ fn who_asks_for_no_bookmarks_lists_again_when_a_watch_is_cut_and_the_others_watc
     sleep(KEPT.saturating_sub(written.elapsed()));
     forget(&mut stage, &last)?;
 
-    let before = stage.told()?;
+    let before = stage.events()?;
     ensure!(before.all("relist-began").next().is_none(), "{}", before.summary());
     // kube-rs ends a watch after 290 s, client-go after 5 to 10 minutes. On a busy machine that can come before the cut.
     let deeds_before = checked(&stage, &players)?;
@@ -60,12 +60,12 @@ fn who_asks_for_no_bookmarks_lists_again_when_a_watch_is_cut_and_the_others_watc
     stage.all_have_the_next_write(&mut players)?;
 
     let deeds = checked(&stage, &players)?;
-    let told = stage.told()?;
+    let told = stage.events()?;
     let resumed = deeds[1..].iter().zip(&deeds_before[1..]).all(|(after, before)| after.resumes == before.resumes + 1);
     let is_so = deeds[0].relists == 1 && deeds[1..].iter().all(|deeds| deeds.relists == 0) && resumed;
     ensure!(is_so, "{deeds:?} after {deeds_before:?}\n{}", told.summary());
     let relist = told.one(&players[0].program, "relist")?;
-    ensure!(relist["cause"]["name"] == "expired" && relist["cause"]["because"] == "bookmarks-not-asked", "{relist:#}");
+    ensure!(relist["cause"]["name"] == "expired" && relist["cause"]["because"] == "bookmarks-not-requested", "{relist:#}");
     let reading = stage.reading()?;
     let finding = reading.finding("no-bookmarks", &players[0].program)?;
     ensure!(finding["advice"].as_str().is_some_and(|advice| advice.contains("allowWatchBookmarks=true")), "{finding:#}");

@@ -9,12 +9,12 @@ use super::stage::{Stage, quiet_cluster};
 const OBJECTS: usize = 620;
 
 #[test]
-fn first_list_of_an_informer_comes_from_the_cache_and_is_whole() -> Result<()> {
+fn initial_list_of_an_informer_is_complete_and_from_cache() -> Result<()> {
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], OBJECTS)?)?;
     for release in [ClientGo::V0_18, ClientGo::V0_37] {
         let before = stage.cluster.counters("configmaps")?;
         let mut player = stage.send(CacheClient::Informer(release, HttpVersion::Two), ListForm::Plain)?;
-        player.process.says(OBJECTS, |line| line.contains("\"added\""))?;
+        player.process.wait_for_lines(OBJECTS, |line| line.contains("\"added\""))?;
         let counted = stage.cluster.counters("configmaps")? - before;
         ensure!((counted.cache_lists, counted.storage_lists, counted.etcd_lists) == (1, 0, 0), "{counted:?}");
 
@@ -22,7 +22,7 @@ fn first_list_of_an_informer_comes_from_the_cache_and_is_whole() -> Result<()> {
         let list = saw.requests().first().context("a list")?;
         ensure!((list.parameter("limit"), list.parameter("resourceVersion")) == (Some("500"), Some("0")), "{list:?}");
 
-        let told = stage.told_when(|told| told.count(&player.program, "initial-list") > 0)?;
+        let told = stage.events_when(|told| told.count(&player.program, "initial-list") > 0)?;
         let list = told.one(&player.program, "initial-list")?;
         ensure!(list["items"] == OBJECTS, "{OBJECTS} were added: {list:#}");
         ensure!(list["served_from"] == "Cache" && list["certainty"] == "Confirmed" && list["requests"] == 1, "{list:#}");

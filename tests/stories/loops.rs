@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use super::stage::{NAMESPACE, Player, Reading, Stage, quiet_cluster};
 
 #[test]
-fn pollers_and_hot_loops_are_named_with_their_pace() -> Result<()> {
+fn pollers_and_hot_loops_are_reported_with_their_interval() -> Result<()> {
     const EVERY: Duration = Duration::from_millis(1_500);
     /// An odd number of intervals, so the median is one of them.
     const POLLS: usize = 6;
@@ -74,7 +74,7 @@ fn median_interval(times: &[Instant]) -> Duration {
 }
 
 #[test]
-fn watches_that_are_not_let_live_are_named() -> Result<()> {
+fn repeatedly_cut_watches_are_reported_as_short() -> Result<()> {
     let cluster = quiet_cluster(Minor::DEFAULT, &[], 10)?;
     let hop = HttpHop::start(cluster.socket_address(), cluster.ca_pem())?;
     let mut stage = Stage::behind(cluster, hop.address(), hop.ca_pem())?;
@@ -89,7 +89,7 @@ fn watches_that_are_not_let_live_are_named() -> Result<()> {
         Ok(players.iter().all(|player| reading.finding("short-watches", &player.program).is_ok()))
     };
     for _ in 0..40 {
-        let told = stage.told_when(|told| told.all("watch-opened").count() > opened)?;
+        let told = stage.events_when(|told| told.all("watch-opened").count() > opened)?;
         opened = told.all("watch-opened").count();
         hop.happen(Act::EndWatches);
         if is_found(&stage)? {
@@ -97,7 +97,7 @@ fn watches_that_are_not_let_live_are_named() -> Result<()> {
         }
     }
     let reading = stage.reading()?;
-    let told = stage.told()?;
+    let told = stage.events()?;
     for player in &players {
         let finding = reading.finding("short-watches", &player.program)?;
         ensure!(finding["advice"].as_str().is_some_and(|advice| advice.contains("proxy")), "{finding:#}");

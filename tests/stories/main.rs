@@ -4,6 +4,7 @@
 //! report must agree with it.
 
 mod bookmarks;
+mod events;
 mod expired;
 mod informer_start;
 mod loops;
@@ -15,5 +16,4 @@ mod slow_reader;
 mod stage;
 mod storm;
 mod streaming_lists;
-mod told;
 mod too_large;

@@ -16,7 +16,7 @@ use super::stage::{NAMESPACE, Reading, Stage, quiet_cluster};
 const WRITES: usize = 20;
 
 #[test]
-fn own_writes_come_back_as_often_and_as_fast_as_the_client_sees_them() -> Result<()> {
+fn propagation_of_own_writes_matches_the_client() -> Result<()> {
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], 3)?)?;
     let (kubeconfig, _) = stage.own_client()?;
     let runtime = Runtime::new()?;

@@ -14,7 +14,7 @@ use super::stage::{Player, Reading, Stage, quiet_cluster};
 const OBJECTS: usize = 40;
 
 #[test]
-fn who_watches_on_after_a_restart_and_who_lists_again_is_counted_as_the_server_and_the_clients_count() -> Result<()> {
+fn resumes_and_relists_after_a_restart_match_server_and_clients() -> Result<()> {
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], OBJECTS)?)?;
     let [oldest, newest, kube_rs] = [
         CacheClient::Informer(ClientGo::V0_15, HttpVersion::Two),
@@ -35,7 +35,7 @@ fn who_watches_on_after_a_restart_and_who_lists_again_is_counted_as_the_server_a
         "{of_oldest:?} {of_newest:?} {of_kube_rs:?}"
     );
     ensure!(of_newest.resumes >= 1 && of_kube_rs.resumes >= 1, "{of_newest:?} {of_kube_rs:?}");
-    let told = stage.told()?;
+    let told = stage.events()?;
     let relist = told.one(&players[0].program, "relist")?;
     ensure!(relist["cause"]["name"] == "refused-misread", "{relist:#}");
     let evidence = relist["evidence"].as_array().context("evidence")?;
@@ -50,11 +50,11 @@ fn who_watches_on_after_a_restart_and_who_lists_again_is_counted_as_the_server_a
     stage.cluster.create_configmaps("elsewhere", 1)?;
     restart(&mut stage, &mut players)?;
     checked(&stage, &players)?;
-    let told = stage.told()?;
+    let told = stage.events()?;
     // Skips client-go 0.18: whether its connection is refused or reset when a server dies is chance, and after a reset it relists.
     for player in &players[1..3] {
         let relist = told.of(&player.program, "relist").last().with_context(|| format!("{} has listed again", player.program))?;
-        ensure!(relist["cause"]["name"] == "expired" && relist["cause"]["because"] == "cache-restarted", "{relist:#}");
+        ensure!(relist["cause"]["name"] == "expired" && relist["cause"]["because"] == "cache-reset", "{relist:#}");
     }
     stage.close()
 }
@@ -85,7 +85,7 @@ pub(super) fn checked(stage: &Stage, players: &[Player]) -> Result<Vec<Deeds>> {
     };
     // The checks below report the difference.
     let reading = stage.reading_when(is_reported).or_else(|_late| stage.reading())?;
-    let told = stage.told_when(|told| all().all(|(player, truth)| told.count(&player.program, "resume") as u64 >= truth[0]))?;
+    let told = stage.events_when(|told| all().all(|(player, truth)| told.count(&player.program, "resume") as u64 >= truth[0]))?;
     for ((player, truth), saw) in all().zip(&saw) {
         let row = reading.reflector(player)?;
         ensure!(numbers(row) == *truth, "{}: {:?} and not {truth:?}\n{saw:#?}\n{row:#}", player.program, numbers(row));

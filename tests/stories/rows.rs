@@ -15,7 +15,7 @@ const RESOURCE: &str = "podtemplates";
 const OBJECTS: usize = 7;
 
 #[test]
-fn every_form_of_a_list_is_told_as_the_server_counts_it() -> Result<()> {
+fn verdict_of_every_list_form_matches_the_server_counters() -> Result<()> {
     for minor in [Minor(31), Minor(34)] {
         let mut stage = Stage::set(quiet_cluster(minor, &[], 1)?)?;
         let revision = create_templates(&stage)?;
@@ -37,10 +37,10 @@ fn every_form_of_a_list_is_told_as_the_server_counts_it() -> Result<()> {
         ];
         for (form, parameters) in forms {
             let before = stage.cluster.counters(RESOURCE)?;
-            let seen = stage.told()?.all("request").count();
+            let seen = stage.events()?.all("request").count();
             let list = runtime.block_on(templates.list(&parameters))?;
             let counted = stage.cluster.counters(RESOURCE)? - before;
-            let told = stage.told_when(|told| told.all("request").count() > seen)?;
+            let told = stage.events_when(|told| told.all("request").count() > seen)?;
             let request = told.all("request").last().context("a request")?;
             ensure!(request["resource"] == RESOURCE && request["items"] == list.items.len(), "{form}: {request:#}");
             let verdict = &request["verdict"];

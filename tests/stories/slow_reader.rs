@@ -13,7 +13,7 @@ const SIZE: usize = 300 * 1024;
 const WRITES: usize = 300;
 
 #[test]
-fn client_that_does_not_read_is_told_and_so_is_that_the_server_gives_it_up() -> Result<()> {
+fn slow_reader_and_its_termination_by_the_server_are_reported() -> Result<()> {
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], 5)?)?;
     let mut player = stage.enter(CacheClient::Informer(ClientGo::V0_18, HttpVersion::Two), ListForm::Usual)?;
     let client = stage.cluster.client_for_bulk()?;
@@ -33,14 +33,14 @@ fn client_that_does_not_read_is_told_and_so_is_that_the_server_gives_it_up() -> 
         }
     }
     ensure!(given_up()? > before, "{WRITES} writes of {SIZE} bytes are not enough");
-    let told = stage.told_when(|told| told.count(&player.program, "stalled") > 0)?;
+    let told = stage.events_when(|told| told.count(&player.program, "stalled") > 0)?;
     let stalled = told.of(&player.program, "stalled").next().context("a stall")?;
     ensure!(["stream-window", "connection-window", "socket"].iter().any(|by| stalled["by"] == *by), "{stalled:#}");
 
     player.process.signal(ToClient::CONT)?;
     let version = stage.write()?;
     player.process.has(&version)?;
-    let told = stage.told_when(|told| told.count(&player.program, "stall-ended") > 0)?;
+    let told = stage.events_when(|told| told.count(&player.program, "stall-ended") > 0)?;
     let ended = told.of(&player.program, "stall-ended").next().context("its end")?;
     ensure!(ended["lasted_us"].as_u64() >= Some(1_000_000), "{ended:#}");
     let reading =

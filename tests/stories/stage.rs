@@ -15,8 +15,8 @@ use tempfile::TempDir;
 use watchtap::capture::{Pace, Recording};
 use watchtap::view::{Colour, Run, report_json, report_text};
 
+use super::events::Events;
 use super::server_saw::ServerSaw;
-use super::told::Told;
 
 /// The namespace of every story.
 pub(crate) const NAMESPACE: &str = "stories";
@@ -131,15 +131,15 @@ impl Stage {
     }
 
     /// The events so far.
-    pub(crate) fn told(&self) -> Result<Told> {
-        Told::of_lines(&fs::read_to_string(events_in(&self.folder))?)
+    pub(crate) fn events(&self) -> Result<Events> {
+        Events::of_lines(&fs::read_to_string(events_in(&self.folder))?)
     }
 
     /// Waits for events that satisfy `enough`.
-    pub(crate) fn told_when(&self, enough: impl Fn(&Told) -> bool) -> Result<Told> {
+    pub(crate) fn events_when(&self, enough: impl Fn(&Events) -> bool) -> Result<Events> {
         let began = Instant::now();
         loop {
-            let told = self.told()?;
+            let told = self.events()?;
             if enough(&told) {
                 return Ok(told);
             }

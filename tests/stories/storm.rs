@@ -15,7 +15,7 @@ const OBJECTS: usize = 5_000;
 const EACH: usize = 11;
 
 #[test]
-fn storm_after_a_restart_is_told_once_and_as_it_was_foretold() -> Result<()> {
+fn restart_storm_is_reported_once_and_matches_the_exposure() -> Result<()> {
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], OBJECTS)?)?;
     let mut players = Vec::new();
     for release in [ClientGo::V0_15, ClientGo::V0_18] {
@@ -27,16 +27,16 @@ fn storm_after_a_restart_is_told_once_and_as_it_was_foretold() -> Result<()> {
     stage.cluster.create_configmaps("elsewhere", 1)?;
     send(&mut stage, ClientGo::V0_37, &mut players)?;
     for player in players.iter_mut().skip(2 * EACH) {
-        player.process.says(OBJECTS, |line| line.contains("\"added\""))?;
+        player.process.wait_for_lines(OBJECTS, |line| line.contains("\"added\""))?;
     }
 
     let before = stage.reading_when(|reading| reading.report["exposure"]["watching"] == 3 * EACH)?;
     let exposure = &before.report["exposure"];
     let perhaps = exposure["perhaps"].as_u64().context("perhaps")?;
     ensure!(exposure["reflectors"].as_u64().is_some_and(|certain| perhaps + certain == 3 * EACH as u64));
-    let foretold = reflectors(exposure["exposed"].as_array().context("what is exposed")?.iter())?;
-    ensure!(exposure["reflectors"] == foretold.len() && foretold.len() > EACH, "{exposure:#}");
-    let words = format!("if the API server restarted now: {} of {} reflectors relist", foretold.len(), 3 * EACH);
+    let predicted = reflectors(exposure["exposed"].as_array().context("what is exposed")?.iter())?;
+    ensure!(exposure["reflectors"] == predicted.len() && predicted.len() > EACH, "{exposure:#}");
+    let words = format!("if the API server restarted now: {} of {} reflectors relist", predicted.len(), 3 * EACH);
     ensure!(before.text.contains(&words), "{}", before.text);
 
     stage.cluster.stop_api_server(Signal::Kill)?;
@@ -46,12 +46,12 @@ fn storm_after_a_restart_is_told_once_and_as_it_was_foretold() -> Result<()> {
     stage.all_have_the_next_write(&mut players)?;
 
     let deeds = checked(&stage, &players)?;
-    let told = stage.told_when(|told| told.all("storm-ended").next().is_some())?;
+    let told = stage.events_when(|told| told.all("storm-ended").next().is_some())?;
     let relisted = reflectors(told.all("relist"))?;
     // The API server renews a lease of its own every ten seconds. Such a write, which no client watches, makes others relist, too.
     ensure!(
-        relisted.is_superset(&foretold) && relisted.len() as u64 <= foretold.len() as u64 + perhaps,
-        "{foretold:?} and perhaps {perhaps} more were foretold, {relisted:?} relisted"
+        relisted.is_superset(&predicted) && relisted.len() as u64 <= predicted.len() as u64 + perhaps,
+        "{predicted:?} and perhaps {perhaps} more were predicted, {relisted:?} relisted"
     );
     ensure!(told.all("relist-began").all(|began| began["server_refused"] == true), "{}", told.summary());
     for relist in told.all("relist") {

@@ -9,15 +9,15 @@ const OBJECTS: usize = 30;
 const NEWEST: CacheClient = CacheClient::Informer(ClientGo::V0_37, HttpVersion::Two);
 
 #[test]
-fn streaming_lists_are_told_as_first_lists_where_the_server_grants_them() -> Result<()> {
+fn granted_streaming_lists_are_reported_as_initial_lists() -> Result<()> {
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], OBJECTS)?)?;
     for (client, form) in [(NEWEST, ListForm::Usual), (CacheClient::KubeRs, ListForm::Streaming)] {
         let mut player = stage.send(client, form)?;
-        player.process.says(OBJECTS, |line| line.contains("\"added\""))?;
+        player.process.wait_for_lines(OBJECTS, |line| line.contains("\"added\""))?;
         let saw = stage.server_saw(&player)?;
         let [watch] = saw.requests() else { anyhow::bail!("{client} asks once: {saw:#?}") };
         ensure!(watch.is_watch && watch.parameter("sendInitialEvents") == Some("true"), "{watch:?}");
-        let told = stage.told_when(|told| told.count(&player.program, "initial-list") > 0)?;
+        let told = stage.events_when(|told| told.count(&player.program, "initial-list") > 0)?;
         let list = told.one(&player.program, "initial-list")?;
         ensure!(list["items"] == OBJECTS && list["fallback_after"].is_null(), "{list:#}");
         let reading = stage.reading_when(|reading| reading.reflector(&player).is_ok_and(|row| row["state"] == "watching"))?;
@@ -31,15 +31,15 @@ fn streaming_lists_are_told_as_first_lists_where_the_server_grants_them() -> Res
 }
 
 #[test]
-fn fallback_of_a_streaming_list_is_named_where_the_server_refuses() -> Result<()> {
+fn refused_streaming_list_is_reported_with_its_fallback() -> Result<()> {
     let mut stage = Stage::set(quiet_cluster(Minor(31), &[], OBJECTS)?)?;
     let mut player = stage.send(NEWEST, ListForm::Usual)?;
-    player.process.says(OBJECTS, |line| line.contains("\"added\""))?;
+    player.process.wait_for_lines(OBJECTS, |line| line.contains("\"added\""))?;
     let saw = stage.server_saw(&player)?;
     let [refused, list, ..] = saw.requests() else { anyhow::bail!("two requests at least: {saw:#?}") };
     ensure!(refused.status == Some(422) && refused.parameter("sendInitialEvents") == Some("true"), "{saw:#?}");
     ensure!(!list.is_watch, "{saw:#?}");
-    let told = stage.told_when(|told| told.count(&player.program, "initial-list") > 0)?;
+    let told = stage.events_when(|told| told.count(&player.program, "initial-list") > 0)?;
     let list = told.one(&player.program, "initial-list")?;
     ensure!(list["items"] == OBJECTS && list["fallback_after"] == 422 && list["served_from"] == "Cache", "{list:#}");
     let reading = stage.reading_when(|reading| reading.finding("streaming-list-refused", &player.program).is_ok())?;

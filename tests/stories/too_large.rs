@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::stage::{Player, Stage, quiet_cluster};
 
 #[test]
-fn revision_from_before_a_restored_backup_makes_one_client_stuck_and_the_others_begin_anew() -> Result<()> {
+fn etcd_restore_makes_one_client_stuck_and_others_relist() -> Result<()> {
     let mut cluster = quiet_cluster(Minor::DEFAULT, &[], 10)?;
     cluster.back_up_etcd()?;
     let hop = TcpHop::start(cluster.socket_address())?;
@@ -30,12 +30,12 @@ fn revision_from_before_a_restored_backup_makes_one_client_stuck_and_the_others_
     hop.refuse(false);
     make_all_list(&stage, &hop, &players)?;
 
-    let [stuck, mended, newest] = &players[..] else { anyhow::bail!("three clients") };
-    let told = stage.told_when(|told| {
-        told.count(&stuck.program, "stuck") > 0 && [mended, newest].iter().all(|player| told.count(&player.program, "relist") > 0)
+    let [stuck, fixed, newest] = &players[..] else { anyhow::bail!("three clients") };
+    let told = stage.events_when(|told| {
+        told.count(&stuck.program, "stuck") > 0 && [fixed, newest].iter().all(|player| told.count(&player.program, "relist") > 0)
     })?;
-    is_told_stuck(&stage, told.one(&stuck.program, "stuck")?, stuck)?;
-    for player in [mended, newest] {
+    check_stuck_event(&stage, told.one(&stuck.program, "stuck")?, stuck)?;
+    for player in [fixed, newest] {
         let relist = told.one(&player.program, "relist")?;
         ensure!(relist["cause"]["name"] == "too-large-resource-version", "{relist:#}");
         let saw = stage.server_saw(player)?;
@@ -51,11 +51,12 @@ fn revision_from_before_a_restored_backup_makes_one_client_stuck_and_the_others_
 /// A watch from a future revision is accepted and stays silent; only a list at that revision is refused. So the hop cuts each watch
 /// within its first second, which makes its client list.
 fn make_all_list(stage: &Stage, hop: &TcpHop, players: &[Player]) -> Result<()> {
-    let lists = |told: &super::told::Told, player: &Player| told.count(&player.program, "relist-began");
-    let mut opened = stage.told()?.all("watch-opened").count();
+    let lists = |told: &super::events::Events, player: &Player| told.count(&player.program, "relist-began");
+    let mut opened = stage.events()?.all("watch-opened").count();
     loop {
-        let told = stage
-            .told_when(|told| told.all("watch-opened").count() > opened || players.iter().all(|player| lists(told, player) > 0))?;
+        let told = stage.events_when(|told| {
+            told.all("watch-opened").count() > opened || players.iter().all(|player| lists(told, player) > 0)
+        })?;
         if players.iter().all(|player| lists(&told, player) > 0) {
             return Ok(());
         }
@@ -65,7 +66,7 @@ fn make_all_list(stage: &Stage, hop: &TcpHop, players: &[Player]) -> Result<()> 
 }
 
 /// Checks the requested revision, the current one, the number of refusals and the advice.
-fn is_told_stuck(stage: &Stage, told: &Value, player: &Player) -> Result<()> {
+fn check_stuck_event(stage: &Stage, told: &Value, player: &Player) -> Result<()> {
     let saw = stage.server_saw(player)?;
     let wanted = saw.requests().last().and_then(|list| list.parameter("resourceVersion")).context("a list at a revision")?;
     ensure!(told["resource_version"].as_u64() == wanted.parse().ok(), "{wanted} is asked for: {told:#}");

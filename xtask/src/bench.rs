@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_reach_the_bench_that_they_are_for() {
+    fn flags_are_passed_only_to_their_benches() {
         let args = Args {
             bench: None,
             rounds: Some(3),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn page_for_the_tables_is_there() {
+    fn page_for_the_tables_exists() {
         assert!(page().is_file(), "{}", page().display());
     }
 }

@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_explained() {
+    fn invalid_durations_are_explained() {
         for text in ["", "10", "m", "-1s", "1.5h", "10 m", "1h30m", "99999999999999999h", "99999999999999999999s"] {
             let error = parse(text).unwrap_err();
             assert_eq!(error, format!("{text:?} is no duration: write a number and s, m or h, such as 30s, 10m or 1h"));

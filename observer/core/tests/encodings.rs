@@ -20,7 +20,7 @@ use observer_core::wire::{BodyKind, BodyReader, Fact, WatchFrame};
 use proptest::prelude::*;
 
 #[test]
-fn lists_say_the_same_in_every_encoding() {
+fn lists_yield_the_same_facts_in_every_encoding() {
     for list in [
         List::new(Kind::Pod, 300),
         List::new(Kind::Secret, 50),
@@ -42,7 +42,7 @@ fn lists_say_the_same_in_every_encoding() {
 }
 
 #[test]
-fn a_hundred_thousand_items_are_the_same_items() {
+fn hundred_thousand_items_are_read_in_every_encoding() {
     let list = List::new(Kind::ConfigMap, 100_000);
     for encoding in list.encodings() {
         let facts = read(BodyKind::Document, encoding, "", &encoding.list(&list), 65_536);
@@ -51,7 +51,7 @@ fn a_hundred_thousand_items_are_the_same_items() {
 }
 
 #[test]
-fn watches_say_the_same_in_every_encoding() {
+fn watches_yield_the_same_facts_in_every_encoding() {
     for list in [List::new(Kind::Pod, 100), List::new(Kind::Secret, 20), List::new(Kind::Metadata, 20), List::new(Kind::Widget, 20)]
     {
         for encoding in list.encodings() {
@@ -68,7 +68,7 @@ fn watches_say_the_same_in_every_encoding() {
 }
 
 #[test]
-fn failures_say_the_same_in_every_encoding() {
+fn failures_yield_the_same_facts_in_every_encoding() {
     let (status, kind) = (Fact::Status(Box::new(failure())), Fact::Kind { kind: "Status".into(), api_version: "v1".into() });
     for encoding in Encoding::ALL {
         let facts = read(BodyKind::Document, encoding, "", &encoding.failure(), 7);
@@ -80,7 +80,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_chunking_changes_what_is_reported(
+    fn chunking_does_not_change_facts(
         kind in prop::sample::select(&[Kind::Pod, Kind::Secret, Kind::Metadata][..]),
         encoding in prop::sample::select(&Encoding::ALL[..]),
         count in 0_usize..6,

@@ -118,7 +118,7 @@ fn no_credential_and_no_content_of_a_session_is_reported() {
 }
 
 #[test]
-fn the_capture_of_recorded_traffic_gives_the_same_events_and_holds_no_credential() {
+fn capture_of_recorded_traffic_replays_equally_without_credentials() {
     for tape in tapes() {
         let observations = decode(&tape, &tape.pieces);
         let mut writer = Writer::new(Timestamp::from_nanos(1));
@@ -161,7 +161,7 @@ fn any_cutting_of_recorded_traffic_gives_the_same_events() {
 }
 
 #[test]
-fn payload_lost_at_any_point_makes_facts_fewer_never_wrong() {
+fn lost_http2_payload_adds_no_false_facts() {
     for tape in tapes().into_iter().filter(|tape| tape.protocol == Some(Protocol::Http2)) {
         let (_, whole) = play(&tape, &tape.pieces);
         TestRunner::new(Config { cases: 128, failure_persistence: None, ..Config::default() })
@@ -174,7 +174,7 @@ fn payload_lost_at_any_point_makes_facts_fewer_never_wrong() {
 }
 
 #[test]
-fn stretch_lost_at_any_point_of_http_1_makes_facts_fewer_never_wrong() {
+fn lost_http1_bytes_add_no_false_facts() {
     for tape in tapes().into_iter().filter(|tape| tape.protocol == Some(Protocol::Http1)) {
         let (_, whole) = play(&tape, &tape.pieces);
         TestRunner::new(Config { cases: 128, failure_persistence: None, ..Config::default() })

@@ -17,7 +17,7 @@ const LIST: &str = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceV
 const GOAWAY: &[u8] = &[0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 #[test]
-fn end_that_answers_the_clients_wish_keeps_the_snapshots() {
+fn close_requested_by_the_client_keeps_the_snapshots() {
     for (version, fields, answer) in [
         ("1.1", "Connection: close\r\n", "Connection: close\r\n"),
         ("1.1", "Connection: TE, Close\r\n", ""),
@@ -48,7 +48,7 @@ fn end_that_no_client_asked_for_may_be_a_restart() {
 }
 
 #[test]
-fn one_connection_is_evidence_enough_while_others_live_on() {
+fn one_closed_connection_suffices_while_others_stay_open() {
     let mut run = Run::new();
     let mut other = run.connect(Protocol::Http1);
     let mut wire = run.connect(Protocol::Http1);
@@ -60,7 +60,7 @@ fn one_connection_is_evidence_enough_while_others_live_on() {
 }
 
 #[test]
-fn response_that_the_server_breaks_off_answers_no_wish() {
+fn truncated_response_may_be_a_restart_despite_connection_close() {
     let mut run = Run::new();
     let mut wire = run.connect(Protocol::Http1);
     run.asks(&mut wire, "1.1", "Connection: close\r\n");
@@ -70,7 +70,7 @@ fn response_that_the_server_breaks_off_answers_no_wish() {
 }
 
 #[test]
-fn end_behind_the_clients_own_keeps_the_snapshots() {
+fn server_close_after_the_client_close_keeps_the_snapshots() {
     let mut run = Run::new();
     let mut wire = run.connect(Protocol::Http1);
     run.asks(&mut wire, "1.1", "");
@@ -81,7 +81,7 @@ fn end_behind_the_clients_own_keeps_the_snapshots() {
 }
 
 #[test]
-fn goaway_counts_by_who_sent_it() {
+fn client_goaway_keeps_the_snapshots_but_server_goaway_does_not() {
     for (by, keeps) in [(Direction::Request, true), (Direction::Response, false)] {
         let mut run = Run::new();
         let mut wire = run.connect(Protocol::Http2);
@@ -94,7 +94,7 @@ fn goaway_counts_by_who_sent_it() {
 }
 
 #[test]
-fn upgraded_connection_ends_with_what_it_was_upgraded_to() {
+fn close_of_an_upgraded_connection_keeps_the_snapshots() {
     let mut run = Run::new();
     let mut wire = run.connect(Protocol::Http1);
     let exec = b"POST /api/v1/namespaces/a/pods/b/exec?command=sh HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n\r\n";
@@ -106,7 +106,7 @@ fn upgraded_connection_ends_with_what_it_was_upgraded_to() {
 }
 
 #[test]
-fn idle_connection_that_the_server_ends_after_90_s_is_no_restart() {
+fn server_close_after_90_s_idle_is_not_a_restart() {
     for (idle, keeps) in [(89, false), (90, true)] {
         let mut run = Run::new();
         let mut wire = run.connect(Protocol::Http1);
@@ -120,7 +120,7 @@ fn idle_connection_that_the_server_ends_after_90_s_is_no_restart() {
 }
 
 #[test]
-fn captures_from_before_have_no_such_wish() {
+fn older_captures_have_no_connection_close_flag() {
     let line: RequestLine = serde_json::from_str(r#"{"method":"GET"}"#).unwrap();
     assert!(!line.closes && !serde_json::to_string(&line).unwrap().contains("closes"));
     let line: RequestLine = serde_json::from_str(r#"{"method":"GET","closes":true}"#).unwrap();

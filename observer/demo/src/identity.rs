@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn token_names_its_service_account_and_is_worth_what_its_secret_is() {
+    fn token_names_its_service_account_and_carries_its_secret() {
         let token = service_account_token("5ec7e7", "old-ingress/v0.26.1");
         let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
         let claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();

@@ -12,12 +12,12 @@ pub(crate) struct Refusal {
     pub(crate) code: u16,
     /// Also the `Retry-After` field.
     pub(crate) retry_after: Option<u32>,
-    told: Box<Told>,
+    body: Box<Body>,
 }
 
 /// The contents of the body. They are boxed, because most functions return a refusal or something small.
 #[derive(Clone, Debug, PartialEq)]
-struct Told {
+struct Body {
     reason: &'static str,
     message: String,
     details: Map<String, Value>,
@@ -26,8 +26,8 @@ struct Told {
 
 impl Refusal {
     fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        let told = Told { reason, message: message.into(), details: Map::new(), continue_token: None };
-        Self { code, retry_after: None, told: Box::new(told) }
+        let body = Body { reason, message: message.into(), details: Map::new(), continue_token: None };
+        Self { code, retry_after: None, body: Box::new(body) }
     }
 
     fn about(mut self, resource: &Resource, name: &str) -> Self {
@@ -37,14 +37,14 @@ impl Refusal {
 
     fn detail(&mut self, key: &str, text: &str) -> &mut Self {
         if !text.is_empty() {
-            self.told.details.insert(key.to_owned(), text.into());
+            self.body.details.insert(key.to_owned(), text.into());
         }
         self
     }
 
     fn retry_after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
-        self.told.details.insert("retryAfterSeconds".to_owned(), seconds.into());
+        self.body.details.insert("retryAfterSeconds".to_owned(), seconds.into());
         self
     }
 
@@ -113,7 +113,7 @@ impl Refusal {
              the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the \
              first chunk was returned and now may show up in the list.";
         let mut refusal = Self::expired(message);
-        refusal.told.continue_token = Some(replacement);
+        refusal.body.continue_token = Some(replacement);
         refusal
     }
 
@@ -134,7 +134,7 @@ impl Refusal {
         refusal.detail("name", name).detail("group", group).detail("kind", kind);
         let causes: Vec<Value> =
             causes.iter().map(|(field, reason, message)| json!({"reason": reason, "message": message, "field": field})).collect();
-        refusal.told.details.insert("causes".to_owned(), causes.into());
+        refusal.body.details.insert("causes".to_owned(), causes.into());
         refusal
     }
 
@@ -148,7 +148,7 @@ impl Refusal {
 
     pub(crate) fn internal(message: impl std::fmt::Display) -> Self {
         let mut refusal = Self::new(500, "InternalError", format!("Internal error occurred: {message}"));
-        refusal.told.details.insert("causes".to_owned(), json!([{"message": message.to_string()}]));
+        refusal.body.details.insert("causes".to_owned(), json!([{"message": message.to_string()}]));
         refusal
     }
 
@@ -169,7 +169,7 @@ impl Refusal {
     pub(crate) fn too_large_resource_version(wanted: u64, current: u64, retry_after: Option<u32>) -> Self {
         let mut refusal = Self::timeout(&format!("Too large resource version: {wanted}, current: {current}"), retry_after);
         let cause = json!([{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]);
-        refusal.told.details.insert("causes".to_owned(), cause);
+        refusal.body.details.insert("causes".to_owned(), cause);
         refusal
     }
 
@@ -187,7 +187,7 @@ impl Refusal {
     /// The `Status` object.
     pub(crate) fn body(&self) -> Value {
         let mut metadata = Map::new();
-        if let Some(token) = &self.told.continue_token {
+        if let Some(token) = &self.body.continue_token {
             metadata.insert("continue".to_owned(), token.as_str().into());
         }
         let mut status = json!({
@@ -195,14 +195,14 @@ impl Refusal {
             "apiVersion": "v1",
             "metadata": metadata,
             "status": "Failure",
-            "message": self.told.message,
+            "message": self.body.message,
         });
         if let Some(fields) = status.as_object_mut() {
-            if !self.told.reason.is_empty() {
-                fields.insert("reason".to_owned(), self.told.reason.into());
+            if !self.body.reason.is_empty() {
+                fields.insert("reason".to_owned(), self.body.reason.into());
             }
-            if !self.told.details.is_empty() {
-                fields.insert("details".to_owned(), Value::Object(self.told.details.clone()));
+            if !self.body.details.is_empty() {
+                fields.insert("details".to_owned(), Value::Object(self.body.details.clone()));
             }
             fields.insert("code".to_owned(), self.code.into());
         }

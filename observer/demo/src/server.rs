@@ -16,7 +16,7 @@ use tokio_rustls::TlsAcceptor;
 use super::cluster::{Cluster, random_hex};
 use super::config::DemoConfig;
 use super::handle::DemoHandle;
-use super::serve::{Life, Port, Responder};
+use super::serve::{Port, Responder, RestartableServer};
 use super::{api, periodic};
 use observer_pki::{AuthorityError, PrivateAuthority};
 
@@ -87,7 +87,7 @@ impl DemoServer {
         let token = random_hex(16);
         let responder = Arc::new(Responder { cluster: Arc::clone(&cluster), token: token.clone() });
         let (restarts, received) = mpsc::channel(MOST_RESTARTS);
-        runtime.spawn(Life { port, responder, tls, restarts: received }.live(listener));
+        runtime.spawn(RestartableServer { port, responder, tls, restarts: received }.live(listener));
         runtime.spawn(periodic::compact(Arc::clone(&cluster)));
         runtime.spawn(periodic::notify_progress(Arc::clone(&cluster)));
         drop(entered);

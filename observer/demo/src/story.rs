@@ -13,7 +13,7 @@ use super::script::{Act, Script, Step};
 
 /// Plays until it is dropped, at `speed` times the script's pace. Clients connect by `kubeconfig`. It fails if a client cannot
 /// start. A message of the script is printed before the act that it announces.
-pub async fn tell(
+pub async fn play(
     script: &Script,
     handle: DemoHandle,
     kubeconfig: PathBuf,
@@ -21,23 +21,23 @@ pub async fn tell(
     say: impl Fn(&str) + Send + Sync,
 ) -> Result<()> {
     let clock = Clock::start(speed);
-    let mut telling = Telling { stage: Stage::new(kubeconfig, clock)?, clock, handle, say };
-    telling.steps(&script.once).await?;
+    let mut playback = Playback { stage: Stage::new(kubeconfig, clock)?, clock, handle, say };
+    playback.steps(&script.once).await?;
     while !script.round.is_empty() {
-        telling.steps(&script.round).await?;
+        playback.steps(&script.round).await?;
     }
     // No more acts follow, and the clients stay.
     std::future::pending().await
 }
 
-struct Telling<S> {
+struct Playback<S> {
     stage: Stage,
     clock: Clock,
     handle: DemoHandle,
     say: S,
 }
 
-impl<S: Fn(&str)> Telling<S> {
+impl<S: Fn(&str)> Playback<S> {
     /// An act that takes time delays those after it, so that the pauses between them stay.
     async fn steps(&mut self, steps: &[Step]) -> Result<()> {
         let mut before = Duration::ZERO;

@@ -64,14 +64,14 @@ mod tests {
     }
 
     #[test]
-    fn own_tokens_are_read_back() {
+    fn continue_tokens_survive_a_round_trip() {
         let read = decode(&encode(Some(7), "default/web-0\0")).unwrap();
         assert_eq!(read, Token { revision: Some(7), start: "default/web-0\0".to_owned() });
         assert_eq!(decode(&encode(None, "a")).unwrap().revision, None);
     }
 
     #[test]
-    fn what_the_api_server_refuses_is_refused() {
+    fn invalid_continue_tokens_are_refused() {
         let token = |json: &str| URL_SAFE_NO_PAD.encode(json);
         for text in [
             "padding==".to_owned(),

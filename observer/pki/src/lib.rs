@@ -1,4 +1,4 @@
-//! The certificate authority of one run: the proxy and the demo serve its certificates, credential plug-ins and clients are admitted
+//! The certificate authority of one run: the proxy and the demo serve its certificates, credential plugins and clients are admitted
 //! by them.
 
 mod authority;

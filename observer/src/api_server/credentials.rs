@@ -14,7 +14,7 @@ use crate::kubeconfig::{self, BearerToken, Selected};
 /// Longest token file that is read, in bytes.
 const MAX_TOKEN: u64 = 64 * 1024;
 
-/// Credentials of a kubeconfig's user that we can present without a plug-in.
+/// Credentials of a kubeconfig's user that we can present without a plugin.
 pub(super) struct Credentials {
     pub(super) certificate: Option<ClientCertificate>,
     pub(super) token: Option<String>,

@@ -154,7 +154,7 @@ fn head(file: &Path) -> Result<Option<FileHead>, ReadError> {
     let mut take = |record| match record {
         Record::Head(head) => found = Some(Ok(head)),
         Record::Refused(refused) => found = Some(Err(refused)),
-        Record::Standing(_) | Record::Observation(_) | Record::Lost(_) | Record::End(_) => {}
+        Record::Restated(_) | Record::Observation(_) | Record::Lost(_) | Record::End(_) => {}
     };
     let mut reader = Reader::default();
     reader.bytes(&bytes, &mut take);

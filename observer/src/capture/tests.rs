@@ -39,7 +39,7 @@ fn rotated_files_are_bounded_private_and_read_in_any_order() {
 }
 
 #[test]
-fn all_parts_together_say_everything() {
+fn all_parts_together_contain_every_observation() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.cap");
     let observations = observations(20_000);
@@ -50,7 +50,7 @@ fn all_parts_together_say_everything() {
 }
 
 #[test]
-fn what_was_flushed_before_a_crash_is_read() {
+fn observations_flushed_before_a_crash_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.cap");
     let observations = observations(10);
@@ -69,7 +69,7 @@ fn what_was_flushed_before_a_crash_is_read() {
 }
 
 #[test]
-fn two_captures_are_not_mixed() {
+fn files_of_different_captures_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let files = ["a.cap", "b.cap"].map(|name| folder.path().join(name));
     for (file, from) in files.iter().zip([0, 3]) {
@@ -81,7 +81,7 @@ fn two_captures_are_not_mixed() {
 }
 
 #[test]
-fn more_that_stands_than_a_file_may_hold_does_not_make_each_observation_a_file() {
+fn many_open_connections_do_not_rotate_at_every_observation() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.cap");
     let opened = observations(2_000).into_iter().zip(1..).map(|(Observation { at, subject }, number)| {
@@ -131,7 +131,7 @@ fn files_that_are_all_empty_are_refused() {
 }
 
 #[test]
-fn a_pace_spreads_observations_over_time() {
+fn replay_pace_spreads_observations_over_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.cap");
     write(&path, Bounds { max_size: 1 << 20, files: 2 }, &observations(11));

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_leader_is_the_innermost_of_the_line() {
+    fn session_leader_is_read_from_the_innermost_namespace() {
         for (status, expected) in [
             ("Name:\tx\nNSpgid:\t9\nNSsid:\t4711\t12\nThreads:\t1\n", Some(12)),
             ("NSsid:\t4711\n", Some(4711)),

@@ -106,7 +106,7 @@ async fn play(follow: &Follow, speed: u32, script: Option<Script>) -> Result<Exi
     let Some(mut followed) = ready.begin("demo", bound, ProfileSource::default()).await? else { return Ok(ExitCode::SUCCESS) };
     let mut cast = JoinSet::new();
     let (handle, kubeconfig) = (server.handle(), followed.kubeconfig().clone());
-    cast.spawn(async move { story::tell(&script, handle, kubeconfig, speed, |line| print_message(line)).await });
+    cast.spawn(async move { story::play(&script, handle, kubeconfig, speed, |line| print_message(line)).await });
     tokio::select! {
         () = followed.asked_to_end() => {}
         Some(ended) = cast.join_next() => ended.context("the demo's clients failed")??,

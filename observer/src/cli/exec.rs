@@ -87,7 +87,7 @@ impl Exec {
     fn execute(&self) -> Result<u8> {
         let runtime = session::runtime()?;
         let observed = runtime.block_on(self.observe());
-        // A name look-up that hangs would delay the end of the runtime.
+        // A name lookup that hangs would delay the end of the runtime.
         runtime.shutdown_background();
         let Observed { code, mut outcome, silence, report, budget } = observed?;
         outcome.snapshot = outcome.snapshot.without_findings(report.mute());

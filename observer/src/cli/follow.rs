@@ -54,7 +54,7 @@ pub(super) struct Followed<'f> {
 pub(super) fn to_the_end(following: impl Future<Output = Result<ExitCode>>) -> ExitCode {
     let ended = session::runtime().and_then(|runtime| {
         let ended = runtime.block_on(following);
-        // A name look-up that hangs would delay the end of the runtime.
+        // A name lookup that hangs would delay the end of the runtime.
         runtime.shutdown_background();
         ended
     });
@@ -99,7 +99,7 @@ impl<'f> Ready<'f> {
         let session = tokio::select! {
             session = bound.serve(profiles, outputs) => session?,
             () = ends.next() => {
-                say_farewell(&kubeconfig);
+                print_last_line(&kubeconfig);
                 return Ok(None);
             }
         };
@@ -130,7 +130,7 @@ impl Followed<'_> {
         let Self { follow, subcommand, session, report, mut ends, kubeconfig } = self;
         let Some(outcome) = drain(session, follow.grace, &mut ends).await? else {
             print_message("stopped at once: open connections were cut, there is no report, and a capture has no end mark");
-            say_farewell(&kubeconfig);
+            print_last_line(&kubeconfig);
             return Ok(ExitCode::from(ENDED_AT_ONCE));
         };
         let silence =
@@ -138,7 +138,7 @@ impl Followed<'_> {
         let run = Run { subcommand, command: Vec::new(), exit_code: None, silence, budget: None, notes: outcome.troubles };
         let snapshot = outcome.snapshot.without_findings(report.mute());
         recording::write(report, &run, &snapshot)?;
-        say_farewell(&kubeconfig);
+        print_last_line(&kubeconfig);
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -163,7 +163,7 @@ async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Opt
 }
 
 /// The last line. kubectl accepts a kubeconfig that has vanished, and then connects to localhost:8080.
-fn say_farewell(kubeconfig: &Path) {
+fn print_last_line(kubeconfig: &Path) {
     print_message(format!(
         "unset KUBECONFIG in shells that have it: {} is removed, and kubectl without a kubeconfig connects to localhost:8080",
         kubeconfig.display()
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_to_be_pasted_is_one_word_of_a_shell() {
+    fn pasted_path_is_quoted_as_one_shell_word() {
         for (word, expected) in
             [("/run/user/0/kubeconfig", "/run/user/0/kubeconfig"), ("/a b/c", "'/a b/c'"), ("it's", r"'it'\''s'"), ("", "''")]
         {

@@ -17,7 +17,7 @@ pub(super) type Events = EventLines<Box<dyn Write + Send>>;
 /// The format of a report or an explanation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
-    /// For people.
+    /// Human-readable text.
     #[default]
     Text,
     /// One JSON object, with a schema name in it.

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn check_goes_with_no_flag_but_the_format() {
+    fn check_conflicts_with_every_flag_but_format() {
         assert!(Line::try_parse_from(["probe", "--check"]).is_ok());
         assert!(Line::try_parse_from(["probe", "--check", "--format", "json"]).is_ok());
         let command = Line::command();

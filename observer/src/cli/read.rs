@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_is_never_overwritten_by_what_is_read_from_it() {
+    fn capture_is_never_overwritten_by_its_outputs() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let (capture, other, alias, missing) = (path("run.cap"), path("other.cap"), path("alias"), path("missing"));

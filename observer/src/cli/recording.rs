@@ -10,7 +10,7 @@ use observer_core::observer::Snapshot;
 use super::flags::{CaptureFlags, Otherwise, Report, ReportFlags};
 use super::output::Format;
 use super::same_file;
-use crate::injected_fault::{self, Place};
+use crate::injected_fault::{self, Component};
 use crate::pipeline::{EventSink, Outputs};
 use crate::printable::Printable;
 use crate::view::{Run, report_json, report_text};
@@ -69,7 +69,7 @@ pub(super) fn write(report: Report, run: &Run, snapshot: &Snapshot) -> Result<()
 }
 
 fn text(report: &Report, run: &Run, snapshot: &Snapshot) -> Result<Printable> {
-    injected_fault::inject(Place::Report, snapshot);
+    injected_fault::inject(Component::Report, snapshot);
     Ok(match report.format() {
         Format::Text => report_text(run, snapshot, report.colour()),
         Format::Json => report_json(run, snapshot)?,

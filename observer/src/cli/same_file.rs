@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_file_is_written_twice_by_whichever_name() {
+    fn two_outputs_to_one_file_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("there"), "").unwrap();

@@ -23,8 +23,8 @@ use crate::view::{Colour, verification_json, verification_text};
 
 /// Exit code if a row disagrees.
 const DISAGREES: u8 = 1;
-/// Exit code if no row disagrees, but some are undecided.
-const UNDECIDED: u8 = 2;
+/// Exit code if no row disagrees, but some are inconclusive.
+const INCONCLUSIVE: u8 = 2;
 
 /// Checks the rules against a live API server: sends a request of every shape, and compares each verdict with the server's own counters.
 ///
@@ -41,7 +41,7 @@ const UNDECIDED: u8 = 2;
 EXIT CODES:
   0    all rows agree
   1    a row disagrees
-  2    a row is undecided: noisy, or not provoked
+  2    a row is inconclusive: noisy, or not provoked
   125  nothing could be verified, or usage error")]
 pub(super) struct Verify {
     #[command(flatten)]
@@ -130,7 +130,7 @@ impl Verify {
 fn exit_code(tally: Tally) -> u8 {
     match tally {
         Tally { disagree: 1.., .. } => DISAGREES,
-        Tally { noisy: 1.., .. } | Tally { not_provoked: 1.., .. } => UNDECIDED,
+        Tally { noisy: 1.., .. } | Tally { not_provoked: 1.., .. } => INCONCLUSIVE,
         Tally { .. } => 0,
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 #[cfg(target_os = "linux")]
 use super::lookup::ClientProcesses;
 
-/// Most pending look-ups; the clients of further ones stay unknown.
+/// Most pending lookups; the clients of further ones stay unknown.
 const MAX_WAITING: usize = 1_024;
 
 /// A thread that finds the processes of clients. It ends when the last clone is dropped.
@@ -23,7 +23,7 @@ pub struct ProcessFinder {
     questions: SyncSender<Question>,
 }
 
-/// A pending look-up of a [`ProcessFinder`]. The default one has no finder behind it and is answered at once: unknown.
+/// A pending lookup of a [`ProcessFinder`]. The default one has no finder behind it and is answered at once: unknown.
 #[derive(Debug, Default)]
 pub struct Inquiry(Option<oneshot::Receiver<Option<Process>>>);
 
@@ -35,14 +35,14 @@ struct Question {
 }
 
 impl ProcessFinder {
-    /// Starts the thread with kernel look-ups; see the module documentation.
+    /// Starts the thread with kernel lookups; see the module documentation.
     #[cfg(target_os = "linux")]
     pub fn start() -> io::Result<Self> {
         let mut processes = ClientProcesses::new();
         Self::asking(move |client, listener| processes.of(client, listener))
     }
 
-    /// Starts the thread on a system without such look-ups: every process is unknown.
+    /// Starts the thread on a system without such lookups: every process is unknown.
     #[cfg(not(target_os = "linux"))]
     pub fn start() -> io::Result<Self> {
         Self::asking(|_client, _listener| None)

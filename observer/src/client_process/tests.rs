@@ -23,7 +23,7 @@ fn connected(listener: &TcpListener) -> (Child, SocketAddr, TcpStream) {
 }
 
 #[test]
-fn client_on_this_machine_is_known_by_its_process_and_another_connection_of_it_too() {
+fn processes_of_two_local_clients_are_found() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut processes = ClientProcesses::new();
     let (mut child, address, stream) = connected(&listener);
@@ -41,7 +41,7 @@ fn client_on_this_machine_is_known_by_its_process_and_another_connection_of_it_t
 }
 
 #[test]
-fn clients_that_come_back_are_known_even_after_a_look_in_vain() {
+fn reconnecting_clients_are_found_after_an_unsuccessful_lookup() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let mut processes = ClientProcesses::new();
@@ -70,7 +70,7 @@ fn clients_that_come_back_are_known_even_after_a_look_in_vain() {
 }
 
 #[test]
-fn who_is_not_there_is_unknown() {
+fn remote_client_process_is_unknown() {
     let mut processes = ClientProcesses::new();
     let nobody: SocketAddr = "192.0.2.1:4711".parse().unwrap();
     let listener: SocketAddr = "127.0.0.1:6443".parse().unwrap();
@@ -79,7 +79,7 @@ fn who_is_not_there_is_unknown() {
 }
 
 #[test]
-fn cgroups_are_those_of_the_process_and_not_of_another_that_has_its_number_now() {
+fn cgroups_of_a_reused_pid_are_not_returned() {
     let own = procfs::process::Process::myself().unwrap();
     let (pid, started) = (std::process::id(), own.stat().unwrap().starttime);
     assert_eq!(cgroups(pid, started), Some(std::fs::read_to_string("/proc/self/cgroup").unwrap()));
@@ -88,7 +88,7 @@ fn cgroups_are_those_of_the_process_and_not_of_another_that_has_its_number_now()
 }
 
 #[test]
-fn our_own_sockets_are_no_clients() {
+fn own_sockets_are_not_clients() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let mut processes = ClientProcesses::new();
@@ -96,7 +96,7 @@ fn our_own_sockets_are_no_clients() {
 }
 
 #[tokio::test]
-async fn finder_answers_beside_all_else() {
+async fn process_finder_answers_in_the_background() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let finder = ProcessFinder::start().unwrap();
     let (mut child, address, stream) = connected(&listener);
@@ -107,7 +107,7 @@ async fn finder_answers_beside_all_else() {
 }
 
 #[tokio::test]
-async fn slow_look_up_is_waited_for_by_nobody_who_does_not_want_to() {
+async fn slow_lookup_delays_only_callers_that_wait() {
     let (answers, lookup) = std::sync::mpsc::channel();
     let finder = ProcessFinder::asking(move |_, _| lookup.recv().ok()).unwrap();
     let nobody: SocketAddr = "192.0.2.1:4711".parse().unwrap();
@@ -124,13 +124,13 @@ async fn slow_look_up_is_waited_for_by_nobody_who_does_not_want_to() {
 }
 
 #[tokio::test]
-async fn inquiry_that_nobody_made_is_unknown_at_once() {
+async fn default_inquiry_is_unknown_immediately() {
     assert_eq!(Inquiry::default().answered().unwrap(), None);
     assert_eq!(Inquiry::default().answer(Duration::from_hours(1)).await, None);
 }
 
 #[tokio::test]
-async fn inquiries_of_a_finder_that_is_overrun_are_unknown() {
+async fn inquiries_of_an_overloaded_finder_are_unknown() {
     let finder = ProcessFinder::start().unwrap();
     let nobody: SocketAddr = "192.0.2.1:4711".parse().unwrap();
     let inquiries: Vec<Inquiry> = (0..100_000).map(|_| finder.ask(nobody, nobody)).collect();

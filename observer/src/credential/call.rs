@@ -1,4 +1,4 @@
-//! The plug-in's side of the private socket.
+//! The plugin's side of the private socket.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::exchange::{Answer, MAX_LINE, Plan, Question, from_line, to_line};
+use super::exchange::{MAX_LINE, Plan, Question, Reply, from_line, to_line};
 use crate::exec_plugin::exec_info;
 
 /// Longer than the tap ever takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a request to the tap failed.
 #[derive(Debug, thiserror::Error)]
@@ -32,14 +32,14 @@ pub enum CallError {
     No(String),
 }
 
-/// Asks which plug-in to run for `user`; `exec_info` is the value of `KUBERNETES_EXEC_INFO`.
+/// Asks which plugin to run for `user`; `exec_info` is the value of `KUBERNETES_EXEC_INFO`.
 pub fn ask_for_plan(socket: &Path, user: &str, exec_info: Option<&str>) -> Result<Plan, CallError> {
     let info = exec_info.and_then(|info| serde_json::from_str::<Value>(info).ok());
     let server = info.as_ref().and_then(exec_info::server).map(str::to_owned);
     match ask(socket, &Question::Plan { user: user.to_owned(), server })? {
-        Answer::Plan(plan) => Ok(plan),
-        Answer::No(why) => Err(CallError::No(why)),
-        Answer::Certificate { .. } => Err(unexpected()),
+        Reply::Plan(plan) => Ok(plan),
+        Reply::No(why) => Err(CallError::No(why)),
+        Reply::Certificate { .. } => Err(unexpected()),
     }
 }
 
@@ -47,17 +47,17 @@ pub fn ask_for_plan(socket: &Path, user: &str, exec_info: Option<&str>) -> Resul
 pub fn hand_over(socket: &Path, user: &str, certificate_pem: &str, key_pem: &str) -> Result<(String, String), CallError> {
     let (certificate_pem, key_pem) = (certificate_pem.to_owned(), key_pem.to_owned());
     match ask(socket, &Question::Certificate { user: user.to_owned(), certificate_pem, key_pem })? {
-        Answer::Certificate { certificate_pem, key_pem } => Ok((certificate_pem, key_pem)),
-        Answer::No(why) => Err(CallError::No(why)),
-        Answer::Plan(_) => Err(unexpected()),
+        Reply::Certificate { certificate_pem, key_pem } => Ok((certificate_pem, key_pem)),
+        Reply::No(why) => Err(CallError::No(why)),
+        Reply::Plan(_) => Err(unexpected()),
     }
 }
 
-fn ask(socket: &Path, question: &Question) -> Result<Answer, CallError> {
+fn ask(socket: &Path, question: &Question) -> Result<Reply, CallError> {
     let unreachable = |source| CallError::Unreachable { socket: socket.to_owned(), source };
     let mut stream = UnixStream::connect(socket).map_err(unreachable)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     stream.write_all(&to_line(question)?)?;
     let mut line = Vec::new();
     BufReader::new(stream.take(MAX_LINE)).read_until(b'\n', &mut line)?;

@@ -13,14 +13,14 @@ pub(super) const MAX_LINE: u64 = 4 * 1024 * 1024;
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Question {
-    /// Asks which plug-in to run.
+    /// Asks which plugin to run.
     Plan {
         /// The name of the kubeconfig's user.
         user: String,
         /// The API server that the client asks for, as in its copy of the kubeconfig.
         server: Option<String>,
     },
-    /// Hands over the certificate that the plug-in returned.
+    /// Hands over the certificate that the plugin returned.
     Certificate {
         /// The name of the kubeconfig's user.
         user: String,
@@ -34,7 +34,7 @@ pub(super) enum Question {
 /// The tap's answer.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Answer {
+pub(super) enum Reply {
     /// The answer to [`Question::Plan`].
     Plan(Plan),
     /// The answer to [`Question::Certificate`]: the pair that the client presents to the tap.
@@ -48,7 +48,7 @@ pub(super) enum Answer {
     No(String),
 }
 
-/// The plug-in in the user's kubeconfig. Arguments and a proxy's address may contain secrets, so `Debug` shows the command only.
+/// The plugin in the user's kubeconfig. Arguments and a proxy's address may contain secrets, so `Debug` shows the command only.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// A path, or a name to find in `PATH`.

@@ -1,22 +1,22 @@
-//! The tap's side of exec plug-ins: which user may use which certificate.
+//! The tap's side of exec plugins: which user may use which certificate.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use super::exchange::{Answer, Plan, Question};
+use super::exchange::{Plan, Question, Reply};
 use crate::api_server::ClientCertificate;
 use crate::tap::proxy::ProxyHandle;
 use observer_pki::{ClientIdentity, PrivateAuthority};
 
-/// The users of one run that have exec plug-ins.
+/// The users of one run that have exec plugins.
 #[derive(Debug, Default)]
 pub struct Keeper {
     users: BTreeMap<String, PluginUser>,
 }
 
-/// A user with an exec plug-in. Arguments may contain secrets, so `Debug` shows the command only.
+/// A user with an exec plugin. Arguments may contain secrets, so `Debug` shows the command only.
 pub struct PluginUser {
     command: String,
     arguments: Vec<String>,
@@ -41,7 +41,7 @@ struct Handed {
 }
 
 impl PluginUser {
-    /// A user whose plug-in is `command` with `arguments`, without listeners yet.
+    /// A user whose plugin is `command` with `arguments`, without listeners yet.
     pub fn new(command: String, arguments: Vec<String>, issuer: Arc<PrivateAuthority>) -> Self {
         Self { command, arguments, issuer, listeners: Vec::new(), last: Mutex::new(None) }
     }
@@ -60,7 +60,7 @@ impl PluginUser {
     /// Presents the certificate upstream from now on. A client that gets another certificate than before reconnects (client-go
     /// `plugin/pkg/client/auth/exec/exec.go`, v0.34), and must do so here. So each certificate gets a private one of its own, and
     /// the same certificate gets the same one.
-    fn exchange(&self, certificate_pem: String, key_pem: String) -> Result<Answer, String> {
+    fn exchange(&self, certificate_pem: String, key_pem: String) -> Result<Reply, String> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handed) = last.as_ref().filter(|handed| handed.certificate_pem == certificate_pem && handed.key_pem == key_pem)
         {
@@ -77,9 +77,9 @@ impl PluginUser {
 }
 
 impl Handed {
-    fn answer(&self) -> Answer {
+    fn answer(&self) -> Reply {
         let ClientIdentity { certificate_pem, key_pem } = &self.identity;
-        Answer::Certificate { certificate_pem: certificate_pem.clone(), key_pem: key_pem.clone() }
+        Reply::Certificate { certificate_pem: certificate_pem.clone(), key_pem: key_pem.clone() }
     }
 }
 
@@ -89,20 +89,20 @@ impl Keeper {
         self.users.entry(name).or_insert_with(new)
     }
 
-    /// Whether no user has a plug-in.
+    /// Whether no user has a plugin.
     pub fn is_empty(&self) -> bool {
         self.users.is_empty()
     }
 
-    pub(super) fn answer(&self, question: Question) -> Answer {
+    pub(super) fn answer(&self, question: Question) -> Reply {
         let (Question::Plan { user, .. } | Question::Certificate { user, .. }) = &question;
         let Some(known) = self.users.get(user) else {
-            return Answer::No(format!("the kubeconfig of this run has no user `{user}` with an exec plug-in"));
+            return Reply::No(format!("the kubeconfig of this run has no user `{user}` with an exec plugin"));
         };
         match question {
-            Question::Plan { server, .. } => Answer::Plan(known.plan(server.as_deref())),
+            Question::Plan { server, .. } => Reply::Plan(known.plan(server.as_deref())),
             Question::Certificate { certificate_pem, key_pem, .. } => {
-                known.exchange(certificate_pem, key_pem).unwrap_or_else(Answer::No)
+                known.exchange(certificate_pem, key_pem).unwrap_or_else(Reply::No)
             }
         }
     }

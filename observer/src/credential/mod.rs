@@ -1,7 +1,7 @@
-//! Exec plug-ins of a kubeconfig's users, called through watchtap.
+//! Exec plugins of a kubeconfig's users, called through watchtap.
 //!
-//! Only running a plug-in shows whether it returns a token or a certificate. A token passes through the tap. A certificate does
-//! not, since the client's TLS ends at the tap. So the client's copy of the kubeconfig names `watchtap credential` as the plug-in,
+//! Only running a plugin shows whether it returns a token or a certificate. A token passes through the tap. A certificate does
+//! not, since the client's TLS ends at the tap. So the client's copy of the kubeconfig names `watchtap credential` as the plugin,
 //! which runs the original one and passes its output on. If the output contains a certificate, the tap gets it over a private
 //! socket. The client gets a private certificate instead, and the tap admits only clients that present it.
 

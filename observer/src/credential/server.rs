@@ -18,7 +18,7 @@ use super::keeper::Keeper;
 /// Callers served at a time; others wait in the kernel's queue.
 const MAX_CALLERS: usize = 16;
 /// Time limit for a caller to send its line, and to take the answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause after a failed accept, which happens when descriptors run out.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -46,7 +46,7 @@ impl CredentialServer {
             }
             match self.listener.accept().await {
                 Ok((stream, _)) => {
-                    callers.spawn(timeout(PATIENCE, answer(stream, Arc::clone(&self.keeper))));
+                    callers.spawn(timeout(TIMEOUT, answer(stream, Arc::clone(&self.keeper))));
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a caller for a credential could not be accepted");

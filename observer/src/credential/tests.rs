@@ -13,7 +13,7 @@ use crate::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig};
 use observer_pki::{ClientIdentity, PrivateAuthority};
 
 #[test]
-fn what_has_no_certificate_with_a_key_is_none_of_ours() {
+fn output_without_certificate_and_key_is_left_alone() {
     for output in [
         "",
         "rubbish",
@@ -31,7 +31,7 @@ fn what_has_no_certificate_with_a_key_is_none_of_ours() {
 }
 
 #[test]
-fn nothing_but_certificate_and_key_is_replaced() {
+fn only_certificate_and_key_are_replaced() {
     let original = json!({
         "apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "x": [1],
         "status": {"token": "t", "clientCertificateData": "c", "expirationTimestamp": "2030-01-01T00:00:00Z", "clientKeyData": "k"},
@@ -50,7 +50,7 @@ fn nothing_but_certificate_and_key_is_replaced() {
 }
 
 #[test]
-fn a_plug_in_is_told_of_the_original_cluster_if_the_client_tells_of_any() {
+fn exec_plugin_gets_original_cluster_if_any_was_passed() {
     let original = cluster();
     let told = json!({"kind": "ExecCredential", "spec": {"interactive": true, "cluster": {
         "server": "https://127.0.0.1:1", "certificate-authority-data": "b3Vycw==", "config": {"audience": "x"},
@@ -66,7 +66,7 @@ fn a_plug_in_is_told_of_the_original_cluster_if_the_client_tells_of_any() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_plan_is_that_of_the_user_and_knows_the_cluster_by_its_server() {
+async fn plan_is_chosen_by_user_and_server() {
     let run = Run::start();
     let plan = Plan { command: "aws".to_owned(), arguments: vec!["eks".to_owned()], cluster: None };
     assert_eq!(run.plan("me", None).unwrap(), plan);
@@ -77,7 +77,7 @@ async fn the_plan_is_that_of_the_user_and_knows_the_cluster_by_its_server() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_certificate_has_the_same_private_one_and_another_has_another() {
+async fn each_certificate_maps_to_one_private_certificate() {
     let run = Run::start();
     let [one, other] = [identity(), identity()];
     let first = run.hand_over(&one).unwrap();
@@ -88,7 +88,7 @@ async fn the_same_certificate_has_the_same_private_one_and_another_has_another()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_certificate_is_refused_without_being_shown() {
+async fn invalid_certificate_is_refused_without_being_shown() {
     let run = Run::start();
     let [one, other] = [identity(), identity()];
     for (certificate_pem, key_pem) in
@@ -103,7 +103,7 @@ async fn what_is_no_certificate_is_refused_without_being_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_socket_is_for_its_owner_and_bad_callers_hurt_nobody() {
+async fn socket_is_private_and_survives_malformed_calls() {
     let run = Run::start();
     assert_eq!(std::fs::metadata(run.socket()).unwrap().permissions().mode() & 0o777, 0o600);
     let large = vec![0xff; 100_000];
@@ -116,7 +116,7 @@ async fn the_socket_is_for_its_owner_and_bad_callers_hurt_nobody() {
 }
 
 #[test]
-fn a_run_that_is_over_is_said_to_be() {
+fn ended_run_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let gone = ask_for_plan(&folder.path().join("gone"), "me", None).unwrap_err().to_string();
     assert!(gone.contains("is over") && gone.contains("gone"), "{gone}");

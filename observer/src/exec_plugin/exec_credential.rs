@@ -1,10 +1,10 @@
-//! The output of an exec plug-in.
+//! The output of an exec plugin.
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// The output of a plug-in that returns a client certificate. `Debug` shows nothing of it.
+/// The output of a plugin that returns a client certificate. `Debug` shows nothing of it.
 #[derive(Clone, PartialEq)]
 pub(crate) struct ExecCredential {
     document: Map<String, Value>,
@@ -16,7 +16,7 @@ const STATUS: &str = "status";
 const CERTIFICATE: &str = "clientCertificateData";
 const KEY: &str = "clientKeyData";
 
-/// Parses a plug-in's output: JSON, or YAML, which client-go also reads.
+/// Parses a plugin's output: JSON, or YAML, which client-go also reads.
 pub(super) fn document(output: &[u8]) -> Option<Map<String, Value>> {
     match serde_json::from_slice(output) {
         Ok(Value::Object(document)) => Some(document),

@@ -1,4 +1,4 @@
-//! The client's information for a plug-in: `KUBERNETES_EXEC_INFO`.
+//! The client's information for a plugin: `KUBERNETES_EXEC_INFO`.
 
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
-//! Exec plug-ins of a kubeconfig's users, run on our own behalf, and the documents that they exchange with a client.
+//! Exec plugins of a kubeconfig's users, run on our own behalf, and the documents that they exchange with a client.
 //!
-//! The document between plug-in and client is `ExecCredential` (kubernetes/client-go `pkg/apis/clientauthentication/v1`, v0.34).
+//! The document between plugin and client is `ExecCredential` (kubernetes/client-go `pkg/apis/clientauthentication/v1`, v0.34).
 
 mod exec_credential;
 pub(crate) mod exec_info;

@@ -1,4 +1,4 @@
-//! Running a plug-in for our own requests.
+//! Running a plugin for our own requests.
 
 use std::fmt;
 use std::path::Path;
@@ -14,13 +14,13 @@ use super::exec_credential;
 use super::exec_info::EXEC_INFO;
 use crate::kubeconfig::ExecPlugin;
 
-/// Time limit of a plug-in: some open a browser.
+/// Time limit of a plugin: some open a browser.
 const ENDS_WITHIN: Duration = Duration::from_mins(1);
 
 /// Longest output that is read, in bytes.
 const MAX_OUTPUT: u64 = 1024 * 1024;
 
-/// The credential that a plug-in returned. `Debug` shows nothing of it.
+/// The credential that a plugin returned. `Debug` shows nothing of it.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct PluginCredential {
     /// A bearer token.
@@ -29,11 +29,11 @@ pub(crate) struct PluginCredential {
     pub certificate: Option<(String, String)>,
 }
 
-/// Why a plug-in returned no credential.
+/// Why a plugin returned no credential.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PluginError {
     /// It could not be run.
-    #[error("cannot run the exec plug-in `{command}`: {error}")]
+    #[error("cannot run the exec plugin `{command}`: {error}")]
     Spawn {
         /// As in the kubeconfig.
         command: String,
@@ -41,7 +41,7 @@ pub(crate) enum PluginError {
         error: std::io::Error,
     },
     /// It failed. Its stderr was shown.
-    #[error("the exec plug-in `{command}` ended with {status}")]
+    #[error("the exec plugin `{command}` ended with {status}")]
     Failed {
         /// As in the kubeconfig.
         command: String,
@@ -49,13 +49,13 @@ pub(crate) enum PluginError {
         status: ExitStatus,
     },
     /// It ran longer than a minute.
-    #[error("the exec plug-in `{command}` did not end within a minute")]
+    #[error("the exec plugin `{command}` did not end within a minute")]
     TimedOut {
         /// As in the kubeconfig.
         command: String,
     },
     /// Its output is no credential.
-    #[error("the exec plug-in `{command}` did not write an ExecCredential with a token or a certificate")]
+    #[error("the exec plugin `{command}` did not write an ExecCredential with a token or a certificate")]
     NoCredential {
         /// As in the kubeconfig.
         command: String,

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use super::{AddressError, Credentials, ForwardProxy, ProxyEnvironment, Scheme};
 
 #[test]
-fn addresses_are_read_with_the_usual_ports() {
+fn proxy_addresses_get_default_ports() {
     for (address, scheme, host, port) in [
         ("http://proxy", Scheme::Http, "proxy", 80),
         ("HTTPS://proxy.example", Scheme::Https, "proxy.example", 443),
@@ -31,7 +31,7 @@ fn credentials_are_decoded_and_never_shown() {
 }
 
 #[test]
-fn addresses_that_are_none_are_refused() {
+fn invalid_proxy_addresses_are_refused() {
     for (address, expected) in [
         ("proxy:3128", AddressError::NoScheme),
         ("ftp://proxy", AddressError::UnknownScheme),
@@ -56,7 +56,7 @@ fn loopback_is_never_proxied() {
 }
 
 #[test]
-fn domains_cover_themselves_and_what_is_below_them() {
+fn no_proxy_domains_cover_their_subdomains() {
     check(
         "example.com",
         &["example.com:443", "API.Example.com:443", "a.b.example.com:1"],
@@ -81,7 +81,7 @@ fn addresses_and_networks_cover_addresses_only() {
 }
 
 #[test]
-fn an_asterisk_covers_all_and_nonsense_nothing() {
+fn asterisk_covers_every_host_and_invalid_entries_none() {
     check("nowhere,*,nonsense", &["10.0.0.1:443", "example.com:443"], &[]);
     check(",, :80, *", &["example.com:443"], &[]);
     check(",,:80,[]:1,a:b:c", &[], &["example.com:443", "10.0.0.1:443"]);
@@ -89,7 +89,7 @@ fn an_asterisk_covers_all_and_nonsense_nothing() {
 }
 
 #[test]
-fn capital_letters_win_and_empty_is_unset() {
+fn uppercase_variables_win_and_empty_ones_are_unset() {
     let proxy =
         |variables: &[(&str, &str)]| environment(variables).forward_proxy("a.example", 443).unwrap().map(|proxy| proxy.to_string());
     assert_eq!(proxy(&[]), None);

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_bounded_by_itself_and_by_the_whole() {
+    fn sub_account_is_bounded_by_itself_and_its_parent() {
         let whole = Account::of(10);
         let (one, other) = (Account::part_of(&whole, 8), Account::part_of(&whole, 8));
 

@@ -82,7 +82,7 @@ pub enum TapEvent {
         manner: EndManner,
     },
     /// The tap sees no more of the connection, although it may continue. [`Self::Closed`] follows.
-    OutOfSight {
+    NotObserved {
         /// When the tap lost sight of it.
         at: Timestamp,
     },

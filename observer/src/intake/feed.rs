@@ -34,10 +34,10 @@ pub(super) struct Opened {
 #[derive(Debug)]
 struct Way {
     direction: Direction,
-    /// Follows HTTP/2 frames until the tap itself misses bytes. It continues in a dark direction, since GOAWAY matters there too.
+    /// Follows HTTP/2 frames until the tap itself misses bytes. It continues after decoding has stopped, since GOAWAY matters there too.
     walker: Option<FrameWalker>,
     /// An HTTP/2 frame header or control frame is missing, so nothing after it can be decoded.
-    dark: bool,
+    stopped: bool,
     /// Bytes so far, including those that were not queued.
     forwarded: u64,
 }
@@ -48,7 +48,7 @@ impl ConnectionFeed {
         let Opened { at, info, process_follows } = opened;
         let framed = info.protocol == Some(Protocol::Http2) && info.start == Start::Beginning;
         let way =
-            |direction, walker: fn() -> FrameWalker| Way { direction, walker: framed.then(walker), dark: false, forwarded: 0 };
+            |direction, walker: fn() -> FrameWalker| Way { direction, walker: framed.then(walker), stopped: false, forwarded: 0 };
         let request = way(Direction::Request, FrameWalker::of_requests);
         let response = way(Direction::Response, FrameWalker::of_responses);
         outbox.event(at, TapEvent::Opened { at, info, process_follows }, None).then_some(Self {
@@ -112,7 +112,7 @@ impl ConnectionFeed {
 
     /// Records that the tap sees no more of the connection, which may continue.
     pub fn lost_sight(mut self, at: Timestamp) {
-        self.outbox.event(at, TapEvent::OutOfSight { at }, None);
+        self.outbox.event(at, TapEvent::NotObserved { at }, None);
         self.close(at);
     }
 
@@ -138,7 +138,7 @@ impl Drop for ConnectionFeed {
 impl Way {
     fn offer(&mut self, outbox: &mut Outbox, at: Timestamp, bytes: &[u8]) {
         self.forwarded += bytes.len() as u64;
-        let room = if self.dark { None } else { outbox.room(bytes) };
+        let room = if self.stopped { None } else { outbox.room(bytes) };
         match (room, &mut self.walker) {
             (Some(charge), walker) => {
                 if let Some(walker) = walker {
@@ -148,9 +148,9 @@ impl Way {
             }
             (None, Some(walker)) => {
                 outbox.count_lossy_read();
-                let mut shedding = Shedding { outbox, at, direction: self.direction, control: Vec::new(), dark: self.dark };
+                let mut shedding = Shedding { outbox, at, direction: self.direction, control: Vec::new(), stopped: self.stopped };
                 walker.walk(bytes, |span| shedding.span(span));
-                self.dark = shedding.finish();
+                self.stopped = shedding.finish();
             }
             (None, None) => {
                 outbox.count_lossy_read();
@@ -178,7 +178,7 @@ struct Shedding<'a> {
     direction: Direction,
     /// Control bytes after the last payload.
     control: Vec<u8>,
-    dark: bool,
+    stopped: bool,
 }
 
 impl Shedding<'_> {
@@ -187,34 +187,34 @@ impl Shedding<'_> {
             Span::Control(bytes) => self.control.extend_from_slice(bytes.0),
             Span::Data { stream, bytes } => {
                 self.flush_control();
-                let stream = Some(stream).filter(|_| !self.dark);
+                let stream = Some(stream).filter(|_| !self.stopped);
                 self.outbox.gap(self.at, self.direction, Gap { stream, length: bytes.len() as u64 });
             }
         }
     }
 
-    /// Sends the rest; returns whether the direction is dark from here on.
+    /// Sends the rest; returns whether decoding of the direction stops here.
     fn finish(mut self) -> bool {
         self.flush_control();
-        self.dark
+        self.stopped
     }
 
     fn flush_control(&mut self) {
         if self.control.is_empty() {
             return;
         }
-        let room = if self.dark { None } else { self.outbox.reserved_room(&self.control) };
+        let room = if self.stopped { None } else { self.outbox.reserved_room(&self.control) };
         match room {
             Some(charge) => self.outbox.bytes(self.at, self.direction, &self.control, charge),
-            None => self.go_dark(),
+            None => self.stop_decoding(),
         }
         self.control.clear();
     }
 
-    fn go_dark(&mut self) {
-        if !self.dark {
-            self.dark = true;
-            self.outbox.count_dark_direction();
+    fn stop_decoding(&mut self) {
+        if !self.stopped {
+            self.stopped = true;
+            self.outbox.count_stopped_direction();
         }
         self.outbox.gap(self.at, self.direction, unknown(&self.control));
     }

@@ -42,7 +42,7 @@ impl Intake {
         Self { processes: Some(processes), ..self }
     }
 
-    /// Starts the look-up of the process that is connected from `client` to `listener`. If it starts when the client is accepted,
+    /// Starts the lookup of the process that is connected from `client` to `listener`. If it starts when the client is accepted,
     /// it has usually finished by the end of the handshakes.
     pub fn ask_for_process(&self, client: SocketAddr, listener: SocketAddr) -> Inquiry {
         self.processes.as_ref().map(|processes| processes.ask(client, listener)).unwrap_or_default()

@@ -10,7 +10,7 @@ pub struct IntakeLosses {
     /// Reads that were dropped, in part or completely.
     pub reads: u64,
     /// Directions of HTTP/2 connections that cannot be decoded any more, because a frame header or control frame was dropped.
-    pub dark_directions: u64,
+    pub stopped_directions: u64,
     /// Connections that were not observed.
     pub connections: u64,
     /// [`super::Notice`]s.
@@ -21,7 +21,7 @@ pub struct IntakeLosses {
 pub(super) struct LossCounters {
     pub(super) bytes: AtomicU64,
     pub(super) reads: AtomicU64,
-    pub(super) dark_directions: AtomicU64,
+    pub(super) stopped_directions: AtomicU64,
     pub(super) connections: AtomicU64,
     pub(super) notices: AtomicU64,
 }
@@ -32,7 +32,7 @@ impl LossCounters {
         IntakeLosses {
             bytes: read(&self.bytes),
             reads: read(&self.reads),
-            dark_directions: read(&self.dark_directions),
+            stopped_directions: read(&self.stopped_directions),
             connections: read(&self.connections),
             notices: read(&self.notices),
         }

@@ -87,9 +87,9 @@ impl Outbox {
         self.shared.losses.reads.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a direction that is dark from here on.
-    pub(super) fn count_dark_direction(&self) {
-        self.shared.losses.dark_directions.fetch_add(1, Ordering::Relaxed);
+    /// Counts a direction whose decoding stops here.
+    pub(super) fn count_stopped_direction(&self) {
+        self.shared.losses.stopped_directions.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Sends an event whose room is already paid for; false if the receiver is gone.

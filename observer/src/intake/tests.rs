@@ -36,7 +36,7 @@ fn both_directions_arrive_in_the_order_they_were_offered() {
 }
 
 #[test]
-fn http1_bytes_without_room_become_one_gap_in_their_place() {
+fn http1_bytes_without_room_become_one_gap_in_order() {
     let (intake, mut receiver) = Intake::new(limits(3_000, 10_000));
     let mut feed = open(&intake, Some(Protocol::Http1));
 
@@ -58,7 +58,7 @@ fn http1_bytes_without_room_become_one_gap_in_their_place() {
 }
 
 #[test]
-fn bytes_that_the_tap_missed_are_a_gap_in_their_place() {
+fn bytes_missed_by_the_tap_become_a_gap() {
     let (intake, mut receiver) = Intake::new(limits(3_000, 10_000));
     let mut feed = open(&intake, Some(Protocol::Http2));
     let data = frame(DATA, 1, &[0; 4_000]);
@@ -77,7 +77,7 @@ fn bytes_that_the_tap_missed_are_a_gap_in_their_place() {
 }
 
 #[test]
-fn notices_without_room_are_counted_but_for_what_is_waited_for() {
+fn notices_without_room_are_counted_except_awaited_ones() {
     let (intake, mut receiver) = Intake::new(IntakeLimits { total_reserve: 0, ..IntakeLimits::default() });
     intake.notice(Notice::ResetInsteadOfRefused { at: at(1), clients: 1 });
     intake.notice(Notice::Profile { at: at(2), upstream: UpstreamId::default(), profile: Box::default() });
@@ -87,7 +87,7 @@ fn notices_without_room_are_counted_but_for_what_is_waited_for() {
 }
 
 #[test]
-fn what_was_drained_makes_room_again() {
+fn draining_frees_room() {
     let (intake, mut receiver) = Intake::new(limits(3_000, 10_000));
     let mut feed = open(&intake, Some(Protocol::Http1));
     for round in 1..=3 {
@@ -98,7 +98,7 @@ fn what_was_drained_makes_room_again() {
 }
 
 #[test]
-fn http2_loses_data_payload_and_keeps_frame_headers_and_control_frames() {
+fn http2_without_room_loses_only_data_payload() {
     let (intake, mut receiver) = Intake::new(limits(0, 10_000));
     let mut feed = open(&intake, Some(Protocol::Http2));
     let mut response = frame(SETTINGS, 0, &[]);
@@ -124,7 +124,7 @@ fn http2_loses_data_payload_and_keeps_frame_headers_and_control_frames() {
 }
 
 #[test]
-fn http2_goes_dark_when_the_reserve_is_used_up_and_says_so_once() {
+fn exhausted_reserve_makes_the_http2_direction_one_gap() {
     let (intake, mut receiver) = Intake::new(limits(0, 300));
     let mut feed = open(&intake, Some(Protocol::Http2));
     feed.bytes(at(1), RESPONSE, &frame(SETTINGS, 0, &[]));
@@ -134,11 +134,11 @@ fn http2_goes_dark_when_the_reserve_is_used_up_and_says_so_once() {
     feed.closed(at(4));
 
     assert_eq!(drain(&mut receiver), ["2 response gap stream=None length=128", "4 closed after 0 and 137 bytes"]);
-    assert_eq!(intake.losses(), IntakeLosses { bytes: 128, reads: 3, dark_directions: 1, ..IntakeLosses::default() });
+    assert_eq!(intake.losses(), IntakeLosses { bytes: 128, reads: 3, stopped_directions: 1, ..IntakeLosses::default() });
 }
 
 #[test]
-fn goaway_is_seen_in_a_dark_direction() {
+fn goaway_is_seen_in_an_unobserved_direction() {
     let (intake, _receiver) = Intake::new(limits(0, 0));
     let mut feed = open(&intake, Some(Protocol::Http2));
     feed.bytes(at(1), RESPONSE, &frame(SETTINGS, 0, &[]));
@@ -168,7 +168,7 @@ fn a_feed_that_is_dropped_closes_its_connection() {
 }
 
 #[test]
-fn nothing_is_kept_for_an_observer_that_is_gone() {
+fn nothing_is_buffered_after_the_receiver_is_dropped() {
     let (intake, receiver) = Intake::new(IntakeLimits::default());
     let mut feed = open(&intake, None);
     drop(receiver);
@@ -181,7 +181,7 @@ fn nothing_is_kept_for_an_observer_that_is_gone() {
 }
 
 #[test]
-fn the_receiver_learns_that_all_is_over() {
+fn receiver_closes_after_the_last_feed() {
     let (intake, mut receiver) = Intake::new(IntakeLimits::default());
     let feed = open(&intake, None);
     drop(intake);
@@ -191,7 +191,7 @@ fn the_receiver_learns_that_all_is_over() {
 }
 
 #[test]
-fn process_that_is_found_late_is_told_even_behind_the_end() {
+fn process_found_late_is_delivered_even_after_close() {
     let (intake, mut receiver) = Intake::new(IntakeLimits::default());
     let (mut feed, pending) = intake.register_before_process(at(0), info(None)).unwrap();
     feed.bytes(at(1), REQUEST, b"x");
@@ -202,7 +202,7 @@ fn process_that_is_found_late_is_told_even_behind_the_end() {
 }
 
 #[test]
-fn process_that_nobody_found_is_told_to_be_unknown() {
+fn process_that_was_not_found_is_delivered_as_unknown() {
     let (intake, mut receiver) = Intake::new(IntakeLimits::default());
     let (feed, pending) = intake.register_before_process(at(0), info(None)).unwrap();
     drop(pending);
@@ -288,7 +288,7 @@ fn line(delivery: Delivery) -> String {
         Delivery::Connection(_, TapEvent::Ended { at, direction, manner }) => {
             format!("{} {} ended {manner:?}", at.as_nanos(), word(direction))
         }
-        Delivery::Connection(_, TapEvent::OutOfSight { at }) => format!("{} out of sight", at.as_nanos()),
+        Delivery::Connection(_, TapEvent::NotObserved { at }) => format!("{} out of sight", at.as_nanos()),
         Delivery::Connection(_, TapEvent::Closed { at, forwarded }) => {
             format!("{} closed after {} and {} bytes", at.as_nanos(), forwarded.request, forwarded.response)
         }

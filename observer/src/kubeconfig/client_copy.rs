@@ -23,7 +23,7 @@ pub struct ClientEndpoint<'a> {
     pub ca_pem: &'a str,
     /// The certificate that the tap admits; `None` unless the kubeconfig's user has a client certificate of its own.
     pub client_certificate: Option<ClientCertificatePair<'a>>,
-    /// The program that replaces the user's exec plug-in; `None` unless there is one.
+    /// The program that replaces the user's exec plugin; `None` unless there is one.
     pub exec_plugin: Option<PluginInPlace<'a>>,
 }
 
@@ -37,7 +37,7 @@ pub enum Via {
     ProxyUrl,
 }
 
-/// The program that replaces a user's exec plug-in.
+/// The program that replaces a user's exec plugin.
 #[derive(Clone, Copy, Debug)]
 pub struct PluginInPlace<'a> {
     /// Its absolute path.
@@ -84,7 +84,7 @@ impl std::fmt::Debug for ClientCertificatePair<'_> {
 impl Kubeconfig {
     /// The kubeconfig in which the contexts of each of `ways` lead to its listener, complete and with absolute paths.
     ///
-    /// The copy changes a cluster's address and CA, and a user's certificate and plug-in. Fields for the connection that the tap
+    /// The copy changes a cluster's address and CA, and a user's certificate and plugin. Fields for the connection that the tap
     /// now makes are removed: `insecure-skip-tls-verify`, and with [`Via::Server`] `tls-server-name` and `proxy-url`. Everything
     /// else stays.
     ///
@@ -136,7 +136,7 @@ impl Kubeconfig {
         }
     }
 
-    /// Replaces the users' certificates by those that the tap admits, and their plug-ins by the one that asks the tap. Contexts
+    /// Replaces the users' certificates by those that the tap admits, and their plugins by the one that asks the tap. Contexts
     /// without a way keep the originals.
     fn exchange_credentials(&mut self, ways: &[Way<'_>], needed_by_others: &BTreeSet<String>, led: &BTreeSet<&str>) {
         let mut done = BTreeSet::new();
@@ -191,9 +191,9 @@ impl Kubeconfig {
         self.entries_mut(Section::Users).retain(|user| {
             let has_provider = user.body().is_some_and(|body| body.get("auth-provider").is_some_and(Value::is_object));
             // The exchanged certificate would be lost: if two files have an entry, only the first one counts.
-            let stays = !has_provider || user.text("client-certificate-data").is_some() || !user.place.file.is_file();
+            let stays = !has_provider || user.text("client-certificate-data").is_some() || !user.location.file.is_file();
             if !stays {
-                theirs.insert(user.place.file.clone());
+                theirs.insert(user.location.file.clone());
             }
             stays
         });
@@ -202,7 +202,7 @@ impl Kubeconfig {
 }
 
 impl PluginInPlace<'_> {
-    /// The entry's other fields (environment, whether the plug-in may ask questions) also apply to its replacement.
+    /// The entry's other fields (environment, whether the plugin may ask questions) also apply to its replacement.
     fn stand_in(&self, user: &mut Map<String, Value>, name: &str) {
         let Some(exec) = user.get_mut("exec").and_then(Value::as_object_mut) else { return };
         exec.insert("command".to_owned(), Value::from(self.command));

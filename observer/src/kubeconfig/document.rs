@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use serde_saphyr::DuplicateKeyPolicy;
 use serde_saphyr::options::NonFiniteFloatPolicy;
 
-use super::error::{Error, Place};
+use super::error::{Error, Location};
 use super::section::type_name;
 
 /// Longest kubeconfig file that is read, in bytes. A context with its certificates takes about 6 KiB.
@@ -119,7 +119,7 @@ fn expect_word(file: &Path, document: &Map<String, Value>, key: &str, word: &str
         }
         Some(other) => {
             let what = format!("expected {word:?} but found {}", type_name(other));
-            Err(Error::WrongType { place: Place::new(file, key), what })
+            Err(Error::WrongType { location: Location::new(file, key), what })
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The errors of a kubeconfig. Each names the place and, if there is one, the remedy.
+//! The errors of a kubeconfig. Each names the location and, if there is one, the remedy.
 //!
 //! No message quotes a value of a user entry or a line of a file: it could be a token.
 
@@ -10,16 +10,16 @@ use thiserror::Error;
 
 use crate::forward_proxy::AddressError;
 
-/// A place in a kubeconfig file, shown as `FILE: users[2].user.client-key`, or a flag that stands for a file.
+/// A location in a kubeconfig file, shown as `FILE: users[2].user.client-key`, or a flag that stands for a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The path of the file, or the flag.
     pub file: PathBuf,
     /// The field in it; indices count from zero within this file.
     pub field: String,
 }
 
-impl Place {
+impl Location {
     pub(super) fn new(file: &Path, field: impl Into<String>) -> Self {
         Self { file: file.to_owned(), field: field.into() }
     }
@@ -32,7 +32,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.field.is_empty() {
             return write!(formatter, "{}", self.file.display());
@@ -45,14 +45,14 @@ impl fmt::Display for Place {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Neither `KUBECONFIG` nor a home directory names a place to look.
+    /// Neither `KUBECONFIG` nor a home directory names a location to look.
     #[error("no kubeconfig: neither KUBECONFIG nor HOME is set; set KUBECONFIG to the path of a kubeconfig")]
     NowhereToLook,
     /// None of the files exists.
-    #[error("no kubeconfig: there is no {}; set KUBECONFIG to the path of one that exists", list(looked_at, " and no "))]
+    #[error("no kubeconfig: there is no {}; set KUBECONFIG to the path of one that exists", list(tried, " and no "))]
     NoFile {
         /// All paths tried.
-        looked_at: Vec<PathBuf>,
+        tried: Vec<PathBuf>,
     },
     /// A kubeconfig exists but cannot be read: a folder, no permission.
     #[error("cannot read the kubeconfig {}: {source}; set KUBECONFIG to the path of a file that you may read", file.display())]
@@ -96,10 +96,10 @@ pub enum Error {
         what: String,
     },
     /// A field holds a value of another type.
-    #[error("{place}: {what}")]
+    #[error("{location}: {what}")]
     WrongType {
         /// The field.
-        place: Place,
+        location: Location,
         /// The type found, and the type expected.
         what: String,
     },
@@ -123,91 +123,91 @@ pub enum Error {
     },
     /// The current context has no entry.
     #[error(
-        "{place}: there is no context {name:?}; choose one with `kubectl config use-context NAME` (there {})",
+        "{location}: there is no context {name:?}; choose one with `kubectl config use-context NAME` (there {})",
         choices(contexts)
     )]
     UnknownContext {
         /// The field that names it.
-        place: Place,
+        location: Location,
         /// The name of the missing context.
         name: String,
         /// The names of the existing contexts.
         contexts: Vec<String>,
     },
     /// A context names a cluster or user that has no entry.
-    #[error("{place}: there is no {kind} {name:?} in the kubeconfig; add it, or name another")]
+    #[error("{location}: there is no {kind} {name:?} in the kubeconfig; add it, or name another")]
     UnknownEntry {
         /// The field that names it.
-        place: Place,
+        location: Location,
         /// `cluster` or `user`.
         kind: &'static str,
         /// The name of the missing entry.
         name: String,
     },
     /// A required field is missing or empty.
-    #[error("{place}: missing; {remedy}")]
+    #[error("{location}: missing; {remedy}")]
     Missing {
         /// The field.
-        place: Place,
+        location: Location,
         /// The value to write there, for the message.
         remedy: &'static str,
     },
     /// The address of the API server is invalid.
-    #[error("{place}: {what}; write it as https://HOST:PORT")]
+    #[error("{location}: {what}; write it as https://HOST:PORT")]
     Server {
         /// The field.
-        place: Place,
+        location: Location,
         /// The reason.
         what: String,
     },
     /// The API server does not use TLS.
     #[error(
-        "{place}: cluster {cluster:?} uses plain http, and watchtap forwards TLS connections only; use the API server's https \
+        "{location}: cluster {cluster:?} uses plain http, and watchtap forwards TLS connections only; use the API server's https \
          address"
     )]
     PlainHttp {
         /// The field.
-        place: Place,
+        location: Location,
         /// The name of the cluster.
         cluster: String,
     },
     /// The address of the proxy in front of the API server is invalid.
-    #[error("{place}: {source}")]
+    #[error("{location}: {source}")]
     ProxyUrl {
         /// The field.
-        place: Place,
+        location: Location,
         /// The reason.
         source: AddressError,
     },
     /// A `-data` field is not base64.
-    #[error("{place}: not base64; encode the PEM text with `base64 -w0 FILE`")]
+    #[error("{location}: not base64; encode the PEM text with `base64 -w0 FILE`")]
     Base64 {
         /// The field.
-        place: Place,
+        location: Location,
     },
     /// A file that the kubeconfig names cannot be read.
-    #[error("{place}: cannot read {}: {source}; correct the path or its permissions", path.display())]
+    #[error("{location}: cannot read {}: {source}; correct the path or its permissions", path.display())]
     UnreadableFile {
         /// The field.
-        place: Place,
+        location: Location,
         /// The absolute path of that file.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
     /// A field lacks the expected certificates or key.
-    #[error("{place}: {what}; it must be PEM text")]
+    #[error("{location}: {what}; it must be PEM text")]
     Pem {
         /// The field.
-        place: Place,
+        location: Location,
         /// The missing part, for the message.
         what: &'static str,
     },
     /// A relative path cannot be made absolute, because the directory's name is not Unicode.
-    #[error("{place}: a relative path in a folder whose name is not UTF-8; use an absolute path")]
+    #[error("{location}: a relative path in a folder whose name is not UTF-8; use an absolute path")]
     FolderNotUnicode {
         /// The field.
-        place: Place,
+        location: Location,
     },
 }
 

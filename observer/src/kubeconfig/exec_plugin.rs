@@ -1,14 +1,14 @@
-//! The exec plug-in of a user, and the information about a cluster that it may get.
+//! The exec plugin of a user, and the information about a cluster that it may get.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use super::error::{Error, Place};
+use super::error::{Error, Location};
 use super::section::Entry;
 use super::selected::CaSource;
 
-/// `users[].user.exec`, as far as another program needs it to run the plug-in. Arguments may contain secrets, so `Debug` shows the
+/// `users[].user.exec`, as far as another program needs it to run the plugin. Arguments may contain secrets, so `Debug` shows the
 /// command only.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ExecPlugin {
@@ -31,14 +31,19 @@ impl ExecPlugin {
     /// The client reads the entry first, and reports missing fields. Without a command, there is nothing to run here.
     pub(super) fn read(user: &Entry, cluster: &Entry, ca: &CaSource) -> Result<Option<Self>, Error> {
         let Some(exec) = user.body().and_then(|body| body.get("exec")).and_then(Value::as_object) else { return Ok(None) };
-        let place = user.place.child("exec");
+        let location = user.location.child("exec");
         let Some(command) = exec.get("command").and_then(Value::as_str).filter(|command| !command.is_empty()) else {
-            return Err(Error::Missing { place: place.child("command"), remedy: "name the program that prints the credential" });
+            return Err(Error::Missing {
+                location: location.child("command"),
+                remedy: "name the program that prints the credential",
+            });
         };
         let arguments = match exec.get("args") {
             None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(arguments)) => arguments.iter().map(|argument| text(&place, argument)).collect::<Result<_, _>>()?,
-            Some(_) => return Err(wrong_arguments(&place)),
+            Some(Value::Array(arguments)) => {
+                arguments.iter().map(|argument| text(&location, argument)).collect::<Result<_, _>>()?
+            }
+            Some(_) => return Err(wrong_arguments(&location)),
         };
         Ok(Some(Self {
             command: command.to_owned(),
@@ -58,12 +63,12 @@ fn environment(exec: &Map<String, Value>) -> Vec<(String, String)> {
     entries.iter().filter_map(|entry| Some((text(entry, "name")?, text(entry, "value")?))).collect()
 }
 
-fn text(place: &Place, argument: &Value) -> Result<String, Error> {
-    argument.as_str().map(str::to_owned).ok_or_else(|| wrong_arguments(place))
+fn text(location: &Location, argument: &Value) -> Result<String, Error> {
+    argument.as_str().map(str::to_owned).ok_or_else(|| wrong_arguments(location))
 }
 
-fn wrong_arguments(place: &Place) -> Error {
-    Error::WrongType { place: place.child("args"), what: "expected a list of strings; write numbers in quotes".to_owned() }
+fn wrong_arguments(location: &Location) -> Error {
+    Error::WrongType { location: location.child("args"), what: "expected a list of strings; write numbers in quotes".to_owned() }
 }
 
 fn described(cluster: &Entry, ca: &CaSource) -> Map<String, Value> {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::document;
 use super::environment::Environment;
-use super::error::{Error, Place};
+use super::error::{Error, Location};
 use super::paths;
 use super::section::{Entry, Section, wrong_type};
 
@@ -23,8 +23,8 @@ pub struct Kubeconfig {
     clusters: Vec<Entry>,
     users: Vec<Entry>,
     contexts: Vec<Entry>,
-    current_context: Option<(String, Place)>,
-    /// Every top-level value, in order. The three lists are empty here and only mark their place.
+    current_context: Option<(String, Location)>,
+    /// Every top-level value, in order. The three lists are empty here and only mark their location.
     top_level: Map<String, Value>,
 }
 
@@ -45,22 +45,22 @@ const SERVER_NAME: &str = "watchtap";
 impl Kubeconfig {
     /// Reads and merges the files that `environment` names.
     pub fn load(environment: &Environment) -> Result<Self, Error> {
-        let looked_at = environment.paths()?;
+        let tried = environment.paths()?;
         let mut merged = Self::default();
-        for file in &looked_at {
+        for file in &tried {
             let Some(documents) = document::read(file)? else { continue };
             merged.files.push(file.clone());
             for document in documents {
                 merged.absorb(file, document)?;
             }
         }
-        if merged.files.is_empty() { Err(Error::NoFile { looked_at }) } else { Ok(merged) }
+        if merged.files.is_empty() { Err(Error::NoFile { tried }) } else { Ok(merged) }
     }
 
     /// The same kubeconfig with another current context, which the flag `flag` names.
     #[must_use]
     pub fn with_current_context(mut self, name: &str, flag: &str) -> Self {
-        self.current_context = Some((name.to_owned(), Place::new(Path::new(flag), "")));
+        self.current_context = Some((name.to_owned(), Location::new(Path::new(flag), "")));
         self
     }
 
@@ -70,8 +70,8 @@ impl Kubeconfig {
         match trust {
             ServerTrust::SystemRoots => {}
             ServerTrust::Authority(file) => {
-                let place = Place::new(Path::new(flag), "certificate-authority");
-                let file = file.to_str().ok_or(Error::FolderNotUnicode { place })?;
+                let location = Location::new(Path::new(flag), "certificate-authority");
+                let file = file.to_str().ok_or(Error::FolderNotUnicode { location })?;
                 cluster.insert("certificate-authority".to_owned(), Value::from(file));
             }
             ServerTrust::Anybody => {
@@ -90,7 +90,7 @@ impl Kubeconfig {
             kubeconfig.absorb(Path::new(flag), document)?;
         }
         for cluster in &mut kubeconfig.clusters {
-            cluster.place.field.clear();
+            cluster.location.field.clear();
         }
         Ok(kubeconfig)
     }
@@ -100,10 +100,10 @@ impl Kubeconfig {
         &self.files
     }
 
-    /// The name of the current context, and the place that names it.
-    pub(super) fn current_context(&self) -> Result<(&str, &Place), Error> {
+    /// The name of the current context, and the location that names it.
+    pub(super) fn current_context(&self) -> Result<(&str, &Location), Error> {
         match &self.current_context {
-            Some((name, place)) => Ok((name, place)),
+            Some((name, location)) => Ok((name, location)),
             None if self.top_level.is_empty() => Err(Error::Empty { files: self.files.clone() }),
             None => Err(Error::NoCurrentContext { files: self.files.clone(), contexts: self.context_names() }),
         }
@@ -178,17 +178,17 @@ impl Kubeconfig {
     }
 
     fn absorb_current_context(&mut self, file: &Path, value: Value) -> Result<(), Error> {
-        let place = Place::new(file, "current-context");
+        let location = Location::new(file, "current-context");
         match value {
             Value::Null => {}
             Value::String(name) => {
                 self.top_level.entry("current-context").or_insert(Value::from(""));
                 if !name.is_empty() && self.current_context.is_none() {
-                    self.current_context = Some((name, place));
+                    self.current_context = Some((name, location));
                 }
             }
             other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-                return Err(wrong_type(place, "a string", &other));
+                return Err(wrong_type(location, "a string", &other));
             }
         }
         Ok(())

@@ -22,7 +22,7 @@ mod upstream;
 
 pub use client_copy::{ClientCertificatePair, ClientCopy, ClientEndpoint, PluginInPlace, Via, Way};
 pub use environment::Environment;
-pub use error::{Error, Place};
+pub use error::{Error, Location};
 pub use exec_plugin::ExecPlugin;
 pub use merged::{Kubeconfig, ServerTrust};
 pub use pairs::{LeftOut, MAX_PAIRS, Pair, Pairs};

@@ -26,7 +26,7 @@ pub struct Pair {
 pub struct LeftOut {
     /// Their names, in the order of the kubeconfig; never empty.
     pub contexts: Vec<String>,
-    /// The place and the remedy, without a secret.
+    /// The location and the remedy, without a secret.
     pub why: String,
 }
 

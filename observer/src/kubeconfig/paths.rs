@@ -14,7 +14,7 @@ use super::section::{Entry, Section};
 /// Makes the paths of one entry absolute. Contexts have none.
 pub(super) fn make_absolute(section: Section, entry: &mut Entry) -> Result<(), Error> {
     let folder = entry.folder();
-    let place = entry.place.clone();
+    let location = entry.location.clone();
     let fields: &[&str] = match section {
         Section::Clusters => &["certificate-authority"],
         Section::Users => &["client-certificate", "client-key", "tokenFile"],
@@ -22,13 +22,13 @@ pub(super) fn make_absolute(section: Section, entry: &mut Entry) -> Result<(), E
     };
     let Some(body) = entry.body_mut() else { return Ok(()) };
     for field in fields {
-        resolve(&folder, body, field).ok_or_else(|| Error::FolderNotUnicode { place: place.child(field) })?;
+        resolve(&folder, body, field).ok_or_else(|| Error::FolderNotUnicode { location: location.child(field) })?;
     }
     if section == Section::Users
         && let Some(exec) = body.get_mut("exec").and_then(Value::as_object_mut)
         && exec.get("command").and_then(Value::as_str).is_some_and(|command| command.contains('/'))
     {
-        resolve(&folder, exec, "command").ok_or_else(|| Error::FolderNotUnicode { place: place.child("exec.command") })?;
+        resolve(&folder, exec, "command").ok_or_else(|| Error::FolderNotUnicode { location: location.child("exec.command") })?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::document;
-use super::error::{Error, Place};
+use super::error::{Error, Location};
 use super::section::Entry;
 
 /// PEM text and its origin.
@@ -16,22 +16,22 @@ pub(super) struct Loaded {
     pub(super) pem: Vec<u8>,
     /// The file; `None` if the text was in the kubeconfig itself.
     pub(super) path: Option<PathBuf>,
-    place: Place,
+    location: Location,
 }
 
 /// The field `NAME-data`, otherwise the file in the field `NAME`; `None` if neither is set.
 pub(super) fn load(entry: &Entry, name: &str) -> Result<Option<Loaded>, Error> {
     let data_field = format!("{name}-data");
     if let Some(data) = entry.text(&data_field) {
-        let place = entry.place.child(&data_field);
-        let pem = decode(data).ok_or_else(|| Error::Base64 { place: place.clone() })?;
-        return Ok(Some(Loaded { pem, path: None, place }));
+        let location = entry.location.child(&data_field);
+        let pem = decode(data).ok_or_else(|| Error::Base64 { location: location.clone() })?;
+        return Ok(Some(Loaded { pem, path: None, location }));
     }
     let Some(path) = entry.text(name).map(PathBuf::from) else { return Ok(None) };
-    let place = entry.place.child(name);
+    let location = entry.location.child(name);
     match document::read_bounded(&path) {
-        Ok(pem) => Ok(Some(Loaded { pem, path: Some(path), place })),
-        Err(source) => Err(Error::UnreadableFile { place, path, source }),
+        Ok(pem) => Ok(Some(Loaded { pem, path: Some(path), location })),
+        Err(source) => Err(Error::UnreadableFile { location, path, source }),
     }
 }
 
@@ -52,14 +52,14 @@ impl Loaded {
         if CertificateDer::pem_slice_iter(&self.pem).any(|certificate| certificate.is_ok()) {
             return Ok(self);
         }
-        Err(Error::Pem { place: self.place, what: "contains no certificate" })
+        Err(Error::Pem { location: self.location, what: "contains no certificate" })
     }
 
     /// Fails unless there is a private key.
     pub(super) fn with_private_key(self) -> Result<Self, Error> {
         match PrivateKeyDer::from_pem_slice(&self.pem) {
             Ok(_) => Ok(self),
-            Err(_) => Err(Error::Pem { place: self.place, what: "contains no private key" }),
+            Err(_) => Err(Error::Pem { location: self.location, what: "contains no private key" }),
         }
     }
 }

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_of_ours_alone_is_private_and_no_other() {
+    fn only_an_owned_folder_with_mode_0700_is_private() {
         let said = |is_folder, owner, mode| judge(is_folder, owner, mode, 1000).map_err(|error| error.to_string());
         assert_eq!(said(true, 1000, 0o040_700), Ok(()));
         assert_eq!(said(true, 1001, 0o040_700), Err("belongs to another user (uid 1001)".to_owned()));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::error::{Error, Place};
+use super::error::{Error, Location};
 
 /// A list of a kubeconfig.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Section {
             Value::Null => Ok(Vec::new()),
             Value::Array(list) => list.into_iter().enumerate().map(|(index, entry)| Entry::new(self, file, index, entry)).collect(),
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-                Err(wrong_type(Place::new(file, self.list_key()), "a list", &list))
+                Err(wrong_type(Location::new(file, self.list_key()), "a list", &list))
             }
         }
     }
@@ -61,8 +61,8 @@ impl Section {
 #[derive(Clone)]
 pub(super) struct Entry {
     section: Section,
-    /// The place of its contents, `users[2].user`.
-    pub(super) place: Place,
+    /// The location of its contents, `users[2].user`.
+    pub(super) location: Location,
     pub(super) name: String,
     /// The complete entry, contents included.
     tree: Map<String, Value>,
@@ -71,31 +71,31 @@ pub(super) struct Entry {
 /// Omits the contents, which may be secret.
 impl fmt::Debug for Entry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Entry").field("place", &self.place).field("name", &self.name).finish_non_exhaustive()
+        formatter.debug_struct("Entry").field("location", &self.location).field("name", &self.name).finish_non_exhaustive()
     }
 }
 
 impl Entry {
     fn new(section: Section, file: &Path, index: usize, entry: Value) -> Result<Self, Error> {
-        let place = Place::new(file, format!("{}[{index}]", section.list_key()));
+        let location = Location::new(file, format!("{}[{index}]", section.list_key()));
         let Value::Object(tree) = entry else {
-            return Err(wrong_type(place, "a name and its entry", &entry));
+            return Err(wrong_type(location, "a name and its entry", &entry));
         };
         let name = match tree.get("name") {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(name)) => name.clone(),
-            Some(other) => return Err(wrong_type(place.child("name"), "a string", other)),
+            Some(other) => return Err(wrong_type(location.child("name"), "a string", other)),
         };
-        let place = place.child(section.body_key());
+        let location = location.child(section.body_key());
         match tree.get(section.body_key()) {
-            None | Some(Value::Null | Value::Object(_)) => Ok(Self { section, place, name, tree }),
-            Some(other) => Err(wrong_type(place, "fields", other)),
+            None | Some(Value::Null | Value::Object(_)) => Ok(Self { section, location, name, tree }),
+            Some(other) => Err(wrong_type(location, "fields", other)),
         }
     }
 
     /// The base of relative paths in this entry.
     pub(super) fn folder(&self) -> PathBuf {
-        self.place.file.parent().unwrap_or(Path::new("/")).to_owned()
+        self.location.file.parent().unwrap_or(Path::new("/")).to_owned()
     }
 
     pub(super) fn body(&self) -> Option<&Map<String, Value>> {
@@ -136,10 +136,10 @@ impl Entry {
             let mut alone = self.section.required();
             alone.insert(field.clone(), value.clone());
             if let Err(error) = serde_json::from_value::<T>(Value::Object(alone)) {
-                return Error::WrongType { place: self.place.child(&field), what: refusal(&error, &value) };
+                return Error::WrongType { location: self.location.child(&field), what: refusal(&error, &value) };
             }
         }
-        Error::WrongType { place: self.place.clone(), what: refusal(whole, &Value::Object(Map::new())) }
+        Error::WrongType { location: self.location.clone(), what: refusal(whole, &Value::Object(Map::new())) }
     }
 }
 
@@ -159,8 +159,8 @@ fn refusal(error: &serde_json::Error, found: &Value) -> String {
     }
 }
 
-pub(super) fn wrong_type(place: Place, expected: &str, found: &Value) -> Error {
-    Error::WrongType { place, what: mismatch(expected, found) }
+pub(super) fn wrong_type(location: Location, expected: &str, found: &Value) -> Error {
+    Error::WrongType { location, what: mismatch(expected, found) }
 }
 
 fn mismatch(expected: &str, found: &Value) -> String {

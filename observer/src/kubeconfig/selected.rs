@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kube::config::{AuthInfo, Cluster, Context};
 
-use super::error::{Error, Place};
+use super::error::{Error, Location};
 use super::exec_plugin::ExecPlugin;
 use super::merged::Kubeconfig;
 use super::pem;
@@ -36,7 +36,7 @@ pub struct Selected {
     pub bearer_token: BearerToken,
     /// The user's name and password, which clients send themselves.
     pub basic_auth: Option<BasicAuth>,
-    /// The plug-in that clients run to get a credential. A token passes through the tap. A certificate must be handed to the tap,
+    /// The plugin that clients run to get a credential. A token passes through the tap. A certificate must be handed to the tap,
     /// since the client's TLS ends there.
     pub exec_plugin: Option<ExecPlugin>,
     /// Whether clients use a built-in provider (such as `oidc`), which writes new tokens back to the kubeconfig file that has the
@@ -106,12 +106,12 @@ impl Kubeconfig {
 
     /// Reads the context `name` in the same way as [`Self::current`].
     pub(super) fn context(&self, name: &str) -> Result<Selected, Error> {
-        self.selected(name, &Place::new(Path::new("contexts"), name))
+        self.selected(name, &Location::new(Path::new("contexts"), name))
     }
 
-    fn selected(&self, name: &str, named_at: &Place) -> Result<Selected, Error> {
+    fn selected(&self, name: &str, named_at: &Location) -> Result<Selected, Error> {
         let context = self.find(Section::Contexts, name).ok_or_else(|| Error::UnknownContext {
-            place: named_at.clone(),
+            location: named_at.clone(),
             name: name.to_owned(),
             contexts: self.context_names(),
         })?;
@@ -122,22 +122,22 @@ impl Kubeconfig {
     }
 
     fn named_cluster(&self, context: &Entry, name: &str) -> Result<&Entry, Error> {
-        let place = context.place.child("cluster");
+        let location = context.location.child("cluster");
         if name.is_empty() {
-            return Err(Error::Missing { place, remedy: "name one of the clusters" });
+            return Err(Error::Missing { location, remedy: "name one of the clusters" });
         }
-        self.find(Section::Clusters, name).ok_or_else(|| unknown(place, "cluster", name))
+        self.find(Section::Clusters, name).ok_or_else(|| unknown(location, "cluster", name))
     }
 
     fn named_user(&self, context: &Entry, name: Option<&str>) -> Result<Option<&Entry>, Error> {
         let Some(name) = name.filter(|name| !name.is_empty()) else { return Ok(None) };
-        let place = context.place.child("user");
-        self.find(Section::Users, name).ok_or_else(|| unknown(place, "user", name)).map(Some)
+        let location = context.location.child("user");
+        self.find(Section::Users, name).ok_or_else(|| unknown(location, "user", name)).map(Some)
     }
 }
 
-fn unknown(place: Place, kind: &'static str, name: &str) -> Error {
-    Error::UnknownEntry { place, kind, name: name.to_owned() }
+fn unknown(location: Location, kind: &'static str, name: &str) -> Error {
+    Error::UnknownEntry { location, kind, name: name.to_owned() }
 }
 
 impl Selected {
@@ -207,22 +207,22 @@ impl Selected {
 /// `speaks_of_tls` means that there is a CA, a client certificate or the insecure flag. client-go then treats an address without a
 /// scheme as `https` (kubernetes/client-go `rest/url_utils.go`, `defaultServerUrlFor`).
 fn upstream(entry: &Entry, cluster: &Cluster, speaks_of_tls: bool) -> Result<Upstream, Error> {
-    let place = entry.place.child("server");
+    let location = entry.location.child("server");
     let Some(server) = set(cluster.server.as_ref()) else {
-        return Err(Error::Missing { place, remedy: "write the API server's address there, such as https://HOST:PORT" });
+        return Err(Error::Missing { location, remedy: "write the API server's address there, such as https://HOST:PORT" });
     };
-    let (scheme, rest) = Scheme::split(&place, server)?;
+    let (scheme, rest) = Scheme::split(&location, server)?;
     if scheme == Scheme::Http || (scheme == Scheme::Unsaid && !speaks_of_tls) {
-        return Err(Error::PlainHttp { place, cluster: entry.name.clone() });
+        return Err(Error::PlainHttp { location, cluster: entry.name.clone() });
     }
-    Upstream::parse(&entry.place, rest, set(cluster.tls_server_name.as_ref()))
+    Upstream::parse(&entry.location, rest, set(cluster.tls_server_name.as_ref()))
 }
 
 /// client-go accepts `http`, `https` and `socks5` (kubernetes/client-go `tools/clientcmd/helpers.go`, v0.34). From the environment
 /// it also accepts `socks5h`, with the same meaning.
 fn forward_proxy(entry: &Entry, cluster: &Cluster) -> Result<Option<ForwardProxy>, Error> {
     let parsed = set(cluster.proxy_url.as_ref()).map(ForwardProxy::parse).transpose();
-    parsed.map_err(|source| Error::ProxyUrl { place: entry.place.child("proxy-url"), source })
+    parsed.map_err(|source| Error::ProxyUrl { location: entry.location.child("proxy-url"), source })
 }
 
 /// client-go treats an empty string as not set.
@@ -255,7 +255,7 @@ impl ClientCertificate {
         let Some(certificate) = pem::load(user, "client-certificate")? else { return Ok(None) };
         let Some(key) = pem::load(user, "client-key")? else {
             let remedy = "a client certificate needs its key: name the file there, or the key itself in client-key-data";
-            return Err(Error::Missing { place: user.place.child("client-key"), remedy });
+            return Err(Error::Missing { location: user.location.child("client-key"), remedy });
         };
         let certificate_pem = certificate.with_certificate()?.pem;
         let key_pem = Secret::new(key.with_private_key()?.pem);

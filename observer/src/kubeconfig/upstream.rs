@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use http::uri::Authority;
 use rustls_pki_types::ServerName;
 
-use super::error::{Error, Place};
+use super::error::{Error, Location};
 
 /// The address of the API server, and the name to check its certificate with. It always uses TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,22 +33,22 @@ pub(super) enum Scheme {
 
 impl Scheme {
     /// Splits a `server` value into its scheme and the rest: host, port and path.
-    pub(super) fn split<'a>(place: &Place, server: &'a str) -> Result<(Self, &'a str), Error> {
+    pub(super) fn split<'a>(location: &Location, server: &'a str) -> Result<(Self, &'a str), Error> {
         let Some((scheme, rest)) = server.split_once("://") else { return Ok((Self::Unsaid, server)) };
         if scheme.eq_ignore_ascii_case("https") {
             Ok((Self::Https, rest))
         } else if scheme.eq_ignore_ascii_case("http") {
             Ok((Self::Http, rest))
         } else {
-            Err(Error::Server { place: place.clone(), what: format!("{scheme:?} is not a scheme of an API server") })
+            Err(Error::Server { location: location.clone(), what: format!("{scheme:?} is not a scheme of an API server") })
         }
     }
 }
 
 impl Upstream {
     /// Parses host, port and path of the `server` in the cluster at `cluster`. Query and fragment are ignored, as in client-go.
-    pub(super) fn parse(cluster: &Place, rest: &str, tls_server_name: Option<&str>) -> Result<Self, Error> {
-        let wrong = |what: &str| Error::Server { place: cluster.child("server"), what: what.to_owned() };
+    pub(super) fn parse(cluster: &Location, rest: &str, tls_server_name: Option<&str>) -> Result<Self, Error> {
+        let wrong = |what: &str| Error::Server { location: cluster.child("server"), what: what.to_owned() };
         let rest = rest.split(['?', '#']).next().unwrap_or_default();
         let (authority, path) = rest.find('/').and_then(|slash| rest.split_at_checked(slash)).unwrap_or((rest, ""));
         let authority: Authority = authority.parse().map_err(|error| wrong(&format!("host and port are malformed ({error})")))?;
@@ -62,7 +62,7 @@ impl Upstream {
         let port = port(&authority).ok_or_else(|| wrong("the port is not a number from 1 to 65535"))?;
         let server_name = match tls_server_name {
             Some(name) => ServerName::try_from(name.to_owned()).map_err(|_invalid| Error::WrongType {
-                place: cluster.child("tls-server-name"),
+                location: cluster.child("tls-server-name"),
                 what: "expected a host name".to_owned(),
             })?,
             None => ServerName::try_from(host.clone()).map_err(|_invalid| wrong("the host is neither a name nor an IP address"))?,

@@ -34,7 +34,7 @@ struct Waiting {
     bytes: usize,
 }
 
-/// The state of the look-up of a client's process.
+/// The state of the lookup of a client's process.
 #[derive(Debug)]
 enum LookUp {
     Awaited,
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opening_waits_for_its_process_and_all_behind_it_in_their_order() {
+    fn opening_and_later_observations_wait_for_its_process() {
         let mut stage = Stage::new(MAX_BYTES);
         stage.opens(1, false);
         stage.opens(2, true);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn process_that_is_unknown_is_waited_for_no_longer() {
+    fn unknown_process_ends_the_wait() {
         let mut stage = Stage::new(MAX_BYTES);
         stage.opens(1, true);
         stage.closes(1);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_are_given_up_for_want_of_room_the_first_ones_first_and_no_observation_is_lost() {
+    fn full_buffer_gives_up_the_oldest_processes_without_loss() {
         let room = memory_of(&opened(1)) + 2 * memory_of(&closed(1));
         let mut stage = Stage::new(room);
         stage.opens(1, true);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_take_room() {
+    fn long_texts_count_toward_the_memory_bound() {
         let failed =
             |why: String| Observation { at: Timestamp::default(), subject: Subject::Tap(TapObservation::ConnectFailed { why }) };
         assert!(memory_of(&failed("x".repeat(10_000))) >= memory_of(&failed(String::new())) + 10_000);
@@ -198,7 +198,7 @@ mod tests {
 
     /// An event without an identity takes 40 bytes in a capture, and more in memory.
     #[test]
-    fn empty_events_take_as_much_room_as_they_have_memory() {
+    fn empty_events_count_with_their_memory_size() {
         const EVENTS: usize = 1000;
         let event = WatchFrame {
             event_type: EventType::Unknown,

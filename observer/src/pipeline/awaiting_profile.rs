@@ -67,7 +67,7 @@ impl AwaitingProfile {
                 | TapEvent::Gap { .. }
                 | TapEvent::ClientBlocked { .. }
                 | TapEvent::Ended { .. }
-                | TapEvent::OutOfSight { .. }
+                | TapEvent::NotObserved { .. }
                 | TapEvent::Closed { .. },
             )
             | Delivery::Process(id, _) => self.connections.get(id).copied(),

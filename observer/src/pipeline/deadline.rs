@@ -11,16 +11,16 @@ use observer_core::http::Gap;
 use crate::intake::{Delivery, TapEvent};
 
 /// Time for decoding after the last connection has closed. A full intake is decoded in less.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const DECODING_LIMIT: Duration = Duration::from_secs(5);
 
 /// The deadline of a run; unset while its connections are open.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deadline(Arc<OnceLock<Instant>>);
 
 impl Deadline {
-    /// Sets it to `patience` from now; only the first call has an effect.
-    pub(super) fn set(&self, patience: Duration) {
-        self.0.get_or_init(|| Instant::now() + patience);
+    /// Sets it to `limit` from now; only the first call has an effect.
+    pub(super) fn set(&self, limit: Duration) {
+        self.0.get_or_init(|| Instant::now() + limit);
     }
 
     /// Whether it has passed; false while it is unset.
@@ -49,7 +49,7 @@ impl Undecoded {
     pub(super) fn trouble(&self) -> Option<String> {
         let Self { bytes } = *self;
         (bytes > 0).then(|| {
-            let seconds = PATIENCE.as_secs();
+            let seconds = DECODING_LIMIT.as_secs();
             format!(
                 "decoding stopped {seconds} s after the last connection closed; {bytes} bytes were not decoded and count as \
                 missed"

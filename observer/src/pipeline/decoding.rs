@@ -12,7 +12,7 @@ use observer_core::time::Timestamp;
 
 use super::Upstream;
 use crate::api_server::{UpstreamError, UpstreamId};
-use crate::injected_fault::{self, Place};
+use crate::injected_fault::{self, Component};
 use crate::intake::{ConnectionId, Notice, TapEvent};
 
 /// The decoders of all open connections.
@@ -91,7 +91,7 @@ impl Decoding {
                 self.connections.insert(id, Connection::Decoded(Box::new(decoder)));
             }
             TapEvent::Bytes { at, direction, bytes } => self.on(id, |decoder| {
-                injected_fault::inject(Place::Decoder, bytes);
+                injected_fault::inject(Component::Decoder, bytes);
                 decoder.bytes(*at, *direction, bytes, emit);
             }),
             TapEvent::Fields { direction, fields, .. } => self.on(id, |decoder| decoder.fields(*direction, fields)),
@@ -102,7 +102,7 @@ impl Decoding {
             TapEvent::Ended { at, direction, manner } => {
                 self.on(id, |decoder| decoder.end(*at, *direction, *manner, emit));
             }
-            TapEvent::OutOfSight { at } => self.on(id, |decoder| decoder.lose_sight(*at, emit)),
+            TapEvent::NotObserved { at } => self.on(id, |decoder| decoder.lose_sight(*at, emit)),
             TapEvent::Closed { at, forwarded } => self.close(id, *at, *forwarded, emit),
         }
     }
@@ -111,7 +111,7 @@ impl Decoding {
     fn close(&mut self, id: ConnectionId, at: Timestamp, forwarded: Plaintext, emit: &mut dyn FnMut(Observation)) {
         match self.connections.get_mut(&id) {
             Some(Connection::Decoded(decoder)) => {
-                injected_fault::inject(Place::Close, &self.upstreams);
+                injected_fault::inject(Component::Close, &self.upstreams);
                 decoder.close(at, forwarded, emit);
             }
             Some(Connection::Failed { observed, missed }) => {
@@ -210,7 +210,7 @@ fn time_of(event: &TapEvent) -> Timestamp {
         | TapEvent::Gap { at, .. }
         | TapEvent::ClientBlocked { at, .. }
         | TapEvent::Ended { at, .. }
-        | TapEvent::OutOfSight { at }
+        | TapEvent::NotObserved { at }
         | TapEvent::Closed { at, .. } => *at,
     }
 }

@@ -10,7 +10,7 @@ use observer_core::observer::{Event, Observer};
 use super::EventSink;
 use super::snapshots::Publisher;
 use crate::capture::CaptureFile;
-use crate::injected_fault::{self, Place};
+use crate::injected_fault::{self, Component};
 
 /// Views and files that follow a run. One that fails is given up, and the run continues.
 #[derive(Default)]
@@ -40,7 +40,7 @@ impl Outputs {
     }
 
     /// Whether a page takes snapshots, and so shows time passing.
-    pub(super) fn is_looked_at(&self) -> bool {
+    pub(super) fn is_viewed(&self) -> bool {
         self.publisher.as_ref().is_some_and(Publisher::is_wanted)
     }
 
@@ -65,7 +65,7 @@ impl Outputs {
     /// Emits an event.
     pub(super) fn event(&mut self, event: &Event) {
         self.each(|sink| {
-            injected_fault::inject(Place::View, event);
+            injected_fault::inject(Component::View, event);
             sink.event(event)
         });
     }
@@ -141,11 +141,11 @@ impl Outputs {
     }
 
     /// Calls each receiver. A full disk ends the file, and an internal error the view, but not the run.
-    fn each(&mut self, mut tell: impl FnMut(&mut dyn EventSink) -> io::Result<()>) {
+    fn each(&mut self, mut call: impl FnMut(&mut dyn EventSink) -> io::Result<()>) {
         let mut failed = Vec::new();
         self.sinks.retain_mut(|sink| {
-            let told = catch_unwind(AssertUnwindSafe(|| tell(sink.as_mut())));
-            let trouble = match told {
+            let called = catch_unwind(AssertUnwindSafe(|| call(sink.as_mut())));
+            let trouble = match called {
                 Ok(Ok(())) => return true,
                 Ok(Err(error)) => format!("stopped writing {}: {error}", sink.name()),
                 Err(_panic) => format!("stopped writing {} because of an internal error; please report it", sink.name()),
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ends_with_observing_is_not_said_to_leave_it_going_on() {
+    fn final_output_error_does_not_claim_observing_continues() {
         for (is_over, said) in
             [(false, "stopped writing the view: full; observing continues"), (true, "stopped writing the view: full")]
         {

@@ -87,13 +87,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn snapshots_take_a_twentieth_of_the_time_at_most_and_come_four_times_a_second_at_most() {
+    fn snapshots_are_limited_in_time_share_and_rate() {
         let pauses = [0, 1, 12, 13, 500].map(|making| pause_after(Duration::from_millis(making)).as_millis());
         assert_eq!(pauses, [250, 250, 250, 260, 10_000]);
     }
 
     #[test]
-    fn snapshots_are_made_when_due_and_only_with_news_and_readers() {
+    fn snapshots_require_a_due_time_changes_and_readers() {
         let observer = Observer::new(Limits::default());
         let (mut reader, mut publisher) = Snapshots::begin(Vec::new());
         assert!(reader.take().is_none(), "nothing is published yet");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn last_snapshot_is_news_after_its_publisher_is_gone() {
+    fn last_snapshot_is_delivered_after_its_publisher_is_dropped() {
         let (mut reader, mut publisher) = Snapshots::begin(Vec::new());
         publisher.publish_if_due(&Observer::new(Limits::default()));
         drop(publisher);

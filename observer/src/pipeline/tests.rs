@@ -23,7 +23,7 @@ const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nC
     {\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[{}]}";
 
 #[test]
-fn what_a_tap_delivers_ends_in_the_snapshot() {
+fn tap_deliveries_reach_the_snapshot() {
     let outcome = observe(Outputs::default(), |intake| {
         exchange(intake);
         intake.notice(Notice::Listener { at: now(), upstream: UpstreamId::default(), state: ListenerState::Refusing });
@@ -37,7 +37,7 @@ fn what_a_tap_delivers_ends_in_the_snapshot() {
 }
 
 #[test]
-fn a_run_lasts_until_its_end_and_not_until_its_last_observation() {
+fn run_length_extends_past_the_last_observation() {
     struct Seen(mpsc::Sender<()>);
     impl Write for Seen {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -67,7 +67,7 @@ fn a_run_lasts_until_its_end_and_not_until_its_last_observation() {
 }
 
 #[test]
-fn full_disk_ends_the_event_file_and_not_the_observing() {
+fn full_disk_stops_the_event_file_but_not_observing() {
     struct FullDisk;
     impl Write for FullDisk {
         fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
@@ -104,7 +104,7 @@ fn requests_to_an_unknown_server_wait_until_it_is_known() {
 }
 
 #[test]
-fn what_is_observed_is_recorded_and_the_replay_ends_in_the_same_snapshot() {
+fn replayed_capture_yields_the_same_snapshot() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.cap");
     let capture = CaptureFile::create(&path, BOUNDS).unwrap();
@@ -117,7 +117,7 @@ fn what_is_observed_is_recorded_and_the_replay_ends_in_the_same_snapshot() {
 }
 
 #[test]
-fn full_disk_ends_the_capture_and_not_the_observing() {
+fn full_disk_stops_the_capture_but_not_observing() {
     let capture = CaptureFile::create(Path::new("/dev/full"), BOUNDS).unwrap();
     let outcome = observe(Outputs::new(Vec::new(), Some(capture)), exchange);
     assert_eq!(outcome.snapshot.totals.requests, 1);
@@ -126,7 +126,7 @@ fn full_disk_ends_the_capture_and_not_the_observing() {
 }
 
 #[test]
-fn connection_that_was_open_before_is_read_from_its_next_request_on() {
+fn already_open_connection_is_read_from_its_next_request() {
     let outcome = observe(Outputs::new(Vec::new(), None), |intake| {
         let mut feed = intake.register(now(), info(Start::Middle)).unwrap();
         feed.bytes(now(), Direction::Response, b"the end of an answer");
@@ -142,7 +142,7 @@ fn connection_that_was_open_before_is_read_from_its_next_request_on() {
 /// The openings of two connections wait, and all observations after them. The result is the same as if both processes were known at
 /// once.
 #[test]
-fn processes_that_are_found_late_change_nothing_of_what_is_recorded() {
+fn late_processes_do_not_change_the_capture_or_snapshot() {
     let [at_once, late] = [false, true].map(|is_late| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.cap");
@@ -161,7 +161,7 @@ fn processes_that_are_found_late_change_nothing_of_what_is_recorded() {
 
 /// Deliveries that wait for an unknown server and for a process get both, in either order.
 #[test]
-fn process_that_is_found_before_its_server_is_known_is_kept() {
+fn process_found_before_its_server_version_is_kept() {
     for is_late in [false, true] {
         let upstream =
             Upstream { id: UpstreamId::default(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
@@ -179,14 +179,14 @@ fn process_that_is_found_before_its_server_is_known_is_kept() {
 
 /// Decoding waits for the server's version here, and the run is shut down before it arrives.
 #[test]
-fn what_is_not_decoded_by_the_deadline_counts_as_missed() {
-    for (patience, decoded) in [(Duration::from_mins(1), true), (Duration::ZERO, false)] {
+fn bytes_not_decoded_by_the_deadline_count_as_missed() {
+    for (limit, decoded) in [(Duration::from_mins(1), true), (Duration::ZERO, false)] {
         let upstream =
             Upstream { id: UpstreamId::default(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default()).unwrap();
         exchange(&intake);
-        observing.set_deadline(patience);
+        observing.set_deadline(limit);
         drop(intake);
         let outcome = observing.finish().unwrap();
         let Outcome { snapshot: Snapshot { totals, missed, .. }, troubles, .. } = outcome;

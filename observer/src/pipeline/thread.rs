@@ -12,13 +12,13 @@ use observer_core::observer::{Limits, Observer, Snapshot};
 use observer_core::time::Timestamp;
 
 use super::Upstream;
-use super::deadline::{Deadline, PATIENCE, Undecoded};
+use super::deadline::{DECODING_LIMIT, Deadline, Undecoded};
 use super::decoding::Decoding;
 
 use super::awaiting_process::AwaitingProcess;
 use super::awaiting_profile::AwaitingProfile;
 use super::outputs::Outputs;
-use crate::injected_fault::{self, Place};
+use crate::injected_fault::{self, Component};
 use crate::intake::{Delivery, IntakeLosses, IntakeReceiver, TapEvent};
 use crate::tap::Clock;
 
@@ -41,7 +41,7 @@ pub struct Outcome {
     /// The state of the Observer at the end.
     pub snapshot: Snapshot,
     /// Whether observing lasted until the end: the snapshot counts everything that it lacks.
-    pub is_whole: bool,
+    pub is_complete: bool,
     /// Problems on our side, one sentence each.
     pub troubles: Vec<String>,
 }
@@ -108,13 +108,13 @@ impl Observing {
 
     /// Waits until everything is decoded, for 5 s at most; the rest counts as missed. Blocks. Stop the taps before.
     pub fn finish(self) -> io::Result<Outcome> {
-        self.set_deadline(PATIENCE);
+        self.set_deadline(DECODING_LIMIT);
         self.thread.join().map_err(|_panic| io::Error::other("the observing thread failed"))
     }
 
-    /// After `patience` from now, nothing more is decoded.
-    pub(super) fn set_deadline(&self, patience: Duration) {
-        self.deadline.set(patience);
+    /// After `limit` from now, nothing more is decoded.
+    pub(super) fn set_deadline(&self, limit: Duration) {
+        self.deadline.set(limit);
     }
 }
 
@@ -187,7 +187,7 @@ impl State {
         }
         let now = self.clock.now();
         let at = self.idle.at(now);
-        let is_awaited = self.observer.observer.awaits_time() || self.observer.outputs.is_looked_at();
+        let is_awaited = self.observer.observer.awaits_time() || self.observer.outputs.is_viewed();
         if is_awaited && at.since(self.observer.observer.now()) >= IDLE {
             self.observer.observe(Observation { at, subject: Subject::Run(RunObservation::Tick) });
             self.idle = Idle { since: now, at };
@@ -263,7 +263,7 @@ impl RecordingObserver {
     }
 
     fn pass(&mut self, observation: Observation) {
-        injected_fault::inject(Place::Observer, &observation);
+        injected_fault::inject(Component::Observer, &observation);
         let Self { observer, outputs } = self;
         observer.observe(observation, &mut |event| outputs.event(&event));
         outputs.note_change();
@@ -281,8 +281,8 @@ impl RecordingObserver {
             self.outputs.abandon("no snapshot could be made because of an internal error; please report it");
             Observer::new(Limits::default()).snapshot()
         });
-        let is_whole = !self.outputs.is_abandoned();
-        Outcome { snapshot, is_whole, troubles: self.outputs.finish().into_iter().chain(trouble).collect() }
+        let is_complete = !self.outputs.is_abandoned();
+        Outcome { snapshot, is_complete, troubles: self.outputs.finish().into_iter().chain(trouble).collect() }
     }
 
     fn conclude(&mut self) -> Snapshot {

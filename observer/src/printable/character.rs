@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_obeyed_or_invisible_is_told_from_what_is_shown() {
+    fn control_and_invisible_characters_are_not_shown() {
         let obeyed = "\0\u{7}\u{8}\t\n\r\u{1b}\u{7f}\u{80}\u{9b}\u{9f}\u{ad}\u{61c}\u{180e}\u{200b}\u{200d}\u{200e}\u{200f}\u{2028}\u{2029}\
             \u{202a}\u{202e}\u{2060}\u{2064}\u{2066}\u{2069}\u{206f}\u{fe0f}\u{feff}\u{fff9}\u{ffff}\u{e000}\u{1fffe}\u{e0001}\u{e007f}\u{e0100}\u{10ffff}";
         for character in obeyed.chars() {

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn held_text_is_printed_unchanged_and_is_news_once() {
+    fn held_lines_are_printed_unchanged_and_new_only_once() {
         let mut held = Held::default();
         held.take(&Printable::words("one\ntw"));
         assert_eq!(held.take_news(), ["one"]);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_bound_the_latest_lines_are_kept_and_the_others_counted() {
+    fn latest_held_lines_are_kept_and_earlier_ones_counted() {
         let mut held = Held::default();
         for line in 0..MOST_LINES + 2 {
             held.take(&Printable::line(line));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn beginning_of_an_endless_line_is_kept() {
+    fn only_the_beginning_of_an_overlong_line_is_kept() {
         let mut held = Held::default();
         held.take(&Printable::of("a".repeat(3 * LONGEST)));
         held.take(&Printable::words("b\n"));

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_escaped_in_values_and_in_names() {
+    fn terminal_controls_are_escaped_in_json_values_and_keys() {
         let value: BTreeMap<&str, &str> = [("\u{9b}31m", "a\u{202e}b\u{1b}\u{7f}\n\"\u{e0001}ä")].into();
         let line = json_line(&value).unwrap();
         assert_eq!(line.as_str(), "{\"\\u009b31m\":\"a\\u202eb\\u001b\\u007f\\n\\\"\\udb40\\udc01ä\"}\n");
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn meaning_stays_and_nothing_obeyed_is_left(text in any::<String>(), further in "[\\u{0}-\\u{10ffff}]{0,20}") {
+        fn escaped_json_keeps_its_meaning_without_terminal_controls(text in any::<String>(), further in "[\\u{0}-\\u{10ffff}]{0,20}") {
             let value = BTreeMap::from([(text.as_str(), vec![further.as_str()])]);
             for printed in [json(&value).unwrap(), json_line(&value).unwrap()] {
                 let read: BTreeMap<String, Vec<String>> = serde_json::from_str(printed.as_str()).unwrap();

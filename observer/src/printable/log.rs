@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_one_paragraph_that_no_terminal_obeys() {
+    fn log_record_is_one_paragraph_without_terminal_controls() {
         assert_eq!(paragraph(b"WARN a\x1b[31m\nWARN b\n").as_str(), "WARN a\u{FFFD}[31m\n  WARN b\n");
     }
 }

@@ -174,7 +174,7 @@ mod tests {
     const OWNED: &str = "a\u{1b}]0;OWNED\u{7}\u{202e}\u{9b}b\n";
 
     #[test]
-    fn values_lose_what_a_terminal_obeys_and_words_and_styles_of_ours_stay() {
+    fn values_lose_terminal_controls_but_own_styles_stay() {
         assert_eq!(Printable::of(OWNED).as_str(), "a\u{FFFD}]0;OWNED\u{FFFD}\u{FFFD}\u{FFFD}b\u{FFFD}");
         assert_eq!(Printable::paragraph("one\ntwo\r\nwatchtap: three").as_str(), "one\n  two\u{FFFD}\n  watchtap: three\n");
         assert_eq!(Printable::words("one\ntwo\n").as_str(), "one\ntwo\n");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_command_line_only_line_breaks_and_styles_stay() {
+    fn command_line_help_keeps_only_line_breaks_and_styles() {
         let lines = |text: &str| Printable::lines_with_styles(text).into_string();
         assert_eq!(lines("\u{1b}[1mUsage:\u{1b}[0m\n x"), "\u{1b}[1mUsage:\u{1b}[0m\n x");
         assert_eq!(lines("\u{1b}[2J\u{1b}]0;a\u{7}\u{1b}[31"), "\u{FFFD}2J\u{FFFD}]0;a\u{FFFD}\u{FFFD}31");

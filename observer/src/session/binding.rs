@@ -30,7 +30,7 @@ pub(super) struct Binding<'a> {
     ca_pem: String,
     /// The API servers behind the listeners, by name.
     upstreams: BTreeMap<String, UpstreamId>,
-    /// The authority of each user with a client certificate or an exec plug-in, by the user's name.
+    /// The authority of each user with a client certificate or an exec plugin, by the user's name.
     holders: BTreeMap<Option<String>, Holder>,
     pub(super) listeners: Vec<Listener>,
     pub(super) idle: Vec<Proxy>,
@@ -160,7 +160,7 @@ impl<'a> Binding<'a> {
         Way { pair: &listener.pair, endpoint }
     }
 
-    /// The users with exec plug-ins, each with its listeners.
+    /// The users with exec plugins, each with its listeners.
     pub(super) fn keeper(&mut self) -> Result<Keeper> {
         let mut keeper = Keeper::default();
         let listeners = std::mem::take(&mut self.listeners);

@@ -12,7 +12,7 @@ const MAX_NAMES: usize = 8;
 
 /// Reports the contexts that are not covered, and the users whose auth-provider works differently.
 pub(super) fn announce(taps: &TapSet) {
-    say_left_out(taps.left_out());
+    print_left_out(taps.left_out());
     let providers = users(taps.listeners(), |selected| selected.auth_provider);
     if providers.is_empty() {
         return;
@@ -38,7 +38,7 @@ fn users(listeners: &[Listener], noticed: fn(&Selected) -> bool) -> String {
     some_names(users.into_iter())
 }
 
-fn say_left_out(left_out: &[LeftOut]) {
+fn print_left_out(left_out: &[LeftOut]) {
     for LeftOut { contexts, why } in left_out.iter().take(MAX_NAMES) {
         print_message(format!("not covered, left unchanged: {}: {why}", some_names(contexts.iter().map(String::as_str))));
     }

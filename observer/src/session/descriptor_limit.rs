@@ -1,8 +1,8 @@
 //! The number of descriptors that this process may open: as many as the system allows, since each connection takes two.
 //!
 //! Many systems start a process with a low limit, because some programs use select(2) (`man 2 select`). A command that we start may
-//! be such a program, so it gets the limit that it would have without us. The same holds for an exec plug-in that a client starts.
-//! `verify` starts a plug-in itself, but needs few connections and raises nothing.
+//! be such a program, so it gets the limit that it would have without us. The same holds for an exec plugin that a client starts.
+//! `verify` starts a plugin itself, but needs few connections and raises nothing.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

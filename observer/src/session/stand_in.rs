@@ -1,4 +1,4 @@
-//! The users of a run that have exec plug-ins, and the program that replaces these plug-ins.
+//! The users of a run that have exec plugins, and the program that replaces these plugins.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(super) struct StandIn {
 impl StandIn {
     /// Our own program, with a socket in `folder`.
     pub(super) fn new(folder: &RunFolder) -> Result<Self> {
-        let command = std::env::current_exe().context("cannot find the watchtap program, which stands in for exec plug-ins")?;
+        let command = std::env::current_exe().context("cannot find the watchtap program, which stands in for exec plugins")?;
         Ok(Self { command: text(&command)?, socket: text(&folder.path().join("credentials"))? })
     }
 
@@ -27,12 +27,12 @@ impl StandIn {
         ["credential", "--socket", &self.socket, "--"]
     }
 
-    /// The plug-in entry of the client's copy.
+    /// The plugin entry of the client's copy.
     pub(super) fn in_place<'a>(&'a self, arguments: &'a [&'a str]) -> PluginInPlace<'a> {
         PluginInPlace { command: &self.command, arguments }
     }
 
-    /// Listens at its socket; `None` if no user has a plug-in.
+    /// Listens at its socket; `None` if no user has a plugin.
     pub(super) fn listen(&self, keeper: Keeper) -> Result<Option<CredentialServer>> {
         if keeper.is_empty() {
             return Ok(None);

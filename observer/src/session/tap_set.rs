@@ -39,7 +39,7 @@ pub(crate) struct TapSet {
     /// Bound, but not served yet.
     idle: Vec<Proxy>,
     serving: JoinSet<Result<(), ProxyError>>,
-    /// For users with exec plug-ins; `None` without any, and once it is served.
+    /// For users with exec plugins; `None` without any, and once it is served.
     credentials: Option<CredentialServer>,
     answering: JoinSet<()>,
     /// Each waits for the first client of an API server whose profile is unknown.

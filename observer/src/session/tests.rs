@@ -17,7 +17,7 @@ use crate::forward_proxy::ForwardProxy;
 use crate::kubeconfig::{Kubeconfig, Selected, ServerTrust};
 
 #[test]
-fn the_port_of_an_api_server_is_the_same_in_every_run() {
+fn port_of_an_api_server_is_stable_across_runs() {
     let ports: Vec<u16> = candidates(&server("https://10.0.0.1:6443")).collect();
     assert_eq!(ports.first(), Some(&61_035), "written down, since caches rest on it");
     assert_eq!(ports, candidates(&server("https://10.0.0.1:6443")).collect::<Vec<_>>());
@@ -27,7 +27,7 @@ fn the_port_of_an_api_server_is_the_same_in_every_run() {
 }
 
 #[test]
-fn servers_that_differ_in_anything_have_ports_of_their_own() {
+fn different_servers_get_different_ports() {
     let servers = [
         "https://10.0.0.1:6443",
         "https://10.0.0.1:6444",
@@ -55,7 +55,7 @@ fn the_same_address_behind_two_forward_proxies_is_two_servers() {
 }
 
 #[test]
-fn the_variable_that_is_named_is_the_one_that_chose_the_folder() {
+fn reported_variable_is_the_one_that_chose_the_folder() {
     let socket = Path::new("/run/user/1000/watchtap/credentials");
     assert_eq!(folder_variable(socket, Some(Path::new("/run/user/1000"))), "XDG_RUNTIME_DIR");
     assert_eq!(folder_variable(socket, Some(Path::new("/run/user/1001"))), "TMPDIR", "it was unusable");
@@ -64,7 +64,7 @@ fn the_variable_that_is_named_is_the_one_that_chose_the_folder() {
 }
 
 #[tokio::test]
-async fn a_version_that_was_asked_for_is_awaited_at_the_end() {
+async fn pending_version_request_is_awaited_at_shutdown() {
     let (leaving, mut learning) = (watch::Sender::new(false), JoinSet::new());
     let (answer, answered) = oneshot::channel();
     learning.spawn(async move { answered.await.unwrap() });

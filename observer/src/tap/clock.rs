@@ -104,13 +104,13 @@ mod tests {
     const START: Reading = Reading { steady: 50 * SECOND, wall: NOON };
 
     #[test]
-    fn suspended_time_counts_as_time_and_is_shown() {
+    fn suspended_time_counts_as_elapsed_and_is_shown() {
         let now = stamp(HOUR, HOUR);
         assert_eq!((now.to_string().as_str(), passed(now)), ("2026-01-31T13:00:00.000000000Z", HOUR));
     }
 
     #[test]
-    fn wall_clock_that_was_set_is_shown_and_no_time_passed_by_it() {
+    fn wall_clock_step_is_shown_but_adds_no_time() {
         let clock = Clock { start: START };
         for (wall, shown) in [(NOON - HOUR, "2026-01-31T11:00:00.000000000Z"), (NOON + HOUR * 2, "2026-01-31T14:00:00.000000000Z")]
         {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn two_clocks_read_one_after_the_other_are_no_step() {
+    fn delay_between_two_clock_reads_is_not_a_step() {
         let (steady, later) = (2 * SECOND, 2 * SECOND + 900_000);
         assert_eq!(stamp(steady, later).wall_ahead(), 0);
         let hour_ahead = stamp(steady, later + HOUR).wall_ahead();

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use super::modes::{is_ours, wait_for_input};
 use super::screen::Screen;
 use super::stops::Stops;
-use crate::injected_fault::{self, Place};
+use crate::injected_fault::{self, Component};
 use crate::pipeline::Snapshots;
 use crate::printable::HeldStderr;
 use crate::view::{Key, Outcome, Page};
@@ -28,7 +28,7 @@ use crate::view::{Key, Outcome, Page};
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Time limit for giving the terminal back. It never ends if the terminal's other side has stopped reading.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A page on our terminal, until it is dropped.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl RunningPage {
         thread::Builder::new().name("page".to_owned()).spawn(move || {
             let ended = catch_unwind(AssertUnwindSafe(|| drawing.run()));
             drop(drawing);
-            let _nobody_waits = leaving.send(match ended {
+            let _receiver_gone = leaving.send(match ended {
                 Ok(Ok(())) => Left::Asked,
                 Ok(Err(error)) => Left::Failed(error.to_string()),
                 Err(_panic) => Left::Failed("an internal error; please report it".to_owned()),
@@ -95,7 +95,7 @@ impl RunningPage {
 impl Drop for RunningPage {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::SeqCst);
-        if self.given_back.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if self.given_back.recv_timeout(TIMEOUT) == Err(mpsc::RecvTimeoutError::Timeout) {
             // The terminal blocks the thread, but its modes can be restored all the same.
             let _put_right = disable_raw_mode();
             HeldStderr::release();
@@ -110,7 +110,7 @@ impl Drawing {
             self.heed_stops()?;
             self.take_news();
             if self.screen.is_taken() && self.is_stale {
-                injected_fault::inject(Place::Page, &self.page);
+                injected_fault::inject(Component::Page, &self.page);
                 self.screen.draw(&self.page)?;
                 self.is_stale = false;
             }

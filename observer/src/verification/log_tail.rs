@@ -39,12 +39,12 @@ impl LogTail {
         self.mark = end;
     }
 
-    /// Passes the complete lines appended since the mark to `told`. A file that was rotated meanwhile is read from its beginning.
-    pub fn lines(&self, told: &mut dyn FnMut(&[u8])) -> Result<(), VerifyError> {
-        self.read(told).map_err(|error| self.failed(error))
+    /// Passes the complete lines appended since the mark to `each`. A file that was rotated meanwhile is read from its beginning.
+    pub fn lines(&self, each: &mut dyn FnMut(&[u8])) -> Result<(), VerifyError> {
+        self.read(each).map_err(|error| self.failed(error))
     }
 
-    fn read(&self, told: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+    fn read(&self, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
         let mut file = File::open(&self.path)?;
         let begin = if file.metadata()?.len() < self.mark { 0 } else { self.mark };
         file.seek(SeekFrom::Start(begin))?;
@@ -52,7 +52,7 @@ impl LogTail {
         let mut line = Vec::new();
         while appended.read_until(b'\n', &mut line)? > 0 {
             if line.ends_with(b"\n") {
-                told(&line);
+                each(&line);
             }
             line.clear();
         }

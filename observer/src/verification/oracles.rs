@@ -20,7 +20,7 @@ pub struct Oracles {
 }
 
 /// How far etcd's log may lag: etcd logs a read after it has answered.
-const LOG_BEHIND: Duration = Duration::from_secs(2);
+const LOG_LAG: Duration = Duration::from_secs(2);
 const LOG_PAUSE: Duration = Duration::from_millis(50);
 
 /// The end of each log at one moment.
@@ -48,7 +48,7 @@ impl Oracles {
     }
 
     /// Whether etcd's log has a read of the resource after `ends`; true without such a log.
-    pub(super) fn tells_of_reads(&mut self, ends: &Ends, resource: &Resource) -> Result<bool, VerifyError> {
+    pub(super) fn logs_reads(&mut self, ends: &Ends, resource: &Resource) -> Result<bool, VerifyError> {
         if self.etcd_log.is_none() {
             return Ok(true);
         }
@@ -58,7 +58,7 @@ impl Oracles {
             if !Counters::default().with_etcd_reads(resource, &self.etcd_reads()?).is_still() {
                 return Ok(true);
             }
-            if began.elapsed() >= LOG_BEHIND {
+            if began.elapsed() >= LOG_LAG {
                 return Ok(false);
             }
             sleep(LOG_PAUSE);

@@ -203,7 +203,7 @@ impl Verifier<'_> {
         for _ in 0..MOST_ATTEMPTS {
             let ends = self.oracles.ends()?;
             self.server.ask(&request, BodyKind::Document).await?;
-            let is_logged = self.oracles.tells_of_reads(&ends, &self.target.resource)?;
+            let is_logged = self.oracles.logs_reads(&ends, &self.target.resource)?;
             let Some(window) = self.window(None).await? else { continue };
             is_counted |= window.moved.etcd_gets > 0;
             if is_logged && is_counted {
@@ -277,7 +277,8 @@ impl Verifier<'_> {
             return Ok(None);
         }
         let measured = measure(prediction, &asked.answer, window.moved);
-        let mut attempt = Attempt { measured, moved: window.moved, answer: asked.answer, control: None, others: window.others };
+        let mut attempt =
+            Attempt { measured, moved: window.moved, answer: asked.answer, control: None, other_requests: window.others };
         if !agrees(prediction, &measured) {
             sleep(began.elapsed().max(CONTROLLED_FOR)).await;
             attempt.control = self.window(None).await?.map(|control| control.moved);

@@ -6,7 +6,7 @@ use std::io::Write;
 use super::LogTail;
 
 #[test]
-fn only_whole_lines_behind_the_mark_are_told() {
+fn only_complete_lines_after_the_mark_are_returned() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.log");
     std::fs::write(&path, "old\n").unwrap();
@@ -22,7 +22,7 @@ fn only_whole_lines_behind_the_mark_are_told() {
 }
 
 #[test]
-fn log_that_is_not_there_is_named() {
+fn missing_audit_log_is_named() {
     let error = LogTail::open(std::path::Path::new("/no/such/audit.log")).unwrap_err();
     assert!(error.to_string().starts_with("cannot read /no/such/audit.log: "), "{error}");
 }

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_from_etcd_are_told_with_what_they_delivered_and_gets_apart() {
+    fn etcd_lists_show_their_volume_and_gets_separately() {
         let etcd_reads = EtcdReads { objects: 31, bytes: 16_000, bulk_lists: 0, gets: 20, get_bytes: 9_000 };
         let totals = Totals { lists: 446, lists_from_etcd: 31, etcd_reads, ..Totals::default() };
         assert_eq!(lists(&totals), "31 of 446 lists read from etcd (31 objects, 16 kB)");

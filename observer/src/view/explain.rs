@@ -18,7 +18,7 @@ use crate::printable::{Printable, json};
 /// The format of an explanation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExplainFormat {
-    /// For people.
+    /// Human-readable text.
     Text,
     /// One JSON object.
     Json,

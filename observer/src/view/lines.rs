@@ -189,7 +189,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::Malformed { at, connection, offset, what, .. } => {
                 self.line(*at, Tone::Bad, "missed", &format!("malformed HTTP on connection {connection} at byte {offset}: {what}"))
             }
-            Event::Dark { at, connection, .. } => self.line(
+            Event::DecodingStopped { at, connection, .. } => self.line(
                 *at,
                 Tone::Bad,
                 "missed",

@@ -19,8 +19,8 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
     if missed.bytes > 0 {
         words.push(format!("{} in {}", bytes(missed.bytes), counted(missed.gaps, "gap")));
     }
-    if missed.dark > 0 {
-        words.push(format!("the rest of {}", counted(missed.dark, "connection half")).replace("halfs", "halves"));
+    if missed.stopped_directions > 0 {
+        words.push(format!("the rest of {}", counted(missed.stopped_directions, "connection half")).replace("halfs", "halves"));
     }
     if missed.connections > 0 {
         words.push(counted(missed.connections, "complete connection"));
@@ -91,7 +91,7 @@ fn not_probed(missed: &Missed) -> Vec<String> {
         calls,
         connections,
         sockets,
-        lives,
+        lifetimes,
         unused_fields,
         contradicted,
         unplaced,
@@ -124,9 +124,9 @@ fn not_probed(missed: &Missed) -> Vec<String> {
     if unused_fields > 0 {
         words.push(format!("{} that could not be assigned to a header block", counted(unused_fields, "header field")));
     }
-    if lives > 0 {
+    if lifetimes > 0 {
         words.push(
-            format!("{} of processes and sockets", counted(lives, "beginning or end"))
+            format!("{} of processes and sockets", counted(lifetimes, "beginning or end"))
                 .replace("beginning or ends", "beginnings or ends"),
         );
     }
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thing_that_a_probe_missed_has_its_words() {
+    fn each_kind_of_probe_loss_has_its_text() {
         let none = ProbeMissed::default();
         for (probe, expected) in [
             (ProbeMissed { records: 2, bytes: 3_000, ..none }, "2 records (3.0 kB) lost because the probe's ring buffer was full"),
@@ -150,7 +150,7 @@ mod tests {
             (ProbeMissed { calls: 2, ..none }, "2 TLS calls whose beginning was not observed"),
             (ProbeMissed { connections: 1, ..none }, "1 TLS connection beyond the probe's table"),
             (ProbeMissed { sockets: 2, ..none }, "2 TLS connections whose socket was not found"),
-            (ProbeMissed { lives: 2, ..none }, "2 beginnings or ends of processes and sockets"),
+            (ProbeMissed { lifetimes: 2, ..none }, "2 beginnings or ends of processes and sockets"),
             (ProbeMissed { unused_fields: 1, ..none }, "1 header field that could not be assigned to a header block"),
             (ProbeMissed { contradicted: 3, ..none }, "3 TLS calls that apparently changed their socket"),
             (ProbeMissed { unplaced: 700, ..none }, "700 B of TLS connections whose socket was not found"),

@@ -7,7 +7,7 @@ use super::quantity::counted;
 use super::table::{Align, Cell, Table};
 use crate::printable::{Printable, json};
 use crate::probe_check_result::{
-    CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, ProbeCheck, Requirement, RequirementState, Seen,
+    CheckedFile, CheckedLibrary, CheckedProcess, NotExamined, ProbeCheck, Requirement, RequirementState, Seen,
 };
 
 /// Schema of `probe --check --format json`.
@@ -76,7 +76,7 @@ fn requirement_cells(requirement: &Requirement) -> Vec<Cell> {
     let tone = match requirement.state {
         RequirementState::Met => Tone::Good,
         RequirementState::DoesNotMatter => Tone::Quiet,
-        RequirementState::NotKnown | RequirementState::Limits => Tone::Notable,
+        RequirementState::Unknown | RequirementState::Limits => Tone::Notable,
         RequirementState::Missing => Tone::Bad,
     };
     vec![Cell::toned(requirement.state.to_string(), tone), Cell::new(requirement.name), Cell::new(&requirement.found)]
@@ -90,7 +90,7 @@ fn notes(requirement: &Requirement) -> Vec<String> {
 
 fn file_cells(file: &CheckedFile) -> Vec<Cell> {
     let (word, tone) = match file.seen {
-        Seen::Wholly => ("yes", Tone::Good),
+        Seen::Fully => ("yes", Tone::Good),
         Seen::Partly => ("partly", Tone::Notable),
         Seen::Not => ("no", Tone::Bad),
     };
@@ -115,10 +115,10 @@ fn some_of(processes: &[CheckedProcess]) -> String {
 }
 
 fn summary(check: &ProbeCheck, out: &mut Printable) {
-    let seen = check.files.iter().filter(|file| file.seen == Seen::Wholly).count();
+    let seen = check.files.iter().filter(|file| file.seen == Seen::Fully).count();
     let files = counted(u64::try_from(check.files.len()).unwrap_or(u64::MAX), "file");
     out.push_line(format_args!("{files} with TLS in running processes: {seen} fully visible"));
-    for NotLookedAt { why, processes } in &check.not_looked_at {
+    for NotExamined { why, processes } in &check.not_examined {
         out.push_line(format_args!("not examined: {} ({why})", some_of(processes)));
     }
 }
@@ -153,14 +153,14 @@ mod tests {
             files: vec![
                 file("/bin/a\nb", Seen::Not, Some("it is out of reach"), vec![rustls], (1..=5).map(process).collect()),
                 file("/bin/odd", Seen::Not, Some("Go \"devel\""), Vec::new(), vec![process(6)]),
-                file("/lib/libssl.so.3", Seen::Wholly, None, vec![openssl], vec![process(7)]),
+                file("/lib/libssl.so.3", Seen::Fully, None, vec![openssl], vec![process(7)]),
             ],
-            not_looked_at: vec![NotLookedAt { why: "permission denied".to_owned(), processes: (8..=12).map(process).collect() }],
+            not_examined: vec![NotExamined { why: "permission denied".to_owned(), processes: (8..=12).map(process).collect() }],
         }
     }
 
     #[test]
-    fn answer_comes_first_then_each_row_with_its_remedy() {
+    fn result_comes_first_then_each_row_with_its_remedy() {
         expect![[r#"
             This machine can be probed, with one limit.
 
@@ -186,20 +186,20 @@ mod tests {
     }
 
     #[test]
-    fn answer_says_how_much_is_missing() {
+    fn result_counts_the_missing_requirements() {
         let missing = || Requirement::missing("CAP_BPF", "not in effect", "run it as root");
         for (requirements, expected) in [
             (vec![], "This machine can be probed."),
             (vec![missing()], "This machine cannot be probed: 1 thing is missing."),
             (vec![missing(), missing()], "This machine cannot be probed: 2 things are missing."),
         ] {
-            let check = ProbeCheck { requirements, files: Vec::new(), not_looked_at: Vec::new() };
+            let check = ProbeCheck { requirements, files: Vec::new(), not_examined: Vec::new() };
             assert_eq!(probe_check_text(&check, Colour::Off).as_str().lines().next(), Some(expected));
         }
     }
 
     #[test]
-    fn what_is_missing_is_red_and_colour_says_nothing_that_no_word_says() {
+    fn missing_requirements_are_red_and_colour_adds_no_information() {
         let mut check = check();
         check.requirements.push(Requirement::missing("CAP_BPF", "not in effect", "run it as root"));
         let coloured = probe_check_text(&check, Colour::On).into_string();
@@ -208,12 +208,12 @@ mod tests {
     }
 
     #[test]
-    fn json_has_all_that_the_text_has_and_all_processes() {
+    fn json_includes_every_process() {
         let json: serde_json::Value = serde_json::from_str(probe_check_json(&check()).unwrap().as_str()).unwrap();
         assert_eq!((&json["schema"], &json["can_probe"]), (&PROBE_CHECK_SCHEMA.into(), &true.into()));
         let [row, file] = [&json["requirements"][3], &json["files"][0]];
         assert_eq!((row["state"].as_str(), row["unseen"].as_str()), (Some("Limits"), Some("others are not seen")));
         assert_eq!((file["seen"].as_str(), file["processes"].as_array().map(Vec::len)), (Some("Not"), Some(5)));
-        assert_eq!(json["not_looked_at"][0]["processes"][4]["pid"], 12);
+        assert_eq!(json["not_examined"][0]["processes"][4]["pid"], 12);
     }
 }

@@ -139,7 +139,7 @@ mod tests {
     const NOON: u64 = 1_769_860_800_000_000_000;
 
     #[test]
-    fn api_server_that_refuses_stands_first() {
+    fn refusing_api_server_is_reported_first() {
         let lasts = snapshot(&[(10, true)], 18);
         assert_eq!(lasting_outages(&lasts), ["API server refuses connections for 8.0 s; our port refuses too"]);
         let text = report(&lasts);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn outages_that_are_over_have_their_times() {
+    fn ended_outages_are_reported_with_their_times() {
         let twice = snapshot(&[(10, true), (13, false), (60, true), (64, false)], 70);
         let line = "API server refused connections 2 times, 7.0 s in all: 12:00:10.000 for 3.0 s, 12:01:00.000 for 4.0 s; our port refused too";
         assert_eq!(lines(&twice), [(Tone::Bad, line.to_owned())]);

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_as_people_write_them() {
+    fn quantities_are_formatted_for_reading() {
         assert_eq!([0, 7, 999, 1_000, 1_234_567].map(count), ["0", "7", "999", "1,000", "1,234,567"]);
         assert_eq!((counted(1, "list"), counted(1_200, "list")), ("1 list".to_owned(), "1,200 lists".to_owned()));
         assert_eq!([0, 812, 1_000, 14_020, 2_149_000].map(bytes), ["0 B", "812 B", "1.0 kB", "14 kB", "2.1 MB"]);

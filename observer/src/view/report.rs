@@ -38,7 +38,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
         out.append(&colour.paint(Tone::Notable, format_args!("note: {note}")));
         out.end_line();
     }
-    if snapshot.totals.requests == 0 && snapshot.totals.connections == 0 && nobody_came(&snapshot.missed) {
+    if snapshot.totals.requests == 0 && snapshot.totals.connections == 0 && no_client_came(&snapshot.missed) {
         out.end_line();
         for line in &run.silence {
             out.push_line(line);
@@ -56,7 +56,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
 }
 
 /// Whether no client is known to have tried to connect.
-fn nobody_came(missed: &Missed) -> bool {
+fn no_client_came(missed: &Missed) -> bool {
     missed.connections == 0 && missed.notices == 0 && missed.connect_failures == 0 && missed.reset_instead_of_refused == 0
 }
 

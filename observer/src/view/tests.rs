@@ -11,7 +11,7 @@ use super::*;
 use crate::pipeline::EventSink as _;
 
 #[test]
-fn silent_run_says_what_that_usually_means() {
+fn silent_run_prints_its_notes_and_explanation() {
     let run = Run {
         budget: None,
         subcommand: "exec",
@@ -34,7 +34,7 @@ fn silent_run_says_what_that_usually_means() {
 }
 
 #[test]
-fn live_lines_say_who_asked_what_and_which_layer_answered() {
+fn live_lines_show_client_request_and_layer() {
     let exchanges = [
         ("GET /api?timeout=32s", "200 OK", r#"{"kind":"APIVersions"}"#),
         ("GET /apis?timeout=32s", "200 OK", r#"{"kind":"APIGroupList"}"#),
@@ -69,7 +69,7 @@ fn live_lines_say_who_asked_what_and_which_layer_answered() {
 }
 
 #[test]
-fn live_lines_faster_than_anybody_reads_are_counted() {
+fn excess_live_lines_are_counted_instead_of_printed() {
     let text = lines((0..1_000).map(|_| ("GET /api/v1/nodes", "200 OK", "{}")));
     let left_out = text.lines().find(|line| line.contains("omitted here")).map(str::to_owned);
     expect!["00:00:02.000 …      801 lines omitted here: too many in one second (the totals and --events include them)"]

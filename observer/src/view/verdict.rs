@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn request_from_before_says_why_nothing_is_known() {
+    fn request_before_attaching_is_unknown_with_its_reason() {
         let verdict = VerdictRecord::from(&attached_late());
         assert_eq!(served_from(Some(&verdict)), "unknown");
         assert_eq!(detail(&verdict).as_deref(), Some("attached late"));

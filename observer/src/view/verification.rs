@@ -126,7 +126,7 @@ fn counters(moved: Counters) -> String {
 
 /// The requests of others during an attempt.
 fn disturbance(attempt: &Attempt) -> String {
-    let others = attempt.others.filter(|others| *others > 0).map(|others| format!(" · {others} requests of other clients"));
+    let others = attempt.other_requests.filter(|others| *others > 0).map(|others| format!(" · {others} requests of other clients"));
     let control = attempt
         .control
         .filter(|control| !control.is_still())
@@ -138,9 +138,9 @@ fn summary(verification: &Verification) -> String {
     let tally = verification.tally;
     let mut words = vec![format!("{} agree", tally.agree), format!("{} disagree", tally.disagree)];
     let further = [(tally.noisy, "noisy (other clients read it, too)"), (tally.not_provoked, "not provoked")];
-    if tally.undecided > 0 {
-        let agreements = counted(u64::try_from(tally.undecided).unwrap_or(u64::MAX), "agreement");
-        let prove = if tally.undecided == 1 { "proves" } else { "prove" };
+    if tally.inconclusive > 0 {
+        let agreements = counted(u64::try_from(tally.inconclusive).unwrap_or(u64::MAX), "agreement");
+        let prove = if tally.inconclusive == 1 { "proves" } else { "prove" };
         words.push(format!("{agreements} {prove} nothing (any answer would have agreed)"));
     }
     words.extend(further.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));

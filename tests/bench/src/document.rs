@@ -25,7 +25,7 @@ mod tests {
     use super::replaced;
 
     #[test]
-    fn what_stands_between_the_markers_is_replaced_and_nothing_else() {
+    fn only_the_text_between_the_markers_is_replaced() {
         let page =
             "# Page\n<!-- a: begin, by the bench -->\nold\n<!-- a: end -->\nwords\n<!-- b: begin -->\nkept\n<!-- b: end -->\n";
         let expected =
@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn page_without_markers_is_not_touched() {
+    fn page_without_both_markers_is_not_changed() {
         assert_eq!(replaced("# Page\n<!-- a: begin -->\n", "a", "new"), None);
     }
 }

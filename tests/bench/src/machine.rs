@@ -88,14 +88,14 @@ mod tests {
     use super::{CpuTime, Machine};
 
     #[test]
-    fn figures_of_a_busy_machine_say_so() {
+    fn figures_from_a_busy_machine_are_marked_preliminary() {
         let machine = |busy_cpus| Machine { cpus: 2, model: "CPU".to_owned(), busy_cpus };
         assert_eq!(machine(0.2).to_string(), "Taken on 2 × CPU, of which others used 0.2 before the run.");
         assert!(machine(0.3).to_string().ends_with("**not a quiet machine, so these are preliminary.**"));
     }
 
     #[test]
-    fn busy_is_what_was_neither_idle_nor_waiting_for_a_disk() {
+    fn busy_time_excludes_idle_and_disk_wait() {
         let before = CpuTime::parse("cpu  100 0 100 700 100 0 0 0 5 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
         assert_eq!(before, CpuTime { all: 1_000, idle: 800 });
         let after = CpuTime::parse("cpu  110 5 105 770 110 0 0 0 9 0\n");

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpu_time_and_memory_of_a_process_are_read() {
+    fn process_cpu_time_and_memory_are_read() {
         let own = Process::read(std::process::id()).unwrap();
         let begun = Instant::now();
         let mut later = own;

@@ -64,17 +64,17 @@ mod tests {
     use super::Summary;
 
     #[test]
-    fn odd_number_of_samples_has_its_middle_one_for_a_median() {
+    fn median_of_an_odd_count_is_the_middle_sample() {
         assert_eq!(Summary::of([5.0, 1.0, 2.0, 9.0, 4.0]), Some(Summary { median: 4.0, low: 2.0, high: 5.0 }));
     }
 
     #[test]
-    fn even_number_of_samples_is_halved_between_two() {
+    fn median_of_an_even_count_averages_the_middle_two() {
         assert_eq!(Summary::of([4.0, 1.0, 3.0, 2.0]), Some(Summary { median: 2.5, low: 1.75, high: 3.25 }));
     }
 
     #[test]
-    fn one_sample_has_no_spread_and_none_has_no_summary() {
+    fn single_sample_has_no_spread_and_zero_have_no_summary() {
         assert_eq!(Summary::of([7.0]), Some(Summary { median: 7.0, low: 7.0, high: 7.0 }));
         assert_eq!(Summary::of([]), None);
     }
@@ -87,20 +87,20 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_compared_with_themselves() {
+    fn ratios_compare_the_two_sides_of_each_round() {
         // In the second round, both took three times as long.
         let ratios = Summary::of_ratios([2.0, 6.0, 2.0], [1.0, 3.0, 1.0]).unwrap();
         assert_eq!(ratios, Summary { median: 2.0, low: 2.0, high: 2.0 });
     }
 
     #[test]
-    fn rounds_without_a_divisor_do_not_count() {
+    fn rounds_with_a_zero_or_missing_divisor_are_skipped() {
         assert_eq!(Summary::of_ratios([2.0, 6.0], [0.0, 3.0]), Summary::of([2.0]));
         assert_eq!(Summary::of_ratios([2.0], []), None);
     }
 
     #[test]
-    fn summary_is_written_with_its_quartiles() {
+    fn summary_is_printed_with_its_quartiles() {
         let summary = Summary::of([1.0, 2.0, 3.0]).unwrap();
         assert_eq!(format!("{summary:.1}"), "2.0 (1.5–2.5)");
         assert_eq!(format!("{:.0}", summary.scaled(1000.0)), "2000 (1500–2500)");

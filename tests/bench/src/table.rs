@@ -50,7 +50,7 @@ mod tests {
     use super::Table;
 
     #[test]
-    fn columns_are_aligned_and_missing_cells_empty() {
+    fn columns_are_aligned_and_missing_cells_are_empty() {
         let mut table = Table::new(["Body", "Ratio"]);
         table.row(["pods".to_owned(), "21 ×".to_owned()]);
         table.row(["custom resources".to_owned()]);

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 #[test]
-fn decoding_is_measured_for_each_kind_of_list() -> Result<()> {
+fn decode_bench_reports_each_list_kind_and_encoding() -> Result<()> {
     let report = bench("decode")?;
     let bodies = report["bodies"].as_array().context("no bodies")?;
     let lists: Vec<&str> = bodies.iter().filter_map(|body| body["list"].as_str()).collect();
@@ -22,12 +22,12 @@ fn decoding_is_measured_for_each_kind_of_list() -> Result<()> {
 }
 
 #[test]
-fn following_is_measured_beside_a_parse() -> Result<()> {
+fn following_bench_compares_with_a_plain_parse() -> Result<()> {
     let report = bench("following")?;
     for figure in ["bytes_a_reflector", "events_a_second"] {
         assert!(report[figure].as_f64().is_some_and(|figure| figure > 0.0), "{report}");
     }
-    for summary in ["whole_ns", "decode_ns", "snapshot_ms", "times_faster_than_a_parse"] {
+    for summary in ["total_ns", "decode_ns", "snapshot_ms", "times_faster_than_a_parse"] {
         assert!(report[summary]["median"].as_f64().is_some_and(|median| median > 0.0), "{report}");
     }
     assert_eq!(report["reflectors"], 100);
@@ -35,7 +35,7 @@ fn following_is_measured_beside_a_parse() -> Result<()> {
 }
 
 #[test]
-fn forwarding_is_measured_in_each_scenario_on_each_way_that_is_installed() -> Result<()> {
+fn forward_bench_reports_each_scenario_on_each_installed_stack() -> Result<()> {
     let report = bench("forward")?;
     let scenarios = report["scenarios"].as_array().context("no scenarios")?;
     let has_go = Command::new("go").arg("version").output().is_ok_and(|output| output.status.success());
@@ -54,7 +54,7 @@ fn forwarding_is_measured_in_each_scenario_on_each_way_that_is_installed() -> Re
 }
 
 #[test]
-fn memory_of_idle_watches_is_measured_with_and_without_observing() -> Result<()> {
+fn watches_bench_reports_memory_with_and_without_observing() -> Result<()> {
     let report = bench("watches")?;
     let cases = report["cases"].as_array().context("no cases")?;
     assert_eq!(cases.len(), 3);
@@ -68,7 +68,7 @@ fn memory_of_idle_watches_is_measured_with_and_without_observing() -> Result<()>
 
 /// It needs the rights to probe, so it runs with the tests that need them, too.
 #[test]
-fn clients_under_probes_are_measured_beside_bare_uprobes() -> Result<()> {
+fn probing_bench_compares_with_bare_uprobes() -> Result<()> {
     let report = bench("probing")?;
     let modes = report["modes"].as_array().context("no modes")?;
     let python: Vec<&str> =

@@ -26,14 +26,14 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(500);
 const MOST_RISE: u64 = 1 << 20;
 
 #[test]
-fn controller_and_its_twin_agree_and_nothing_is_left_over() {
+fn proxied_and_direct_controllers_agree_and_leak_no_resources() {
     let lasts = duration();
     // Other tests count config map operations on the shared cluster.
     let cluster = Cluster::start(&Options::default()).unwrap();
     cluster.create_configmaps(NAMESPACE, 50).unwrap();
     let direct = cluster.kubeconfig_token().unwrap();
     let session = RunSession::start(&direct, &[]).unwrap();
-    let descriptors_at_first = descriptors_of_nobody(&session);
+    let descriptors_at_first = idle_descriptors(&session);
 
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let start = |kubeconfig: &Path| runtime.block_on(ConfigMapController::start(kubeconfig, None, NAMESPACE)).unwrap();
@@ -75,7 +75,7 @@ fn duration() -> Duration {
 }
 
 /// The descriptor count without clients, after one client has come and left; it must be stable for one second.
-fn descriptors_of_nobody(session: &RunSession) -> usize {
+fn idle_descriptors(session: &RunSession) -> usize {
     const LOOKS: usize = 20;
     let Listening { address, authority } = session.listening().unwrap();
     let client = Client::of_server(&format!("https://{address}"), &authority, "nobody's").unwrap();
@@ -138,7 +138,8 @@ async fn fill_the_table_of_requests(kubeconfig: &Path) {
 fn check_report(report: &Value) {
     let missed = &report["missed"];
     println!("totals: {}; missed: {missed}", report["totals"]);
-    for counter in ["malformed", "dark", "decoder_failures", "unknown_requests", "exchanges_dropped", "rows_dropped"] {
+    for counter in ["malformed", "stopped_directions", "decoder_failures", "unknown_requests", "exchanges_dropped", "rows_dropped"]
+    {
         assert_eq!(missed[counter], 0, "{counter}: {missed:#}");
     }
     assert_eq!(report["totals"]["open"], 0, "{:#}", report["totals"]);

@@ -41,13 +41,13 @@ impl Configuration {
             ..Self::of(minor, "etcd 3.5.10", &[])
         });
         if minor == CUSTOM_RESOURCES_ONLY {
-            all.iter_mut().for_each(Self::tell_the_tap);
+            all.iter_mut().for_each(Self::add_tap_flags);
         }
         all
     }
 
     /// A tap with a given version does not request the server's metrics, so it needs flags for the other facts, too.
-    fn tell_the_tap(&mut self) {
+    fn add_tap_flags(&mut self) {
         for flag in &self.flags {
             self.tap_flags.extend(flag.strip_prefix("--feature-gates=").map(|gate| format!("--gate={gate}")));
             let uncached =

@@ -76,7 +76,7 @@ fn undecidable(asked: &Asked, verdict: &Value, served: &ServedFrom, measured: Me
     if predicted && asked.remarks.contains(&Remark::CacheNotReady) {
         let known = rules::verdict(profile, CacheState::NotReady, asked.method, &asked.path);
         let reason = "the answer does not show that the watch cache was not ready; with that known the rules say what was measured";
-        return rules::says(&known, measured).then(|| reason.to_owned());
+        return rules::covers(&known, measured).then(|| reason.to_owned());
     }
     let lost =
         verdict["notes"].as_array().into_iter().flatten().filter_map(Value::as_str).any(|note| note.starts_with(SNAPSHOT_LOST));

@@ -134,7 +134,7 @@ pub(super) fn in_letters(moved: ReadCounters) -> String {
 }
 
 #[test]
-fn counters_tell_the_layers_apart() {
+fn counters_distinguish_the_layers() {
     let quiet = ReadCounters::default();
     let seen = |act, moved| Seen { act, status: 200, revision: Some(9), named: None, error: None, moved, passed_on: None };
     let consistent = ReadCounters { cache_lists: 1, storage_lists: 1, etcd_gets: 1, ..quiet };

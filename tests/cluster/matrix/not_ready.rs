@@ -92,13 +92,14 @@ fn ask(
         let (method, path) = row.request(&resource, &ground);
         let agent = session.next_agent();
         let before = session.counters(&resource);
-        let answer = while_etcd_stands(session, method, &path, &agent);
+        let answer = request_while_etcd_is_stopped(session, method, &path, &agent);
         let moved = settled(session, &resource, before) - footprint;
         let seen = Seen { named: None, ..seen(row, &answer, moved, &ground) };
         let measured = seen.measured();
-        let says = |cache| measured.is_some_and(|measured| rules::says(&rules::verdict(profile, cache, method, &path), measured));
+        let covers =
+            |cache| measured.is_some_and(|measured| rules::covers(&rules::verdict(profile, cache, method, &path), measured));
         let asked = Asked::of(row, &resource, configuration).by(&agent, method, path.clone());
-        let was_ready = says(CacheState::Ready) && !says(CacheState::NotReady);
+        let was_ready = covers(CacheState::Ready) && !covers(CacheState::NotReady);
         if measured.is_some() && !was_ready {
             return session.note(asked.measured(measured, &seen, &[Remark::CacheNotReady]));
         }
@@ -111,7 +112,7 @@ fn ask(
     session.note(last.expect("there are resources enough"));
 }
 
-fn while_etcd_stands(session: &Session, method: &'static str, path: &str, agent: &str) -> Response {
+fn request_while_etcd_is_stopped(session: &Session, method: &'static str, path: &str, agent: &str) -> Response {
     session.cluster.signal_etcd(Signal::Stop).unwrap();
     let (client, path, agent) = (session.through(), path.to_owned(), agent.to_owned());
     let answered = thread::spawn(move || client.raw(method, &path, &[("User-Agent", &agent)], b""));

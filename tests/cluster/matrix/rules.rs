@@ -16,7 +16,7 @@ pub(super) fn verdict(profile: &ServerProfile, cache: CacheState, method: &str, 
 }
 
 /// Whether a verdict equals the measurement, or names it as its second outcome.
-pub(super) fn says(verdict: &Verdict, measured: Measured) -> bool {
+pub(super) fn covers(verdict: &Verdict, measured: Measured) -> bool {
     let second = verdict.otherwise.is_some_and(|otherwise| is_second(otherwise.then, measured));
     is_first(&verdict.served_from, measured) || second
 }

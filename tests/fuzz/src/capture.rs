@@ -34,7 +34,7 @@ fn read(input: &[u8], chunk: usize) -> Vec<Record> {
 
 fn observations(records: &[Record]) -> Vec<Observation> {
     let each = records.iter().filter_map(|record| match record {
-        Record::Standing(one) | Record::Observation(one) => Some(one.clone()),
+        Record::Restated(one) | Record::Observation(one) => Some(one.clone()),
         Record::Head(_) | Record::Lost(_) | Record::End(_) | Record::Refused(_) => None,
     });
     each.collect()

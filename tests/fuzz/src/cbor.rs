@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::body::Body;
-use super::facts::assert_says_what_serde_reads;
+use super::facts::assert_matches_serde;
 use super::json::DOCUMENT;
 
 pub(crate) const MEDIA_TYPE: &str = "application/cbor";
@@ -14,6 +14,6 @@ pub fn check(input: &[u8]) {
     body.assert_sound();
     let document: Result<Value, _> = ciborium::from_reader(body.bytes);
     if let (true, Ok(document @ Value::Object(_))) = (body.kind == DOCUMENT, document) {
-        assert_says_what_serde_reads(&document);
+        assert_matches_serde(&document);
     }
 }

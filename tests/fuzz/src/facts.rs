@@ -30,7 +30,7 @@ pub(crate) fn is_complete(facts: &[Fact]) -> bool {
 }
 
 /// Checks a serde document in JSON and CBOR: both give the same facts, and each item is the one that serde reads.
-pub(crate) fn assert_says_what_serde_reads(document: &Value) {
+pub(crate) fn assert_matches_serde(document: &Value) {
     let body = |media_type, bytes| Body { kind: super::json::DOCUMENT, media_type, coding: "", bytes };
     let text = document.to_string();
     let facts = body(super::json::MEDIA_TYPE, text.as_bytes()).facts();

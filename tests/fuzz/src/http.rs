@@ -7,8 +7,8 @@
 use observer_core::http::{Connection, Direction, Event, FrameWalker, Gap, Protocol, Span, Start};
 
 use super::allocation;
+use super::event_log::EventLog;
 use super::tape::{Record, Tape};
-use super::told::Told;
 
 /// Maximum memory of a decoder in bytes for short inputs: a thousand HTTP/1.1 requests without a response, or some thousand open
 /// HTTP/2 streams, with their heads.
@@ -32,12 +32,12 @@ pub fn check_http2(input: &[u8]) {
 fn check(protocol: Protocol, input: &[u8]) {
     let Some((known, tape)) = input.split_first() else { return };
     let protocol = (known % 3 != 0).then_some(protocol);
-    let mut whole = Told::default();
+    let mut whole = EventLog::default();
     let held = allocation::peak_during(|| play(Start::Beginning, protocol, tape, usize::MAX, &mut |_| {}));
     assert!(held <= MOST_HELD, "{held} bytes are held");
     play(Start::Beginning, protocol, tape, usize::MAX, &mut |event| whole.note(event));
     for chunk in [1, 7] {
-        let mut chunked = Told::default();
+        let mut chunked = EventLog::default();
         play(Start::Beginning, protocol, tape, chunk, &mut |event| chunked.note(event));
         assert_eq!(whole, chunked, "chunking changed the events");
     }
@@ -74,7 +74,7 @@ fn check_walker(tape: &[u8]) {
     if !seen {
         return;
     }
-    let (mut whole, mut thinned) = (Told::default(), Told::default());
+    let (mut whole, mut thinned) = (EventLog::default(), EventLog::default());
     let mut decoders = [0; 2].map(|_| Connection::new(Start::Beginning, Some(Protocol::Http2)));
     let mut walkers = [FrameWalker::of_requests(), FrameWalker::of_responses()];
     let mut by_bytes = walkers.clone();

@@ -4,7 +4,7 @@ use observer_core::wire::{BodyKind, Fact};
 use serde_json::Value;
 
 use super::body::Body;
-use super::facts::{assert_says_what_serde_reads, is_complete};
+use super::facts::{assert_matches_serde, is_complete};
 
 pub(crate) const MEDIA_TYPE: &str = "application/json";
 pub(crate) const DOCUMENT: BodyKind = BodyKind::Document;
@@ -19,7 +19,7 @@ pub fn check(input: &[u8]) {
     match (body.kind, values.as_slice()) {
         (BodyKind::Document, [document @ Value::Object(_)]) => {
             assert!(is_complete(&facts), "serde reads the document: {facts:?}");
-            assert_says_what_serde_reads(document);
+            assert_matches_serde(document);
         }
         (BodyKind::Watch, events) if events.iter().all(Value::is_object) => {
             let frames = facts.iter().filter(|fact| matches!(fact, Fact::Frame(_))).count();

@@ -7,11 +7,11 @@
 mod allocation;
 
 mod body;
+mod event_log;
 mod facts;
 mod repetition;
 mod script;
 mod tape;
-mod told;
 
 pub mod capture;
 pub mod cbor;

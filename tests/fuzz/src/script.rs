@@ -90,7 +90,7 @@ impl Script {
         let connection = ConnectionId(self.last);
         let protocol = [None, Some(Protocol::Http1), Some(Protocol::Http2)][usize::from(kind % 3)];
         let prefix = if kind & 4 == 4 { "/k8s/clusters/c-1" } else { "" };
-        self.tell(Subject::Connection(
+        self.push(Subject::Connection(
             connection,
             ConnectionObservation::Opened { upstream: upstream(kind >> 3), protocol, process: None, attached_late: false },
         ));
@@ -107,7 +107,7 @@ impl Script {
     fn profile(&mut self, slot: u8, minor: u16) {
         let version = format!("v1.{}.{}", 16 + minor % 24, minor % 7).parse().expect("it is a version");
         let profile = Box::new(ServerProfile::of_version(version, Basis::VersionEndpoint));
-        self.tell(Subject::Upstream(upstream(slot), UpstreamObservation::Profile { profile }));
+        self.push(Subject::Upstream(upstream(slot), UpstreamObservation::Profile { profile }));
     }
 
     fn notice(&mut self, slot: u8, which: u8, number: u64) {
@@ -129,10 +129,10 @@ impl Script {
                 None => Subject::Run(RunObservation::Tick),
             },
         };
-        self.tell(subject);
+        self.push(subject);
     }
 
-    fn tell(&mut self, subject: Subject) {
+    fn push(&mut self, subject: Subject) {
         self.observations.push(Observation { at: self.now, subject });
     }
 }

@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use observer_core::http::Direction;
 use observer_tests::canary::{Canary, Places, Search};
-use observer_tests::scripted_forward_proxy::{Answer, Protocol, ScriptedForwardProxy, authorization};
+use observer_tests::scripted_forward_proxy::{Protocol, ProxyReply, ScriptedForwardProxy, authorization};
 use observer_tests::{Lines, Port, ScriptedUpstream, ServerStream, connect, end_sending, output_within, wait_within, watchtap};
 use rcgen::KeyPair;
 use rustix::process::{Pid, Signal, kill_process};
@@ -34,7 +34,7 @@ fn exec_and_read_leave_no_canary() {
     let kubeconfig = PathBuf::from(said.next_line().unwrap().unwrap());
     let scene = scene.seeking(private_keys(&kubeconfig));
     Scene::converse(&kubeconfig);
-    run_plug_in(&scene, &kubeconfig);
+    run_plugin(&scene, &kubeconfig);
     let command = scene.left("exec-command");
     assert!(command.contains(kubeconfig.to_str().unwrap()), "the command has written down its environment: {command}");
     scene.assert_clean("exec while it runs");
@@ -68,39 +68,39 @@ fn run_leaves_no_canary() {
 }
 
 #[test]
-fn forward_proxy_that_answers_badly_gets_no_canary_shown() {
+fn refusal_by_a_forward_proxy_is_reported_without_a_canary() {
     let scene = Scene::new();
-    let mut child = scene.start(&runs::RUN_BEHIND_PROXY, Stdio::null());
-    let kubeconfig = scene.announced_kubeconfig(&runs::RUN_BEHIND_PROXY, &mut child);
+    let mut child = scene.start(&runs::RUN_THROUGH_PROXY, Stdio::null());
+    let kubeconfig = scene.announced_kubeconfig(&runs::RUN_THROUGH_PROXY, &mut child);
     let (address, authority) = endpoint(&kubeconfig);
     assert!(connect(address, &authority, &[b"http/1.1"]).is_err(), "the proxy lets nobody through");
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert!(wait_within(&mut child, LIMIT).unwrap().success());
     assert!(
-        scene.said("run behind a proxy").contains("403"),
+        scene.output_of("run behind a proxy").contains("403"),
         "what the proxy answered is told: {}",
-        scene.said("run behind a proxy")
+        scene.output_of("run behind a proxy")
     );
     scene.assert_clean("run behind a proxy");
 }
 
 #[test]
-fn proxy_of_the_environment_keeps_its_password() {
+fn environment_proxy_password_is_not_shown() {
     let mut scene = Scene::new();
-    let proxy = ScriptedForwardProxy::start(Protocol::Http, Answer::Connect(scene.upstream.address())).unwrap();
+    let proxy = ScriptedForwardProxy::start(Protocol::Http, ProxyReply::Connect(scene.upstream.address())).unwrap();
     scene.proxy = Some(with_password("http", &proxy.address.to_string()));
-    assert!(scene.run_by_proxy().is_ok(), "{}", scene.said("run by a proxy of the environment"));
+    assert!(scene.run_by_proxy().is_ok(), "{}", scene.output_of("run by a proxy of the environment"));
     let authorization = authorization("user", &secret("environment proxy password"));
     let asked = proxy.asked();
     assert!(asked.len() >= 4 && asked.iter().all(|head| head.contains(&authorization)), "the password was used: {asked:?}");
 }
 
 #[test]
-fn proxy_of_the_environment_that_fails_keeps_its_password() {
+fn failing_environment_proxy_password_is_not_shown() {
     let mut scene = Scene::new();
     let password = secret("environment proxy password");
     let answer = format!("HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic {password}\r\n\r\n{password}");
-    let refusing = ScriptedForwardProxy::start(Protocol::Http, Answer::Say(answer.into_bytes())).unwrap();
+    let refusing = ScriptedForwardProxy::start(Protocol::Http, ProxyReply::Bytes(answer.into_bytes())).unwrap();
     let port = Port::reserve().unwrap();
     let nobody = format!("127.0.0.1:{}", port.number());
     for (scheme, address) in [
@@ -119,13 +119,13 @@ fn proxy_of_the_environment_that_fails_keeps_its_password() {
             scene.run_to_its_end(run);
         }
         scene.assert_clean("an unusable proxy");
-        let said = scene.said("exec by a proxy of the environment");
+        let said = scene.output_of("exec by a proxy of the environment");
         assert!(said.contains("HTTPS_PROXY"), "what is wrong is told: {said}");
     }
 }
 
 #[test]
-fn demo_shows_its_token_to_nobody() {
+fn demo_never_shows_its_token() {
     let scene = Scene::new();
     let mut child = scene.start(&runs::DEMO, Stdio::null());
     let kubeconfig = scene.announced_kubeconfig(&runs::DEMO, &mut child);
@@ -141,7 +141,7 @@ fn demo_shows_its_token_to_nobody() {
 }
 
 #[test]
-fn commands_that_need_nobody_show_no_canary() {
+fn standalone_commands_show_no_canary() {
     let scene = Scene::new();
     for run in runs::ALONE {
         scene.run_to_its_end(run);
@@ -158,7 +158,7 @@ fn verify_shows_no_canary() {
         scene.run_to_its_end(run);
     }
     scene.run_to_its_end(&runs::VERIFY_BY_PLUG_IN);
-    scene.assert_plug_in_clean();
+    scene.assert_plugin_clean();
     scene.assert_clean("verify");
 }
 
@@ -177,7 +177,7 @@ impl Scene {
         let places = Places::new().unwrap();
         let upstream = ScriptedUpstream::start(&[b"h2", b"http/1.1"], serve).unwrap();
         let answer = format!("HTTP/1.1 403 Forbidden\r\nSet-Cookie: {0}\r\n\r\n{0}", secret("proxy answer"));
-        let proxy = ScriptedForwardProxy::start(Protocol::Http, Answer::Say(answer.into_bytes())).unwrap();
+        let proxy = ScriptedForwardProxy::start(Protocol::Http, ProxyReply::Bytes(answer.into_bytes())).unwrap();
         let given = Given::to(&places, upstream.address(), upstream.ca_pem(), proxy.address);
         Self { search: search(given.keys.clone()), places, given, upstream, proxy: None }
     }
@@ -214,11 +214,11 @@ impl Scene {
         let output = output_within(&mut self.command(run), LIMIT).unwrap();
         fs::write(self.given.folder.join(format!("{} stdout", run.name)), &output.stdout).unwrap();
         fs::write(self.given.folder.join(format!("{} stderr", run.name)), &output.stderr).unwrap();
-        assert!(self.said(run.name).contains(run.shows), "{} got elsewhere: {}", run.name, self.said(run.name));
+        assert!(self.output_of(run.name).contains(run.shows), "{} got elsewhere: {}", run.name, self.output_of(run.name));
     }
 
     /// Both output streams of a run so far.
-    fn said(&self, run: &str) -> String {
+    fn output_of(&self, run: &str) -> String {
         let stream = |stream: &str| fs::read_to_string(self.given.folder.join(format!("{run} {stream}"))).unwrap_or_default();
         stream("stdout") + &stream("stderr")
     }
@@ -230,7 +230,7 @@ impl Scene {
     /// The kubeconfig that `run` and `demo` announce for their clients.
     fn announced_kubeconfig(&self, run: &Run, child: &mut Child) -> PathBuf {
         loop {
-            let said = self.said(run.name);
+            let said = self.output_of(run.name);
             let announced = said.lines().find_map(|line| line.trim().strip_prefix("export KUBECONFIG="));
             if let Some(path) = announced {
                 return PathBuf::from(path);
@@ -302,15 +302,15 @@ impl Scene {
         }
     }
 
-    /// Searches the plug-in's records of its callers' command lines and of its own environment.
+    /// Searches the plugin's records of its callers' command lines and of its own environment.
     #[track_caller]
-    fn assert_plug_in_clean(&self) {
+    fn assert_plugin_clean(&self) {
         let written = |name: &str| fs::read(self.given.folder.join(name)).unwrap();
         assert!(!written("helpers").is_empty());
         assert_eq!(self.search.hits(&written("helpers")), [], "the command line of a helper");
         let environment = self.search.hits(&written("environment"));
         let places: Vec<&str> = environment.iter().map(|hit| hit.place.as_str()).collect();
-        assert_eq!(places, ["kubeconfig plug-in environment"], "what the kubeconfig says, and nothing else: {environment:?}");
+        assert_eq!(places, ["kubeconfig plugin environment"], "what the kubeconfig says, and nothing else: {environment:?}");
     }
 }
 
@@ -352,10 +352,10 @@ fn serve(stream: &mut ServerStream) -> io::Result<()> {
     }
 }
 
-/// Runs the command that the client's kubeconfig has in place of the plug-in. It prints the plug-in's token, and no other secret
+/// Runs the command that the client's kubeconfig has in place of the plugin. It prints the plugin's token, and no other secret
 /// leaks.
 #[track_caller]
-fn run_plug_in(scene: &Scene, kubeconfig: &Path) {
+fn run_plugin(scene: &Scene, kubeconfig: &Path) {
     let document = document(kubeconfig);
     let users = document["users"].as_array().unwrap();
     let exec = users.iter().map(|user| &user["user"]["exec"]).find(|exec| exec.is_object()).unwrap();
@@ -366,9 +366,9 @@ fn run_plug_in(scene: &Scene, kubeconfig: &Path) {
     }
     scene.places.enclose(&mut command);
     let output = output_within(command.env("WATCHTAP_LOG", "trace"), LIMIT).unwrap();
-    assert!(String::from_utf8_lossy(&output.stdout).contains(&secret("plug-in token")), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains(&secret("plugin token")), "{output:?}");
     assert_eq!(scene.search.hits(&output.stderr), []);
-    scene.assert_plug_in_clean();
+    scene.assert_plugin_clean();
 }
 
 /// The private keys generated for this run, which the client's kubeconfig has in place of the user's own.

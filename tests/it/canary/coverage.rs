@@ -19,7 +19,7 @@ const SOURCES: &[&str] = &[
 ];
 
 #[test]
-fn every_command_and_flag_is_in_a_run() {
+fn every_command_and_flag_is_covered_by_a_run() {
     let mut missing = Vec::new();
     let line = command_line();
     for subcommand in line.get_subcommands() {
@@ -45,7 +45,7 @@ fn every_command_and_flag_is_in_a_run() {
 }
 
 #[test]
-fn every_output_names_runs_that_there_are() {
+fn every_output_names_existing_runs() {
     for (file, runs, what) in OUTPUTS {
         for name in *runs {
             assert!(runs::all().any(|run| run.name == *name), "{file} ({what}) is left to a run `{name}`, which there is not");
@@ -54,7 +54,7 @@ fn every_output_names_runs_that_there_are() {
 }
 
 #[test]
-fn every_canary_is_put_in_somewhere() {
+fn every_canary_is_placed_in_some_input() {
     let sources = SOURCES.concat();
     let put_in = |place: &str| sources.matches(&format!("\"{place}\"")).count() > 1;
     let unused: Vec<&&str> = PLACES.iter().filter(|place| !put_in(place)).collect();

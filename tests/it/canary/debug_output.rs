@@ -140,7 +140,7 @@ const TYPES: &[&str] = &[
 const CHUNKS: [usize; 2] = [usize::MAX, 17];
 
 #[test]
-fn no_type_of_the_core_shows_a_canary() {
+fn debug_output_of_core_types_shows_no_canary() {
     let search = search(Vec::new());
     let mut types = BTreeSet::new();
     let mut names = String::new();
@@ -202,7 +202,7 @@ fn everything(chunk: usize) -> Vec<Shown> {
     shown.push(observed(&conversations, chunk));
     shown.push(followed(&conversations));
     shown.extend(bodies(chunk));
-    shown.extend([header_blocks(chunk), told_fields(chunk), sockets(chunk), pages(chunk), logs()]);
+    shown.extend([header_blocks(chunk), known_fields(chunk), sockets(chunk), pages(chunk), logs()]);
     shown
 }
 
@@ -270,7 +270,7 @@ fn header_blocks(chunk: usize) -> Shown {
 }
 
 /// Plaintext fields ahead of a header block whose dynamic table was lost.
-fn told_fields(chunk: usize) -> Shown {
+fn known_fields(chunk: usize) -> Shown {
     let mut shown = Shown::new("header fields that were told");
     let mut fields = HeaderFields::new(Blocks::OfStream(7));
     for (name, value) in plain_request_fields() {

@@ -53,10 +53,10 @@ fn lists(conversation: &Conversation) -> Vec<RequestLine> {
 }
 
 fn life(request: &RequestLine) -> Vec<Observation> {
-    let mut life = Life { at: Timestamp::default(), stream: 0, observations: Vec::new() };
+    let mut life = RequestSequence { at: Timestamp::default(), stream: 0, observations: Vec::new() };
     let watch = of(request, Verb::Watch, 10);
     let process = Some(Process { pid: 4711, started: 1, name: "controller".to_owned(), container: None });
-    life.tell(Subject::Connection(
+    life.record(Subject::Connection(
         CONNECTION,
         ConnectionObservation::Opened { upstream: UpstreamName::default(), protocol: None, process, attached_late: false },
     ));
@@ -89,14 +89,14 @@ fn of(request: &RequestLine, verb: Verb, revision: u64) -> RequestLine {
 }
 
 /// A sequence of requests, one per second.
-struct Life {
+struct RequestSequence {
     at: Timestamp,
     stream: u64,
     observations: Vec<Observation>,
 }
 
-impl Life {
-    fn tell(&mut self, subject: Subject) {
+impl RequestSequence {
+    fn record(&mut self, subject: Subject) {
         self.observations.push(Observation { at: self.at, subject });
     }
 
@@ -108,22 +108,22 @@ impl Life {
         self.at = self.at.plus(pause);
         self.stream += 2;
         let exchange = ExchangeId { connection: CONNECTION, stream: StreamId(self.stream) };
-        self.tell(Subject::Exchange(exchange, ExchangeObservation::Requested { request: Box::new(request.clone()) }));
+        self.record(Subject::Exchange(exchange, ExchangeObservation::Requested { request: Box::new(request.clone()) }));
         let response = Box::new(ResponseLine { status: Some(status), retry_after_seconds: Some(1), ..ResponseLine::default() });
-        self.tell(Subject::Exchange(exchange, ExchangeObservation::Responded { response }));
+        self.record(Subject::Exchange(exchange, ExchangeObservation::Responded { response }));
         exchange
     }
 
     fn end(&mut self, exchange: ExchangeId) {
-        self.tell(Subject::Exchange(exchange, ExchangeObservation::Ended { end: ExchangeEnd::Complete }));
+        self.record(Subject::Exchange(exchange, ExchangeObservation::Ended { end: ExchangeEnd::Complete }));
     }
 
     fn list(&mut self, request: &RequestLine, revision: &str) {
         let exchange = self.ask(request, 200);
         let meta = ListMeta { resource_version: revision.to_owned(), ..ListMeta::default() };
         let item = ObjectRef { name: "a".to_owned(), resource_version: "5".to_owned(), ..ObjectRef::default() };
-        self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::List(meta) }));
-        self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Items(vec![item]) }));
+        self.record(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::List(meta) }));
+        self.record(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Items(vec![item]) }));
         self.end(exchange);
     }
 
@@ -131,14 +131,14 @@ impl Life {
         let exchange = self.ask(request, 200);
         let ExchangeId { connection, stream } = exchange;
         let (stream, by) = (Some(stream), Blockage::StreamWindow);
-        self.tell(Subject::Connection(connection, ConnectionObservation::Blocked { stream, by, since: self.at }));
+        self.record(Subject::Connection(connection, ConnectionObservation::Blocked { stream, by, since: self.at }));
         self.at = self.at.plus(Duration::from_secs(2));
-        self.tell(Subject::Connection(connection, ConnectionObservation::Unblocked { stream, by }));
+        self.record(Subject::Connection(connection, ConnectionObservation::Unblocked { stream, by }));
         if let Some(code) = error {
             let status = Some(Box::new(Status { code, reason: "Expired".to_owned(), ..Status::default() }));
             let object = ObjectRef::default();
             let frame = WatchFrame { event_type: EventType::Error, object, initial_events_end: false, status, bytes: 10 };
-            self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Events(vec![frame]) }));
+            self.record(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Events(vec![frame]) }));
         }
         self.end(exchange);
     }
@@ -151,11 +151,11 @@ impl Life {
             info.verb = Verb::Patch;
         }
         let exchange = self.ask(&write, 200);
-        self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Object(object.clone()) }));
+        self.record(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Object(object.clone()) }));
         self.end(exchange);
         let exchange = self.ask(&of(request, Verb::Watch, 10), 200);
         let frame = WatchFrame { event_type: EventType::Modified, object, initial_events_end: false, status: None, bytes: 10 };
-        self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Events(vec![frame]) }));
+        self.record(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Events(vec![frame]) }));
         self.end(exchange);
     }
 
@@ -171,7 +171,7 @@ impl Life {
         let exchange = self.ask(request, TOO_LARGE);
         let cause = StatusCause { reason: "ResourceVersionTooLarge".to_owned(), ..StatusCause::default() };
         let status = Status { code: TOO_LARGE, causes: vec![cause], ..Status::default() };
-        self.tell(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Status(Box::new(status)) }));
+        self.record(Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Status(Box::new(status)) }));
         self.end(exchange);
     }
 }

@@ -29,7 +29,7 @@ impl Given {
         let cluster = format!("server: 'https://{server}', {trust}");
         let users = [
             ("token", format!("token: {}", secret("kubeconfig token"))),
-            ("plug-in", format!("exec: {}", plug_in(&folder))),
+            ("plugin", format!("exec: {}", plugin(&folder))),
             ("token-file", format!("tokenFile: '{}'", token_file.display())),
             ("certificate", format!("client-certificate-data: {certificate}, client-key-data: {key_data}")),
             ("basic", format!("username: {}, password: {}", secret("basic user"), secret("basic password"))),
@@ -57,15 +57,15 @@ impl Given {
 }
 
 pub(super) mod give {
-    use super::{BASE64_STANDARD, Engine, Places, SocketAddr, kubeconfig, plug_in, secret};
+    use super::{BASE64_STANDARD, Engine, Places, SocketAddr, kubeconfig, plugin, secret};
 
     /// The files that `verify` needs: a server that can be verified, and its logs.
     pub(in crate::canary) fn verified(places: &Places, server: SocketAddr, authority: &str) {
         let cluster = format!("server: 'https://{server}', certificate-authority-data: {}", BASE64_STANDARD.encode(authority));
         let audit_log = places.give("audit.log", format!("{{\"requestObject\":\"{}\"}}\n", secret("audit log"))).unwrap();
         let token = format!("token: {}", secret("kubeconfig token"));
-        let plug_in = format!("exec: {}", plug_in(audit_log.parent().unwrap()));
-        for (name, user) in [("verified", token), ("verified-by-plug-in", plug_in)] {
+        let plugin = format!("exec: {}", plugin(audit_log.parent().unwrap()));
+        for (name, user) in [("verified", token), ("verified-by-plugin", plugin)] {
             places.give(name, kubeconfig(&cluster, &[(name, user)])).unwrap();
         }
         places.give("etcd.log", format!("{{\"msg\":\"{}\"}}\n", secret("etcd log"))).unwrap();
@@ -81,11 +81,11 @@ pub(super) fn key_canaries(name: &str, key: &KeyPair) -> Vec<Canary> {
     vec![Canary::new(&format!("line of {name}"), line), Canary::new(&format!("number of {name}"), &number[2..])]
 }
 
-/// A plug-in that prints a token, and records its caller's command line and its own environment.
-fn plug_in(folder: &std::path::Path) -> String {
+/// A plugin that prints a token, and records its caller's command line and its own environment.
+fn plugin(folder: &std::path::Path) -> String {
     let credential = format!(
         r#"{{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{{"token":"{}"}}}}"#,
-        secret("plug-in token")
+        secret("plugin token")
     );
     let folder = folder.display();
     let script = format!(
@@ -93,8 +93,8 @@ fn plug_in(folder: &std::path::Path) -> String {
     );
     serde_json::json!({
         "apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "interactiveMode": "Never",
-        "args": ["-c", script, secret("kubeconfig plug-in argument")],
-        "env": [{"name": "OF_THE_PLUG_IN", "value": secret("kubeconfig plug-in environment")}],
+        "args": ["-c", script, secret("kubeconfig plugin argument")],
+        "env": [{"name": "OF_THE_PLUG_IN", "value": secret("kubeconfig plugin environment")}],
     })
     .to_string()
 }

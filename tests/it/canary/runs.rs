@@ -58,7 +58,7 @@ pub(super) const RUN: Run = Run {
         "9",
     ],
 };
-pub(super) const RUN_BEHIND_PROXY: Run =
+pub(super) const RUN_THROUGH_PROXY: Run =
     Run { name: "run behind a proxy", shows: "", arguments: &["run", "--kubeconfig", "@given/behind-proxy", "--grace", "0s"] };
 /// With a server that only the proxy of the environment can reach.
 pub(super) const RUN_BY_PROXY: Run = Run {
@@ -267,14 +267,14 @@ pub(super) const VERIFY: &[Run] = &[
         ],
     },
 ];
-/// Runs the user's plug-in itself.
+/// Runs the user's plugin itself.
 pub(super) const VERIFY_BY_PLUG_IN: Run = Run {
-    name: "verify by a plug-in",
+    name: "verify by a plugin",
     shows: "\"tally\"",
     arguments: &[
         "verify",
         "--kubeconfig",
-        "@given/verified-by-plug-in",
+        "@given/verified-by-plugin",
         "--resource",
         "roles.rbac.authorization.k8s.io",
         "--shape",
@@ -285,11 +285,11 @@ pub(super) const VERIFY_BY_PLUG_IN: Run = Run {
 };
 /// The command that the client's copy of the kubeconfig calls.
 pub(super) const CREDENTIAL: Run =
-    Run { name: "credential", shows: "", arguments: &["credential", "--socket", "of the run exec", "--", "plug-in"] };
+    Run { name: "credential", shows: "", arguments: &["credential", "--socket", "of the run exec", "--", "plugin"] };
 
 /// All runs.
 pub(super) fn all() -> impl Iterator<Item = &'static Run> {
-    [&EXEC, &RUN, &RUN_BEHIND_PROXY, &RUN_BY_PROXY, &DEMO, &CREDENTIAL, &VERIFY_BY_PLUG_IN]
+    [&EXEC, &RUN, &RUN_THROUGH_PROXY, &RUN_BY_PROXY, &DEMO, &CREDENTIAL, &VERIFY_BY_PLUG_IN]
         .into_iter()
         .chain(BY_PROXY)
         .chain(VERIFY)

@@ -3,14 +3,14 @@
 use observer_tests::Response;
 use serde_json::{Value, json};
 
-use super::place::{CONFIGMAPS, LIMIT, Place, names, revision, until};
+use super::place::{CONFIGMAPS, DemoFixture, LIMIT, names, revision, until};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 
 #[test]
-fn a_definition_is_served_until_it_is_deleted() {
-    let place = Place::start();
+fn crd_is_served_until_it_is_deleted() {
+    let place = DemoFixture::start();
     assert_eq!(place.get(WIDGETS).status, 404);
     let created = place.client.post(DEFINITIONS, &definition()).unwrap().success().unwrap().json().unwrap();
     assert_eq!(created["status"]["conditions"][1]["type"], "Established");
@@ -39,8 +39,8 @@ fn a_definition_is_served_until_it_is_deleted() {
 }
 
 #[test]
-fn watches_of_a_custom_resource_end_with_its_definition() {
-    let place = Place::start();
+fn custom_resource_watches_end_when_the_crd_is_deleted() {
+    let place = DemoFixture::start();
     post(&place, DEFINITIONS, &definition());
     let list = place.get(WIDGETS).json().unwrap();
     let path = format!("{WIDGETS}?watch=true&resourceVersion={}", revision(&list));
@@ -56,8 +56,8 @@ fn watches_of_a_custom_resource_end_with_its_definition() {
 }
 
 #[test]
-fn definitions_come_back_with_a_backup() {
-    let place = Place::start();
+fn restore_brings_back_crds_and_their_objects() {
+    let place = DemoFixture::start();
     post(&place, DEFINITIONS, &definition());
     post(&place, WIDGETS, &json!({"metadata": {"name": "one"}}));
     place.handle().back_up();
@@ -67,8 +67,8 @@ fn definitions_come_back_with_a_backup() {
 }
 
 #[test]
-fn definitions_that_are_not_valid_are_refused() {
-    let place = Place::start();
+fn invalid_crds_are_refused() {
+    let place = DemoFixture::start();
     let mut wrong = definition();
     wrong["metadata"]["name"] = json!("other");
     assert_eq!(place.client.post(DEFINITIONS, &wrong).unwrap().status, 422);
@@ -80,8 +80,8 @@ fn definitions_that_are_not_valid_are_refused() {
 }
 
 #[test]
-fn an_apply_creates_then_merges_then_removes() {
-    let place = Place::start();
+fn apply_creates_then_merges_then_removes_fields() {
+    let place = DemoFixture::start();
     let (status, created) = apply(&place, "one", &json!({"labels": {"a": "1"}}), &json!({"a": "1", "b": "1"}));
     assert_eq!((status, &created["data"]), (201, &json!({"a": "1", "b": "1"})));
     let (status, merged) = apply(&place, "two", &json!({}), &json!({"c": "2"}));
@@ -95,8 +95,8 @@ fn an_apply_creates_then_merges_then_removes() {
 }
 
 #[test]
-fn an_apply_that_cannot_be_is_refused() {
-    let place = Place::start();
+fn invalid_apply_is_refused() {
+    let place = DemoFixture::start();
     let send = |query: &str, body: &str| sent(&place, "x", query, body).status;
     assert_eq!(send("", r#"{"metadata": {"name": "x"}}"#), 422, "without a manager");
     assert_eq!(send("?fieldManager=m", "metadata: {name: x}"), 400, "YAML");
@@ -107,19 +107,19 @@ fn an_apply_that_cannot_be_is_refused() {
 }
 
 #[track_caller]
-fn post(place: &Place, collection: &str, object: &Value) -> Value {
+fn post(place: &DemoFixture, collection: &str, object: &Value) -> Value {
     place.client.post(collection, object).unwrap().success().unwrap().json().unwrap()
 }
 
 #[track_caller]
-fn patch(place: &Place, path: &str, change: &Value) -> Value {
+fn patch(place: &DemoFixture, path: &str, change: &Value) -> Value {
     let headers = [("Content-Type", "application/merge-patch+json")];
     place.client.raw("PATCH", path, &headers, change.to_string().as_bytes()).unwrap().success().unwrap().json().unwrap()
 }
 
 /// Applies a config map with this metadata and data. Returns the status and the object.
 #[track_caller]
-fn apply(place: &Place, manager: &str, metadata: &Value, data: &Value) -> (u16, Value) {
+fn apply(place: &DemoFixture, manager: &str, metadata: &Value, data: &Value) -> (u16, Value) {
     let mut object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data});
     object["metadata"]["name"] = json!("applied");
     let response = sent(place, "applied", &format!("?fieldManager={manager}&force=true"), &object.to_string());
@@ -128,7 +128,7 @@ fn apply(place: &Place, manager: &str, metadata: &Value, data: &Value) -> (u16, 
 }
 
 #[track_caller]
-fn sent(place: &Place, name: &str, query: &str, body: &str) -> Response {
+fn sent(place: &DemoFixture, name: &str, query: &str, body: &str) -> Response {
     let headers = [("Content-Type", "application/apply-patch+yaml")];
     place.client.raw("PATCH", &format!("{CONFIGMAPS}/{name}{query}"), &headers, body.as_bytes()).unwrap()
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use observer_demo::{DemoConfig, FaultAnswer};
 use observer_tests::ListCounters;
 
-use super::place::{CONFIGMAPS, Place, events, names, revision, summary, until};
+use super::place::{CONFIGMAPS, DemoFixture, events, names, revision, summary, until};
 
 #[test]
 fn restart_refuses_clients_ends_watches_and_keeps_objects() {
-    let place = Place::start();
+    let place = DemoFixture::start();
     let first = revision(&place.create("a"));
     let watch = place.watch(&format!("resourceVersion={first}&timeoutSeconds=60"));
     let address = place.server.address();
@@ -24,8 +24,8 @@ fn restart_refuses_clients_ends_watches_and_keeps_objects() {
 }
 
 #[test]
-fn watch_resumed_after_a_restart_expires_if_anything_was_written_since() {
-    let place = Place::start();
+fn resumed_watch_expires_if_a_restart_followed_a_write() {
+    let place = DemoFixture::start();
     let first = revision(&place.create("a"));
     place.handle().write_own();
     place.handle().restart(Duration::ZERO).blocking_recv().unwrap();
@@ -35,7 +35,7 @@ fn watch_resumed_after_a_restart_expires_if_anything_was_written_since() {
 
 #[test]
 fn stalled_cache_falls_back_to_the_store_after_three_seconds() {
-    let place = Place::start();
+    let place = DemoFixture::start();
     place.create("a");
     place.handle().stall_caches();
     place.create("b");
@@ -50,8 +50,8 @@ fn stalled_cache_falls_back_to_the_store_after_three_seconds() {
 }
 
 #[test]
-fn refusals_last_as_long_as_they_are_told_to() {
-    let place = Place::start();
+fn injected_refusals_last_for_their_configured_time() {
+    let place = DemoFixture::start();
     for (answer, status) in
         [(FaultAnswer::TooManyRequests, 429), (FaultAnswer::GatewayTimeout, 504), (FaultAnswer::ServiceUnavailable, 503)]
     {
@@ -63,8 +63,8 @@ fn refusals_last_as_long_as_they_are_told_to() {
 }
 
 #[test]
-fn cache_that_is_filled_asks_to_come_back() {
-    let place = Place::start();
+fn cache_that_is_not_ready_answers_429_with_retry_after() {
+    let place = DemoFixture::start();
     place.create("a");
     place.handle().set_caches_ready(false);
     let refused = place.get(CONFIGMAPS);
@@ -76,8 +76,8 @@ fn cache_that_is_filled_asks_to_come_back() {
 }
 
 #[test]
-fn restored_store_is_behind_what_clients_have_seen() {
-    let place = Place::with(DemoConfig { speed: 10, ..DemoConfig::default() });
+fn restored_store_refuses_revisions_newer_than_the_backup() {
+    let place = DemoFixture::with(DemoConfig { speed: 10, ..DemoConfig::default() });
     place.create("kept");
     let saved = place.handle().revision();
     place.handle().back_up();

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 pub(super) const LIMIT: Duration = Duration::from_secs(20);
 
 /// A running demo server and a client of it.
-pub(super) struct Place {
+pub(super) struct DemoFixture {
     pub(super) server: DemoServer,
     pub(super) client: Client,
 }
 
-impl Place {
+impl DemoFixture {
     pub(super) fn start() -> Self {
         Self::with(DemoConfig::default())
     }

@@ -91,9 +91,9 @@ impl Drop for Played {
 
 /// The text form of an answered list or an opened watch.
 pub(super) fn request(event: &Value) -> Option<String> {
-    let is_told_once =
+    let is_reported_once =
         matches!((event["event"].as_str()?, event["verb"].as_str()?), ("request", "list") | ("watch-opened", "watch"));
-    let status = event["status"].as_u64().filter(|_| is_told_once)?;
+    let status = event["status"].as_u64().filter(|_| is_reported_once)?;
     let options = &event["list_options"];
     let revision = &options["resource_version"];
     let revision = if revision == "any" {

@@ -3,11 +3,11 @@
 use observer_demo::{DemoConfig, DemoError, DemoServer};
 use observer_tests::{Client, ListCounters};
 
-use super::place::{CONFIGMAPS, Place, names, revision};
+use super::place::{CONFIGMAPS, DemoFixture, names, revision};
 
 #[test]
-fn pages_of_a_list_are_one_state_and_come_without_a_read_of_the_store() {
-    let place = Place::start();
+fn later_pages_share_one_snapshot_without_an_etcd_list() {
+    let place = DemoFixture::start();
     let [.., newest] = ["a", "b", "c", "d", "e"].map(|name| revision(&place.create(name)));
     let before = place.counters("configmaps");
     let first = place.get(&format!("{CONFIGMAPS}?limit=2"));
@@ -23,8 +23,8 @@ fn pages_of_a_list_are_one_state_and_come_without_a_read_of_the_store() {
 }
 
 #[test]
-fn list_of_any_state_ignores_the_limit_and_may_be_old() {
-    let place = Place::start();
+fn list_at_rv_0_ignores_the_limit_and_may_be_stale() {
+    let place = DemoFixture::start();
     let made = revision(&place.create("a"));
     place.handle().write_own();
     let any = place.get(&format!("{CONFIGMAPS}?resourceVersion=0&limit=1")).json().unwrap();
@@ -34,8 +34,8 @@ fn list_of_any_state_ignores_the_limit_and_may_be_old() {
 }
 
 #[test]
-fn page_that_was_compacted_away_brings_a_token_for_the_rest() {
-    let place = Place::start();
+fn compacted_page_returns_410_with_a_token_for_the_rest() {
+    let place = DemoFixture::start();
     for name in ["a", "b", "c"] {
         place.create(name);
     }
@@ -52,8 +52,8 @@ fn page_that_was_compacted_away_brings_a_token_for_the_rest() {
 }
 
 #[test]
-fn too_large_revision_is_a_504_that_says_when_to_come_back() {
-    let place = Place::start();
+fn too_large_resource_version_gets_504_with_retry_after() {
+    let place = DemoFixture::start();
     let late = place.get(&format!("{CONFIGMAPS}?resourceVersion=999999"));
     let status = late.json().unwrap();
     assert_eq!((late.status, late.headers["retry-after"].to_str().unwrap()), (504, "1"));
@@ -63,8 +63,8 @@ fn too_large_revision_is_a_504_that_says_when_to_come_back() {
 }
 
 #[test]
-fn strangers_are_refused() {
-    let place = Place::start();
+fn unknown_tokens_and_public_addresses_are_refused() {
+    let place = DemoFixture::start();
     let stranger = Client::of_server(&format!("https://{}", place.server.address()), place.server.ca_pem(), "guessed").unwrap();
     assert_eq!(stranger.raw("GET", CONFIGMAPS, &[], b"").unwrap().status, 401);
     assert_eq!(stranger.raw("GET", "/readyz", &[], b"").unwrap().text(), "ok");
@@ -73,8 +73,8 @@ fn strangers_are_refused() {
 }
 
 #[test]
-fn nothing_secret_is_in_debug_output() {
-    let place = Place::start();
+fn debug_output_hides_the_token() {
+    let place = DemoFixture::start();
     let shown = format!("{:?} {:?}", place.server, place.handle());
     assert!(!shown.contains(place.server.token()), "{shown}");
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use observer_demo::{Script, story};
 
-use super::place::{Place, until};
+use super::place::{DemoFixture, until};
 use super::played::Played;
 
 #[test]
-fn client_go_1_15_lists_from_the_cache_after_a_refused_connection() {
+fn client_go_1_15_relists_from_cache_after_a_refused_connection() {
     let played = Played::start(Some("0s start reflectors old/1 client-go=1.15 watches=nodes\n2s restart for=2s\n"), 4);
     let mut lists = Vec::new();
     while lists.len() < 2 {
@@ -19,11 +19,11 @@ fn client_go_1_15_lists_from_the_cache_after_a_refused_connection() {
 }
 
 #[test]
-fn client_go_from_1_18_on_watches_again_after_a_refused_connection() {
+fn client_go_since_1_18_resumes_after_a_refused_connection() {
     for release in ["1.18.2", "1.34"] {
         // Directly, without watchtap, whose listener may reset the first connection after a restart: after a reset, 1.18.2 relists.
         // The resource `events` has no watch cache that a restart resets, so the watch can resume.
-        let place = Place::start();
+        let place = DemoFixture::start();
         let folder = tempfile::tempdir().unwrap();
         let kubeconfig = folder.path().join("kubeconfig");
         std::fs::write(&kubeconfig, place.server.kubeconfig()).unwrap();
@@ -31,7 +31,7 @@ fn client_go_from_1_18_on_watches_again_after_a_refused_connection() {
         let script = Script::parse("events", &script).unwrap();
         let handle = place.handle();
         let clients = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        clients.spawn(async move { story::tell(&script, handle, kubeconfig, 4, |_line| {}).await });
+        clients.spawn(async move { story::play(&script, handle, kubeconfig, 4, |_line| {}).await });
         until(|| place.handle().open_watches() == 1);
         // A watch that delivered an event never counts as very short.
         let event = serde_json::json!({"metadata": {"name": "brought"}, "involvedObject": {"namespace": "default"}});
@@ -43,7 +43,7 @@ fn client_go_from_1_18_on_watches_again_after_a_refused_connection() {
 }
 
 #[test]
-fn expired_watch_makes_each_release_list_as_it_does() {
+fn expired_watch_makes_each_client_go_release_relist_its_way() {
     let watch = "watch RV=N bookmarks 200";
     let streamed = "watch initial-events bookmarks 200";
     for (release, expected) in [
@@ -58,7 +58,7 @@ fn expired_watch_makes_each_release_list_as_it_does() {
 }
 
 #[test]
-fn client_go_1_18_2_is_stuck_behind_a_restored_store_and_newer_releases_are_not() {
+fn only_client_go_1_18_2_gets_stuck_after_a_restore() {
     let script = "\
         0s     backup\n\
         0s     start changer deployer/1 every=200ms\n\

@@ -13,7 +13,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 const POLLS_OF_A_POLLER: u32 = 5;
 
 #[test]
-fn standard_script_shows_what_it_promises() {
+fn standard_script_shows_every_promised_behaviour() {
     let played = Played::start(None, 5);
     let mut missing = vec!["expired relist", "streaming list", "storm", "resume", "stuck reflector", "slow reader"];
     let mut polls = 0;
@@ -65,7 +65,7 @@ const FAULTS: &[(&str, &[&str], &str)] = &[
 
 /// Plays the script once, until shortly before the slow reader leaves.
 #[test]
-fn first_lines_of_the_standard_demos_report_name_each_fault_of_its_script() {
+fn standard_demo_report_starts_with_each_scripted_fault() {
     const SPEED: u32 = 2;
     const POLLS_UNTIL_THEN: usize = 28;
     let played = Played::with_report(None, SPEED, "text");
@@ -88,7 +88,7 @@ fn first_lines_of_the_standard_demos_report_name_each_fault_of_its_script() {
 }
 
 #[test]
-fn script_that_cannot_be_read_is_wrong_usage_and_the_line_is_named() {
+fn unreadable_script_is_a_usage_error_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.script");
     fs::write(&file, "0s wait\n1s restrat for=3s\n").unwrap();
@@ -103,7 +103,7 @@ fn script_that_cannot_be_read_is_wrong_usage_and_the_line_is_named() {
 }
 
 #[test]
-fn list_names_all_parts_of_a_script_and_the_standard_script_parses() {
+fn list_flag_shows_the_script_syntax_and_the_standard_script_parses() {
     let stdout = |flag: &str| {
         let output = output_within(watchtap().unwrap().args(["demo", flag]), LIMIT).unwrap();
         assert!(output.status.success());

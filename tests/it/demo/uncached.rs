@@ -5,14 +5,14 @@ use std::fs;
 use observer_tests::{Client, RunSession};
 use serde_json::{Value, json};
 
-use super::place::{CONFIGMAPS, Place};
+use super::place::{CONFIGMAPS, DemoFixture};
 
 /// A reflector's first list.
 const FIRST: &str = "limit=500&resourceVersion=0";
 
 #[test]
-fn reads_of_etcd_and_refusals_for_want_of_a_cache_are_told_with_the_reason() {
-    let place = Place::start();
+fn etcd_reads_and_refusals_without_a_cache_have_their_rules() {
+    let place = DemoFixture::start();
     for name in ["one", "two"] {
         place.create(name);
     }
@@ -22,7 +22,7 @@ fn reads_of_etcd_and_refusals_for_want_of_a_cache_are_told_with_the_reason() {
     let (cached, page) = (format!("{CONFIGMAPS}?{FIRST}"), format!("{CONFIGMAPS}?limit=1&resourceVersion=0"));
     let watch = format!("{CONFIGMAPS}?watch=true&timeoutSeconds=1");
 
-    let told = told_of(&place, |client| {
+    let told = answered_requests(&place, |client| {
         for path in [&events, &cached] {
             assert_eq!(client.raw("GET", path, &[], b"").unwrap().status, 200);
         }
@@ -49,7 +49,7 @@ fn reads_of_etcd_and_refusals_for_want_of_a_cache_are_told_with_the_reason() {
 }
 
 /// The answered requests of a client that `ask` sends through watchtap.
-fn told_of(place: &Place, ask: impl FnOnce(&Client)) -> Vec<Value> {
+fn answered_requests(place: &DemoFixture, ask: impl FnOnce(&Client)) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let (kubeconfig, events) = (folder.path().join("kubeconfig"), folder.path().join("events"));
     fs::write(&kubeconfig, place.server.kubeconfig()).unwrap();

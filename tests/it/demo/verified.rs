@@ -6,13 +6,13 @@ use std::time::Duration;
 use observer_tests::{Client, output_within, watchtap};
 use serde_json::Value;
 
-use super::place::{CONFIGMAPS, Place};
+use super::place::{CONFIGMAPS, DemoFixture};
 
 const ENDS_WITHIN: Duration = Duration::from_mins(5);
 
 #[test]
 fn every_shape_agrees_with_the_counters_of_the_demo() {
-    let place = Place::start();
+    let place = DemoFixture::start();
     for name in ["a", "b", "c"] {
         place.create(name);
     }
@@ -30,8 +30,8 @@ fn every_shape_agrees_with_the_counters_of_the_demo() {
 }
 
 #[test]
-fn server_that_was_started_anew_says_so() {
-    let place = Place::start();
+fn restart_moves_the_process_start_time() {
+    let place = DemoFixture::start();
     let started = || {
         let page = place.get("/metrics").text();
         let line = page.lines().find_map(|line| line.strip_prefix("process_start_time_seconds{} ").map(str::to_owned));
@@ -43,10 +43,10 @@ fn server_that_was_started_anew_says_so() {
 }
 
 #[test]
-fn token_of_a_service_account_is_worth_the_secret_in_it() {
+fn service_account_token_is_valid_only_with_the_demo_secret() {
     /// `{"alg":"none"}` and `{"sub":"system:serviceaccount:default:a"}`.
     const NAMED: &str = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJzeXN0ZW06c2VydmljZWFjY291bnQ6ZGVmYXVsdDphIn0";
-    let place = Place::start();
+    let place = DemoFixture::start();
     let address = format!("https://{}", place.server.address());
     let get = |token: &str| {
         Client::of_server(&address, place.server.ca_pem(), token).unwrap().raw("GET", CONFIGMAPS, &[], b"").unwrap().status

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use observer_demo::DemoConfig;
 
-use super::place::{CONFIGMAPS, Place, events, names, revision, summary, until};
+use super::place::{CONFIGMAPS, DemoFixture, events, names, revision, summary, until};
 
 #[test]
-fn watch_from_a_revision_tells_what_happened_since() {
-    let place = Place::start();
+fn watch_from_a_revision_delivers_later_changes() {
+    let place = DemoFixture::start();
     let first = revision(&place.create("a"));
     place.touch("a", "changed");
     place.create("b");
@@ -20,8 +20,8 @@ fn watch_from_a_revision_tells_what_happened_since() {
 }
 
 #[test]
-fn selector_turns_a_change_into_an_arrival_or_a_departure() {
-    let place = Place::start();
+fn selector_turns_changes_into_added_and_deleted_events() {
+    let place = DemoFixture::start();
     let first = revision(&place.create("a"));
     let watch = place.watch(&format!("resourceVersion={first}&labelSelector=colour%3Dred&timeoutSeconds=2"));
     for colour in ["red", "blue"] {
@@ -36,7 +36,7 @@ fn selector_turns_a_change_into_an_arrival_or_a_departure() {
 
 #[test]
 fn initial_events_end_with_their_bookmark() {
-    let place = Place::start();
+    let place = DemoFixture::start();
     place.create("a");
     let last = revision(&place.create("b"));
     let query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1";
@@ -49,8 +49,8 @@ fn initial_events_end_with_their_bookmark() {
 }
 
 #[test]
-fn bookmarks_come_each_minute_of_the_demos_clock_and_before_the_end() {
-    let place = Place::with(DemoConfig { speed: 120, ..DemoConfig::default() });
+fn bookmarks_follow_the_demo_clock_until_they_are_dropped() {
+    let place = DemoFixture::with(DemoConfig { speed: 120, ..DemoConfig::default() });
     let first = revision(&place.create("a"));
     let events = place.watch(&format!("resourceVersion={first}&allowWatchBookmarks=true&timeoutSeconds=3")).join().unwrap();
     assert!(events.len() >= 4, "one each half second: {}", events.len());
@@ -61,8 +61,8 @@ fn bookmarks_come_each_minute_of_the_demos_clock_and_before_the_end() {
 }
 
 #[test]
-fn watch_from_before_the_ring_gets_an_expired_event() {
-    let place = Place::start();
+fn watch_older_than_the_event_window_gets_an_expired_event() {
+    let place = DemoFixture::start();
     let first = revision(&place.create("a"));
     place.handle().expire_watches();
     let events = events(&place.get(&format!("{CONFIGMAPS}?watch=true&resourceVersion={first}&timeoutSeconds=5")));
@@ -73,8 +73,8 @@ fn watch_from_before_the_ring_gets_an_expired_event() {
 }
 
 #[test]
-fn events_are_watched_without_a_cache() {
-    let place = Place::start();
+fn events_resource_is_served_without_a_watch_cache() {
+    let place = DemoFixture::start();
     let event = |name: &str| {
         let object = serde_json::json!({"metadata": {"name": name}, "involvedObject": {"namespace": "default"}});
         place.client.post("/api/v1/namespaces/default/events", &object).unwrap().success().unwrap().json().unwrap()
@@ -93,8 +93,8 @@ fn events_are_watched_without_a_cache() {
 }
 
 #[test]
-fn client_that_left_leaves_no_watch_behind() {
-    let place = Place::start();
+fn finished_watch_is_removed_from_the_open_watches() {
+    let place = DemoFixture::start();
     place.watch("timeoutSeconds=1").join().unwrap();
     let handle = place.handle();
     until(|| handle.open_watches() == 0);

@@ -3,11 +3,11 @@
 use observer_tests::Response;
 use serde_json::{Value, json};
 
-use super::place::{CONFIGMAPS, Place, names, revision};
+use super::place::{CONFIGMAPS, DemoFixture, names, revision};
 
 #[test]
-fn created_object_has_a_name_an_identity_and_a_revision() {
-    let place = Place::start();
+fn created_object_gets_a_generated_name_and_uid() {
+    let place = DemoFixture::start();
     let created = place.client.post(CONFIGMAPS, &json!({"metadata": {"generateName": "made-"}})).unwrap();
     let object = created.json().unwrap();
     let name = object["metadata"]["name"].as_str().unwrap();
@@ -19,8 +19,8 @@ fn created_object_has_a_name_an_identity_and_a_revision() {
 }
 
 #[test]
-fn what_cannot_be_created_is_refused_with_its_reason() {
-    let place = Place::start();
+fn invalid_creates_are_refused_with_their_reasons() {
+    let place = DemoFixture::start();
     let post = |path: &str, object: &Value| refused(&place.client.post(path, object).unwrap());
     assert_eq!(post("/api/v1/namespaces/none/configmaps", &object_named("x")), (404, "NotFound".to_owned()));
     assert_eq!(post(CONFIGMAPS, &json!({"metadata": {}})), (422, "Invalid".to_owned()));
@@ -38,8 +38,8 @@ fn what_cannot_be_created_is_refused_with_its_reason() {
 }
 
 #[test]
-fn second_of_two_writers_gets_a_conflict() {
-    let place = Place::start();
+fn stale_put_gets_a_conflict() {
+    let place = DemoFixture::start();
     let seen = place.create("shared");
     let newer = place.touch("shared", "other");
     assert!(revision(&newer) > revision(&seen));
@@ -58,8 +58,8 @@ fn second_of_two_writers_gets_a_conflict() {
 }
 
 #[test]
-fn object_with_a_finalizer_goes_when_it_is_let_go() {
-    let place = Place::start();
+fn finalized_object_is_removed_after_its_last_finalizer() {
+    let place = DemoFixture::start();
     let held = json!({"metadata": {"name": "held", "finalizers": ["example.com/hold"]}});
     place.client.post(CONFIGMAPS, &held).unwrap().success().unwrap();
     let path = format!("{CONFIGMAPS}/held");
@@ -71,8 +71,8 @@ fn object_with_a_finalizer_goes_when_it_is_let_go() {
 }
 
 #[test]
-fn collection_is_deleted_as_far_as_it_is_selected() {
-    let place = Place::start();
+fn delete_collection_honours_its_selector() {
+    let place = DemoFixture::start();
     for name in ["a", "b", "c"] {
         place.create(name);
     }
@@ -84,8 +84,8 @@ fn collection_is_deleted_as_far_as_it_is_selected() {
 }
 
 #[test]
-fn namespace_takes_its_objects_with_it() {
-    let place = Place::start();
+fn deleting_a_namespace_deletes_its_objects() {
+    let place = DemoFixture::start();
     place.client.post("/api/v1/namespaces", &object_named("short")).unwrap().success().unwrap();
     place.client.post("/api/v1/namespaces/short/configmaps", &object_named("x")).unwrap().success().unwrap();
     place.client.raw("DELETE", "/api/v1/namespaces/short", &[], b"").unwrap().success().unwrap();
@@ -95,14 +95,14 @@ fn namespace_takes_its_objects_with_it() {
 
 #[test]
 fn dry_run_writes_nothing() {
-    let place = Place::start();
+    let place = DemoFixture::start();
     let answer = place.client.post(&format!("{CONFIGMAPS}?dryRun=All"), &object_named("tried")).unwrap();
     assert_eq!((answer.status, place.get(&format!("{CONFIGMAPS}/tried")).status), (201, 404));
 }
 
 #[test]
-fn object_in_protobuf_is_created_as_one_in_json() {
-    let place = Place::start();
+fn protobuf_object_is_created_like_one_in_json() {
+    let place = DemoFixture::start();
     let body = b"k8s\0\x0a\x0f\x0a\x02v1\x12\x09ConfigMap\x12\x0f\x0a\x05\x0a\x03pbf\x12\x06\x0a\x01a\x12\x01b";
     let headers = [
         ("Content-Type", "application/vnd.kubernetes.protobuf"),
@@ -118,9 +118,9 @@ fn object_in_protobuf_is_created_as_one_in_json() {
 }
 
 #[test]
-fn scale_of_a_deployment_is_read_and_written() {
+fn deployment_scale_subresource_is_read_and_written() {
     const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
-    let place = Place::start();
+    let place = DemoFixture::start();
     let spec = json!({"replicas": 2, "selector": {"matchLabels": {"app": "x"}}, "template": {}});
     place.client.post(DEPLOYMENTS, &json!({"metadata": {"name": "x"}, "spec": spec})).unwrap().success().unwrap();
     let path = format!("{DEPLOYMENTS}/x/scale");
@@ -147,8 +147,8 @@ fn scale_of_a_deployment_is_read_and_written() {
 }
 
 #[test]
-fn subresource_that_is_not_served_says_so() {
-    let place = Place::start();
+fn unserved_subresource_gets_404_with_a_message() {
+    let place = DemoFixture::start();
     for (path, message) in [
         ("/api/v1/namespaces/default/pods/x/log", "no container runs in the demo: its API server does not serve pods/log"),
         ("/apis/apps/v1/namespaces/default/daemonsets/x/scale", "the demo's API server does not serve daemonsets.apps/scale"),

@@ -15,7 +15,7 @@ const EXCHANGES: u32 = 500;
 const TABLE_SIZES: [u32; 7] = [0, 31, 64, 300, 4096, 16_384, 65_536];
 
 #[test]
-fn blocks_of_h2_decode_field_by_field_to_what_was_encoded() {
+fn h2_hpack_blocks_decode_to_the_encoded_fields() {
     let seed = seed();
     let mut random = Random::new(seed);
     for _ in 0..20 {
@@ -38,7 +38,7 @@ fn blocks_of_h2_decode_field_by_field_to_what_was_encoded() {
 }
 
 #[test]
-fn heads_of_h2_are_told_as_they_were_sent() {
+fn h2_heads_are_reported_as_sent() {
     let seed = seed();
     let mut random = Random::new(seed);
     for _ in 0..4 {
@@ -129,7 +129,7 @@ fn observe(recording: &Recording) -> Vec<String> {
             | Event::Opaque { .. }
             | Event::OpaqueGap { .. }
             | Event::Malformed { .. }
-            | Event::Dark { .. }) => panic!("{other:?}"),
+            | Event::DecodingStopped { .. }) => panic!("{other:?}"),
         });
     }
     heads

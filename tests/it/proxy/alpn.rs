@@ -3,7 +3,7 @@
 use super::rig::{Options, Rig};
 
 #[tokio::test]
-async fn upstreams_choice_among_the_clients_offer_is_the_clients() {
+async fn client_gets_the_alpn_protocol_upstream_chose() {
     check(&["h2", "http/1.1"], &["h2", "http/1.1"], Some("h2")).await;
     check(&["http/1.1", "h2"], &["h2"], Some("h2")).await;
     check(&["h2", "http/1.1"], &["http/1.1"], Some("http/1.1")).await;
@@ -12,14 +12,14 @@ async fn upstreams_choice_among_the_clients_offer_is_the_clients() {
 }
 
 #[tokio::test]
-async fn no_choice_is_no_choice() {
+async fn no_protocol_is_negotiated_without_a_common_offer() {
     check(&["h2", "http/1.1"], &[], None).await;
     check(&[], &["h2", "http/1.1"], None).await;
     check(&[], &[], None).await;
 }
 
 #[tokio::test]
-async fn a_client_whose_protocols_upstream_refuses_is_not_let_in() {
+async fn client_with_protocols_refused_upstream_is_rejected() {
     let rig = Rig::with(Options { alpn: &["h2"], ..Options::default() });
     rig.client(&["http/1.1"], None).await.unwrap_err();
     let message = rig.handle.last_upstream_error().unwrap().to_string();

@@ -9,7 +9,7 @@ use super::payload::{Random, StreamHash};
 use super::rig::{End, Rig, carried, read_to_end};
 
 #[tokio::test]
-async fn messages_of_any_size_arrive_unchanged_one_after_the_other() {
+async fn messages_of_any_size_arrive_unchanged_in_sequence() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     let mut random = Random::new(1);
@@ -41,7 +41,7 @@ async fn fifty_megabytes_arrive_unchanged_in_both_directions_at_once() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_stops_upstream_from_writing() {
+async fn client_that_does_not_read_blocks_upstream_writes() {
     const MUCH_MORE_THAN_ALL_BUFFERS: usize = 256 << 20;
     const NEVER: Duration = Duration::from_millis(500);
 
@@ -62,7 +62,7 @@ async fn a_client_that_does_not_read_stops_upstream_from_writing() {
 }
 
 #[tokio::test]
-async fn half_closed_connections_go_on_in_the_other_direction() {
+async fn half_closed_connection_continues_in_the_other_direction() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
 
@@ -81,7 +81,7 @@ async fn half_closed_connections_go_on_in_the_other_direction() {
 }
 
 #[tokio::test]
-async fn clients_of_tls_1_2_are_served() {
+async fn tls_1_2_clients_are_served() {
     let mut rig = Rig::start();
     rig.greeter.versions = vec![&rustls::version::TLS12];
     let (mut client, mut upstream) = rig.pair().await;
@@ -91,7 +91,7 @@ async fn clients_of_tls_1_2_are_served() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_connections_do_not_mix() {
+async fn bytes_of_concurrent_connections_do_not_mix() {
     let mut rig = Rig::start();
     let mut tasks = Vec::new();
     for seed in 0..50 {

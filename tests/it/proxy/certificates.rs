@@ -9,7 +9,7 @@ use super::rig::{End, Options, Rig, config, eventually, read_to_end};
 use super::upstream::{ClusterCa, Upstream};
 
 #[tokio::test]
-async fn without_the_private_certificate_not_a_byte_goes_on() {
+async fn no_byte_is_forwarded_without_the_private_certificate() {
     let mut rig = Rig::with(Options { require_client_certificate: true, ..Options::default() });
 
     // In TLS 1.3 a client's handshake is complete before the server has checked its certificate.
@@ -25,7 +25,7 @@ async fn without_the_private_certificate_not_a_byte_goes_on() {
 }
 
 #[tokio::test]
-async fn client_without_a_certificate_where_one_is_needed_is_counted_apart_in_each_version_of_tls() {
+async fn missing_client_certificate_is_counted_in_each_tls_version() {
     for version in rustls::ALL_VERSIONS {
         let mut rig = Rig::with(Options { require_client_certificate: true, ..Options::default() });
         rig.greeter.versions = vec![version];
@@ -38,7 +38,7 @@ async fn client_without_a_certificate_where_one_is_needed_is_counted_apart_in_ea
 }
 
 #[tokio::test]
-async fn a_certificate_of_another_authority_does_not_help() {
+async fn certificate_of_another_authority_is_rejected() {
     let rig = Rig::with(Options { require_client_certificate: true, ..Options::default() });
     let stranger = ClusterCa::new().user();
     let mut client = rig.client(&["http/1.1"], Some(&stranger)).await.unwrap();
@@ -47,7 +47,7 @@ async fn a_certificate_of_another_authority_does_not_help() {
 }
 
 #[tokio::test]
-async fn the_private_certificate_lets_in() {
+async fn client_with_the_private_certificate_is_admitted() {
     let mut rig = Rig::with(Options { require_client_certificate: true, ..Options::default() });
     let mut client = rig.client(&["http/1.1"], Some(&rig.client_identity)).await.unwrap();
     client.write_all(b"hello").await.unwrap();
@@ -57,7 +57,7 @@ async fn the_private_certificate_lets_in() {
 }
 
 #[tokio::test]
-async fn certificate_that_cannot_be_passed_on_is_refused_and_clients_without_are_let_in() {
+async fn unforwardable_client_certificate_is_refused_and_none_is_accepted() {
     for version in rustls::ALL_VERSIONS {
         let mut rig = Rig::start();
         rig.greeter.versions = vec![version];
@@ -75,14 +75,14 @@ async fn certificate_that_cannot_be_passed_on_is_refused_and_clients_without_are
 }
 
 #[tokio::test]
-async fn upstream_sees_the_users_certificate() {
+async fn upstream_receives_the_certificate_of_the_user() {
     let mut rig = Rig::with(Options { upstream_requires_client_certificate: true, ..Options::default() });
     let (_client, upstream) = rig.pair().await;
     assert_eq!(upstream.get_ref().1.peer_certificates().unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn stranger_is_refused_before_the_users_certificate_goes_upstream() {
+async fn rejected_client_never_uses_the_users_certificate() {
     let mut rig =
         Rig::with(Options { require_client_certificate: true, upstream_requires_client_certificate: true, ..Options::default() });
     for stranger in [None, Some(ClusterCa::new().user())] {
@@ -100,7 +100,7 @@ async fn stranger_is_refused_before_the_users_certificate_goes_upstream() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_comes_later_is_presented_and_keeps_others_out() {
+async fn certificate_set_later_is_presented_and_then_required() {
     let ca = ClusterCa::new();
     let upstream = Upstream::start(ca.server("127.0.0.1", &["http/1.1"], true));
     let tls = UpstreamTls::new(&UpstreamTrust::Authorities(ca.pem().into()), "127.0.0.1", None).unwrap();

@@ -20,19 +20,19 @@ use watchtap::tap::Clock;
 use super::rig::{ClientStream, Options, Rig, carried, eventually, read_to_end};
 use super::upstream::UpstreamStream;
 
-/// When the look-up of a client's process completes.
+/// When the lookup of a client's process completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     BeforeItConnects,
     /// After the client's first response.
-    BehindItsFirstBytes,
+    AfterItsFirstBytes,
 }
 
 const LIST: &str = "GET /api/v1/pods?limit=500&resourceVersion=0 HTTP/1.1\r\nUser-Agent: controller/v1.30.0\r\n\r\n";
 const LISTED: &str = r#"{"kind":"PodList","metadata":{"resourceVersion":"1000"},"items":[{"metadata":{"name":"x","namespace":"a","resourceVersion":"500"}}]}"#;
 
 #[tokio::test]
-async fn restart_is_told_the_same_whether_processes_are_found_before_or_behind_the_first_bytes() {
+async fn restart_is_reported_equally_with_late_process_lookup() {
     let expected = [
         "opened by 7",
         "initial list of #1",
@@ -48,12 +48,12 @@ async fn restart_is_told_the_same_whether_processes_are_found_before_or_behind_t
         "closed",
     ];
     assert_eq!(restart(Found::BeforeItConnects).await, expected);
-    assert_eq!(restart(Found::BehindItsFirstBytes).await, expected);
+    assert_eq!(restart(Found::AfterItsFirstBytes).await, expected);
 }
 
 /// The client's bytes and its end pass before its process is known.
 #[tokio::test]
-async fn client_is_served_to_its_end_while_its_process_is_looked_for() {
+async fn client_is_served_until_closed_during_process_lookup() {
     let (found, lookup) = channel();
     let (intake, receiver) = Intake::new(IntakeLimits::default());
     let intake = intake.with_processes(finder(lookup));
@@ -65,7 +65,7 @@ async fn client_is_served_to_its_end_while_its_process_is_looked_for() {
     eventually(|| rig.handle.counts().over > over).await;
     found.send(7).unwrap();
 
-    let told = told_until_process(receiver).await;
+    let told = deliveries_until_process(receiver).await;
     let [Delivery::Connection(opened, TapEvent::Opened { process_follows: true, .. }), .., closed, answer] = &told[..] else {
         panic!("{told:?}")
     };
@@ -73,15 +73,15 @@ async fn client_is_served_to_its_end_while_its_process_is_looked_for() {
     assert_eq!(answer, &Delivery::Process(*opened, Some(process(7))));
 }
 
-/// Events wait for the process only for a limited time; here the look-up never completes.
+/// Events wait for the process only for a limited time; here the lookup never completes.
 #[tokio::test]
-async fn process_that_is_never_found_is_told_to_be_unknown() {
+async fn process_that_is_never_found_is_reported_as_unknown() {
     let (found, lookup) = channel();
     let (intake, receiver) = Intake::new(IntakeLimits::default());
     let intake = intake.with_processes(finder(lookup));
     let mut rig = Rig::with(Options { alpn: &["http/1.1"], intake: Some(intake), ..Options::default() });
     let (client, upstream) = rig.pair().await;
-    let told = told_until_process(receiver).await;
+    let told = deliveries_until_process(receiver).await;
     assert!(
         matches!(&told[..], [Delivery::Connection(opened, TapEvent::Opened { .. }), Delivery::Process(of, None)] if opened == of),
         "{told:?}"
@@ -103,7 +103,7 @@ async fn restart(when: Found) -> Vec<String> {
     for pid in [7, 8] {
         let (mut client, mut upstream) = connect(&mut rig, when, &found, pid).await;
         exchange(&mut client, &mut upstream, LIST, &answer(LISTED)).await;
-        tell_late(when, &found, pid);
+        send_late_process(when, &found, pid);
         exchange(&mut client, &mut upstream, &watch(1000), &watched(1005)).await;
         present.push((client, upstream));
     }
@@ -113,7 +113,7 @@ async fn restart(when: Found) -> Vec<String> {
     for pid in [7, 8] {
         let (mut client, mut upstream) = connect(&mut rig, when, &found, pid).await;
         exchange(&mut client, &mut upstream, &watch(1005), &watched(1006)).await;
-        tell_late(when, &found, pid);
+        send_late_process(when, &found, pid);
         present.push((client, upstream));
     }
     for (client, upstream) in present.drain(..) {
@@ -127,7 +127,7 @@ async fn restart(when: Found) -> Vec<String> {
 }
 
 /// All deliveries for connections, up to the first process.
-async fn told_until_process(mut receiver: IntakeReceiver) -> Vec<Delivery> {
+async fn deliveries_until_process(mut receiver: IntakeReceiver) -> Vec<Delivery> {
     let reading = tokio::task::spawn_blocking(move || {
         let mut told = Vec::new();
         while !told.iter().any(|one| matches!(one, Delivery::Process(..))) {
@@ -147,8 +147,8 @@ async fn connect(rig: &mut Rig, when: Found, found: &Sender<u32>, pid: u32) -> (
     rig.pair().await
 }
 
-fn tell_late(when: Found, found: &Sender<u32>, pid: u32) {
-    if when == Found::BehindItsFirstBytes {
+fn send_late_process(when: Found, found: &Sender<u32>, pid: u32) {
+    if when == Found::AfterItsFirstBytes {
         found.send(pid).unwrap();
     }
 }

@@ -14,7 +14,7 @@ const CONNECTED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
 const NAME: &str = "api.example";
 
 #[tokio::test]
-async fn the_tls_within_ends_here_under_the_name_of_upstream() {
+async fn tls_inside_connect_is_terminated_with_the_upstream_name() {
     let mut rig = rig();
     let mut tcp = asking(&rig, &target(&rig)).await;
     tcp.read_exact(&mut [0; CONNECTED.len()]).await.unwrap();
@@ -30,7 +30,7 @@ async fn the_tls_within_ends_here_under_the_name_of_upstream() {
 }
 
 #[tokio::test]
-async fn who_asks_for_anybody_else_is_hung_up_on_without_an_answer() {
+async fn connect_to_another_target_is_closed_without_a_response() {
     let rig = rig();
     for other in ["api.example:1", "other.example:443", &target(&rig).replace("127", "128")] {
         let mut tcp = asking(&rig, other).await;
@@ -40,7 +40,7 @@ async fn who_asks_for_anybody_else_is_hung_up_on_without_an_answer() {
 }
 
 #[tokio::test]
-async fn a_refused_upstream_is_a_refused_proxy_and_never_an_answer() {
+async fn refused_upstream_resets_connect_and_closes_the_port() {
     let mut rig = rig();
     rig.upstream.refuse().await;
     let mut tcp = asking(&rig, &target(&rig)).await;

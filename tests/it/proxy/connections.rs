@@ -5,7 +5,7 @@ use tokio::io::AsyncWriteExt;
 use super::rig::{End, Rig, eventually, read_to_end};
 
 #[tokio::test]
-async fn each_client_connection_has_an_upstream_connection_of_its_own() {
+async fn each_client_connection_has_its_own_upstream_connection() {
     const CLIENTS: usize = 20;
     let mut rig = Rig::start();
     let mut pairs = Vec::new();

@@ -12,7 +12,7 @@ use super::rig::{ClientStream, End, Options, Rig, read_to_close, read_to_end};
 use super::upstream::UpstreamStream;
 
 #[tokio::test]
-async fn upstreams_close_notify_is_passed_on() {
+async fn close_notify_of_upstream_is_forwarded() {
     let (mut rig, receiver) = observed();
     let (mut client, mut upstream) = rig.pair().await;
     upstream.write_all(b"last words").await.unwrap();
@@ -24,7 +24,7 @@ async fn upstreams_close_notify_is_passed_on() {
 }
 
 #[tokio::test]
-async fn upstreams_bare_fin_is_passed_on_bare() {
+async fn bare_fin_of_upstream_is_forwarded() {
     let (mut rig, receiver) = observed();
     let (mut client, mut upstream) = rig.pair().await;
     upstream.write_all(b"last words").await.unwrap();
@@ -35,7 +35,7 @@ async fn upstreams_bare_fin_is_passed_on_bare() {
 }
 
 #[tokio::test]
-async fn upstreams_reset_is_passed_on() {
+async fn reset_of_upstream_is_forwarded() {
     let (mut rig, receiver) = observed();
     let (mut client, mut upstream) = rig.pair().await;
     upstream.write_all(b"last words").await.unwrap();
@@ -47,7 +47,7 @@ async fn upstreams_reset_is_passed_on() {
 }
 
 #[tokio::test]
-async fn the_clients_close_notify_is_passed_on() {
+async fn close_notify_of_the_client_is_forwarded() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     client.write_all(b"last words").await.unwrap();
@@ -57,7 +57,7 @@ async fn the_clients_close_notify_is_passed_on() {
 }
 
 #[tokio::test]
-async fn the_clients_bare_fin_is_passed_on_bare() {
+async fn bare_fin_of_the_client_is_forwarded() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     client.write_all(b"last words").await.unwrap();
@@ -66,7 +66,7 @@ async fn the_clients_bare_fin_is_passed_on_bare() {
 }
 
 #[tokio::test]
-async fn the_clients_reset_is_passed_on() {
+async fn reset_of_the_client_is_forwarded() {
     let (mut rig, receiver) = observed();
     let (client, mut upstream) = rig.pair().await;
     reset(client.into_inner().0);
@@ -75,7 +75,7 @@ async fn the_clients_reset_is_passed_on() {
 }
 
 #[tokio::test]
-async fn a_reset_while_upstream_is_silent_and_the_client_has_closed_its_half_is_passed_on() {
+async fn upstream_reset_after_a_client_half_close_is_forwarded() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     client.shutdown().await.unwrap();
@@ -85,7 +85,7 @@ async fn a_reset_while_upstream_is_silent_and_the_client_has_closed_its_half_is_
 }
 
 #[tokio::test]
-async fn what_upstream_answered_before_it_reset_an_upload_reaches_the_client() {
+async fn early_response_of_a_reset_upload_reaches_the_client() {
     let mut rig = Rig::start();
     let (client, mut upstream) = rig.pair().await;
     let (mut reads, mut writes) = tokio::io::split(client);
@@ -101,7 +101,7 @@ async fn what_upstream_answered_before_it_reset_an_upload_reaches_the_client() {
 }
 
 #[tokio::test]
-async fn what_the_tap_ends_itself_is_told_as_its_own_doing() {
+async fn shutdown_by_watchtap_is_reported_as_its_own() {
     let (mut rig, receiver) = observed();
     let (_client, _upstream) = rig.pair().await;
     rig.handle.stop(Duration::ZERO).await;
@@ -109,7 +109,7 @@ async fn what_the_tap_ends_itself_is_told_as_its_own_doing() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_not_tls_end_the_connection_with_a_bare_fin() {
+async fn broken_tls_of_upstream_closes_the_client_with_a_fin() {
     let (mut rig, receiver) = observed();
     let (mut client, mut upstream) = rig.pair().await;
     upstream.write_all(b"fine so far").await.unwrap();
@@ -148,7 +148,7 @@ async fn ends(receiver: IntakeReceiver) -> Vec<(Direction, EndManner)> {
         | TapEvent::Fields { .. }
         | TapEvent::Gap { .. }
         | TapEvent::ClientBlocked { .. }
-        | TapEvent::OutOfSight { .. }
+        | TapEvent::NotObserved { .. }
         | TapEvent::Closed { .. } => None,
     };
     read_to_close(receiver).await.into_iter().filter_map(end).collect()

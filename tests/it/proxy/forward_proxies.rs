@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use observer_tests::scripted_forward_proxy::{Answer, Protocol, ScriptedForwardProxy, authorization};
+use observer_tests::scripted_forward_proxy::{Protocol, ProxyReply, ScriptedForwardProxy, authorization};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 use watchtap::api_server::{UpstreamEndpoint, UpstreamError, UpstreamTls, UpstreamTrust};
@@ -46,7 +46,7 @@ async fn bytes_and_ends_pass_through_each_kind_of_proxy() {
 }
 
 #[tokio::test]
-async fn the_proxy_resolves_the_name_and_is_told_who_asks() {
+async fn proxy_gets_the_unresolved_name_and_the_credentials() {
     for (scheme, expected) in
         [("http", "CONNECT api.invalid:6443 HTTP/1.1\r\nHost: api.invalid:6443\r\n"), ("socks5", "api.invalid:6443")]
     {
@@ -59,30 +59,30 @@ async fn the_proxy_resolves_the_name_and_is_told_who_asks() {
 }
 
 #[tokio::test]
-async fn an_address_of_ipv6_is_asked_for_in_brackets() {
+async fn ipv6_target_is_requested_in_brackets() {
     let (mut rig, proxy) = Case { scheme: "http", user: "", answer: None, target: "2001:db8::1" }.start();
     rig.pair().await;
     assert!(proxy.asked()[0].starts_with("CONNECT [2001:db8::1]:6443 HTTP/1.1\r\n"));
 }
 
 #[tokio::test]
-async fn a_proxy_that_does_not_connect_us_resets_the_client_and_is_named() {
+async fn failed_proxy_connect_resets_the_client_and_is_reported() {
     let page = b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\nContent-Length: 5\r\n\r\nplead";
-    check_failure("http", Answer::Say(page.to_vec()), &["407 Proxy Authentication Required", "user name and password"]).await;
+    check_failure("http", ProxyReply::Bytes(page.to_vec()), &["407 Proxy Authentication Required", "user name and password"]).await;
     for status in ["502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout", "302 Found", "100 Continue"] {
-        check_failure("http", Answer::Say(format!("HTTP/1.1 {status}\r\n\r\n").into()), &[status]).await;
+        check_failure("http", ProxyReply::Bytes(format!("HTTP/1.1 {status}\r\n\r\n").into()), &[status]).await;
     }
-    check_failure("http", Answer::Say(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec()), &["not valid HTTP"]).await;
-    check_failure("http", Answer::Say(vec![b'x'; 100_000]), &["not valid HTTP"]).await;
-    check_failure("http", Answer::Say(b"HTTP/1.1 200".to_vec()), &["closed the connection"]).await;
-    check_failure("http", Answer::Silence, &["did not answer within"]).await;
-    check_failure("socks5", Answer::Say(vec![5, 5, 0, 1, 0, 0, 0, 0, 0, 0]), &["refused"]).await;
-    check_failure("socks5", Answer::Say(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()), &["not valid SOCKS 5"]).await;
-    check_failure("socks5", Answer::Silence, &["did not answer within"]).await;
+    check_failure("http", ProxyReply::Bytes(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec()), &["not valid HTTP"]).await;
+    check_failure("http", ProxyReply::Bytes(vec![b'x'; 100_000]), &["not valid HTTP"]).await;
+    check_failure("http", ProxyReply::Bytes(b"HTTP/1.1 200".to_vec()), &["closed the connection"]).await;
+    check_failure("http", ProxyReply::Silence, &["did not answer within"]).await;
+    check_failure("socks5", ProxyReply::Bytes(vec![5, 5, 0, 1, 0, 0, 0, 0, 0, 0]), &["refused"]).await;
+    check_failure("socks5", ProxyReply::Bytes(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()), &["not valid SOCKS 5"]).await;
+    check_failure("socks5", ProxyReply::Silence, &["did not answer within"]).await;
 }
 
 #[tokio::test]
-async fn a_wrong_password_for_socks_is_said_and_not_shown() {
+async fn wrong_socks_password_is_reported_but_not_shown() {
     let (rig, _proxy) =
         Case { scheme: "socks5", user: "me:n0t-it@", answer: None, target: "127.0.0.1" }.start_demanding("me", PASSWORD);
     rig.client(&["h2"], None).await.unwrap_err();
@@ -91,10 +91,10 @@ async fn a_wrong_password_for_socks_is_said_and_not_shown() {
 }
 
 #[tokio::test]
-async fn a_proxy_with_the_certificate_of_a_stranger_is_not_asked() {
+async fn proxy_with_an_untrusted_certificate_gets_no_request() {
     let stranger = Arc::new(ClusterCa::new().server("127.0.0.1", &[], false));
-    let proxy = ScriptedForwardProxy::start(Protocol::Https(stranger), Answer::Silence).unwrap();
-    let rig = rig_behind(&format!("https://{}", proxy.address), "127.0.0.1", &ClusterCa::new());
+    let proxy = ScriptedForwardProxy::start(Protocol::Https(stranger), ProxyReply::Silence).unwrap();
+    let rig = rig_with_proxy(&format!("https://{}", proxy.address), "127.0.0.1", &ClusterCa::new());
     rig.client(&["h2"], None).await.unwrap_err();
     let message = rig.handle.last_upstream_error().unwrap().to_string();
     assert!(message.contains("TLS handshake with it failed"), "{message}");
@@ -102,10 +102,10 @@ async fn a_proxy_with_the_certificate_of_a_stranger_is_not_asked() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_refuses_is_an_upstream_that_refuses() {
+async fn port_refuses_while_the_forward_proxy_refuses() {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let rig = rig_behind(&format!("http://me:s3cret@{}", socket.local_addr().unwrap()), "api.invalid", &ClusterCa::new());
+    let rig = rig_with_proxy(&format!("http://me:s3cret@{}", socket.local_addr().unwrap()), "api.invalid", &ClusterCa::new());
     rig.client(&["h2"], None).await.unwrap_err();
     assert!(rig.refuses().await);
     assert_eq!((rig.handle.state(), rig.handle.counts().reset_instead_of_refused), (ListenerState::Refusing, 1));
@@ -119,10 +119,10 @@ async fn a_proxy_that_refuses_is_an_upstream_that_refuses() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_back_and_says_no_does_not_refuse_any_more() {
+async fn port_listens_again_once_the_forward_proxy_answers_503() {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let rig = rig_behind(&format!("http://{}", socket.local_addr().unwrap()), "api.invalid", &ClusterCa::new());
+    let rig = rig_with_proxy(&format!("http://{}", socket.local_addr().unwrap()), "api.invalid", &ClusterCa::new());
     rig.client(&["h2"], None).await.unwrap_err();
     eventually(|| rig.handle.state() == ListenerState::Refusing).await;
 
@@ -130,11 +130,11 @@ async fn a_proxy_that_is_back_and_says_no_does_not_refuse_any_more() {
     let denying = tokio::spawn(async move {
         while let Ok((mut tcp, _)) = listener.accept().await {
             // The request is read first, because a reset could discard an answer sent before.
-            let said_no = async {
+            let refusing = async {
                 let _asked = tcp.read(&mut [0; 1024]).await?;
                 tcp.write_all(b"HTTP/1.1 503 Service Unavailable\r\n\r\n").await
             };
-            said_no.await.ok();
+            refusing.await.ok();
         }
     });
     eventually(|| rig.handle.state() == ListenerState::Listening).await;
@@ -147,7 +147,7 @@ async fn a_proxy_that_is_back_and_says_no_does_not_refuse_any_more() {
 }
 
 #[tokio::test]
-async fn the_tunnel_that_was_tried_serves_the_next_client() {
+async fn spare_tunnel_serves_the_next_client() {
     let (mut rig, proxy) = Case { scheme: "http", user: "", answer: None, target: "127.0.0.1" }.start();
     let (mut client, mut upstream) = rig.pair().await;
     upstream.shutdown().await.unwrap();
@@ -162,7 +162,7 @@ struct Case {
     /// `name:password@`, or empty.
     user: &'static str,
     /// Sent in place of a connection to the upstream.
-    answer: Option<Answer>,
+    answer: Option<ProxyReply>,
     target: &'static str,
 }
 
@@ -184,14 +184,14 @@ impl Case {
             "https" => Protocol::Https(Arc::new(ca.server("127.0.0.1", &["http/1.1"], false))),
             _ => Protocol::Socks5(demanded),
         };
-        let proxy = ScriptedForwardProxy::start(protocol, self.answer.unwrap_or(Answer::Connect(upstream.address))).unwrap();
-        let mut rig = rig_behind(&format!("{}://{}{}", self.scheme, self.user, proxy.address), self.target, &ca);
+        let proxy = ScriptedForwardProxy::start(protocol, self.answer.unwrap_or(ProxyReply::Connect(upstream.address))).unwrap();
+        let mut rig = rig_with_proxy(&format!("{}://{}{}", self.scheme, self.user, proxy.address), self.target, &ca);
         rig.upstream = upstream;
         (rig, proxy)
     }
 }
 
-fn rig_behind(proxy: &str, target: &str, ca: &ClusterCa) -> Rig {
+fn rig_with_proxy(proxy: &str, target: &str, ca: &ClusterCa) -> Rig {
     let tls = UpstreamTls::new(&UpstreamTrust::Authorities(ca.pem().into()), "127.0.0.1", None).unwrap();
     Rig::without_upstream(ProxyConfig {
         upstream: UpstreamEndpoint { host: target.to_owned(), port: 6443 },
@@ -202,7 +202,7 @@ fn rig_behind(proxy: &str, target: &str, ca: &ClusterCa) -> Rig {
 }
 
 /// Checks that a client is reset, that the port stays open, and that the message contains `said` and no password.
-async fn check_failure(scheme: &'static str, answer: Answer, said: &[&str]) {
+async fn check_failure(scheme: &'static str, answer: ProxyReply, said: &[&str]) {
     let (rig, proxy) = Case { scheme, user: "me:s3cret@", answer: Some(answer), target: "api.invalid" }.start();
     let error = rig.client(&["h2"], None).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::ConnectionReset, "{said:?}");

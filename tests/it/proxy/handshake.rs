@@ -15,7 +15,7 @@ use super::upstream::{ClusterCa, UpstreamStream};
 const SHORT: Duration = Duration::from_millis(300);
 
 #[tokio::test]
-async fn a_server_of_an_unknown_ca_is_not_shown_to_the_client() {
+async fn server_of_an_unknown_ca_resets_the_client() {
     let rig = Rig::with(Options { wrong_ca: true, ..Options::default() });
     let error = rig.client(&[], None).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
@@ -25,7 +25,7 @@ async fn a_server_of_an_unknown_ca_is_not_shown_to_the_client() {
 }
 
 #[tokio::test]
-async fn a_server_of_another_name_is_not_shown_to_the_client() {
+async fn server_with_another_name_fails_with_a_hint() {
     let rig = Rig::with(Options { upstream_name: "another.example", ..Options::default() });
     rig.client(&[], None).await.unwrap_err();
     let message = rig.handle.last_upstream_error().unwrap().to_string();
@@ -33,14 +33,14 @@ async fn a_server_of_another_name_is_not_shown_to_the_client() {
 }
 
 #[tokio::test]
-async fn a_silent_upstream_is_given_up_after_the_limit() {
+async fn silent_upstream_times_out_at_the_limit() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let error = failure(endpoint(silent.local_addr().unwrap()), SHORT).await;
     assert!(matches!(error, UpstreamError::TimedOut { .. }), "{error}");
 }
 
 #[tokio::test]
-async fn an_upstream_that_does_not_speak_tls_is_named() {
+async fn upstream_without_tls_is_reported() {
     let plain = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = plain.local_addr().unwrap();
     tokio::spawn(async move {
@@ -53,7 +53,7 @@ async fn an_upstream_that_does_not_speak_tls_is_named() {
 }
 
 #[tokio::test]
-async fn an_upstream_that_hangs_up_is_named() {
+async fn upstream_that_closes_during_the_handshake_is_reported() {
     let rude = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = rude.local_addr().unwrap();
     tokio::spawn(async move { while rude.accept().await.is_ok() {} });
@@ -62,14 +62,14 @@ async fn an_upstream_that_hangs_up_is_named() {
 }
 
 #[tokio::test]
-async fn a_name_without_address_is_named() {
+async fn unresolvable_upstream_name_is_reported() {
     let nowhere = UpstreamEndpoint { host: "no-such-host.invalid".to_owned(), port: 6443 };
     let error = failure(nowhere, Duration::from_secs(10)).await;
     assert!(matches!(error, UpstreamError::Unresolved { .. }), "{error}");
 }
 
 #[tokio::test]
-async fn a_client_that_never_finishes_its_client_hello_is_reset_and_nothing_is_dialled_for_it() {
+async fn unfinished_client_hello_is_reset_without_an_upstream_dial() {
     let rig = Rig::with(Options { handshake_limit: SHORT, ..Options::default() });
     let mut client = TcpStream::connect(rig.address).await.unwrap();
     client.write_all(&[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc]).await.unwrap();
@@ -81,7 +81,7 @@ async fn a_client_that_never_finishes_its_client_hello_is_reset_and_nothing_is_d
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_speak_tls_is_turned_away_and_nothing_is_dialled_for_it() {
+async fn client_without_tls_is_rejected_without_an_upstream_dial() {
     let rig = Rig::start();
     let mut client = TcpStream::connect(rig.address).await.unwrap();
     client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
@@ -91,7 +91,7 @@ async fn a_client_that_does_not_speak_tls_is_turned_away_and_nothing_is_dialled_
 }
 
 #[tokio::test]
-async fn a_client_that_only_connects_costs_upstream_nothing() {
+async fn client_that_only_connects_causes_no_upstream_dial() {
     let rig = Rig::start();
     for _ in 0..20 {
         drop(TcpStream::connect(rig.address).await.unwrap());
@@ -101,7 +101,7 @@ async fn a_client_that_only_connects_costs_upstream_nothing() {
 }
 
 #[tokio::test]
-async fn there_is_no_limit_once_both_handshakes_are_done() {
+async fn no_time_limit_applies_after_both_handshakes() {
     let (limit, mut client, mut upstream) = pair_with_a_short_limit().await;
     tokio::time::sleep(2 * limit).await;
     upstream.write_all(b"late").await.unwrap();
@@ -109,7 +109,7 @@ async fn there_is_no_limit_once_both_handshakes_are_done() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_an_error_that_says_so() {
+async fn port_in_use_is_reported() {
     let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     assert_port_in_use(taken.local_addr().unwrap());
     let other_proxy = Rig::start();

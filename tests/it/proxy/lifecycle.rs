@@ -11,7 +11,7 @@ use super::rig::{End, Rig, config, eventually, read_to_end};
 const LONG: Duration = Duration::from_mins(1);
 
 #[tokio::test]
-async fn a_stopped_proxy_lets_nobody_in_and_lets_its_connections_finish() {
+async fn stopped_proxy_accepts_no_client_and_drains_connections() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     let stopped = rig.handle.stop(LONG);
@@ -27,7 +27,7 @@ async fn a_stopped_proxy_lets_nobody_in_and_lets_its_connections_finish() {
 }
 
 #[tokio::test]
-async fn connections_that_outlive_the_grace_end_as_if_a_peer_had_left() {
+async fn connections_past_the_grace_period_get_close_notify() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     upstream.write_all(b"last words").await.unwrap();
@@ -38,7 +38,7 @@ async fn connections_that_outlive_the_grace_end_as_if_a_peer_had_left() {
 }
 
 #[tokio::test]
-async fn a_peer_that_takes_nothing_does_not_hold_the_end_up() {
+async fn peer_that_does_not_read_does_not_delay_shutdown() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     let flood = tokio::spawn(async move { while upstream.write_all(&[b'x'; 1 << 14]).await.is_ok() {} });
@@ -48,7 +48,7 @@ async fn a_peer_that_takes_nothing_does_not_hold_the_end_up() {
 }
 
 #[tokio::test]
-async fn the_port_is_free_at_once_for_the_next_run() {
+async fn port_can_be_bound_again_immediately() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     // The side that closes first keeps the connection in TIME_WAIT; here that is the proxy.

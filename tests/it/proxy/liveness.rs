@@ -19,7 +19,7 @@ use super::upstream::UpstreamStream;
 const CONNECTIONS: usize = 10;
 
 #[tokio::test]
-async fn both_sockets_send_at_once_and_are_probed_often_and_long() {
+async fn both_sockets_have_nodelay_and_keepalive() {
     let mut rig = Rig::start();
     let (client, upstream) = rig.pair().await;
     for socket in [downstream_socket(&rig, &client), upstream_socket(&rig, &upstream)] {
@@ -33,7 +33,7 @@ async fn both_sockets_send_at_once_and_are_probed_often_and_long() {
 }
 
 #[tokio::test]
-async fn upstreams_that_vanish_are_told_to_their_clients_as_resets_and_leave_nothing_behind() {
+async fn vanished_upstreams_reset_their_clients_and_close() {
     let mut rig = Rig::start();
     let mut pairs = Vec::new();
     for _ in 0..CONNECTIONS {
@@ -49,7 +49,7 @@ async fn upstreams_that_vanish_are_told_to_their_clients_as_resets_and_leave_not
 }
 
 #[tokio::test]
-async fn clients_that_vanish_are_told_to_upstream_as_resets_and_leave_nothing_behind() {
+async fn vanished_clients_reset_their_upstreams_and_close() {
     let mut rig = Rig::start();
     let mut pairs = Vec::new();
     for _ in 0..CONNECTIONS {
@@ -67,7 +67,7 @@ async fn clients_that_vanish_are_told_to_upstream_as_resets_and_leave_nothing_be
 /// The client of a blackholed upstream gives up by its own timeout. After that, no client remains that could end the upstream
 /// connection.
 #[tokio::test]
-async fn what_is_left_of_a_client_that_gave_up_on_a_vanished_upstream_is_given_up_after_six_minutes() {
+async fn half_closed_client_of_a_vanished_upstream_times_out() {
     let mut rig = Rig::start();
     let (mut client, upstream) = rig.pair().await;
     vanish(upstream.get_ref().0);
@@ -85,7 +85,7 @@ async fn what_is_left_of_a_client_that_gave_up_on_a_vanished_upstream_is_given_u
 
 /// Its window is zero, but its kernel answers.
 #[tokio::test]
-async fn a_client_that_does_not_read_outlives_one_that_vanished() {
+async fn client_that_does_not_read_outlives_a_vanished_one() {
     const FLOOD: usize = 64 << 20;
     let mut rig = Rig::start();
     let (mut slow, mut upstream_of_slow) = rig.pair().await;

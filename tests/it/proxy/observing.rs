@@ -13,7 +13,7 @@ use super::rig::{Options, Rig, carried, read_to_close};
 const MEGABYTES: usize = 1 << 20;
 
 #[tokio::test]
-async fn a_request_is_told_before_its_response() {
+async fn request_is_observed_before_its_response() {
     let (mut rig, receiver) = observed(&["http/1.1"], IntakeLimits::default());
     let (mut client, mut upstream) = rig.pair().await;
     for _ in 0..100 {
@@ -30,7 +30,7 @@ async fn a_request_is_told_before_its_response() {
 }
 
 #[tokio::test]
-async fn a_stalled_observer_misses_bytes_and_is_told_how_many() {
+async fn stalled_observer_gets_the_lengths_of_its_gaps() {
     for limit in [0, 1_000, 100_000, 3 * MEGABYTES] {
         let (mut rig, receiver) = observed(&["http/1.1"], limits(limit));
         let (mut client, mut upstream) = rig.pair().await;
@@ -46,7 +46,7 @@ async fn a_stalled_observer_misses_bytes_and_is_told_how_many() {
 }
 
 #[tokio::test]
-async fn a_stalled_observer_of_http2_keeps_every_frame_header() {
+async fn stalled_http2_observer_keeps_every_frame_header() {
     for limit in [0, 40_000, 500_000] {
         let (mut rig, receiver) = observed(&["h2"], limits(limit));
         let (mut client, mut upstream) = rig.pair().await;
@@ -69,7 +69,7 @@ async fn a_stalled_observer_of_http2_keeps_every_frame_header() {
 }
 
 #[tokio::test]
-async fn an_observer_that_panics_does_not_stop_the_traffic() {
+async fn panicking_observer_does_not_stop_the_traffic() {
     let (mut rig, mut receiver) = observed(&["http/1.1"], limits(100_000));
     let observing = std::thread::spawn(move || {
         let delivered = receiver.drain(Duration::from_secs(10)).next();
@@ -108,7 +108,7 @@ fn bytes(event: &TapEvent) -> Option<(Direction, &[u8])> {
         | TapEvent::Gap { .. }
         | TapEvent::ClientBlocked { .. }
         | TapEvent::Ended { .. }
-        | TapEvent::OutOfSight { .. }
+        | TapEvent::NotObserved { .. }
         | TapEvent::Closed { .. } => None,
     }
 }
@@ -130,7 +130,7 @@ fn check(events: &[TapEvent], wanted: Direction, sent: &[u8]) {
             | TapEvent::Gap { .. }
             | TapEvent::ClientBlocked { .. }
             | TapEvent::Ended { .. }
-            | TapEvent::OutOfSight { .. }
+            | TapEvent::NotObserved { .. }
             | TapEvent::Closed { .. } => {}
         }
     }
@@ -157,7 +157,7 @@ fn check_data_gaps(events: &[TapEvent], sent: &[u8]) {
             | TapEvent::Fields { .. }
             | TapEvent::ClientBlocked { .. }
             | TapEvent::Ended { .. }
-            | TapEvent::OutOfSight { .. }
+            | TapEvent::NotObserved { .. }
             | TapEvent::Closed { .. } => {}
         }
     }

@@ -21,7 +21,7 @@ const SETTLED: Duration = Duration::from_millis(300);
 const RECOVERED: Duration = Duration::from_millis(300);
 
 #[tokio::test]
-async fn an_end_of_upstream_reaches_the_client_when_the_port_is_closed_already() {
+async fn port_refuses_before_the_client_sees_the_upstream_end() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     rig.upstream.refuse().await;
@@ -34,7 +34,7 @@ async fn an_end_of_upstream_reaches_the_client_when_the_port_is_closed_already()
 }
 
 #[tokio::test]
-async fn an_end_is_not_withheld_for_long_when_nothing_can_be_learned() {
+async fn upstream_end_is_not_withheld_during_shutdown() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     let stopping = rig.handle.stop(Duration::from_secs(10));
@@ -48,7 +48,7 @@ async fn an_end_is_not_withheld_for_long_when_nothing_can_be_learned() {
 }
 
 #[tokio::test]
-async fn a_goaway_makes_the_port_follow_upstream_while_the_connection_lives_on() {
+async fn goaway_makes_the_port_refuse_and_keeps_the_connection() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     rig.upstream.refuse().await;
@@ -63,7 +63,7 @@ async fn a_goaway_makes_the_port_follow_upstream_while_the_connection_lives_on()
 }
 
 #[tokio::test]
-async fn upstream_that_is_looked_at_and_refuses_is_followed_before_the_first_client() {
+async fn upstream_check_makes_the_port_refuse_before_any_client() {
     let mut rig = Rig::start();
     rig.upstream.refuse().await;
     rig.handle.check_upstream();
@@ -73,7 +73,7 @@ async fn upstream_that_is_looked_at_and_refuses_is_followed_before_the_first_cli
 }
 
 #[tokio::test]
-async fn a_client_whose_dial_is_refused_is_reset_and_counted_and_the_next_is_refused() {
+async fn first_client_is_reset_and_counted_and_the_next_refused() {
     let mut rig = Rig::start();
     rig.upstream.refuse().await;
     assert_eq!(rig.handle.counts().bare_dials, 0, "nothing is dialled before the first client");
@@ -86,7 +86,7 @@ async fn a_client_whose_dial_is_refused_is_reset_and_counted_and_the_next_is_ref
 }
 
 #[tokio::test]
-async fn clients_that_have_not_spoken_yet_are_reset_and_counted() {
+async fn clients_without_a_client_hello_are_reset_and_counted() {
     let mut rig = Rig::start();
     let (_client, upstream) = rig.pair().await;
     let mut waiting = Vec::new();
@@ -103,7 +103,7 @@ async fn clients_that_have_not_spoken_yet_are_reset_and_counted() {
 }
 
 #[tokio::test]
-async fn strangers_cannot_take_the_port_at_any_time() {
+async fn other_programs_can_never_bind_the_port() {
     let mut rig = Rig::start();
     assert_not_bindable(rig.address, "listening");
     let (client, upstream) = rig.pair().await;
@@ -119,7 +119,7 @@ async fn strangers_cannot_take_the_port_at_any_time() {
 }
 
 #[tokio::test]
-async fn the_dial_that_upstream_accepted_serves_the_next_client() {
+async fn spare_upstream_connection_serves_the_next_client() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     upstream.shutdown().await.unwrap();
@@ -133,7 +133,7 @@ async fn the_dial_that_upstream_accepted_serves_the_next_client() {
 }
 
 #[tokio::test]
-async fn a_spare_that_upstream_has_dropped_is_a_sign_like_any_other() {
+async fn dropped_spare_connection_makes_the_port_refuse() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     // The spare waits in the kernel's queue, so it is reset with the listener. A dying server that was dialed slightly too early
@@ -149,7 +149,7 @@ async fn a_spare_that_upstream_has_dropped_is_a_sign_like_any_other() {
 
 /// A complete restart, with a client that connects every 5 ms; every second one sends a `ClientHello`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_restart_of_upstream_is_refused_refused_refused_and_then_served() {
+async fn clients_are_refused_during_an_upstream_restart_then_served() {
     for _ in 0..3 {
         let mut rig = Rig::start();
         let (client, upstream) = rig.pair().await;

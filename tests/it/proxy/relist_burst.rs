@@ -32,7 +32,7 @@ const ROOM: usize = 200_000;
 const USER_AGENT: &str = "manager/v1.2.3 (linux/amd64) kubernetes/v1.34.1";
 
 #[tokio::test]
-async fn relist_burst_past_an_observer_that_stands_still() {
+async fn relist_burst_past_a_stalled_observer_loses_only_counted_bytes() {
     let limits = IntakeLimits { connection: ROOM, ..IntakeLimits::default() };
     let (intake, receiver) = Intake::new(limits);
     let mut rig = Rig::with(Options { alpn: &["h2"], intake: Some(intake), ..Options::default() });
@@ -74,7 +74,7 @@ async fn relist_burst_past_an_observer_that_stands_still() {
     }
     let lost: u64 = burst.iter().map(|record| record.missed_bytes).sum();
     assert!(lost > 1_000_000, "only {lost} bytes fell out: the test needs less room");
-    assert_eq!((snapshot.missed.bytes, snapshot.missed.dark, snapshot.missed.malformed), (lost, 0, 0));
+    assert_eq!((snapshot.missed.bytes, snapshot.missed.stopped_directions, snapshot.missed.malformed), (lost, 0, 0));
     for (record, (resource, objects)) in afterwards.iter().zip(AFTERWARDS) {
         let known = (record.shape.resource.as_str(), record.items, record.missed_bytes, record.client.program.as_str());
         assert_eq!(known, (resource, objects as u64, 0, "manager/v1.2.3"));

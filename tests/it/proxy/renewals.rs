@@ -14,7 +14,7 @@ use super::rig::{End, Rig, carried, config, eventually, read_to_end};
 use super::upstream::{ClusterCa, Upstream, UpstreamStream};
 
 #[tokio::test]
-async fn renewed_certificate_is_presented_and_connections_of_the_one_before_are_closed() {
+async fn renewed_certificate_is_presented_and_old_connections_close() {
     let ca = ClusterCa::new();
     let (before, after) = (ca.user(), ca.user());
     let (mut rig, files) = serving(&ca, identity(&ca, &before));
@@ -31,7 +31,7 @@ async fn renewed_certificate_is_presented_and_connections_of_the_one_before_are_
 }
 
 #[tokio::test]
-async fn connections_stay_when_the_authority_alone_is_another() {
+async fn connections_survive_a_change_of_the_authority_alone() {
     let (ca, another) = (ClusterCa::new(), ClusterCa::new());
     let user = ca.user();
     let (mut rig, files) = serving(&ca, identity(&ca, &user));
@@ -47,7 +47,7 @@ async fn connections_stay_when_the_authority_alone_is_another() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_again_changes_nothing_and_the_rest_counts() {
+async fn unreadable_renewal_file_is_skipped_and_the_others_apply() {
     let ca = ClusterCa::new();
     let (user, other) = (ca.user(), ca.user());
     let (mut rig, files) = serving(&ca, identity(&ca, &user));

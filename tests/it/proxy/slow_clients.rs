@@ -19,7 +19,7 @@ use super::rig::{End, Options, Rig, eventually, read_to_end};
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
 
 #[tokio::test]
-async fn request_heads_that_come_byte_by_byte_pass_as_they_come() {
+async fn request_heads_sent_byte_by_byte_are_forwarded_as_received() {
     const CLIENTS: usize = 30;
     const HEAD: &[u8] = b"GET /api/v1/pods HTTP/1.1\r\nHost: a\r\n\r\n";
     let (intake, receiver) = Intake::new(IntakeLimits::default());
@@ -51,7 +51,7 @@ async fn request_heads_that_come_byte_by_byte_pass_as_they_come() {
 }
 
 #[tokio::test]
-async fn many_that_never_finish_their_client_hello_cost_upstream_nothing_and_hold_nobody_up() {
+async fn unfinished_client_hellos_neither_dial_upstream_nor_delay_others() {
     const CLIENTS: usize = 200;
     let mut rig = Rig::with(Options { handshake_limit: HANDSHAKE_LIMIT, ..Options::default() });
     let begun: Vec<BlockingStream> = (0..CLIENTS).map(|_| begin_hello(&rig)).collect();
@@ -63,10 +63,10 @@ async fn many_that_never_finish_their_client_hello_cost_upstream_nothing_and_hol
 }
 
 #[tokio::test]
-async fn many_that_leave_their_handshake_half_done_are_given_up_on_both_sides() {
+async fn unfinished_handshakes_are_closed_on_both_sides() {
     const CLIENTS: usize = 50;
     let mut rig = Rig::with(Options { handshake_limit: HANDSHAKE_LIMIT, ..Options::default() });
-    let half_done: Vec<BlockingStream> = (0..CLIENTS).map(|_| say_hello(&rig)).collect();
+    let half_done: Vec<BlockingStream> = (0..CLIENTS).map(|_| send_hello(&rig)).collect();
     eventually(|| rig.handle.counts().client_handshakes_failed == CLIENTS as u64).await;
     for _ in 0..CLIENTS {
         let mut given_up = rig.upstream.accept().await;
@@ -92,7 +92,7 @@ fn begin_hello(rig: &Rig) -> BlockingStream {
 }
 
 /// A complete `ClientHello`; the client never continues the handshake.
-fn say_hello(rig: &Rig) -> BlockingStream {
+fn send_hello(rig: &Rig) -> BlockingStream {
     let mut client = BlockingStream::connect(rig.address).unwrap();
     let mut tls: ClientConnection = rig.greeter.hello();
     tls.write_tls(&mut client).unwrap();

@@ -30,7 +30,7 @@ const EVENT: &str = concat!(
 const WINDOW: usize = 65_535;
 
 #[tokio::test]
-async fn watch_that_nobody_drains_fills_the_socket() {
+async fn unread_watch_is_reported_as_a_socket_stall() {
     let mut stage = Stage::set("http/1.1");
     let (mut client, mut upstream) = stage.rig.pair().await;
     client.write_all(format!("GET {WATCH} HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes()).await.unwrap();
@@ -42,18 +42,18 @@ async fn watch_that_nobody_drains_fills_the_socket() {
         let write = async { while upstream.write_all(events.as_bytes()).await.is_ok() {} };
         tokio::select! { () = write => {}, _ = stopped => {} }
     });
-    assert_eq!(stage.told().await, (true, Blockage::Socket));
+    assert_eq!(stage.next_stall().await, (true, Blockage::Socket));
     stop.send(()).unwrap();
     writing.await.unwrap();
     // Upstream is gone; the client can still read the rest.
     let reading = tokio::spawn(async move { copy(&mut client, &mut sink()).await });
-    assert_eq!(stage.told().await, (false, Blockage::Socket));
+    assert_eq!(stage.next_stall().await, (false, Blockage::Socket));
     stage.over().await;
     reading.await.unwrap().ok();
 }
 
 #[tokio::test]
-async fn stream_of_which_the_window_is_used_up_stalls_while_the_connection_goes_on() {
+async fn exhausted_stream_window_is_reported_as_a_stream_stall() {
     let mut stage = Stage::set("h2");
     let (mut client, mut upstream) = stage.rig.pair().await;
     let request = frame(HEADERS, END_HEADERS | END_STREAM, 1, &get(WATCH));
@@ -66,9 +66,9 @@ async fn stream_of_which_the_window_is_used_up_stalls_while_the_connection_goes_
     upstream.write_all(&[settings(), head, data].concat()).await.unwrap();
     let mut read = vec![0; WINDOW];
     client.read_exact(&mut read).await.unwrap();
-    assert_eq!(stage.told().await, (true, Blockage::StreamWindow));
+    assert_eq!(stage.next_stall().await, (true, Blockage::StreamWindow));
     client.write_all(&frame(WINDOW_UPDATE, 0, 1, &1_000_u32.to_be_bytes())).await.unwrap();
-    assert_eq!(stage.told().await, (false, Blockage::StreamWindow));
+    assert_eq!(stage.next_stall().await, (false, Blockage::StreamWindow));
     drop((client, upstream));
     stage.over().await;
 }
@@ -77,7 +77,7 @@ async fn stream_of_which_the_window_is_used_up_stalls_while_the_connection_goes_
 struct Stage {
     rig: Rig,
     observing: Observing,
-    told: Receiver<(bool, Blockage)>,
+    stalls: Receiver<(bool, Blockage)>,
 }
 
 impl Stage {
@@ -87,22 +87,22 @@ impl Stage {
         let rig = Rig::with(Options { alpn, intake: Some(intake), ..Options::default() });
         let profile = Some(ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint));
         let server = Upstream { id: UpstreamId::default(), name: "a:6443".to_owned(), path_prefix: String::new(), profile };
-        let (sender, told) = channel();
+        let (sender, stalls) = channel();
         let outputs = Outputs::new(vec![Box::new(Stalls(sender))], None);
         let observing = Observing::start(receiver, Clock::start().now(), vec![server], outputs).unwrap();
-        Self { rig, observing, told }
+        Self { rig, observing, stalls }
     }
 
     /// Whether a stall began or ended, and what blocks it.
-    async fn told(&mut self) -> (bool, Blockage) {
-        let told = std::mem::replace(&mut self.told, channel().1);
-        let (told, stall) = tokio::task::spawn_blocking(move || {
-            let stall = told.recv_timeout(LIMIT);
-            (told, stall)
+    async fn next_stall(&mut self) -> (bool, Blockage) {
+        let stalls = std::mem::replace(&mut self.stalls, channel().1);
+        let (stalls, stall) = tokio::task::spawn_blocking(move || {
+            let stall = stalls.recv_timeout(LIMIT);
+            (stalls, stall)
         })
         .await
         .unwrap();
-        self.told = told;
+        self.stalls = stalls;
         stall.expect("a stall begins or ends")
     }
 

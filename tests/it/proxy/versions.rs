@@ -15,7 +15,7 @@ const PROTOCOL_VERSION: u8 = 70;
 const TLS_1_1: [u8; 2] = [3, 2];
 
 #[tokio::test]
-async fn clients_of_either_version_are_served() {
+async fn clients_of_tls_1_2_and_1_3_are_served() {
     for version in rustls::ALL_VERSIONS {
         let mut rig = Rig::start();
         rig.greeter.versions = vec![version];
@@ -25,7 +25,7 @@ async fn clients_of_either_version_are_served() {
 }
 
 #[tokio::test]
-async fn client_of_an_older_version_is_told_so() {
+async fn client_of_an_older_tls_version_gets_a_protocol_version_alert() {
     let rig = Rig::start();
     let mut client = TcpStream::connect(rig.address).await.unwrap();
     // Version, random, no session, one cipher suite (ECDHE-ECDSA-AES128-SHA), no compression; the curve and the signature that we
@@ -40,7 +40,7 @@ async fn client_of_an_older_version_is_told_so() {
 }
 
 #[tokio::test]
-async fn server_of_an_older_version_gets_no_client() {
+async fn server_of_an_older_tls_version_fails_the_handshake() {
     let old = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = old.local_addr().unwrap();
     tokio::spawn(async move {

@@ -9,7 +9,7 @@ const PODS: &str = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceV
 const LIST: &str = "GET /api/v1/pods HTTP/1.1\r\nHost: kubernetes\r\nTE: trailers\r\n\r\n";
 
 #[test]
-fn trailers_over_http1() {
+fn http1_trailers_are_forwarded_unchanged() {
     let length = PODS.len();
     let answer = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTrailer: X-Digest\r\nTransfer-Encoding: chunked\r\n\r\n{length:x};ext=1\r\n{PODS}\r\n0\r\nX-Digest: abc\r\n\r\n"
@@ -18,7 +18,7 @@ fn trailers_over_http1() {
 }
 
 #[test]
-fn trailers_over_http2() {
+fn http2_trailers_are_forwarded_unchanged() {
     let head = [vec![0x88], field("content-type", "application/json")].concat();
     let dialogue = vec![
         client(preface()),
@@ -32,13 +32,13 @@ fn trailers_over_http2() {
 }
 
 #[test]
-fn interim_responses_over_http1() {
+fn http1_interim_responses_are_forwarded_unchanged() {
     let early = "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </openapi/v3>; rel=preload\r\n\r\n";
     check("http/1.1", vec![client(LIST), server(early), server(answer_with("200 OK", PODS))], &[200]);
 }
 
 #[test]
-fn interim_responses_over_http2() {
+fn http2_interim_responses_are_forwarded_unchanged() {
     let head = [vec![0x88], field("content-type", "application/json")].concat();
     let dialogue = vec![
         client(preface()),
@@ -53,7 +53,7 @@ fn interim_responses_over_http2() {
 
 /// The client waits for the interim response before it sends the body. The test hangs if watchtap holds that response back.
 #[test]
-fn upload_that_expects_100_continue() {
+fn upload_that_expects_100_continue_is_forwarded_unchanged() {
     let object = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}"#;
     let head = format!(
         "POST /api/v1/namespaces/a/configmaps HTTP/1.1\r\nHost: kubernetes\r\nContent-Type: application/json\r\nContent-Length: {}\r\nExpect: 100-continue\r\n\r\n",
@@ -71,7 +71,7 @@ fn upload_that_expects_100_continue() {
 }
 
 #[test]
-fn answers_without_the_body_that_their_length_tells_of() {
+fn bodiless_responses_with_a_content_length_are_forwarded() {
     let head = "HEAD /api/v1/pods HTTP/1.1\r\nHost: kubernetes\r\n\r\n";
     let dialogue = vec![
         client(head),
@@ -90,7 +90,7 @@ fn answers_without_the_body_that_their_length_tells_of() {
 #[track_caller]
 fn check(protocol: &'static str, dialogue: Dialogue, statuses: &[u16]) {
     let report = forwarded_unchanged(protocol, dialogue);
-    assert_eq!((&report["missed"]["malformed"], &report["missed"]["dark"]), (&json!(0), &json!(0)));
+    assert_eq!((&report["missed"]["malformed"], &report["missed"]["stopped_directions"]), (&json!(0), &json!(0)));
     let requests = report["requests"].as_array().unwrap();
     let told: Vec<&Value> = requests.iter().map(|request| &request["status"]).collect();
     assert_eq!(told, statuses.iter().map(|status| json!(status)).collect::<Vec<_>>().iter().collect::<Vec<_>>());

@@ -14,7 +14,7 @@ const GIGABYTE: u64 = 1_000_000_000;
 const PATTERN: usize = 65_521;
 
 #[test]
-fn request_and_response_of_one_byte() {
+fn one_byte_bodies_are_forwarded_unchanged() {
     let request = "PUT /api/v1/namespaces/a/configmaps/b HTTP/1.1\r\nHost: kubernetes\r\nContent-Length: 1\r\n\r\nx";
     let report = forwarded_unchanged("http/1.1", vec![client(request), server("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\ny")]);
     let requests = report["requests"].as_array().unwrap();
@@ -24,7 +24,7 @@ fn request_and_response_of_one_byte() {
 /// Both directions at once. The bounded queue drops and counts bytes that the observer does not take in time, so memory does not
 /// depend on the size.
 #[test]
-fn request_and_response_of_a_gigabyte_take_no_memory() {
+fn gigabyte_bodies_add_little_memory() {
     const MOST_GROWTH: u64 = 16 << 20;
     let (sender, of_server) = channel();
     let upstream = ScriptedUpstream::start(&[b"http/1.1"], move |stream| {

@@ -49,7 +49,7 @@ fn port_forward_over_websocket() {
 fn check(method: &str, subresource: &str, protocol: &str, fields: &str) {
     let request = format!("{method} /api/v1/namespaces/a/pods/b/{subresource} HTTP/1.1\r\nHost: kubernetes\r\n{fields}\r\n");
     let answer = format!("HTTP/1.1 101 Switching Protocols\r\n{fields}\r\n");
-    let [typed, shown] = [said_over_an_upgraded_connection(1), said_over_an_upgraded_connection(3)];
+    let [typed, shown] = [upgraded_connection_bytes(1), upgraded_connection_bytes(3)];
     let answered = typed.len() + shown.len();
     let report = forwarded_unchanged(
         "http/1.1",
@@ -65,7 +65,7 @@ fn check(method: &str, subresource: &str, protocol: &str, fields: &str) {
 }
 
 /// A SPDY/3 control frame (`SYN_STREAM`), a WebSocket frame, bytes that look like HTTP, and every byte value.
-fn said_over_an_upgraded_connection(stream: u8) -> Vec<u8> {
+fn upgraded_connection_bytes(stream: u8) -> Vec<u8> {
     let spdy = [0x80, 0x03, 0x00, 0x01, 0x00, 0x00, 0x00, 0x0a, 0, 0, 0, stream, 0, 0, 0, 0, 0, 0];
     let websocket = [&[0x82, 0x14, stream][..], CANARY.as_bytes()].concat();
     let http = format!(

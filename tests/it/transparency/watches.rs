@@ -35,7 +35,7 @@ fn watch_of_10000_events_in_gzip() {
 
 /// Each side sends only after it has received all earlier messages. So the client has the head before the first event.
 #[test]
-fn head_of_a_watch_arrives_before_its_first_event() {
+fn watch_head_is_forwarded_before_the_first_event() {
     let head = [vec![0x88], field("content-type", "application/json")].concat();
     let over_http2 = vec![
         client(preface()),

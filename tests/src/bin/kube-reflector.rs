@@ -30,8 +30,8 @@ async fn main() -> Result<()> {
         Some("streaming") => watcher::Config::default().streaming_lists(),
         Some(other) => bail!("the third argument is `streaming`, not {other:?}"),
     };
-    say("started", &json!({}))?;
-    let client = ClientBuilder::try_from(config)?.with_layer(&MapRequestLayer::new(told)).build();
+    print("started", &json!({}))?;
+    let client = ClientBuilder::try_from(config)?.with_layer(&MapRequestLayer::new(log_request)).build();
     let config_maps: Api<ConfigMap> = Api::namespaced(client, &namespace);
     let mut events = pin!(watcher(config_maps, wanted).default_backoff());
     let mut store = Store::default();
@@ -40,14 +40,14 @@ async fn main() -> Result<()> {
             Ok(Event::Init | Event::InitDone) => {}
             Ok(Event::InitApply(object) | Event::Apply(object)) => store.apply(&object)?,
             Ok(Event::Delete(object)) => store.delete(&object)?,
-            Err(error) => say("failed", &json!({"error": error.to_string()}))?,
+            Err(error) => print("failed", &json!({"error": error.to_string()}))?,
         }
     }
     Ok(())
 }
 
 /// Logs each outgoing list and watch.
-fn told(request: http::Request<Body>) -> http::Request<Body> {
+fn log_request(request: http::Request<Body>) -> http::Request<Body> {
     let query = request.uri().query().unwrap_or_default();
     let parameter = |wanted: &str| query.split('&').find_map(|pair| pair.split_once('=').filter(|(name, _)| *name == wanted));
     let value = |wanted: &str| parameter(wanted).map(|(_, value)| value);
@@ -58,7 +58,7 @@ fn told(request: http::Request<Body>) -> http::Request<Body> {
         "sendInitialEvents": value("sendInitialEvents") == Some("true"),
     });
     // If the line cannot be written, the test notices that it is missing.
-    say(if value("watch").is_some() { "watch" } else { "list" }, &json!({"options": options})).ok();
+    print(if value("watch").is_some() { "watch" } else { "list" }, &json!({"options": options})).ok();
     request
 }
 
@@ -74,17 +74,17 @@ impl Store {
             Some(before) if before == version => "updated with the same version",
             Some(_) => "updated",
         };
-        say(what, &json!({"name": object.name_any(), "resourceVersion": version}))
+        print(what, &json!({"name": object.name_any(), "resourceVersion": version}))
     }
 
     fn delete(&mut self, object: &ConfigMap) -> Result<()> {
         self.0.remove(&object.name_any());
-        say("deleted", &json!({"name": object.name_any()}))
+        print("deleted", &json!({"name": object.name_any()}))
     }
 }
 
 /// Prints one JSON line: the event and its details.
-fn say(what: &str, more: &Value) -> Result<()> {
+fn print(what: &str, more: &Value) -> Result<()> {
     let mut line = json!({"what": what});
     for (name, value) in more.as_object().into_iter().flatten() {
         line[name] = value.clone();

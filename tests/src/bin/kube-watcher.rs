@@ -23,12 +23,12 @@ async fn main() -> Result<()> {
     while seen < last {
         let event = events.try_next().await?.context("a watcher never ends by itself")?;
         seen += usize::from(matches!(event, Event::Apply(_) | Event::Delete(_)));
-        say(&event)?;
+        print(&event)?;
     }
     Ok(())
 }
 
-fn say(event: &Event<ConfigMap>) -> Result<()> {
+fn print(event: &Event<ConfigMap>) -> Result<()> {
     let (what, object) = match event {
         Event::Init => return Ok(()),
         Event::InitDone => return Ok(writeln!(io::stdout(), "initial-list-done")?),

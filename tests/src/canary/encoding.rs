@@ -38,7 +38,7 @@ pub(super) fn needles(secret: &[u8]) -> Needles {
     let mut needles = Needles::default();
     for alignment in 0..3 {
         for alphabet in [&BASE64_STANDARD, &BASE64_URL_SAFE] {
-            needles.exact.push((Encoding::Base64, alphabet.encode(in_whole_groups(secret, alignment)).into_bytes()));
+            needles.exact.push((Encoding::Base64, alphabet.encode(in_complete_groups(secret, alignment)).into_bytes()));
         }
     }
     let bits = bits(secret);
@@ -60,7 +60,7 @@ pub(super) fn needles(secret: &[u8]) -> Needles {
 
 /// The three-byte groups within `secret` if it starts `alignment` bytes into a group: their base64 code does not depend on the
 /// surrounding bytes.
-fn in_whole_groups(secret: &[u8], alignment: usize) -> &[u8] {
+fn in_complete_groups(secret: &[u8], alignment: usize) -> &[u8] {
     let begun = &secret[(3 - alignment) % 3..];
     &begun[..begun.len() / 3 * 3]
 }

@@ -41,7 +41,7 @@ mod tests {
     use super::huffman;
 
     #[test]
-    fn examples_of_rfc_7541_c_4_and_c_6_are_encoded() {
+    fn rfc_7541_huffman_examples_are_encoded() {
         for (text, octets) in [
             ("www.example.com", "f1e3c2e5f23a6ba0ab90f4ff"),
             ("no-cache", "a8eb10649cbf"),

@@ -19,7 +19,7 @@ fn raw_bytes_are_found_in_any_case() {
 }
 
 #[test]
-fn base64_is_found_at_its_three_alignments_in_both_alphabets() {
+fn base64_is_found_at_each_alignment_in_both_alphabets() {
     for before in ["", "a", "ab", "abc", "user:"] {
         let text = format!("{before}{SECRET}:and more");
         for encoded in [BASE64_STANDARD.encode(&text), BASE64_STANDARD_NO_PAD.encode(&text), BASE64_URL_SAFE_NO_PAD.encode(&text)] {
@@ -36,7 +36,7 @@ fn hex_is_found_in_any_case() {
 }
 
 #[test]
-fn lists_of_numbers_are_found_however_they_are_broken_over_lines() {
+fn byte_lists_are_found_with_any_line_breaks() {
     let bytes = [b"x", SECRET.as_bytes(), b"y"].concat();
     for text in [
         format!("{bytes:?}"),
@@ -67,7 +67,7 @@ fn huffman_code_is_found_at_any_bit() {
 }
 
 #[test]
-fn compressed_files_are_looked_into() {
+fn compressed_files_are_searched() {
     let text = format!("{{\"x\":1}}\n{SECRET}\n");
     let bare = deflated(text.as_bytes());
     let mut zlib = ZlibEncoder::new(Vec::new(), Compression::best());
@@ -87,7 +87,7 @@ fn compressed_files_are_looked_into() {
 }
 
 #[test]
-fn what_is_no_secret_is_not_found() {
+fn truncated_secret_is_not_found() {
     let near = &SECRET[..SECRET.len() - 4];
     for text in [near.to_owned(), BASE64_STANDARD.encode(near), format!("{:?}", near.as_bytes())] {
         assert_eq!(search().hits(text.as_bytes()), [], "{text}");
@@ -97,14 +97,14 @@ fn what_is_no_secret_is_not_found() {
 }
 
 #[test]
-fn hit_names_the_place_and_what_stands_around() {
+fn hit_contains_the_place_and_its_context() {
     let hits = search().hits(format!("error: cannot read {SECRET}").as_bytes());
     let [hit] = hits.as_slice() else { panic!("one hit: {hits:?}") };
     assert!(hit.to_string().starts_with("a test (Raw): …error:,cannot,read,wt-canary"), "{hit}");
 }
 
 #[test]
-fn canary_that_could_be_an_accident_is_refused() {
+fn short_canary_is_refused() {
     assert!(Search::new(&[Canary::new("a test", "short")]).is_err());
 }
 

@@ -217,7 +217,7 @@ impl Drop for Tracked {
         tally.request += passage.request.carried;
         tally.response += passage.response.carried;
         tally.connections += u64::from(passage.is_joined);
-        tally.whole += u64::from(passage.is_joined && passage.is_whole());
+        tally.whole += u64::from(passage.is_joined && passage.is_complete());
     }
 }
 

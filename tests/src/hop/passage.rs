@@ -85,7 +85,7 @@ impl Passage {
     }
 
     /// Whether every sent byte was received.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         [&self.request, &self.response].iter().all(|way| way.carried.given == way.carried.gotten)
     }
 
@@ -136,25 +136,25 @@ mod tests {
     const CUT: Seen<'_> = Seen::End(End::Cut);
 
     #[test]
-    fn same_bytes_in_other_pieces_are_the_same() {
+    fn same_bytes_in_other_chunks_are_equal() {
         let mut passage = given(&[Seen::Bytes(b"que"), Seen::Bytes(b"stion"), CLOSE_NOTIFY]);
         for seen in [Seen::Bytes(b"q"), Seen::Bytes(b"uestion"), CLOSE_NOTIFY] {
             passage.get(Of::Request, seen).unwrap();
         }
         assert_eq!(passage.request.carried, Carried { given: 8, gotten: 8 });
-        assert!(passage.is_whole());
+        assert!(passage.is_complete());
         passage.give(Of::Response, Seen::Bytes(b"answer"));
-        assert!(!passage.is_whole(), "the answer has not come");
+        assert!(!passage.is_complete(), "the answer has not come");
     }
 
     #[test]
-    fn byte_that_is_changed_or_added_is_noticed_in_its_place() {
+    fn changed_or_added_byte_is_reported_with_its_position() {
         check(&[Seen::Bytes(b"abc")], &[Seen::Bytes(b"a"), Seen::Bytes(b"xc")], "another byte than was given, at 1");
         check(&[Seen::Bytes(b"abc")], &[Seen::Bytes(b"abcd")], "at 0: 4 bytes came, 3 are under way");
     }
 
     #[test]
-    fn end_that_was_not_given_is_noticed() {
+    fn unexpected_end_is_reported() {
         check(&[Seen::Bytes(b"abc"), CLOSE_NOTIFY], &[CLOSE_NOTIFY], "close_notify came, and 3 bytes before it did not");
         check(&[], &[CLOSE_NOTIFY], "close_notify came, and nobody had sent it");
         check(&[CUT], &[CLOSE_NOTIFY], "the end came as close_notify, and was none");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_with_a_reason_is_none_of_ours() {
+    fn explained_cut_is_accepted() {
         given(&[CUT]).get(Of::Request, CUT).unwrap();
         let mut left = given(&[Seen::Bytes(b"abc")]);
         left.give(Of::Response, CLOSE_NOTIFY);

@@ -20,8 +20,8 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
-use super::listener::Told;
-use super::script::{self, Act, Answer};
+use super::listener::HopState;
+use super::script::{self, Act, ScriptedReply};
 use super::watch_body::{AnyError, watch_body};
 use crate::loopback_tls::server_name;
 
@@ -36,19 +36,19 @@ pub(super) struct Target {
 struct Shared {
     target: Target,
     server: SendRequest<Incoming>,
-    told: Arc<Told>,
+    state: Arc<HopState>,
     /// Requests a reset of the connection.
     reset: Arc<Notify>,
 }
 
 /// Serves a client until either side ends the connection.
-pub(super) async fn serve(client: TcpStream, tls: TlsAcceptor, target: Target, told: Arc<Told>) -> Result<(), AnyError> {
+pub(super) async fn serve(client: TcpStream, tls: TlsAcceptor, target: Target, state: Arc<HopState>) -> Result<(), AnyError> {
     client.set_nodelay(true)?;
     let client = client.into_std()?;
     let socket = client.try_clone()?;
     let stream = tls.accept(TcpStream::from_std(client)?).await?;
-    let (reset, mut acts) = (Arc::new(Notify::new()), told.acts.subscribe());
-    let shared = Shared { server: connect(&target).await?, target, told, reset: Arc::clone(&reset) };
+    let (reset, mut acts) = (Arc::new(Notify::new()), state.acts.subscribe());
+    let shared = Shared { server: connect(&target).await?, target, state, reset: Arc::clone(&reset) };
     let shared = Arc::new(shared);
     let service = service_fn(move |request| Arc::clone(&shared).respond(request));
     let going_away = async {
@@ -78,14 +78,14 @@ impl Shared {
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<BoxBody<Bytes, AnyError>>, AnyError> {
         let asked = asked(&request);
         let is_watch = asked.is_watch();
-        let answer = self.told.script.answer(&asked);
-        self.told.received(asked);
-        if let Some((status, body)) = answer.and_then(Answer::status) {
+        let answer = self.state.script.answer(&asked);
+        self.state.received(asked);
+        if let Some((status, body)) = answer.and_then(ScriptedReply::status) {
             return answered(status, body.to_string());
         }
-        let acts = self.told.acts.subscribe();
+        let acts = self.state.acts.subscribe();
         let response = self.server.clone().send_request(self.passed_on(request)?).await?;
-        if let Some(Answer::ResetAfter(time)) = answer {
+        if let Some(ScriptedReply::ResetAfter(time)) = answer {
             let reset = Arc::clone(&self.reset);
             tokio::spawn(async move {
                 sleep(time).await;

@@ -8,4 +8,4 @@ mod script;
 mod watch_body;
 
 pub use listener::HttpHop;
-pub use script::{Act, Answer, Of, Scripted};
+pub use script::{Act, Of, Scripted, ScriptedReply};

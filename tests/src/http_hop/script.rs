@@ -23,7 +23,7 @@ pub struct Scripted {
     /// The requests that it applies to.
     pub of: Of,
     /// The answer to them.
-    pub answer: Answer,
+    pub answer: ScriptedReply,
     /// Number of scripted answers per client.
     pub times: usize,
 }
@@ -39,7 +39,7 @@ pub enum Of {
 
 /// A scripted answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ScriptedReply {
     /// 429 with `Retry-After: 1`.
     TooManyRequests,
     /// 504: the resource version is larger than the server's (kubernetes/apiserver `pkg/storage/errors.go`,
@@ -70,7 +70,7 @@ impl Script {
     }
 
     /// The scripted answer to this request, or `None` if the server answers.
-    pub(super) fn answer(&self, request: &Request) -> Option<Answer> {
+    pub(super) fn answer(&self, request: &Request) -> Option<ScriptedReply> {
         let (scripted, answered) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let scripted = (*scripted)?;
         let times = answered.entry(request.client.clone()).or_default();
@@ -103,7 +103,7 @@ impl Request {
     }
 }
 
-impl Answer {
+impl ScriptedReply {
     /// Status code, reason, and further fields of the `Status` in JSON; `None` if the server answers.
     pub(super) fn status(self) -> Option<(u16, serde_json::Value)> {
         let failure = |code: u16, reason: &str, message: &str, details: serde_json::Value| {

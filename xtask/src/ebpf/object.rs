@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn version_is_that_of_the_package_with_exactly_this_name() {
+    fn locked_version_matches_the_exact_package_name() {
         let lock =
             "[[package]]\nname = \"a-b\"\nversion = \"2.0.0\"\n\n[[package]]\nname = \"a\"\nversion = \"1.2.3\"\nsource = \"x\"\n";
         assert_eq!(locked(lock, "a"), Some("1.2.3"));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn committed_object_is_that_of_the_sources() {
+    fn committed_object_matches_its_sources() {
         let committed = workspace::root().join("observer-ebpf/watchtap.bpf.o");
         let object = Object::described(&committed).unwrap();
         assert_eq!(

@@ -30,7 +30,7 @@ pub(super) struct Toolchain {
 impl Toolchain {
     pub(super) fn found_or_installed(folder: &Path) -> anyhow::Result<Self> {
         let toolchain = Self { folder: folder.to_path_buf() };
-        if !toolchain.is_whole() {
+        if !toolchain.is_complete() {
             toolchain.install().with_context(|| format!("no toolchain for BPF could be put into {}", folder.display()))?;
         }
         Ok(toolchain)
@@ -78,7 +78,7 @@ impl Toolchain {
     }
 
     /// Whether the installation is complete: the linker is built last.
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.linker().is_file() && self.rustc().is_file()
     }
 

@@ -79,14 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn input_by_which_the_target_failed_is_found() {
+    fn failing_input_is_found() {
         let mut progress = Progress::default();
         assert!(!progress.line("artifact_prefix='target/finds/'; Test unit written to target/finds/crash-0a1b"));
         assert_eq!(progress.find.as_deref(), Some("target/finds/crash-0a1b"));
     }
 
     #[test]
-    fn what_a_target_prints_is_no_progress() {
+    fn target_output_is_not_taken_for_progress() {
         let mut progress = Progress::default();
         for line in ["# a heading", "#abc\tcov: 1", "==123==ERROR: AddressSanitizer", "cov: 7"] {
             assert!(!progress.line(line), "{line}");

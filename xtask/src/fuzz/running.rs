@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_failure_the_end_is_kept() {
+    fn long_failure_output_keeps_its_end() {
         let output = "frame\n".repeat(1000) + "the last one\n";
         let failure = watch(output.as_bytes()).unwrap().failure();
         assert_eq!(failure.lines().count(), LINES_OF_A_FAILURE);

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_the_same_as_the_table() {
+    fn json_matches_the_table() {
         let json = summary().to_json();
         assert_eq!(
             (&json[0]["target"], &json[0]["executions_per_second"], &json[0]["find"]),

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_target_is_answered_with_those_that_exist() {
+    fn unknown_target_error_lists_the_existing_ones() {
         let error = Target::chosen(Some("http3")).unwrap_err().to_string();
         assert!(error.starts_with("there is no target \"http3\"; there are ") && error.contains("http1, http2"), "{error}");
     }

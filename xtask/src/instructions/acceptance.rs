@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn trailer_without_one_of_them_is_an_error_that_shows_the_form() {
+    fn incomplete_trailer_error_shows_the_form() {
         for text in
             ["decode +5 %", "decode +5 %: ", "decode 5 %: reason", "+5 %: reason", "decode +x %: reason", "decode +5: reason"]
         {
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn commits_without_a_trailer_leave_empty_lines() {
+    fn empty_lines_of_commits_without_a_trailer_are_skipped() {
         let lines = "\ndecode +5 %: reason\n\n\nforward +4 %: another\n";
         assert_eq!(acceptances(lines).unwrap().len(), 2);
         assert_eq!(acceptances("\n\n").unwrap(), []);

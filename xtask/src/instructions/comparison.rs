@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_percent_more_pass_and_a_little_more_does_not() {
+    fn growth_of_at_most_three_percent_passes() {
         assert!(comparison(103_000, &[]).is_success());
         assert!(!comparison(103_001, &[]).is_success());
         assert!(comparison(50_000, &[]).is_success());
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn table_is_followed_by_what_failed_and_how_to_accept_it() {
+    fn table_is_followed_by_failures_and_acceptance_instructions() {
         let expected = "\
 REGION              BASE            HEAD     CHANGE
 decode            100000          104500    +4.50 %

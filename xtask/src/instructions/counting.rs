@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sum_is_read_from_the_messages_of_callgrind() {
+    fn instruction_count_is_read_from_callgrind_messages() {
         let messages =
             "==7== Callgrind, a call-graph generating cache profiler\n==7== \n==7== Events    : Ir\n==7== Collected : 18422551\n";
         assert_eq!(collected(messages), Some(18_422_551));

@@ -108,25 +108,25 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Also remarks on the minors that were left out, and writes the table if none was.
 fn run_cluster(extent: Extent, matrix: &Matrix) -> anyhow::Result<Outcome> {
-    if matrix.is_whole() {
+    if matrix.is_complete() {
         accuracy::forget()?;
     }
     let outcome = running::run(Group::Cluster, extent, matrix, &[])?;
-    Ok(match (matrix.sentence(), matrix.is_whole().then(accuracy::write)) {
+    Ok(match (matrix.sentence(), matrix.is_complete().then(accuracy::write)) {
         (Some(sentence), _) => outcome.with_remark(sentence),
         (None, Some(Err(error))) => outcome.with_fault(format!("{error:#}")),
         (None, _) => outcome,
     })
 }
 
-/// Also prints the results and remarks on the faults that were left out, and writes the document if `is_whole`.
-fn run_faults(extent: Extent, matrix: &Matrix, is_whole: bool) -> anyhow::Result<Outcome> {
+/// Also prints the results and remarks on the faults that were left out, and writes the document if `is_complete`.
+fn run_faults(extent: Extent, matrix: &Matrix, is_complete: bool) -> anyhow::Result<Outcome> {
     faults::forget()?;
-    let runs = is_whole.then(|| (faults::RUNS_VARIABLE, faults::RUNS.to_string()));
+    let runs = is_complete.then(|| (faults::RUNS_VARIABLE, faults::RUNS.to_string()));
     let outcome = running::run(Group::Faults, extent, matrix, runs.as_slice())?;
-    let shown = faults::print().and_then(|()| if is_whole { faults::write() } else { Ok(()) });
+    let shown = faults::print().and_then(|()| if is_complete { faults::write() } else { Ok(()) });
     Ok(match shown {
-        Ok(()) if is_whole => outcome,
+        Ok(()) if is_complete => outcome,
         Ok(()) => outcome.with_remark(remark_on_faults(&extent.faults_left_out())),
         Err(error) => outcome.with_fault(format!("{error:#}")),
     })
@@ -147,7 +147,7 @@ mod tests {
     const KERNEL: Kernel = Kernel { has_btf: true, may_load: true, may_make_cgroups: true };
 
     #[test]
-    fn required_group_that_is_not_asked_for_is_left_out_though_required() {
+    fn unselected_group_is_left_out_even_if_required() {
         let args = Args { only: vec![Group::Unit], ..Args::requiring(&[Group::Cluster]) };
         let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
         let outcome = args.left_out(Group::Cluster, &machine);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_leave_all_other_groups_out() {
+    fn faults_flag_runs_only_the_faults_group() {
         let args = Args { faults: true, ..Args::requiring(&[]) };
         let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
         let run: Vec<Group> = Group::ALL.into_iter().filter(|&group| args.left_out(group, &machine).is_none()).collect();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn all_groups_run_where_everything_is_at_hand() {
+    fn all_groups_run_on_a_complete_machine() {
         let args = Args::requiring(&[]);
         let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
         assert!(Group::ALL.iter().all(|&group| args.left_out(group, &machine).is_none()));

@@ -145,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_skipped_of_everything() {
-        assert!(Extent::Everything.matrix().is_whole());
+    fn full_extent_skips_nothing() {
+        assert!(Extent::Everything.matrix().is_complete());
         assert_eq!(Extent::Everything.fault_skips(), Vec::<String>::new());
         assert_eq!(Extent::Usual.fault_skips(), Vec::<String>::new());
     }
 
     #[test]
-    fn variable_of_the_caller_is_kept() {
+    fn variables_set_by_the_caller_are_kept() {
         let set = |name: &str| name == CHURN_SECONDS;
         assert_eq!(Extent::Sample(3).environment(set), [(SOAK_SEED, "3".to_owned())]);
         assert_eq!(Extent::Sample(3).environment(|_| false).len(), 2);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_faults_are_those_of_the_tests() {
+    fn fault_names_match_the_tests() {
         let file = crate::workspace::root().join("tests/faults/faults.rs");
         let text = std::fs::read_to_string(file).unwrap();
         let tests: Vec<&str> =

@@ -240,7 +240,7 @@ mod tests {
                                 {"runs": 4, "accepted": "y", "attempted": "", "end": null}], "spurious": [0, 21]}}]}"#;
 
     #[test]
-    fn clients_that_did_the_same_share_a_row_and_differences_are_shown() {
+    fn clients_with_equal_results_share_a_row() {
         let page = document(&[Fault::read(FAULT).unwrap()]);
         for expected in [
             "| a<br>b | LIST 0 | the same | 0 | = |",

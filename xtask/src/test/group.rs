@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_command_line() {
+    fn group_names_match_the_command_line() {
         for group in Group::ALL {
             let value = group.to_possible_value().unwrap();
             assert_eq!(value.get_name(), group.name());
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn bare_machine_runs_what_needs_no_cluster() {
+    fn bare_machine_runs_only_groups_without_a_cluster() {
         let possible: Vec<Group> = Group::ALL.into_iter().filter(|group| group.impossible(&bare()).is_none()).collect();
         assert_eq!(possible, [Group::Unit, Group::It]);
     }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_need_go_even_beside_ready_made_servers() {
+    fn faults_need_go_even_with_prebuilt_servers() {
         let machine = Machine { kubectl: true, assets: Assets::Complete, ..bare() };
         assert_eq!(Group::Kubectl.impossible(&machine), None);
         let reason = "go is not on PATH, and the clients of many ages are built with it";

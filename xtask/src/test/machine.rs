@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn root_may_make_cgroups_where_they_are_mounted_for_writing() {
+    fn root_may_create_cgroups_on_a_writable_mount() {
         let (root, other) = ("Name:\tcargo\nUid:\t1000\t0\t0\t0\n", "Uid:\t0\t1000\t0\t0\n");
         for (status, mounts, expected) in [
             (root, "proc /proc proc rw 0 0\ncgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n", true),
@@ -174,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn ready_made_servers_stand_in_for_go() {
+    fn prebuilt_servers_replace_go() {
         let machine = Machine { go: false, kubectl: false, missing: Vec::new(), assets: Assets::Complete, kernel: KERNEL };
         assert_eq!(machine.no_api_server(), None);
     }
 
     #[test]
-    fn incomplete_folder_is_named_with_what_it_lacks() {
+    fn incomplete_folder_is_reported_with_its_missing_file() {
         let assets = Assets::of(Path::new("no/such/folder"));
         let machine = Machine { go: false, kubectl: false, missing: Vec::new(), assets, kernel: KERNEL };
         let reason = "go is not on PATH, and KUBEBUILDER_ASSETS=no/such/folder holds no kube-apiserver";

@@ -27,7 +27,7 @@ impl Matrix {
     }
 
     /// Whether every minor runs, so that the complete table can be written.
-    pub(crate) fn is_whole(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.left_out().next().is_none()
     }
 
@@ -70,26 +70,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn minors_that_are_not_chosen_are_skipped_and_named() {
+    fn unchosen_minors_are_skipped_and_named() {
         let matrix: Matrix = "1.31,1.36".parse().unwrap();
         let skips: Vec<String> = matrix.skips().collect();
         assert_eq!(skips.len(), 8);
         assert_eq!(skips[..2], ["--skip", "matrix_of_1_29"]);
         let sentence = "of the matrix left out: 1.29, 1.33, 1.34, 1.37; --cluster all runs them, for some minutes each";
         assert_eq!(matrix.sentence().as_deref(), Some(sentence));
-        assert!(!matrix.is_whole());
+        assert!(!matrix.is_complete());
     }
 
     #[test]
-    fn all_of_them_leave_nothing_out() {
+    fn matrix_of_all_skips_no_minor() {
         let matrix: Matrix = "all".parse().unwrap();
-        assert!(matrix.is_whole());
+        assert!(matrix.is_complete());
         assert_eq!((matrix.skips().count(), matrix.sentence()), (0, None));
-        assert!(!Matrix::default().is_whole());
+        assert!(!Matrix::default().is_complete());
     }
 
     #[test]
-    fn unknown_minor_is_refused_with_those_that_there_are() {
+    fn unknown_minor_error_lists_the_known_ones() {
         let error = "1.30".parse::<Matrix>().unwrap_err().to_string();
         assert_eq!(error, "there is no `1.30`: it is `all`, or some of 1.29,1.31,1.33,1.34,1.36,1.37");
     }

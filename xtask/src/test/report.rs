@@ -198,7 +198,7 @@ mod tests {
     const SECOND: Took = Took { total: Duration::from_secs(1), building: Duration::from_millis(100) };
 
     #[test]
-    fn sound_run_names_what_was_left_out_and_succeeds() {
+    fn successful_run_names_the_groups_left_out() {
         let left_out = Outcome::LeftOut { reason: "kubectl is not on PATH".into(), required: false };
         let mut report = report(vec![(Group::Unit, ran(12, 0, 0)), (Group::Cluster, ran(3, 0, 0)), (Group::Kubectl, left_out)]);
         report.add_preparation("build", Duration::from_secs(70));
@@ -216,7 +216,7 @@ total                 15       0      72.0      70.2
     }
 
     #[test]
-    fn part_of_a_group_that_is_left_out_is_named_and_no_failure() {
+    fn partly_skipped_group_is_named_and_passes() {
         let report = report(vec![(Group::Cluster, ran(3, 0, 0).with_remark("of the matrix left out: 1.29".into()))]);
         assert!(report.to_string().contains("\n                  of the matrix left out: 1.29\ntotal "), "{report}");
         assert_last_line(report, "3 passed, 0 failed");
@@ -263,7 +263,7 @@ total                 15       0      72.0      70.2
     }
 
     #[test]
-    fn each_group_says_how_many_tests_it_ran() {
+    fn each_group_reports_its_number_of_tests() {
         let sentence = Outcome::ran(Tally { passed: 2, failed: 1, ignored: 0 }, None, SECOND).sentence(Group::It);
         assert_eq!(sentence, "== it: 3 tests ran in 1.0 s, 1 failed");
     }

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn build_without_a_test_has_no_end() {
+    fn failed_build_has_no_end_time() {
         assert_eq!(pass_on_and_count(b"error: no such target\n".as_slice(), Vec::new()).unwrap(), (Tally::default(), None));
     }
 }

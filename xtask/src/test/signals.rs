@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_are_asked_for_where_a_signal_is_ignored() {
+    fn default_actions_are_restored_for_ignored_signals() {
         for (status, expected) in [
             ("Name:\tx\nSigIgn:\t0000000000000000\n", ""),
             // SIGPIPE, as in every Rust program.
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn child_of_one_that_ignores_signals_ends_by_them() {
+    fn child_of_a_signal_ignoring_parent_dies_by_signals() {
         let runner = runner("SigIgn:\t0000000000000007\n");
         let script = r#"trap '' HUP INT QUIT; exec "$@""#;
         let child = |runner: &[String], signal: &str| {

@@ -260,7 +260,7 @@ fn bytes_in_debug_are_caught() {
 }
 
 #[test]
-fn bytes_that_are_not_shown_are_fine() {
+fn redacted_and_unprinted_bytes_are_allowed() {
     let text = "#[derive(Clone, Debug)]\npub struct A<'a>(Redacted<Vec<u8>>, Redacted<[u8; 9]>, Redacted<&'a [u8]>, &'static [u8]);\nstruct B(Vec<u8>);";
     let file = SourceFile::new("observer/core/src/http/a.rs", text);
     let code = code(&file);
@@ -269,7 +269,7 @@ fn bytes_that_are_not_shown_are_fine() {
 }
 
 #[test]
-fn types_that_hold_text_within_are_caught() {
+fn types_with_nested_text_are_caught() {
     let inner =
         SourceFile::new("observer/core/src/wire/inner.rs", "#[derive(Debug)]\nstruct Inner { name: String }\nstruct Plain(u8);");
     let outer = "#[derive(Debug)]\npub enum Outer { One(Box<Inner>) }\n#[derive(Debug)]\npub struct Other(Plain);";
@@ -281,7 +281,7 @@ fn types_that_hold_text_within_are_caught() {
 }
 
 #[test]
-fn outputs_that_nobody_looks_at_are_caught() {
+fn unsearched_outputs_are_caught() {
     let text = "fn a() {}\nfn b() { std::fs::OpenOptions::new(); }\n#[cfg(test)]\nmod tests { fn c() { File::open(\"x\"); } }";
     let file = SourceFile::new("observer/src/view/web.rs", text);
     let expected = format!("2: uses `OpenOptions`, and {OUTPUTS} does not say what for");

@@ -36,7 +36,7 @@ fn exists(path: &str, files: &[SourceFile]) -> bool {
 }
 
 #[test]
-fn paths_that_documents_name_exist() {
+fn paths_cited_in_documents_exist() {
     let tree = Tree::read();
     let documents: Vec<&SourceFile> = tree.files().iter().filter(|file| file.is_markdown() && file.path != HISTORY).collect();
     let architecture = tree.file("ARCHITECTURE.md");
@@ -46,7 +46,7 @@ fn paths_that_documents_name_exist() {
 }
 
 #[test]
-fn path_that_is_gone_is_caught() {
+fn missing_path_is_caught() {
     let files = [SourceFile::new("observer/src/view/report.rs", "")];
     let text = "`observer/src/view/report.rs`, `observer/src/view`, `observer/src/view/report`\n`observer/gone.rs` and `observer-ebpf/watchtap.bpf.o`\n`docs/x y`";
     let found = missing_paths(&SourceFile::new("ARCHITECTURE.md", text), &files);

@@ -1,6 +1,6 @@
 //! Rule: the tests that a document names exist.
 //!
-//! A test is named in code font as cargo names it, with its target before it: `it::proxy::ends::upstreams_reset_is_passed_on`. A
+//! A test is named in code font as cargo names it, with its target before it: `it::proxy::ends::reset_of_upstream_is_forwarded`. A
 //! `*` in place of the name means all tests of that module.
 
 use super::tokens::{Token, tokens};
@@ -54,7 +54,7 @@ fn tests_of<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
 }
 
 #[test]
-fn tests_that_documents_name_exist() {
+fn tests_cited_in_documents_exist() {
     let tree = Tree::read();
     let documents: Vec<&SourceFile> = tree.files().iter().filter(|file| file.is_markdown()).collect();
     assert!(documents.iter().any(|document| citations(&document.text).next().is_some()), "no document names a test any more");
@@ -63,7 +63,7 @@ fn tests_that_documents_name_exist() {
 }
 
 #[test]
-fn names_that_are_no_tests_are_caught() {
+fn cited_names_without_a_test_are_caught() {
     let files = [
         SourceFile::new(
             "tests/it/proxy/ends.rs",

@@ -45,7 +45,7 @@ fn core_depends_on_the_listed_crates_only() {
 }
 
 #[test]
-fn nothing_that_does_io_comes_with_the_core() {
+fn core_pulls_in_no_io_crates() {
     let found = dependencies("observer-core", "normal,build", Depth::Whole);
     assert!(found.contains("itoa"), "the tree of the core does not go below its direct dependencies: {found:?}");
     let forbidden: Vec<_> = FORBIDDEN.iter().filter(|name| found.contains(**name)).collect();

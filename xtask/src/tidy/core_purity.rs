@@ -25,7 +25,7 @@ fn impurities(file: &SourceFile) -> Vec<Violation> {
 }
 
 #[test]
-fn core_reaches_no_world() {
+fn core_uses_no_sockets_files_or_clocks() {
     let tree = Tree::read();
     let violations: Vec<_> = tree.rust_files_below("observer/core/src/").into_iter().flat_map(impurities).collect();
     assert_none(&violations, "time, bytes and configuration are arguments of the core; what acts belongs into `observer`");

@@ -27,7 +27,7 @@ fn violations(file: &SourceFile) -> Vec<Violation> {
 }
 
 #[test]
-fn demo_does_not_know_what_watchtap_concludes() {
+fn demo_does_not_use_watchtap_conclusions() {
     let tree = Tree::read();
     let violations: Vec<_> = tree.rust_files_below(DEMO).into_iter().flat_map(violations).collect();
     assert_none(

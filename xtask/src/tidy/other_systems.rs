@@ -26,7 +26,7 @@ fn linux_only(found: &BTreeSet<String>) -> Vec<&'static str> {
 }
 
 #[test]
-fn nothing_of_linux_alone_comes_with_watchtap_elsewhere() {
+fn other_systems_need_no_linux_only_crates() {
     for target in OTHERS {
         let found = linux_only(&dependencies_for(PRODUCT, target));
         assert!(
@@ -38,12 +38,12 @@ fn nothing_of_linux_alone_comes_with_watchtap_elsewhere() {
 }
 
 #[test]
-fn each_crate_of_linux_alone_is_still_used_there() {
+fn each_listed_linux_only_crate_is_still_used() {
     let found = linux_only(&dependencies_for(PRODUCT, LINUX));
     assert_eq!(found, LINUX_ONLY, "take from the list in {} what watchtap no longer needs", file!());
 }
 
 #[test]
-fn crate_of_linux_alone_is_caught() {
+fn linux_only_crate_is_caught() {
     assert_eq!(linux_only(&BTreeSet::from(["procfs".into(), "rustix".into(), "tokio".into()])), ["procfs"]);
 }

@@ -71,7 +71,7 @@ fn is_stream(name: &&str) -> bool {
 }
 
 #[test]
-fn text_leaves_through_the_gate() {
+fn text_is_printed_only_through_the_printer() {
     let tree = Tree::read();
     let violations: Vec<_> = tree.rust_files_below("observer/src/").into_iter().flat_map(printing).collect();
     assert_none(
@@ -81,7 +81,7 @@ fn text_leaves_through_the_gate() {
 }
 
 #[test]
-fn files_beside_the_gate_are_there_and_write() {
+fn printing_exceptions_exist_and_are_needed() {
     let tree = Tree::read();
     for (path, _) in BESIDE {
         let bare = SourceFile::new("observer/src/somewhere.rs", &tree.file(path).text);
@@ -90,7 +90,7 @@ fn files_beside_the_gate_are_there_and_write() {
 }
 
 #[test]
-fn other_ways_are_caught() {
+fn other_ways_to_print_are_caught() {
     let text = "use std::io::{self, Write, stderr};\nfn a() { writeln!(io::stdout(), \"x\"); }\nfn b() { println!(); eprint!(); }\n\
         fn c() { error.print(); out.print(&text); command.stdout(Stdio::piped()); }\nfn d() { std::fs::write(a, b); File::create(a); File::open(a); }\n\
         #[cfg(test)]\nmod tests { fn e() { println!(); } }";

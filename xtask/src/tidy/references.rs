@@ -180,7 +180,7 @@ fn use_trees_are_expanded() {
 }
 
 #[test]
-fn expressions_and_types_count() {
+fn paths_in_expressions_and_types_are_found() {
     assert_paths(
         "fn f(a: crate::wire::Fact) -> ::http::Method { <crate::k8s::Verb as Default>::default(); a.b::<std::io::Error>() }",
         &["crate::wire::Fact", "http::Method", "crate::k8s::Verb", "std::io::Error"],
@@ -188,7 +188,7 @@ fn expressions_and_types_count() {
 }
 
 #[test]
-fn super_and_self_lead_to_the_crate() {
+fn super_and_self_are_resolved_to_the_crate() {
     assert_paths(
         "use super::super::wire::Fact;\nuse self::x::Y;\nmod tests { use super::*; use super::super::frame; } use super::z;",
         &["crate::wire::Fact", "crate::http::event::x::Y", "crate::http::event::*", "crate::http::frame", "crate::http::z"],
@@ -196,12 +196,12 @@ fn super_and_self_lead_to_the_crate() {
 }
 
 #[test]
-fn comments_and_precise_captures_mention_nothing() {
+fn comments_and_precise_captures_are_not_references() {
     assert_paths("//! See [`crate::wire`].\nfn f<'a>() -> impl Iterator<Item = u8> + use<'a> {}", &[]);
 }
 
 #[test]
-fn tests_and_aliases_are_known() {
+fn references_record_tests_and_aliases() {
     let file = SourceFile::new("observer/core/src/http/event.rs", "use a::b as c; mod tests { use d::e; }");
     let found: Vec<_> = references(&file).iter().map(|reference| (reference.imported_as, reference.in_tests)).collect();
     assert_eq!(found, [(Some("c"), false), (Some("e"), true)]);

@@ -26,7 +26,7 @@ fn missing(claims: &SourceFile, tree: &[SourceFile]) -> Vec<Violation> {
 }
 
 #[test]
-fn proofs_of_claims_are_there() {
+fn proofs_of_security_claims_exist() {
     let tree = Tree::read();
     let claims = tree.file("SECURITY.md");
     assert!(claims.text.contains(" · "), "SECURITY.md names no test");
@@ -34,7 +34,7 @@ fn proofs_of_claims_are_there() {
 }
 
 #[test]
-fn proofs_that_are_gone_are_caught() {
+fn missing_proofs_are_caught() {
     let tree = [SourceFile::new("tests/it/a.rs", "fn holds() {}")];
     let claims = "Sound (`tests/it/a.rs · holds`,\n`· is_gone`), and `tests/it/b.rs`.";
     let claims = SourceFile::new("SECURITY.md", claims);

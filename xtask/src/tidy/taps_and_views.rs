@@ -52,7 +52,7 @@ fn reaches_http_crate(reference: &Reference<'_>, uses: &[Reference<'_>]) -> bool
 }
 
 #[test]
-fn taps_speak_no_http_and_do_not_know_views() {
+fn taps_use_no_http_crates_and_no_views() {
     let tree = Tree::read();
     let files = tree.rust_files_below("observer/src/");
     let has_modules = files.iter().any(|file| !file.module().is_empty());
@@ -81,13 +81,13 @@ fn http_crates_in_a_tap_are_caught() {
 }
 
 #[test]
-fn words_of_the_core_are_no_http_crate() {
+fn core_http_module_is_not_an_http_crate() {
     let text = "use observer_core::http;\nfn f(gap: http::Gap) {}";
     assert_found(&violations(&SourceFile::new("observer/src/tap/mod.rs", text)), &[]);
 }
 
 #[test]
-fn taps_and_views_that_know_each_other_are_caught() {
+fn taps_and_views_that_use_each_other_are_caught() {
     let tap = SourceFile::new("observer/src/tap/proxy/mod.rs", "use crate::view::Report;\nuse super::super::view;");
     assert_found(&violations(&tap), &["1: uses `crate::view::Report`", "2: uses `crate::view`"]);
     let view = SourceFile::new("observer/src/view/report.rs", "use super::super::tap::Losses;");

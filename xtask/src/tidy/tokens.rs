@@ -148,7 +148,7 @@ fn character_or_lifetime(rest: &str) -> usize {
 }
 
 #[test]
-fn comments_strings_and_characters_are_no_tokens() {
+fn comments_strings_and_characters_yield_no_tokens() {
     let text = r#"
         // use a::b
         /* todo!() /* nested */ still */

@@ -33,7 +33,7 @@ fn ignores(tokens: &[Token<'_>]) -> Vec<usize> {
 }
 
 #[test]
-fn nothing_is_left_for_later() {
+fn code_has_no_placeholders_or_ignored_tests() {
     let tree = Tree::read();
     let violations: Vec<_> = tree.rust_files_below("").into_iter().flat_map(unfinished).collect();
     assert_none(
@@ -51,7 +51,7 @@ fn ignored_tests_and_placeholders_are_caught() {
 }
 
 #[test]
-fn words_alone_are_fine() {
+fn placeholders_in_comments_and_strings_are_allowed() {
     let text = "// todo!() and #[ignore] in a comment\nfn a(todo: bool) { let s = \"todo!()\"; ignore(todo); }";
     assert_found(&unfinished(&SourceFile::new("a/src/b.rs", text)), &[]);
 }

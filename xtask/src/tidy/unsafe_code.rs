@@ -36,7 +36,7 @@ fn differences(files: &[SourceFile], claims: &SourceFile) -> Vec<Violation> {
 }
 
 #[test]
-fn files_with_unsafe_code_are_those_of_security_md() {
+fn files_with_unsafe_code_match_security_md() {
     let tree = Tree::read();
     let claims = tree.file("SECURITY.md");
     assert!(!named(claims).is_empty(), "SECURITY.md has no paragraph that begins with {PARAGRAPH}");
@@ -44,7 +44,7 @@ fn files_with_unsafe_code_are_those_of_security_md() {
 }
 
 #[test]
-fn other_files_are_caught() {
+fn unlisted_unsafe_files_are_caught() {
     let unsafe_file = |path| SourceFile::new(path, "//! Asks.\n\n#![expect(unsafe_code, reason = \"r\")]\n");
     let files = [unsafe_file("a/one.rs"), unsafe_file("a/two.rs"), SourceFile::new("a/three.rs", "#![forbid(unsafe_code)]")];
     let claims =

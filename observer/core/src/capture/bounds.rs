@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_have_the_bounds_of_their_types() {
+    fn string_members_are_limited_by_their_types() {
         for (name, most) in TEXTS {
             let name = str::from_utf8(name).unwrap();
             for (text, length) in [("x", 1), ("\\u0041", 1), ("\\\"", 1), ("\\ud83d\\ude00", 4), ("\\u20ac", 3), ("\\u00e9", 2)] {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn structures_that_are_written_as_arrays_have_bounds() {
+    fn elements_of_structures_encoded_as_arrays_are_limited() {
         let long = "x".repeat(ELEMENT + 1);
         for line in [format!(r#"{{"request":["GET",["get",["","v1","{long}"]]]}}"#), format!(r#"{{"list":["{long}"]}}"#)] {
             assert_eq!(check(line.as_bytes()), Err(OutOfBounds), "{}", &line[..30]);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_members_cannot_be_disguised() {
+    fn escaped_or_spaced_member_names_do_not_bypass_limits() {
         let long = "x".repeat(1 << 16);
         for disguised in [format!(r#"{{"n\u0061me":"{long}"}}"#), format!("{{\"name\" \t: \"{long}\"}}")] {
             assert_eq!(check(disguised.as_bytes()), Err(OutOfBounds), "{}", &disguised[..20]);
@@ -176,13 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn members_that_are_unknown_have_no_bound() {
+    fn unknown_members_have_no_length_limit() {
         let line = format!(r#"{{"mood":"{0}","of":[{{"the":"{0}"}}]}}"#, "x".repeat(100_000));
         assert_eq!(check(line.as_bytes()), Ok(()));
     }
 
     #[test]
-    fn values_of_a_line_are_bounded_and_those_within_texts_are_none() {
+    fn values_per_line_are_limited_outside_strings() {
         let line = |elements: usize| format!(r#"{{"items":[{}]}}"#, vec!["{}"; elements].join(","));
         assert_eq!(check(line(MAX_VALUES / 3).as_bytes()), Ok(()));
         assert_eq!(check(line(MAX_VALUES).as_bytes()), Err(OutOfBounds));

@@ -92,7 +92,7 @@ impl FileHead {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
     /// Observations that restate what is open at the beginning of a later part.
-    Standing,
+    Restated,
     /// Recorded observations, in order.
     Observations,
     /// No lines: the capture ends here.
@@ -106,7 +106,7 @@ pub(super) enum BlockKind {
 impl BlockKind {
     const fn code(self) -> u8 {
         match self {
-            Self::Standing => 1,
+            Self::Restated => 1,
             Self::Observations => 2,
             Self::Complete => 3,
             Self::Continues => 4,
@@ -116,7 +116,7 @@ impl BlockKind {
 
     const fn of(code: u8) -> Self {
         match code {
-            1 => Self::Standing,
+            1 => Self::Restated,
             2 => Self::Observations,
             3 => Self::Complete,
             4 => Self::Continues,

@@ -15,7 +15,7 @@ mod lines;
 mod lost;
 mod reader;
 mod replay;
-mod standing;
+mod restated;
 mod writer;
 
 #[cfg(test)]

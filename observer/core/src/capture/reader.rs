@@ -26,7 +26,7 @@ pub enum Record {
     /// The file's head; absent when it is damaged.
     Head(FileHead),
     /// A restated observation of an earlier part: what it describes is still open.
-    Standing(Observation),
+    Restated(Observation),
     /// An observation that this file recorded.
     Observation(Observation),
     /// A loss at this place.
@@ -176,8 +176,8 @@ impl Reader {
         }
         self.expected = Some(head.first);
         match head.kind {
-            BlockKind::Standing => {
-                self.each(head, lines, offset, Record::Standing, emit);
+            BlockKind::Restated => {
+                self.each(head, lines, offset, Record::Restated, emit);
             }
             BlockKind::Observations => {
                 self.expected = Some(head.first.saturating_add(u64::from(head.count)));
@@ -201,10 +201,10 @@ impl Reader {
         record: fn(Observation) -> Record,
         emit: &mut dyn FnMut(Record),
     ) -> Option<Timestamp> {
-        let is_standing = head.kind == BlockKind::Standing;
-        // An earlier part recorded standing observations too, so they need not be missing.
+        let is_restated = head.kind == BlockKind::Restated;
+        // An earlier part recorded restated observations too, so they need not be missing.
         let lost = |lines: u64, from, until| {
-            let observations = Some(lines).filter(|_| !is_standing);
+            let observations = Some(lines).filter(|_| !is_restated);
             Record::Lost(Lost { offset, bytes: 0, observations, from, until, reason: LostReason::OutOfBounds })
         };
         let mut out_of_bounds = 0;

@@ -79,8 +79,8 @@ impl Replay {
     fn take(&mut self, record: Record, emit: &mut dyn FnMut(Replayed)) -> Result<(), Refused> {
         match record {
             Record::Head(head) => return self.begin(head, emit).inspect_err(|refused| emit(Replayed::Refused(*refused))),
-            Record::Standing(observation) if !self.joined => self.observe(observation, emit),
-            Record::Standing(_said_before) => {}
+            Record::Restated(observation) if !self.joined => self.observe(observation, emit),
+            Record::Restated(_said_before) => {}
             Record::Observation(observation) => {
                 self.expected = self.expected.saturating_add(1);
                 self.observe(observation, emit);

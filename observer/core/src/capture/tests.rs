@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 const AT: Timestamp = Timestamp::from_nanos(1_000_000_000);
 
 #[test]
-fn what_a_later_version_adds_to_an_observation_is_skipped() {
+fn unknown_members_of_an_observation_are_skipped() {
     let line =
         r#"{"at":"1970-01-01T00:00:01Z","by":"later","of":"connection","connection":7,"observation":"closed","mood":{"a":[1]}}"#;
     let known = Observation {
@@ -46,7 +46,7 @@ fn observations_of_a_later_version_are_unknown_and_reading_continues() {
 }
 
 #[test]
-fn lines_beyond_the_bounds_of_the_live_path_are_lost_with_their_number_and_time() {
+fn lines_beyond_live_limits_are_lost_with_count_and_time() {
     let tick = |second: u64| format!(r#"{{"at":"1970-01-01T00:00:0{second}Z","of":"run","observation":"tick"}}"#);
     let long = |second: u64| {
         let exchange = r#""of":"exchange","exchange":[1,1]"#;
@@ -65,9 +65,9 @@ fn lines_beyond_the_bounds_of_the_live_path_are_lost_with_their_number_and_time(
     OpenBlock { until: at(5), ..block(BlockKind::Observations, 0, &lines) }.write(&mut bytes);
     assert_eq!(all(&bytes)[1..], [tick(1), lost(Some(2), 1, 4), tick(4), lost(Some(1), 4, 5)]);
 
-    let mut standing = head();
-    block(BlockKind::Standing, 0, &lines[1..2]).write(&mut standing);
-    let losses = all(&standing).into_iter().filter_map(|record| if let Record::Lost(lost) = record { Some(lost) } else { None });
+    let mut restated = head();
+    block(BlockKind::Restated, 0, &lines[1..2]).write(&mut restated);
+    let losses = all(&restated).into_iter().filter_map(|record| if let Record::Lost(lost) = record { Some(lost) } else { None });
     assert_eq!(losses.map(|lost| (lost.reason, lost.observations)).collect::<Vec<_>>(), [(LostReason::OutOfBounds, None)]);
 }
 
@@ -85,7 +85,7 @@ fn a_status_with_more_causes_than_are_kept_is_lost() {
 }
 
 #[test]
-fn lines_longer_than_any_that_is_written_are_lost() {
+fn lines_longer_than_the_writer_limit_are_lost() {
     let line = |length: usize| {
         let line = r#"{"at":"1970-01-01T00:00:01Z","of":"run","observation":"tick","mood":""}"#;
         line.replace(r#""mood":""#, &format!(r#""mood":"{}"#, "x".repeat(length - line.len())))
@@ -104,7 +104,7 @@ fn blocks_of_a_later_version_are_passed_over() {
 }
 
 #[test]
-fn names_of_observations_stay_what_files_already_hold() {
+fn unrecorded_observation_keeps_its_serialized_names() {
     let line = concat!(
         r#"{"at":"1970-01-01T00:00:01.000000000Z","of":"capture","observation":"unrecorded","#,
         r#""observations":3,"from":null,"until":null}"#
@@ -118,7 +118,7 @@ fn names_of_observations_stay_what_files_already_hold() {
 }
 
 #[test]
-fn wall_clock_that_was_set_stands_beside_the_time_of_the_run() {
+fn wall_clock_offset_is_stored_with_the_run_time() {
     let line = r#"{"at":"1970-01-01T00:00:01.000000000Z","wall_ahead_nanos":-400000000,"of":"run","observation":"tick"}"#;
     let observation = Observation { at: AT.with_wall_ahead(-400_000_000), subject: Subject::Run(RunObservation::Tick) };
     assert_eq!(serde_json::to_string(&observation).unwrap(), line);
@@ -126,7 +126,7 @@ fn wall_clock_that_was_set_stands_beside_the_time_of_the_run() {
 }
 
 #[test]
-fn lengths_beyond_the_bounds_are_damage() {
+fn block_lengths_beyond_the_limits_are_rejected() {
     for (packed, raw) in [(MAX_PACKED + 1, 1), (1, MAX_RAW + 1), (u32::MAX as usize, u32::MAX as usize)] {
         let mut bytes = Vec::new();
         BlockHead { packed, raw, ..block_head() }.write(&mut bytes);
@@ -138,7 +138,7 @@ fn lengths_beyond_the_bounds_are_damage() {
 }
 
 #[test]
-fn a_bomb_inflates_to_no_more_than_its_head_says() {
+fn block_that_inflates_beyond_its_declared_length_is_rejected() {
     let mut bomb = Vec::new();
     OpenBlock { lines: Redacted(vec![b'\n'; 50 << 20]), ..block(BlockKind::Observations, 0, &[]) }.write(&mut bomb);
     let packed = &bomb[BLOCK_HEAD..];
@@ -148,7 +148,7 @@ fn a_bomb_inflates_to_no_more_than_its_head_says() {
 }
 
 #[test]
-fn the_count_of_lines_must_be_right() {
+fn block_with_a_wrong_line_count_is_lost() {
     let mut bytes = head();
     OpenBlock {
         count: 3,
@@ -159,7 +159,7 @@ fn the_count_of_lines_must_be_right() {
 }
 
 #[test]
-fn what_cannot_be_shrunk_fits() {
+fn incompressible_block_fits_the_packed_limit() {
     // Bytes above 0x8F take nine bits in the fixed codes of deflate.
     let mut state = 1_u64;
     let noise = std::iter::repeat_with(|| {
@@ -213,6 +213,6 @@ fn read(bytes: &[u8]) -> Vec<Record> {
     for byte in bytes {
         reader.bytes(&[*byte], &mut |record| records.push(record));
     }
-    records.retain(|record| matches!(record, Record::Observation(_) | Record::Standing(_)));
+    records.retain(|record| matches!(record, Record::Observation(_) | Record::Restated(_)));
     records
 }

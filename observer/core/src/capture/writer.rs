@@ -4,7 +4,7 @@ use super::block::OpenBlock;
 use super::layout::{BlockKind, FileHead};
 use super::lines::{halves, line};
 use super::reader::FileEnd;
-use super::standing::Standing;
+use super::restated::Restated;
 use crate::observation::Observation;
 use crate::time::Timestamp;
 
@@ -22,26 +22,26 @@ pub struct Writer {
     next: u64,
     latest: Timestamp,
     block: OpenBlock,
-    standing: Standing,
+    restated: Restated,
 }
 
 impl Writer {
     /// A capture that begins at `capture`. Call [`Self::begin_file`] before the first observation.
     pub fn new(capture: Timestamp) -> Self {
         let block = OpenBlock::new(BlockKind::Observations, 0, capture);
-        Self { capture, part: 0, next: 0, latest: capture, block, standing: Standing::default() }
+        Self { capture, part: 0, next: 0, latest: capture, block, restated: Restated::default() }
     }
 
     /// Appends the beginning of a file. A later part also restates what is open, so that it can be read alone.
     pub fn begin_file(&mut self, out: &mut Vec<u8>) {
         FileHead { capture: self.capture, part: self.part, first: self.next, at: self.latest }.write(out);
         if self.part > 0 {
-            let mut block = self.new_block(BlockKind::Standing);
-            for observation in self.standing.observations() {
+            let mut block = self.new_block(BlockKind::Restated);
+            for observation in self.restated.observations() {
                 if let Ok(line) = line(&observation) {
                     if !fits(&block, &line) {
                         block.write(out);
-                        block = self.new_block(BlockKind::Standing);
+                        block = self.new_block(BlockKind::Restated);
                     }
                     push(&mut block, &line, observation.at);
                 }
@@ -54,7 +54,7 @@ impl Writer {
 
     /// Takes the next observation, and appends the blocks that are full.
     pub fn record(&mut self, observation: &Observation, out: &mut Vec<u8>) {
-        self.standing.note(observation);
+        self.restated.note(observation);
         self.latest = self.latest.max(observation.at);
         self.append(observation, out);
     }

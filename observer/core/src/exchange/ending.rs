@@ -30,7 +30,7 @@ pub fn in_words(error: Option<&Status>, status: Option<u16>, end: ExchangeEnd) -
             Direction::Response => "connection closed by the server".to_owned(),
         },
         ExchangeEnd::Cut(None) => "connection lost".to_owned(),
-        ExchangeEnd::OutOfSight => "no longer observed".to_owned(),
+        ExchangeEnd::NotObserved => "no longer observed".to_owned(),
     }
 }
 
@@ -40,7 +40,7 @@ mod tests {
     use crate::observation::ConnectionEnd;
 
     #[test]
-    fn what_watchtap_ended_is_attributed_to_no_one_else() {
+    fn close_by_watchtap_is_attributed_to_watchtap_only() {
         let words = |direction, manner| in_words(None, Some(200), ExchangeEnd::Cut(Some(ConnectionEnd { direction, manner })));
         for direction in [Direction::Request, Direction::Response] {
             assert_eq!(words(direction, EndManner::ByWatchtap), "closed by watchtap");

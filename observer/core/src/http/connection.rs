@@ -29,7 +29,7 @@ enum State {
     /// Both: in the middle of a connection, the first decoder that proves a boundary wins.
     Racing(Decoder, Decoder),
     Decoding(Decoder),
-    Dark,
+    Stopped,
 }
 
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Connection {
     /// Creates a decoder. `protocol` is the choice of ALPN; with `None`, the bytes of the connection decide.
     ///
     /// At the beginning of a connection, up to 64 KiB are held until the protocol is known. Beyond that, or if a gap comes first,
-    /// both directions go dark.
+    /// decoding stops in both directions.
     pub fn new(start: Start, protocol: Option<Protocol>) -> Self {
         let state = match (protocol, start) {
             (Some(protocol), _) => State::Decoding(Decoder::new(protocol, start)),
@@ -65,7 +65,7 @@ impl Connection {
         match &self.state {
             State::Decoding(Decoder::Http1(_)) => Some(Protocol::Http1),
             State::Decoding(Decoder::Http2(_)) => Some(Protocol::Http2),
-            State::Detecting(_) | State::Racing(..) | State::Dark => None,
+            State::Detecting(_) | State::Racing(..) | State::Stopped => None,
         }
     }
 
@@ -76,7 +76,7 @@ impl Connection {
         let stream = stream.map(|stream| u32::try_from(stream.0)).transpose().ok()?;
         match &self.state {
             State::Decoding(Decoder::Http2(decoder)) => decoder.send_window(direction, stream),
-            State::Decoding(Decoder::Http1(_)) | State::Detecting(_) | State::Racing(..) | State::Dark => None,
+            State::Decoding(Decoder::Http1(_)) | State::Detecting(_) | State::Racing(..) | State::Stopped => None,
         }
     }
 
@@ -94,7 +94,7 @@ impl Connection {
             State::Racing(_, Decoder::Http2(decoder)) | State::Decoding(Decoder::Http2(decoder)) => {
                 decoder.fields(direction, fields);
             }
-            State::Racing(_, Decoder::Http1(_)) | State::Decoding(Decoder::Http1(_)) | State::Detecting(_) | State::Dark => {}
+            State::Racing(_, Decoder::Http1(_)) | State::Decoding(Decoder::Http1(_)) | State::Detecting(_) | State::Stopped => {}
         }
     }
 
@@ -129,7 +129,7 @@ impl Connection {
                 }
             }
             State::Decoding(decoder) => decoder.feed(direction, piece, sink),
-            State::Dark => {}
+            State::Stopped => {}
         }
     }
 
@@ -138,9 +138,9 @@ impl Connection {
             Finding::Undecided => {}
             Finding::Speaks(protocol) => self.replay(protocol, sink),
             Finding::Lost(loss) => {
-                self.state = State::Dark;
+                self.state = State::Stopped;
                 for direction in [Direction::Request, Direction::Response] {
-                    sink(Event::Dark { direction, loss });
+                    sink(Event::DecodingStopped { direction, loss });
                 }
             }
         }
@@ -182,7 +182,7 @@ impl Decoder {
     fn proves(&mut self, direction: Direction, piece: Piece<'_>, sink: &mut dyn FnMut(Event<'_>)) -> bool {
         let mut proved = false;
         self.feed(direction, piece, &mut |event| {
-            proved |= !matches!(event, Event::Malformed { .. } | Event::Dark { .. });
+            proved |= !matches!(event, Event::Malformed { .. } | Event::DecodingStopped { .. });
             if proved {
                 sink(event);
             }
@@ -192,9 +192,9 @@ impl Decoder {
 }
 
 fn take_winner(state: &mut State, choose: impl FnOnce(Decoder, Decoder) -> Decoder) {
-    match mem::replace(state, State::Dark) {
+    match mem::replace(state, State::Stopped) {
         State::Racing(http1, http2) => *state = State::Decoding(choose(http1, http2)),
-        other @ (State::Detecting(_) | State::Decoding(_) | State::Dark) => *state = other,
+        other @ (State::Detecting(_) | State::Decoding(_) | State::Stopped) => *state = other,
     }
 }
 
@@ -211,39 +211,45 @@ mod tests {
     const DOWN: Direction = Direction::Response;
 
     #[test]
-    fn the_hint_is_the_protocol() {
+    fn protocol_hint_is_used() {
         for protocol in [Protocol::Http1, Protocol::Http2] {
             assert_eq!(Connection::new(Start::Beginning, Some(protocol)).protocol(), Some(protocol));
         }
     }
 
     #[test]
-    fn the_preface_leads_to_http2() {
+    fn preface_selects_http2() {
         let (protocol, _) = run(Start::Beginning, &[(DOWN, b"\0\0\0\x04\0\0\0\0\0"), (UP, PREFACE)]);
         assert_eq!(protocol, Some(Protocol::Http2));
     }
 
     #[test]
-    fn an_exchange_in_the_middle_leads_to_http1() {
+    fn exchange_after_a_start_in_the_middle_selects_http1() {
         let (protocol, events) = run(Start::Middle, &[(DOWN, b"rest\r\n"), (UP, REQUEST), (DOWN, RESPONSE)]);
         assert_eq!((protocol, events.len()), (Some(Protocol::Http1), 4));
     }
 
     #[test]
-    fn a_flood_or_a_hole_before_the_client_has_decided_is_dark_in_both_directions() {
+    fn flood_or_gap_during_detection_stops_decoding_both_directions() {
         let flood = vec![b'x'; 100_000];
         let (protocol, events) = run(Start::Beginning, &[(DOWN, &flood), (UP, REQUEST)]);
         assert_eq!(protocol, None);
-        assert_eq!(events, ["Dark { direction: Request, loss: Bound }", "Dark { direction: Response, loss: Bound }"]);
+        assert_eq!(
+            events,
+            ["DecodingStopped { direction: Request, loss: Bound }", "DecodingStopped { direction: Response, loss: Bound }"]
+        );
 
         let mut connection = Connection::new(Start::Beginning, None);
         let mut events = Vec::new();
         connection.gap(UP, Gap { stream: None, length: 1 }, &mut |event| events.push(format!("{event:?}")));
-        assert_eq!(events, ["Dark { direction: Request, loss: Gap }", "Dark { direction: Response, loss: Gap }"]);
+        assert_eq!(
+            events,
+            ["DecodingStopped { direction: Request, loss: Gap }", "DecodingStopped { direction: Response, loss: Gap }"]
+        );
     }
 
     #[test]
-    fn held_bytes_are_not_shown() {
+    fn debug_hides_held_bytes() {
         let mut connection = Connection::new(Start::Beginning, None);
         connection.bytes(DOWN, b"c4n4ry", &mut |_| ());
         let debug = format!("{connection:?}");
@@ -252,7 +258,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn detecting_changes_nothing_in_what_http1_says(at in 0..=REQUEST.len()) {
+        fn detection_does_not_change_http1_events(at in 0..=REQUEST.len()) {
             let (first, second) = REQUEST.split_at(at);
             let calls = [(UP, first), (UP, second), (DOWN, RESPONSE), (UP, REQUEST), (DOWN, RESPONSE)];
             let mut hinted = Connection::new(Start::Beginning, Some(Protocol::Http1));
@@ -262,7 +268,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_leave_it_running(
+        fn arbitrary_bytes_do_not_panic(
             calls in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..40)), 0..20),
             middle in any::<bool>(),
         ) {

@@ -135,7 +135,7 @@ mod tests {
     const HTTP2: Finding = Finding::Speaks(Protocol::Http2);
 
     #[test]
-    fn client_that_begins_is_distinguished_from_one_that_continues() {
+    fn first_client_bytes_reveal_the_protocol_of_a_new_connection() {
         for (bytes, expected) in [
             (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04".as_slice(), Some(Protocol::Http2)),
             (b"GET /api/v1/pods HTTP/1.1\r\n", Some(Protocol::Http1)),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_decides_by_its_preface_however_it_is_cut() {
+    fn client_preface_decides_the_protocol_in_any_chunks() {
         for (bytes, expected) in [
             (PREFACE, HTTP2),
             (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04", HTTP2),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_speaks_first_is_held_in_order_until_the_bound() {
+    fn early_server_bytes_are_held_in_order_to_a_limit() {
         let mut detection = Detection::new();
         assert_eq!(detection.bytes(Direction::Response, &vec![0; MAX_HELD - 24]), Finding::Undecided);
         assert_eq!(detection.bytes(Direction::Request, b"PRI"), Finding::Undecided);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_ends_early_leaves_it_to_the_server() {
+    fn server_bytes_decide_the_protocol_when_the_client_ends_early() {
         for (client, server, expected) in [
             (&b""[..], &b"\0\0\x12\x04"[..], HTTP2),
             (b"", b"HTTP/1.1 408 Request Timeout\r\n\r\n", HTTP1),

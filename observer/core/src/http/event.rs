@@ -61,7 +61,7 @@ pub struct ResponseHead {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// A gap after which the framing cannot be found again, such as one in a head or a frame header. The direction stays dark until
+    /// A gap after which the framing cannot be found again, such as one in a head or a frame header. The direction stays undecoded until
     /// the connection ends.
     Gap,
     /// The bytes violate the HTTP standard; the preceding `Malformed` event has the offset.
@@ -184,7 +184,7 @@ pub enum Event<'a> {
         code: u32,
     },
     /// Bytes that violate the HTTP standard. The rest of this direction is not decoded unless the framing allows the decoder to
-    /// continue; if it does not, [`Event::Dark`] follows.
+    /// continue; if it does not, [`Event::DecodingStopped`] follows.
     Malformed {
         /// Where the bytes came from.
         direction: Direction,
@@ -194,7 +194,7 @@ pub enum Event<'a> {
         what: &'static str,
     },
     /// This direction is not decoded from here on; the caller still counts its bytes.
-    Dark {
+    DecodingStopped {
         /// The direction that is no longer decoded.
         direction: Direction,
         /// Why decoding stopped.

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_come_back_in_their_order_and_are_not_shown() {
+    fn fields_keep_their_order_and_debug_hides_them() {
         let mut fields = HeaderFields::new(Blocks::OfStream(7));
         fields.push(b":path", b"/api").unwrap();
         fields.push(b"", b"").unwrap();

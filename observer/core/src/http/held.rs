@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn forgetting_leaves_nothing_and_debug_shows_a_length_only() {
+    fn forget_clears_the_bytes_and_debug_shows_only_the_length() {
         let mut held = HeldBytes::default();
         held.extend(b"canary");
         assert_eq!(format!("{held:?}"), "HeldBytes(6)");

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_not_looked_into() {
+    fn overlong_subject_or_authorization_is_not_parsed() {
         let subject = |length: usize| bearer(&format!(r#"{{"sub":"{}"}}"#, "s".repeat(length)));
         assert_identity(&subject(MAX_SUBJECT), &Identity::Subject { subject: "s".repeat(MAX_SUBJECT) });
         assert_identity(&subject(MAX_SUBJECT + 1), &Identity::Bearer);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_credential_remains() {
+    fn identity_keeps_no_part_of_the_credential() {
         for value in [
             bearer(r#"{"sub":"jane","jti":"c4n4ry"}"#),
             "Bearer c4n4ry".to_owned(),

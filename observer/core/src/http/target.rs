@@ -81,7 +81,7 @@ mod tests {
     use super::{MAX_PATH, MAX_QUERY, Target};
 
     #[test]
-    fn forms_of_a_target() {
+    fn all_target_forms_are_parsed() {
         for (target, path, query) in [
             ("/", "/", ""),
             ("/api/v1/pods", "/api/v1/pods", ""),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_credential_remains() {
+    fn parsed_target_keeps_no_part_of_a_credential() {
         for target in [
             "/a?access_token=c4n4ry/c4n4ry",
             "/a?watch=1;access_token=c4n4ry",

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scope_is_that_of_group_and_name_together() {
+    fn scope_depends_on_group_and_name_together() {
         for (group, name, expected) in [
             ("", "pods", Some(true)),
             ("", "nodes", Some(false)),

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_container_of_a_pod_is_none() {
+    fn cgroup_outside_a_pod_container_is_rejected() {
         for path in [
             "",
             "/",
@@ -193,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn container_is_the_one_whose_name_nothing_inside_can_choose() {
+    fn outermost_container_in_the_cgroup_path_wins() {
         let other = "f".repeat(ID_DIGITS);
         let path = filled("/kubepods/pod{uid}/{id}") + &filled("/kubepods/pod{hash}/") + &other;
         assert_eq!(Container::of_cgroup(&path).map(|container| container.pod_uid).as_deref(), Some(UID));
     }
 
     #[test]
-    fn process_is_in_the_container_that_any_hierarchy_names() {
+    fn container_is_found_in_any_cgroup_hierarchy() {
         let expected = Container { id: ID.to_owned(), pod_uid: UID.to_owned() };
         for (cgroups, found) in [
             ("0::/kubepods/pod{uid}/{id}\n", true),

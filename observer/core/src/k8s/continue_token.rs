@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_api_server_refuses_is_refused() {
+    fn tokens_that_the_api_server_refuses_are_refused() {
         let cases = [
             ("a token with padding==".to_owned(), InvalidContinueToken::NotBase64),
             (token("[]"), InvalidContinueToken::NotJson),

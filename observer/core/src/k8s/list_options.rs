@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_numbers_are_distinguished() {
+    fn invalid_option_values_are_distinguished() {
         assert_eq!(ListOptions::parse("resourceVersion=abc").resource_version, ResourceVersion::Invalid);
         assert_eq!(ListOptions::parse("resourceVersion=99999999999999999999").resource_version, ResourceVersion::Invalid);
         assert!(ListOptions::parse("limit=ten").undecodable);

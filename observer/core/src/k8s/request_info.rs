@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn discovery_and_operational_paths_are_no_resource_requests() {
+    fn discovery_and_operational_paths_are_not_resource_requests() {
         for path in ["/", "/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/version", "/healthz/ping", "/openapi/v3"] {
             let info = RequestInfo::parse("GET", path, &ListOptions::default(), "");
             assert_eq!((info.resource, info.non_resource_path.as_str()), (None, path));

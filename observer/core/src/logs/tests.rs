@@ -22,7 +22,7 @@ fn last_stage_of_a_request_for_a_resource_is_read() {
 }
 
 #[test]
-fn other_stages_other_paths_and_garbage_are_passed_over() {
+fn other_audit_stages_paths_and_garbage_are_skipped() {
     for line in [
         r#"{"auditID":"a","stage":"RequestReceived","verb":"list","objectRef":{"resource":"pods"}}"#,
         r#"{"auditID":"a","stage":"ResponseComplete","verb":"get"}"#,
@@ -35,7 +35,7 @@ fn other_stages_other_paths_and_garbage_are_passed_over() {
 }
 
 #[test]
-fn time_in_etcd_is_read_as_go_writes_it() {
+fn etcd_latency_is_parsed_as_a_go_duration() {
     for (text, expected) in [
         ("612.345ms", Some(Duration::from_micros(612_345))),
         ("1m2.5s", Some(Duration::from_millis(62_500))),
@@ -71,7 +71,7 @@ fn range_is_read_with_its_keys_limit_and_revision() {
 }
 
 #[test]
-fn counting_is_no_reading_of_values() {
+fn count_only_range_reads_no_values() {
     let line = br#"{"level":"debug","msg":"request stats","response type":"/etcdserverpb.KV/Range","request content":"key:\"/registry/roles/\" range_end:\"/registry/roles0\" count_only:true "}"#;
     let Some(EtcdRequest::Range(read)) = EtcdRequest::read(line) else { panic!() };
     assert!(!read.reads_values());
@@ -90,7 +90,7 @@ fn other_requests_are_named_and_other_lines_passed_over() {
 }
 
 #[test]
-fn content_that_is_cut_off_is_read_as_far_as_it_goes() {
+fn truncated_content_is_read_as_far_as_possible() {
     let line = br#"{"level":"debug","msg":"request stats","response type":"/etcdserverpb.KV/Range","request content":"key:\"/registry/pods/ab"}"#;
     let expected = RangeRead { key: "/registry/pods/ab".to_owned(), ..RangeRead::default() };
     assert_eq!(EtcdRequest::read(line), Some(EtcdRequest::Range(expected)));

@@ -31,7 +31,7 @@ fn samples_are_reported_in_order_with_their_labels() {
 }
 
 #[test]
-fn what_is_no_sample_is_counted_and_costs_nothing_else() {
+fn malformed_lines_are_counted_and_other_samples_still_read() {
     let page = "lonely\na{b=\"c\" 1\na{b} 1\na x\n{} 1\na{b=\"c\n\u{0}\nup 1\n";
     let (samples, unread) = read(&[page.as_bytes(), b"\xFF\xFE 1\ndown 0"], &[]);
     assert_eq!(samples, ["up 1", "down 0"]);
@@ -39,7 +39,7 @@ fn what_is_no_sample_is_counted_and_costs_nothing_else() {
 }
 
 #[test]
-fn line_without_an_end_is_passed_over_in_bounded_memory() {
+fn endless_line_is_skipped_in_bounded_memory() {
     let mut reader = MetricsReader::default();
     let mut samples = Vec::new();
     for _ in 0..1000 {
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_are_too_strange(bytes in prop::collection::vec(prop::sample::select(b"a{}\"=\\, 1\n#".to_vec()), 0..200)) {
+    fn every_line_is_a_sample_or_counted_as_malformed(bytes in prop::collection::vec(prop::sample::select(b"a{}\"=\\, 1\n#".to_vec()), 0..200)) {
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty() && line.trim_ascii()[0] != b'#');
         let (samples, unread) = read(&[&bytes], &["a"]);
         prop_assert_eq!(samples.len() as u64 + unread.malformed, lines.count() as u64);

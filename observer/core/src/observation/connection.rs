@@ -209,14 +209,14 @@ impl State {
             Event::Malformed { direction, at, what } => {
                 emit(self.observed(ConnectionObservation::Malformed { direction, offset: at, what: what.to_owned() }));
             }
-            Event::Dark { direction, loss } => self.decoding_stopped(direction, loss, emit),
+            Event::DecodingStopped { direction, loss } => self.decoding_stopped(direction, loss, emit),
         }
     }
 
     fn request(&mut self, stream: StreamId, request: &RequestLine, emit: &mut dyn FnMut(Subject)) {
         emit(self.observed_of(stream, ExchangeObservation::Requested { request: Box::new(request.clone()) }));
         if self.response_is_undecoded {
-            emit(self.observed_of(stream, ExchangeObservation::Ended { end: ExchangeEnd::OutOfSight }));
+            emit(self.observed_of(stream, ExchangeObservation::Ended { end: ExchangeEnd::NotObserved }));
         } else {
             self.streams.insert(stream, Box::new(Stream::new(request)));
         }
@@ -263,7 +263,7 @@ impl State {
             match end {
                 ExchangeEnd::Complete => open.finish(&mut emit),
                 // The body is incomplete because the exchange is, not because it is malformed.
-                ExchangeEnd::Reset { .. } | ExchangeEnd::Cut(_) | ExchangeEnd::OutOfSight => open.flush(&mut emit),
+                ExchangeEnd::Reset { .. } | ExchangeEnd::Cut(_) | ExchangeEnd::NotObserved => open.flush(&mut emit),
             }
             emit(ExchangeObservation::Ended { end });
         }
@@ -284,7 +284,7 @@ impl State {
             let exchange = self.exchange(stream);
             let mut emit = |observed| emit(Subject::Exchange(exchange, observed));
             open.flush(&mut emit);
-            emit(ExchangeObservation::Ended { end: ExchangeEnd::OutOfSight });
+            emit(ExchangeObservation::Ended { end: ExchangeEnd::NotObserved });
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct ProbeMissed {
     pub sockets: u64,
     /// Starts and ends of processes and sockets that were not recorded.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub lives: u64,
+    pub lifetimes: u64,
     /// Header fields of connections opened earlier, which could not be matched with their bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unused_fields: u64,
@@ -60,7 +60,7 @@ impl ProbeMissed {
             calls: self.calls.saturating_sub(before.calls),
             connections: self.connections.saturating_sub(before.connections),
             sockets: self.sockets.saturating_sub(before.sockets),
-            lives: self.lives.saturating_sub(before.lives),
+            lifetimes: self.lifetimes.saturating_sub(before.lifetimes),
             unused_fields: self.unused_fields.saturating_sub(before.unused_fields),
             contradicted: self.contradicted.saturating_sub(before.contradicted),
             unplaced: self.unplaced.saturating_sub(before.unplaced),
@@ -78,7 +78,7 @@ impl ProbeMissed {
             calls: self.calls.saturating_add(other.calls),
             connections: self.connections.saturating_add(other.connections),
             sockets: self.sockets.saturating_add(other.sockets),
-            lives: self.lives.saturating_add(other.lives),
+            lifetimes: self.lifetimes.saturating_add(other.lifetimes),
             unused_fields: self.unused_fields.saturating_add(other.unused_fields),
             contradicted: self.contradicted.saturating_add(other.contradicted),
             unplaced: self.unplaced.saturating_add(other.unplaced),
@@ -91,13 +91,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_earlier_version_wrote_is_read() {
-        let missed: ProbeMissed = serde_json::from_str(r#"{"records":3,"lives":1}"#).unwrap();
-        assert_eq!(missed, ProbeMissed { records: 3, lives: 1, ..ProbeMissed::default() });
+    fn older_serialized_form_is_read() {
+        let missed: ProbeMissed = serde_json::from_str(r#"{"records":3,"lifetimes":1}"#).unwrap();
+        assert_eq!(missed, ProbeMissed { records: 3, lifetimes: 1, ..ProbeMissed::default() });
     }
 
     #[test]
-    fn each_number_is_added_and_taken_away() {
+    fn every_counter_is_added_and_subtracted() {
         let (one, three) = (of_each(1), of_each(3));
         assert_eq!(one.and(&one).and(&one), three);
         assert_eq!(three.since(&one), one.and(&one));
@@ -112,7 +112,7 @@ mod tests {
             calls: number,
             connections: number,
             sockets: number,
-            lives: number,
+            lifetimes: number,
             unused_fields: number,
             contradicted: number,
             unplaced: number,

@@ -18,7 +18,7 @@ const PROTOBUF_LIST: &str = concat!(
 );
 
 #[test]
-fn words_of_a_refused_write_are_dropped() {
+fn error_text_of_a_refused_write_is_dropped() {
     let body = r#"{"kind":"Status","message":"data: Invalid value: canary","reason":"Invalid","details":{"causes":[{"reason":"FieldValueInvalid","message":"canary","field":"data[canary]"}]},"code":422}"#;
     let answer = format!("HTTP/1.1 422 x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     for method in ["POST", "PUT", "PATCH", "DELETE"] {
@@ -75,7 +75,7 @@ fn version_that_a_client_asks_for_is_reported() {
 }
 
 #[test]
-fn list_in_protobuf_is_reported_likewise() {
+fn protobuf_list_is_reported_from_request_to_end() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.kubernetes.protobuf\r\n";
     let response = format!("{head}Content-Length: {}\r\n\r\n{PROTOBUF_LIST}", PROTOBUF_LIST.len());
     check(
@@ -160,7 +160,7 @@ fn logs_and_discovery_are_only_counted() {
 }
 
 #[test]
-fn hole_in_a_body_is_reported_with_its_exchange() {
+fn gap_in_a_body_is_reported_with_its_exchange() {
     let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
     let mut emit = |observation: Observation| emitted.push(describe(&observation.subject));
@@ -183,7 +183,7 @@ const ADDED: &str =
     r#"{"type":"ADDED","object":{"metadata":{"name":"a","namespace":"b","resourceVersion":"8"},"data":{"x":"canary"}}}"#;
 
 #[test]
-fn watch_over_websocket_is_reported_event_by_event_and_the_server_ends_it() {
+fn websocket_watch_is_reported_until_the_server_closes() {
     let (begin, rest) = ADDED.split_at(40);
     let server = [frame(0x01, begin), frame(0x89, "ping"), frame(0x80, rest), frame(0x81, ADDED), frame(0x88, b"\x03\xe8")];
     check(
@@ -254,7 +254,7 @@ fn websocket_frames_that_cannot_be_read_are_counted_and_named() {
 }
 
 #[test]
-fn websocket_messages_that_are_no_events_are_named() {
+fn unknown_websocket_messages_are_reported_by_type() {
     check(
         &[
             (Direction::Request, WATCH_REQUEST.as_bytes().to_vec()),
@@ -293,7 +293,7 @@ fn exec_over_websocket_is_only_counted() {
 }
 
 #[test]
-fn connection_ends_with_what_was_passed_on_and_what_was_shown_of_it() {
+fn closed_connection_reports_forwarded_and_observed_bytes() {
     let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
     let mut emit = |observation: Observation| emitted.push(observation.subject);
@@ -309,18 +309,18 @@ fn connection_ends_with_what_was_passed_on_and_what_was_shown_of_it() {
 }
 
 #[test]
-fn what_is_under_way_goes_out_of_sight_and_is_no_end() {
+fn open_exchanges_end_as_out_of_sight_when_observation_stops() {
     let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
     let mut emit = |observation: Observation| emitted.push(describe(&observation.subject));
     decoder.bytes(Timestamp::default(), Direction::Request, WATCH_REQUEST.as_bytes(), &mut emit);
     decoder.lose_sight(Timestamp::default(), &mut emit);
     decoder.close(Timestamp::default(), Plaintext::default(), &mut emit);
-    assert_eq!(emitted[1..], ["ended OutOfSight", "closed"]);
+    assert_eq!(emitted[1..], ["ended NotObserved", "closed"]);
 }
 
 #[test]
-fn hole_in_a_websocket_is_reported_with_its_exchange() {
+fn gap_in_a_websocket_is_reported_with_its_exchange() {
     let mut emitted = Vec::new();
     let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
     let mut emit = |observation: Observation| emitted.push(describe(&observation.subject));

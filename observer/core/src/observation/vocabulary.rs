@@ -208,5 +208,5 @@ pub enum ExchangeEnd {
     /// The connection ended before the response did. Holds the end that came first, if it is known.
     Cut(Option<ConnectionEnd>),
     /// Observation of the connection ended before the exchange did, which may still continue.
-    OutOfSight,
+    NotObserved,
 }

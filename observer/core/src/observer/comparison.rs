@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_heaviest_difference_decides() {
+    fn most_important_difference_decides_the_change() {
         let before = side(10, 5, 1_000_000, 100_000);
         for (after, expected) in [
             (side(10, 5, 1_000_000, 100_000), Change::Same),

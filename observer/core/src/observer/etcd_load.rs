@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_weigh_by_what_they_read() {
+    fn etcd_load_depends_on_object_rate_and_bulk_lists() {
         let reads = |objects, bulk_lists| EtcdReads { objects, bulk_lists, ..EtcdReads::default() };
         for (reads, lists, seconds, expected) in [
             (reads(0, 0), 0, 60, EtcdLoad::None),

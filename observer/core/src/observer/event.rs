@@ -199,7 +199,7 @@ pub enum Event {
         what: String,
     },
     /// A direction of a connection is no longer observed.
-    Dark {
+    DecodingStopped {
         /// When decoding stopped.
         at: Timestamp,
         /// Connection that is affected.
@@ -302,7 +302,7 @@ impl Event {
             | Self::Upgraded { .. }
             | Self::Missed { .. }
             | Self::Malformed { .. }
-            | Self::Dark { .. }
+            | Self::DecodingStopped { .. }
             | Self::DecoderFailed { .. }
             | Self::Listener { .. }
             | Self::ConnectFailed { .. }

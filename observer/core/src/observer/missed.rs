@@ -34,7 +34,7 @@ pub struct Missed {
     /// Places where bytes were not valid HTTP.
     pub malformed: u64,
     /// Directions of connections that could not be decoded any further.
-    pub dark: u64,
+    pub stopped_directions: u64,
     /// Client connections that were forwarded unobserved.
     pub connections: u64,
     /// Notices of a tap about itself (listeners, refusals, failed connections) that were discarded for lack of room. If there are
@@ -101,7 +101,7 @@ impl Missed {
     /// then have occurred.
     pub fn unseen(&self) -> bool {
         self.bytes > 0
-            || self.dark > 0
+            || self.stopped_directions > 0
             || self.connections > 0
             || self.decoder_failures > 0
             || self.exchanges_dropped > 0

@@ -236,8 +236,8 @@ impl Observer {
                 emit(Event::Malformed { at, connection, direction, offset, what });
             }
             ConnectionObservation::DecodingStopped { direction, loss } => {
-                self.missed.dark = self.missed.dark.saturating_add(1);
-                emit(Event::Dark { at, connection, direction, loss });
+                self.missed.stopped_directions = self.missed.stopped_directions.saturating_add(1);
+                emit(Event::DecodingStopped { at, connection, direction, loss });
             }
             ConnectionObservation::DecoderFailed => {
                 self.missed.decoder_failures = self.missed.decoder_failures.saturating_add(1);

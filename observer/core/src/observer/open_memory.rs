@@ -46,7 +46,7 @@ impl Observer {
     }
 
     fn leave(&mut self, exchange: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        self.on(exchange, at, &ExchangeObservation::Ended { end: ExchangeEnd::OutOfSight });
+        self.on(exchange, at, &ExchangeObservation::Ended { end: ExchangeEnd::NotObserved });
         self.finish(exchange, at, emit);
     }
 }

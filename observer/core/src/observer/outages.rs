@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outages_have_their_times_and_are_counted_beyond_those_that_are_kept() {
+    fn outages_have_times_and_are_counted_beyond_the_limit() {
         let mut outages = Outages::default();
         let name = UpstreamName("a:6443".to_owned());
         for round in 0..20 {

@@ -57,12 +57,12 @@ pub enum RelistCause {
 #[serde(rename_all = "kebab-case")]
 pub enum Stale {
     /// No bookmark advanced the client's revision: the client had not requested bookmarks.
-    BookmarksNotAsked,
+    BookmarksNotRequested,
     /// No bookmark advanced the client's revision, although it had requested them: servers up to 1.27 send none while a resource is
     /// quiet.
     NoBookmarks,
     /// The server's watch cache was reset and holds only later events.
-    CacheRestarted,
+    CacheReset,
     /// The revision is recent, but the server's event window may have passed it: its length is fixed (1.16 to 1.18), at its
     /// largest, or unknown. Or the watch cache was reset.
     WindowPassed,
@@ -77,9 +77,9 @@ pub enum Stale {
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownCause {
     /// Part of the traffic before the relist was not observed.
-    OutOfSight,
+    NotObserved,
     /// The previous watch ended normally; a client would resume it.
-    WatchEndedWell,
+    WatchEndedNormally,
     /// The server refused connections, and the client started without state: its process was restarted, or its library does this.
     AfterRefusal,
     /// watchtap ended the connection.
@@ -158,9 +158,9 @@ impl fmt::Display for RelistCause {
 impl Stale {
     const fn id(self) -> &'static str {
         match self {
-            Self::BookmarksNotAsked => "bookmarks-not-asked",
+            Self::BookmarksNotRequested => "bookmarks-not-requested",
             Self::NoBookmarks => "no-bookmarks",
-            Self::CacheRestarted => "cache-restarted",
+            Self::CacheReset => "cache-reset",
             Self::WindowPassed => "window-passed",
             Self::ClientStalled => "client-stalled",
             Self::Unknown => "unknown",
@@ -169,9 +169,9 @@ impl Stale {
 
     const fn words(self) -> &'static str {
         match self {
-            Self::BookmarksNotAsked => "no bookmark had advanced it, and the client had not requested any",
+            Self::BookmarksNotRequested => "no bookmark had advanced it, and the client had not requested any",
             Self::NoBookmarks => "no bookmark had advanced it, although the client had requested them",
-            Self::CacheRestarted => "the watch cache had been reset",
+            Self::CacheReset => "the watch cache had been reset",
             Self::WindowPassed => "it was older than the event window of the watch cache, or the watch cache had been reset",
             Self::ClientStalled => "the client had not watched, or not read, for some time",
             Self::Unknown => "the reason was not observed",
@@ -182,8 +182,8 @@ impl Stale {
 impl UnknownCause {
     const fn id(self) -> &'static str {
         match self {
-            Self::OutOfSight => "out-of-sight",
-            Self::WatchEndedWell => "watch-ended-well",
+            Self::NotObserved => "not-observed",
+            Self::WatchEndedNormally => "watch-ended-normally",
             Self::AfterRefusal => "after-refusal",
             Self::ByWatchtap => "by-watchtap",
             Self::Cancelled => "cancelled",
@@ -192,8 +192,8 @@ impl UnknownCause {
 
     const fn words(self) -> &'static str {
         match self {
-            Self::OutOfSight => "part of the earlier traffic was not observed",
-            Self::WatchEndedWell => "the previous watch ended normally",
+            Self::NotObserved => "part of the earlier traffic was not observed",
+            Self::WatchEndedNormally => "the previous watch ended normally",
             Self::AfterRefusal => {
                 "the API server had refused connections, and the client listed from scratch; its process restarted, or its \
                  library does so"

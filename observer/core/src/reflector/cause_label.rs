@@ -2,9 +2,9 @@
 
 /// Labels by identifier, for causes without a status code.
 const LABELS: [(&str, &str); 22] = [
-    ("expired/bookmarks-not-asked", "410 Gone: bookmarks off"),
+    ("expired/bookmarks-not-requested", "410 Gone: bookmarks off"),
     ("expired/no-bookmarks", "410 Gone: no bookmarks sent"),
-    ("expired/cache-restarted", "410 Gone: watch cache reset"),
+    ("expired/cache-reset", "410 Gone: watch cache reset"),
     ("expired/window-passed", "410 Gone: event window passed"),
     ("expired/client-stalled", "410 Gone: client stalled"),
     ("expired/unknown", "410 Gone: reason not observed"),
@@ -19,8 +19,8 @@ const LABELS: [(&str, &str); 22] = [
     ("new-process", "client process restarted"),
     ("rebuilt", "client rebuilt its informer"),
     ("watch-without-revision", "watch without resource version"),
-    ("unknown/out-of-sight", "unknown: traffic not observed"),
-    ("unknown/watch-ended-well", "unknown: watch ended normally"),
+    ("unknown/not-observed", "unknown: traffic not observed"),
+    ("unknown/watch-ended-normally", "unknown: watch ended normally"),
     ("unknown/after-refusal", "unknown: after refused connections"),
     ("unknown/by-watchtap", "connection closed by watchtap"),
     ("unknown/cancelled", "unknown: client cancelled its watch"),
@@ -42,16 +42,16 @@ mod tests {
     #[test]
     fn every_cause_has_a_label() {
         let stale = [
-            Stale::BookmarksNotAsked,
+            Stale::BookmarksNotRequested,
             Stale::NoBookmarks,
-            Stale::CacheRestarted,
+            Stale::CacheReset,
             Stale::WindowPassed,
             Stale::ClientStalled,
             Stale::Unknown,
         ];
         let unknown = [
-            UnknownCause::OutOfSight,
-            UnknownCause::WatchEndedWell,
+            UnknownCause::NotObserved,
+            UnknownCause::WatchEndedNormally,
             UnknownCause::AfterRefusal,
             UnknownCause::ByWatchtap,
             UnknownCause::Cancelled,

@@ -42,7 +42,7 @@ impl Failure {
             ExchangeEnd::Complete => exchange.response.is_none(),
             ExchangeEnd::Reset { by: Direction::Request | Direction::Response, .. }
             | ExchangeEnd::Cut(_)
-            | ExchangeEnd::OutOfSight => true,
+            | ExchangeEnd::NotObserved => true,
         };
         broke.then_some(Failure { at, code: None, kind: FailureKind::Broken, is_page })
     }

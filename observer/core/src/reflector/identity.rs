@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn list_and_watch_of_a_metadata_informer_ask_for_the_same() {
+    fn representation_follows_the_accept_header() {
         for (accept, expected) in [
             (
                 "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",

@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 
 /// Number of candidates that are checked for a request, per index. Thousands of replicas may share a key; most of those that fit
 /// are alike.
-const LOOKED_AT: usize = 64;
+const MAX_CANDIDATES: usize = 64;
 
 /// An entry of the index: when the reflector was last seen, and its revision at that time.
 pub(super) type IdleEntry = (Timestamp, Option<u64>);
@@ -91,8 +91,8 @@ impl KeyGroup {
     /// first.
     pub(super) fn candidates(&self, revision: Option<u64>) -> impl Iterator<Item = ReflectorId> {
         let there = revision.and_then(|revision| self.at_revision.get(&revision));
-        let there = there.into_iter().flat_map(|there| there.iter().rev().take(LOOKED_AT));
-        there.chain(self.idle.iter().rev().take(LOOKED_AT)).map(|(_, id)| *id)
+        let there = there.into_iter().flat_map(|there| there.iter().rev().take(MAX_CANDIDATES));
+        there.chain(self.idle.iter().rev().take(MAX_CANDIDATES)).map(|(_, id)| *id)
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_has_the_revision_comes_first_and_who_is_busy_not_at_all() {
+    fn candidates_with_the_revision_come_first_without_busy_reflectors() {
         let mut group = KeyGroup::default();
         for number in 1..=4 {
             group.join(at(0));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn together_is_who_is_busy_at_once_for_three_seconds() {
+    fn reflectors_busy_together_for_three_seconds_are_concurrent() {
         let mut group = KeyGroup::default();
         group.join(at(0));
         group.join(at(1));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_overlap_for_moments_are_not_together() {
+    fn briefly_overlapping_lists_are_not_concurrent() {
         let mut group = KeyGroup::default();
         (1..=4).for_each(|_| group.join(at(0)));
         for number in 3..=4 {
@@ -138,10 +138,10 @@ mod tests {
     }
 
     #[test]
-    fn few_of_very_many_are_looked_at() {
+    fn candidate_search_is_bounded() {
         let mut group = KeyGroup::default();
         (0..10_000).for_each(|number| group.rest(ReflectorId(number), (at(number), Some(7))));
-        assert_eq!(group.candidates(Some(7)).count(), 2 * LOOKED_AT);
+        assert_eq!(group.candidates(Some(7)).count(), 2 * MAX_CANDIDATES);
     }
 
     fn at(second: u64) -> Timestamp {

@@ -110,7 +110,7 @@ pub enum Happened {
         after_us: u64,
     },
     /// Part of the traffic was not observed. The reflector's actions until the next moment are unknown.
-    OutOfSight,
+    NotObserved,
 }
 
 impl Moment {
@@ -129,7 +129,7 @@ impl Moment {
             | Happened::ServerRefused { .. }
             | Happened::Stalled { .. }
             | Happened::ReadAgain { .. }
-            | Happened::OutOfSight => 0,
+            | Happened::NotObserved => 0,
         };
         size_of::<Self>() + texts
     }

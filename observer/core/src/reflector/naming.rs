@@ -44,7 +44,7 @@ pub(super) struct Past<'r> {
 /// The cause of a relist with `options`.
 pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Server>) -> RelistCause {
     if past.out_of_sight {
-        return RelistCause::Unknown { reason: UnknownCause::OutOfSight };
+        return RelistCause::Unknown { reason: UnknownCause::NotObserved };
     }
     if let Some(failure) = past.list_failure {
         return after_failed_list(failure);
@@ -65,7 +65,7 @@ pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Serv
         (WatchEnd::ErrorEvent { code }, _) => RelistCause::WatchError { code },
         (WatchEnd::Refused { status }, _) => RelistCause::WatchRefused { status },
         (WatchEnd::VeryShort, _) => RelistCause::VeryShortWatch,
-        (WatchEnd::OutOfSight, _) => RelistCause::Unknown { reason: UnknownCause::OutOfSight },
+        (WatchEnd::NotObserved, _) => RelistCause::Unknown { reason: UnknownCause::NotObserved },
         (WatchEnd::ByWatchtap, _) => RelistCause::Unknown { reason: UnknownCause::ByWatchtap },
         (WatchEnd::ClientLeft, _) if begins_from_nothing && past.may_be_another_process => RelistCause::NewProcess,
         (WatchEnd::ClientLeft | WatchEnd::Cancelled, _) if without_revision => RelistCause::WatchWithoutRevision,
@@ -83,7 +83,7 @@ pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Serv
         (WatchEnd::StreamReset { .. }, _) => RelistCause::StreamReset,
         // A client that closes its connection and lists from its own revision had no answer to its pings.
         (WatchEnd::ConnectionLost { .. } | WatchEnd::ClientLeft, _) => RelistCause::ConnectionLost,
-        (WatchEnd::TimedOut | WatchEnd::Early, _) => RelistCause::Unknown { reason: UnknownCause::WatchEndedWell },
+        (WatchEnd::TimedOut | WatchEnd::Early, _) => RelistCause::Unknown { reason: UnknownCause::WatchEndedNormally },
     }
 }
 
@@ -114,7 +114,7 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
     let is_cached = expired.window != EventWindow::Absent;
     let refused = server.is_some_and(|server| server.refused_between(past.expires_from, expired.ended).is_some());
     if refused && is_cached {
-        return Stale::CacheRestarted;
+        return Stale::CacheReset;
     }
     let was_not_read = past.useful_watch.is_some_and(|watch| watch.stalled);
     let age = past.revision_chosen.map(|chosen| expired.ended.since(chosen));
@@ -122,7 +122,7 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
     if let Some(age) = age.filter(|age| *age < SURELY_HELD && !was_not_read) {
         return match expired.window {
             EventWindow::Absent => Stale::Unknown,
-            window if window.holds(age, past.revisions_since) => Stale::CacheRestarted,
+            window if window.holds(age, past.revisions_since) => Stale::CacheReset,
             EventWindow::Grows | EventWindow::Fixed | EventWindow::Unknown => Stale::WindowPassed,
         };
     }
@@ -136,7 +136,7 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
     let is_old = age.is_some() || expired.ended.since(past.revision_since) >= SURELY_HELD;
     match (is_old, watch.allows_bookmarks, watch.bookmarks) {
         (false, ..) | (true, true, 1..) => Stale::Unknown,
-        (true, false, _) => Stale::BookmarksNotAsked,
+        (true, false, _) => Stale::BookmarksNotRequested,
         (true, true, 0) => Stale::NoBookmarks,
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limit_is_what_comes_evenly_behind_a_burst() {
+    fn even_spacing_after_a_burst_shows_the_rate_limit() {
         let times = |gaps: &[(usize, u64)]| -> VecDeque<Timestamp> {
             let mut at = 0;
             let mut times = VecDeque::from([Timestamp::default()]);

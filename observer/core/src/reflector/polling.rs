@@ -167,12 +167,12 @@ mod tests {
     }
 
     #[test]
-    fn lists_at_random_are_no_polling() {
+    fn irregular_lists_are_not_polling() {
         assert_eq!(polling(&[0, 1_000, 90_000, 92_000, 4_000_000, 4_400_000]), None);
     }
 
     #[test]
-    fn watch_ends_it() {
+    fn watch_ends_polling() {
         let mut clock = PollClock::default();
         for second in 0..9 {
             clock.list(Timestamp::from_nanos(second * 5_000_000_000));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wait_after_another_is_no_poller() {
+    fn repeated_waits_are_not_a_poller() {
         let waits = |number: u64| (0..30).map(move |list| number * 120_000 + list * 2_000);
         let times: Vec<u64> = (0..10).flat_map(waits).collect();
         assert_eq!(kind(&times, 1_140_000), (PollingKind::Polls, 30, 58));

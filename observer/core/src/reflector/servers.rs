@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusal_counts_where_it_overlaps() {
+    fn refusal_is_found_in_overlapping_intervals() {
         let mut servers = Servers::new(4, 4);
         let name = UpstreamName("a:6443".to_owned());
         servers.listener(&name, ListenerState::Refusing, at(10));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn newest_revision_falls_with_etcd_only_and_tables_are_bounded() {
+    fn newest_revision_decreases_only_on_a_later_consistent_read() {
         let mut servers = Servers::new(1, 1);
         let (one, two) = (UpstreamName("a".to_owned()), UpstreamName("b".to_owned()));
         let newest = |revision, second| Shown { revision, at: at(second), newest_at: Some(at(second)) };

@@ -458,6 +458,6 @@ impl Reflector {
     pub(super) fn lose_sight(&mut self, at: Timestamp) {
         self.out_of_sight = true;
         self.objects.is_partial = true;
-        self.timeline.push(at, Happened::OutOfSight);
+        self.timeline.push(at, Happened::NotObserved);
     }
 }

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn sample_is_half_each_time_and_the_estimate_keeps_its_promise() {
+    fn thinning_halves_the_sample_and_estimates_stay_within_error() {
         let objects: Vec<ObjectRef> = (0..20_000).map(|number| object(&format!("o{number}"), &number.to_string())).collect();
         for thinned in 0..8_u32 {
             let mut versions = Versions::default();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn estimate_without_a_sample_claims_little() {
+    fn estimate_from_a_small_sample_claims_no_repeats() {
         let mut counter = RepeatCounter::default();
         (0..1_000).for_each(|_| counter.note(Before::NotSampled, 1 << 20));
         assert_eq!(counter.repeats(false), Repeats { objects: 1_000, repeated: 0, error: 1_000, at_least: false });
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn sample_that_grows_thinner_on_the_way_is_no_worse() {
+    fn estimate_holds_when_the_sample_is_thinned_midway() {
         let mut counter = RepeatCounter::default();
         (0..1_000).for_each(|_| counter.note(Before::Other, 1));
         (0..1_000).for_each(|number| counter.note(if number % 8 == 0 { Before::Same } else { Before::NotSampled }, 8));

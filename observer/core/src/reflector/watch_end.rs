@@ -45,7 +45,7 @@ pub enum WatchEnd {
     /// watchtap ended the connection.
     ByWatchtap,
     /// Observation of the watch ended before the watch did, which may still continue.
-    OutOfSight,
+    NotObserved,
 }
 
 impl WatchEnd {
@@ -69,14 +69,14 @@ impl WatchEnd {
             ExchangeEnd::Cut(Some(end)) if end.manner == EndManner::ByWatchtap => Self::ByWatchtap,
             ExchangeEnd::Cut(Some(end)) if end.direction == Direction::Request => Self::ClientLeft,
             ExchangeEnd::Cut(end) => Self::ConnectionLost { manner: end.map(|end| end.manner) },
-            ExchangeEnd::OutOfSight => Self::OutOfSight,
+            ExchangeEnd::NotObserved => Self::NotObserved,
         })
     }
 
     fn complete(exchange: &Exchange, ended: Timestamp) -> Self {
         let lived = ended.since(exchange.started).as_nanos();
-        let is_dark = exchange.missed_bytes > 0 || (exchange.not_read.is_some() && exchange.response_bytes > 0);
-        let delivered = is_dark || exchange.watch.as_ref().is_some_and(|watch| watch.last_event.is_some());
+        let is_partly_unread = exchange.missed_bytes > 0 || (exchange.not_read.is_some() && exchange.response_bytes > 0);
+        let delivered = is_partly_unread || exchange.watch.as_ref().is_some_and(|watch| watch.last_event.is_some());
         if lived < VERY_SHORT_WATCH.as_nanos() && !delivered {
             return Self::VeryShort;
         }
@@ -100,7 +100,7 @@ impl WatchEnd {
             | Self::Cancelled
             | Self::ClientLeft
             | Self::ByWatchtap
-            | Self::OutOfSight => None,
+            | Self::NotObserved => None,
         }
     }
 
@@ -117,7 +117,7 @@ impl WatchEnd {
             Self::Cancelled => "was cancelled by the client".to_owned(),
             Self::ClientLeft => "ended when the client disconnected".to_owned(),
             Self::ByWatchtap => "was closed by watchtap".to_owned(),
-            Self::OutOfSight => "was no longer observed".to_owned(),
+            Self::NotObserved => "was no longer observed".to_owned(),
         }
     }
 }

@@ -27,7 +27,7 @@ impl Reflector {
         match resource_version {
             // A `/watch/` path sends all objects as events; `sendInitialEvents=false` starts at any revision. Neither continues
             // earlier state.
-            ResourceVersion::Unset | ResourceVersion::Any => self.forget_what_was(),
+            ResourceVersion::Unset | ResourceVersion::Any => self.forget_all(),
             ResourceVersion::At(revision) => {
                 // The client's own revision decides: events under way when the previous watch broke may not have reached it.
                 if self.revision != Some(revision) {
@@ -50,7 +50,7 @@ impl Reflector {
         }
     }
 
-    fn forget_what_was(&mut self) {
+    fn forget_all(&mut self) {
         self.objects = Versions::default();
         self.forget_watches();
     }
@@ -247,7 +247,7 @@ impl Reflector {
             self.timeline.push(at, Happened::failed(code, status));
         }
         self.timeline.push(at, Happened::WatchEnded { end });
-        self.out_of_sight |= end == WatchEnd::OutOfSight;
+        self.out_of_sight |= end == WatchEnd::NotObserved;
         let stalled = exchange.stall.was_just_before(at);
         if stalled && matches!(end, WatchEnd::Early | WatchEnd::StreamReset { .. }) {
             self.counts.note_ended_stalled();

@@ -138,7 +138,7 @@ impl PastWatch {
             | WatchEnd::Cancelled
             | WatchEnd::ClientLeft
             | WatchEnd::ByWatchtap
-            | WatchEnd::OutOfSight => self.opened,
+            | WatchEnd::NotObserved => self.opened,
             WatchEnd::ErrorEvent { .. } => self.ended.since(self.asked) > VERY_SHORT_WATCH,
             WatchEnd::VeryShort | WatchEnd::Refused { .. } => false,
         }

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_requests_are_sound_from_the_repaired_patches_on() {
+    fn progress_requests_are_reliable_from_the_fixed_patches_on() {
         for (text, sound) in [
             ("3.3.27", false),
             ("3.4.30", false),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_is_no_version() {
+    fn invalid_etcd_versions_are_refused() {
         for text in ["", "3.5", "three", "3.5.x", "3.5.13.1"] {
             assert_eq!(text.parse::<EtcdVersion>(), Err(InvalidEtcdVersion), "{text}");
         }

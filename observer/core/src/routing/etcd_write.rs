@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_or_is_stored_nowhere_writes_nothing() {
+    fn reads_and_unstored_resources_write_nothing() {
         for request in [
             "GET /api/v1/pods",
             "POST /apis/authorization.k8s.io/v1/subjectaccessreviews",

@@ -57,7 +57,7 @@ mod tests {
     use crate::routing::Basis;
 
     #[test]
-    fn window_grows_since_1_19_and_up_to_its_largest() {
+    fn event_window_grows_to_its_maximum_since_1_19() {
         let window = |version: &str| {
             let profile = ServerProfile::of_version(version.parse().unwrap(), Basis::Flag);
             EventWindow::of(&profile, &resource("pods"))
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_watch_cache_or_no_version_has_no_known_window() {
+    fn window_is_unknown_without_a_watch_cache_or_version() {
         let unknown = ServerProfile::default();
         assert_eq!(EventWindow::of(&unknown, &resource("pods")), EventWindow::Unknown);
         assert_eq!(EventWindow::of(&unknown, &resource("events")), EventWindow::Absent);

@@ -119,7 +119,7 @@ watch_cache_capacity{group="apps",resource="deployments"} 100
 "#;
 
     #[test]
-    fn gates_caches_and_etcd_are_learned_in_the_labels_of_any_version() {
+    fn gates_and_caches_are_learned_from_labels_of_any_version() {
         assert_eq!(
             learned("1.31.4", OLD),
             "version v1.31.4 (/version); feature gates: /metrics; ConsistentListFromCache=false; \
@@ -129,26 +129,26 @@ watch_cache_capacity{group="apps",resource="deployments"} 100
     }
 
     #[test]
-    fn server_without_any_cache_has_none() {
+    fn missing_cache_metrics_show_a_server_without_watch_cache() {
         let page = r#"apiserver_storage_objects{resource="pods"} 3"#;
         assert!(learned("1.31.4", page).ends_with("no watch cache (/metrics)"), "{}", learned("1.31.4", page));
     }
 
     #[test]
-    fn caches_named_after_go_types_tell_nothing() {
+    fn caches_named_after_go_types_are_ignored() {
         let page = "apiserver_storage_objects{resource=\"pods\"} 3\nwatch_cache_capacity{resource=\"*core.Pod\"} 100";
         assert!(!learned("1.24.4", page).contains("watch cache"), "{}", learned("1.24.4", page));
     }
 
     #[test]
-    fn page_of_another_server_behind_the_same_address_is_left_alone() {
+    fn metrics_of_another_server_version_are_ignored() {
         let page = format!("kubernetes_build_info{{git_version=\"v1.34.4\"}} 1{NEW}");
         assert!(learned("1.33.4", &page).contains("feature gates: defaults assumed"));
         assert!(learned("1.34.4", &page).contains("feature gates: /metrics"));
     }
 
     #[test]
-    fn page_that_says_nothing_changes_nothing() {
+    fn page_without_relevant_metrics_changes_nothing() {
         let expected = "version v1.31.4 (/version); feature gates: defaults assumed";
         assert_eq!(learned("1.31.4", "up 1"), expected);
     }

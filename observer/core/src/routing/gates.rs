@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_upstreams_in_text_and_json() {
+    fn gate_names_match_upstream_in_text_and_json() {
         for gate in Gate::ALL {
             assert_eq!(gate.as_str().parse(), Ok(gate));
             assert_eq!(serde_json::to_string(&gate).unwrap(), format!("\"{}\"", gate.as_str()));

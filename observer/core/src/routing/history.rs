@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn revision_above_all_that_was_seen_lately_is_ahead() {
+    fn revision_above_all_recent_ones_is_ahead() {
         let history = seen(&[(100, 5000), (160, 6000)]);
         assert_eq!(history.coverage(6001, at(161)), Coverage::Ahead);
         assert_eq!(history.coverage(5500, at(161)), Coverage::Held);

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_sorted_so_that_a_reader_finds_what_is_missing() {
+    fn tables_are_sorted() {
         assert!(BUILT_IN_GROUPS.is_sorted() && VIRTUAL.is_sorted());
     }
 }

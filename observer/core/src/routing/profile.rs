@@ -31,7 +31,7 @@ pub enum Basis {
     #[default]
     Assumed,
     /// Nothing, and nothing is assumed: the fact is unknown.
-    NotKnown,
+    Unknown,
 }
 
 impl fmt::Display for Basis {
@@ -43,7 +43,7 @@ impl fmt::Display for Basis {
             Self::Metrics => "/metrics",
             Self::MinorDefault => "assumed default",
             Self::Assumed => "assumed",
-            Self::NotKnown => "unknown",
+            Self::Unknown => "unknown",
         })
     }
 }
@@ -67,7 +67,7 @@ pub struct Provenance {
 impl Default for Provenance {
     fn default() -> Self {
         Self {
-            version: Basis::NotKnown,
+            version: Basis::Unknown,
             gates: Basis::MinorDefault,
             etcd: Basis::Assumed,
             watch_cache: Basis::Assumed,
@@ -187,7 +187,7 @@ impl ServerProfile {
         let gates = if basis.gates == Basis::MinorDefault { "defaults assumed".to_owned() } else { basis.gates.to_string() };
         let mut phrases = vec![version, format!("feature gates: {gates}")];
         let answers = |gate: &Gate| if self.gates_by_answers.contains(gate) { " (answers)" } else { "" };
-        phrases.extend(self.gates_to_tell().map(|(gate, on)| format!("{}={on}{}", gate.as_str(), answers(gate))));
+        phrases.extend(self.gates_to_report().map(|(gate, on)| format!("{}={on}{}", gate.as_str(), answers(gate))));
         let disagreed = self.gates_by_answers.iter().filter(|gate| !self.gates.contains_key(gate));
         phrases.extend(disagreed.map(|gate| format!("{} on and off (answers)", gate.as_str())));
         phrases.extend(etcd);
@@ -202,7 +202,7 @@ impl ServerProfile {
     }
 
     /// Gates for output. `/metrics` has all gates of a server, so only those that differ from their default are worth a phrase.
-    fn gates_to_tell(&self) -> impl Iterator<Item = (&Gate, &bool)> {
+    fn gates_to_report(&self) -> impl Iterator<Item = (&Gate, &bool)> {
         let release = self.version.as_ref().map(ServerVersion::release).filter(|_| self.provenance.gates == Basis::Metrics);
         self.gates.iter().filter(move |(gate, on)| release.is_none_or(|release| gate.state(release).default != **on))
     }
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn setting_a_gate_counts_only_where_it_can_be_set() {
+    fn locked_gate_ignores_its_setting() {
         let gates = BTreeMap::from([(Gate::ConsistentListFromCache, false), (Gate::WatchList, false)]);
         let profile = ServerProfile { gates, version: "1.34.4".parse().ok(), ..ServerProfile::default() };
         let release = Release::new(34, 4);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_answers_show_of_a_gate_is_kept_and_forgotten_when_they_disagree() {
+    fn gate_from_answers_is_kept_until_answers_disagree() {
         let mut profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
         profile.note_answer(Gate::WatchList, false);
         profile.note_answer(Gate::WatchList, false);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn assumptions_say_what_each_fact_rests_on() {
+    fn assumptions_name_the_basis_of_each_fact() {
         let profile = ServerProfile::of_version("v1.38.0".parse().unwrap(), Basis::VersionEndpoint);
         assert_eq!(
             profile.assumptions(),

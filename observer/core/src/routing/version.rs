@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_than_all_that_was_read_borrows_the_newest_rules() {
+    fn newer_version_borrows_the_newest_known_rules() {
         let version: ServerVersion = "1.38.1".parse().unwrap();
         assert_eq!(version.borrowed_from(), Some(Release::NEWEST));
         assert_eq!(version.releases(BTreeSet::new), [Release::NEWEST]);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_read_as_people_write_them() {
+    fn version_spans_are_shown_in_short_form() {
         for (versions, expected) in [
             (Versions::minors(16, 30), "1.16 – 1.30"),
             (Versions::minors(32, 32), "1.32"),

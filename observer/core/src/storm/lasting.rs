@@ -13,7 +13,7 @@ use crate::time::{Rate, Timestamp};
 
 /// Bound for the members kept of a past storm, and for those reported with any storm: the ones with the most bytes, and the ones
 /// without a complete list.
-pub(super) const MEMBERS_TOLD: usize = 32;
+pub(super) const MAX_MEMBERS: usize = 32;
 
 /// Most reflectors, and most clients, that a storm counts exactly. Beyond that, its counts are lower bounds.
 const MOST_COUNTED: usize = 65_536;
@@ -143,7 +143,7 @@ impl Storm {
         let mut members: Vec<StormMember> = self.members.values().cloned().collect();
         members.sort_by_key(|member| (Reverse((member.bytes, member.items, member.relists)), member.reflector));
         members.truncate(most);
-        let unlisted = self.unlisted.iter().filter_map(|reflector| self.members.get(reflector)).take(MEMBERS_TOLD);
+        let unlisted = self.unlisted.iter().filter_map(|reflector| self.members.get(reflector)).take(MAX_MEMBERS);
         StormRecord {
             storm: self.id,
             kind: if self.clients.len() > 1 { StormKind::Clients } else { StormKind::Client },
@@ -163,7 +163,7 @@ impl Storm {
             repeated: self.cost.repeated,
             served_from: self.cost.served_from.clone(),
             causes: self.causes.iter().map(|(cause, number)| (cause.id(), *number)).collect(),
-            members_not_told: self.reflectors.len().saturating_sub(members.len()) as u64,
+            members_omitted: self.reflectors.len().saturating_sub(members.len()) as u64,
             members,
             without_list: self.unlisted.len() as u64,
             unlisted: unlisted.cloned().collect(),
@@ -172,7 +172,7 @@ impl Storm {
 
     /// Ends the storm at `ended`. Members without a complete list may still complete one.
     pub(super) fn end(mut self, upstream: &UpstreamName, ended: Timestamp) -> PastStorm {
-        let record = self.record(upstream, Some(ended), MEMBERS_TOLD);
+        let record = self.record(upstream, Some(ended), MAX_MEMBERS);
         let unlisted = self.unlisted.iter().filter_map(|reflector| self.members.remove_entry(reflector)).collect();
         PastStorm { record, unlisted }
     }
@@ -197,7 +197,7 @@ impl PastStorm {
         }
         let record = &mut self.record;
         record.without_list = record.without_list.saturating_sub(1);
-        record.unlisted = self.unlisted.values().take(MEMBERS_TOLD).cloned().collect();
+        record.unlisted = self.unlisted.values().take(MAX_MEMBERS).cloned().collect();
         // A list that began after the storm does not belong to it.
         if record.ended.is_none_or(|ended| list.at > ended) {
             return;

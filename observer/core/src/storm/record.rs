@@ -110,7 +110,7 @@ pub struct StormRecord {
     pub members: Vec<StormMember>,
     /// Number of members that `members` omits.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
-    pub members_not_told: u64,
+    pub members_omitted: u64,
     /// Number of members whose latest list is not complete yet, perhaps after many attempts.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub without_list: u64,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::cost::Cost;
-use super::lasting::{MEMBERS_TOLD, PastStorm, Room, Storm};
+use super::lasting::{MAX_MEMBERS, PastStorm, Room, Storm};
 use super::limits::StormLimits;
 use super::record::{StormId, StormRecord};
 use crate::observation::UpstreamName;
@@ -82,7 +82,7 @@ impl Storms {
             let storm = front.name(StormId(self.next), at, Room { members: self.limits.members, memory: room });
             self.next = self.next.saturating_add(1);
             self.named = self.named.saturating_add(1);
-            emit(StormEvent::Began(Box::new(storm.record(&upstream, None, MEMBERS_TOLD))));
+            emit(StormEvent::Began(Box::new(storm.record(&upstream, None, MAX_MEMBERS))));
             front.storm = Some(storm);
         }
     }

@@ -52,11 +52,11 @@ fn vote(cause: RelistCause, server_refused: bool) -> Trigger {
     match cause {
         _ if server_refused => Trigger::ApiServerRestart,
         // A server with a lower revision than its clients was restored, or has just started.
-        RelistCause::Expired { because: Stale::CacheRestarted }
+        RelistCause::Expired { because: Stale::CacheReset }
         | RelistCause::RefusedMisread
         | RelistCause::TooLargeResourceVersion => Trigger::ApiServerRestart,
         RelistCause::Expired {
-            because: Stale::WindowPassed | Stale::BookmarksNotAsked | Stale::NoBookmarks | Stale::ClientStalled | Stale::Unknown,
+            because: Stale::WindowPassed | Stale::BookmarksNotRequested | Stale::NoBookmarks | Stale::ClientStalled | Stale::Unknown,
         }
         | RelistCause::ListExpired
         | RelistCause::ContinueExpired => Trigger::MassExpiry,

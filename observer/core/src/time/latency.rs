@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn two_that_are_put_together_hold_the_durations_of_both() {
+    fn merged_latencies_hold_the_durations_of_both() {
         let of = |micros: &[u64]| {
             let mut latency = Latency::default();
             for micros in micros {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn quick_requests_take_little_memory_and_slow_ones_a_bounded_one() {
+    fn histogram_memory_is_small_for_fast_requests_and_bounded() {
         let buckets = |duration| {
             let mut latency = Latency::default();
             latency.record(duration);

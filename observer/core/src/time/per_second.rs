@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_as_exact_as_people_need_them() {
+    fn rates_are_rounded_for_display_and_json() {
         for (rate, text, json) in [
             (0.0, "0", "0.0"),
             (f64::NAN, "0", "0.0"),

@@ -48,7 +48,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn even_happenings_show_their_rate() {
+    fn regular_events_yield_their_rate() {
         let mut rate = Rate::new(10 * SECOND);
         let mut at = Timestamp::from_nanos(0);
         for _ in 0..600 {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_fades() {
+    fn rate_decays_after_the_last_event() {
         let mut rate = Rate::new(SECOND);
         let start = Timestamp::from_nanos(7);
         rate.note(start, 100);
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn order_of_two_happenings_at_once_does_not_matter_and_none_is_no_rate() {
+    fn rate_without_events_is_zero() {
         let rate = Rate::new(SECOND);
         assert!(rate.per_second(Timestamp::from_nanos(u64::MAX)).abs() < 1e-9);
         assert!(Rate::new(Duration::ZERO).per_second(Timestamp::from_nanos(5)).abs() < 1e-9);

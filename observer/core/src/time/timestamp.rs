@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_that_was_set_changes_what_is_shown_and_no_difference() {
+    fn wall_clock_offset_changes_display_but_not_differences() {
         const HOUR: i64 = 3_600_000_000_000;
         let early = Timestamp::from_nanos(1_769_860_801_204_000_001);
         let late = early.plus(Duration::from_secs(2)).with_wall_ahead(-HOUR);

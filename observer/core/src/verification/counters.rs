@@ -87,7 +87,7 @@ impl MetricsPage {
             "grpc_client_msg_sent_total" if sample.label("grpc_method").is_some_and(|method| method == "Watch") => {
                 for counted in &mut self.resources {
                     let messages = &mut counted.counters.etcd_watch_messages;
-                    *messages = messages.saturating_add(whole(sample.value));
+                    *messages = messages.saturating_add(to_integer(sample.value));
                 }
             }
             _ => self.note_of_resource(sample),
@@ -115,7 +115,7 @@ impl MetricsPage {
         self.lists_are_counted |= sample.name == "apiserver_storage_list_total";
         for counted in self.resources.iter_mut().filter(|counted| counted.names.are_of(sample)) {
             let counter = counter(counted);
-            *counter = counter.saturating_add(whole(sample.value));
+            *counter = counter.saturating_add(to_integer(sample.value));
         }
     }
 }
@@ -227,6 +227,6 @@ impl Counters {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a count beyond 2^53 has lost its last digits in the page already")]
-fn whole(value: f64) -> i64 {
+fn to_integer(value: f64) -> i64 {
     value as i64
 }

@@ -24,7 +24,7 @@ pub struct Attempt {
     pub control: Option<Counters>,
     /// Number of requests by other clients for the resource meanwhile; `None` without an audit log.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub others: Option<usize>,
+    pub other_requests: Option<usize>,
 }
 
 /// The result of a row.
@@ -51,7 +51,7 @@ pub fn judge(prediction: &Prediction, attempts: &[Attempt]) -> Judgement {
     if attempts.is_empty() {
         return Judgement::NotProvoked;
     }
-    let is_alone = |attempt: &Attempt| attempt.others.unwrap_or(0) == 0;
+    let is_alone = |attempt: &Attempt| attempt.other_requests.unwrap_or(0) == 0;
     if attempts.iter().any(|attempt| is_alone(attempt) && agrees(prediction, &attempt.measured)) {
         return Judgement::Agree;
     }
@@ -90,12 +90,12 @@ pub fn agrees(prediction: &Prediction, measured: &Measured) -> bool {
 
 /// Whether no other client can have moved the counters, and the answer shows a layer at all.
 fn is_undisturbed(attempt: &Attempt) -> bool {
-    let tells = match attempt.measured {
+    let shows_layer = match attempt.measured {
         Measured::Refused { status, .. } => !NOT_ABOUT_THE_LAYER.contains(&status),
         Measured::Noise | Measured::NotCounted => false,
         Measured::Layer(_) | Measured::CacheOrEtcd | Measured::AfterWaiting | Measured::ErrorEvent { .. } => true,
     };
-    tells && attempt.control.is_some_and(Counters::is_still) && attempt.others.unwrap_or(0) == 0
+    shows_layer && attempt.control.is_some_and(Counters::is_still) && attempt.other_requests.unwrap_or(0) == 0
 }
 
 impl Attempt {

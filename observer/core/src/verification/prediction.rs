@@ -38,7 +38,7 @@ impl Prediction {
     }
 
     /// Whether the rules name only one layer, so that a row can disagree.
-    pub fn is_decided(&self) -> bool {
+    pub fn is_conclusive(&self) -> bool {
         !matches!(self.verdict.served_from, ServedFrom::Unknown { .. })
     }
 }

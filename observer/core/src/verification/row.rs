@@ -28,7 +28,7 @@ pub struct Row {
     /// The result of the row.
     pub judgement: Judgement,
     /// Whether the row can prove something: the rules name one layer, and one was measured.
-    pub decided: bool,
+    pub is_conclusive: bool,
     /// A remark on the row, one sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -42,7 +42,7 @@ pub struct Tally {
     /// See [`Judgement::Agree`].
     pub agree: usize,
     /// Rows that agree but prove nothing, because any answer would have agreed.
-    pub undecided: usize,
+    pub inconclusive: usize,
     /// See [`Judgement::Disagree`].
     pub disagree: usize,
     /// See [`Judgement::Noisy`].
@@ -61,7 +61,7 @@ impl Row {
             otherwise: prediction.verdict.otherwise,
             rule: Some(prediction.verdict.rule),
             judgement: judge(prediction, &attempts),
-            decided: prediction.is_decided() && !attempts.iter().all(|attempt| attempt.measured == Measured::CacheOrEtcd),
+            is_conclusive: prediction.is_conclusive() && !attempts.iter().all(|attempt| attempt.measured == Measured::CacheOrEtcd),
             note: attempts.iter().all(Attempt::is_denied).then(|| format!("you may not {} it", prediction.verb.as_str())),
             attempts,
         }
@@ -77,7 +77,7 @@ impl Row {
             rule: None,
             attempts: Vec::new(),
             judgement: Judgement::NotProvoked,
-            decided: false,
+            is_conclusive: false,
             note: Some(reason),
         }
     }
@@ -90,7 +90,7 @@ impl Tally {
         Self {
             shapes: rows.len(),
             agree: came_to(Judgement::Agree),
-            undecided: rows.iter().filter(|row| row.judgement == Judgement::Agree && !row.decided).count(),
+            inconclusive: rows.iter().filter(|row| row.judgement == Judgement::Agree && !row.is_conclusive).count(),
             disagree: came_to(Judgement::Disagree),
             noisy: came_to(Judgement::Noisy),
             not_provoked: came_to(Judgement::NotProvoked),

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 const TOKEN: &str = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NzAwLCJzdGFydCI6ImRlZmF1bHQvYVx1MDAwMCJ9";
 
 #[test]
-fn every_shape_of_a_namespaced_resource_is_a_request_that_the_rules_know() {
+fn every_namespaced_shape_is_covered_by_the_rules() {
     for minor in [23, 27, 29, 31, 33, 34, 36, 37] {
         for shape in SHAPES {
             let request = shape.request(&roles(), &known()).unwrap();
@@ -35,7 +35,7 @@ fn every_shape_of_a_namespaced_resource_is_a_request_that_the_rules_know() {
 }
 
 #[test]
-fn titles_name_one_shape_each() {
+fn shape_titles_are_unique() {
     let mut titles: Vec<&str> = SHAPES.iter().map(|shape| shape.title).collect();
     titles.sort_unstable();
     titles.dedup();
@@ -43,7 +43,7 @@ fn titles_name_one_shape_each() {
 }
 
 #[test]
-fn resource_without_namespaces_has_no_shape_of_one() {
+fn cluster_scoped_resource_has_no_namespace_shape() {
     let target = Target { namespace: None, ..roles() };
     let left_out: Vec<Scope> =
         SHAPES.iter().filter(|shape| shape.request(&target, &known()).is_none()).map(|shape| shape.scope).collect();
@@ -51,7 +51,7 @@ fn resource_without_namespaces_has_no_shape_of_one() {
 }
 
 #[test]
-fn without_a_second_page_nothing_is_continued() {
+fn continued_shapes_require_a_continue_token() {
     let known = Known { continue_token: None, ..known() };
     let left_out = SHAPES.iter().filter(|shape| shape.request(&roles(), &known).is_none());
     assert!(left_out.clone().all(|shape| shape.title.contains("continued")));
@@ -69,7 +69,7 @@ fn token_continues_at_its_own_revision_or_at_the_latest() {
 }
 
 #[test]
-fn list_is_measured_by_what_one_request_moves() {
+fn list_is_measured_by_counter_changes() {
     let answered = ObservedAnswer::of_status(200);
     let memory = Counters { cache_lists: 1, ..Counters::default() };
     let consistent = Counters { storage_lists: 1, etcd_gets: 1, consistent_reads: 1, ..memory };
@@ -97,7 +97,7 @@ fn list_is_measured_by_what_one_request_moves() {
 }
 
 #[test]
-fn watch_is_measured_by_its_first_events_and_by_what_moved() {
+fn watch_is_measured_by_first_events_and_counter_changes() {
     let still = Counters::default();
     let others_watch = Counters { etcd_watch_messages: 3, ..still };
     let expired = |message: &str| ObservedAnswer {
@@ -129,7 +129,7 @@ fn watch_is_measured_by_its_first_events_and_by_what_moved() {
 }
 
 #[test]
-fn watch_that_begins_with_objects_is_of_a_cache_only_if_the_cache_counted_them() {
+fn initial_objects_prove_the_cache_only_if_it_counted_them() {
     let answered = ObservedAnswer { events: 2, ..ObservedAnswer::of_status(200) };
     for title in ["watch, RV=0", "watch list, RV=N"] {
         let prediction = predict(named(title), "1.34.4").unwrap();
@@ -142,14 +142,14 @@ fn watch_that_begins_with_objects_is_of_a_cache_only_if_the_cache_counted_them()
 }
 
 #[test]
-fn refusal_of_who_asks_is_no_answer_of_a_layer() {
+fn refusal_of_the_caller_does_not_count_as_disagreement() {
     let prediction = predict(named("get, RV=0"), "1.34.4").unwrap();
     let refused = |status| Attempt {
         measured: measure(&prediction, &ObservedAnswer::of_status(status), Counters::default()),
         moved: Counters::default(),
         answer: ObservedAnswer::of_status(status),
         control: Some(Counters::default()),
-        others: None,
+        other_requests: None,
     };
     for (status, expected) in
         [(403, Judgement::NotProvoked), (429, Judgement::Noisy), (503, Judgement::Noisy), (410, Judgement::Disagree)]
@@ -159,14 +159,14 @@ fn refusal_of_who_asks_is_no_answer_of_a_layer() {
 }
 
 #[test]
-fn agreement_while_others_read_is_none() {
+fn agreement_during_other_reads_is_noisy() {
     let prediction = predict(named("get, RV=0"), "1.34.4").unwrap();
-    let agreeing = |others| Attempt {
+    let agreeing = |other_requests| Attempt {
         measured: Measured::Layer(Layer::Cache),
         moved: Counters::default(),
         answer: ObservedAnswer::of_status(200),
         control: None,
-        others,
+        other_requests,
     };
     assert_eq!(judge(&prediction, &[agreeing(Some(2))]), Judgement::Noisy);
     assert_eq!(judge(&prediction, &[agreeing(Some(2)), agreeing(Some(0))]), Judgement::Agree);
@@ -183,7 +183,7 @@ fn events_of_either_group_are_counted_by_the_name_of_the_core() {
 }
 
 #[test]
-fn get_that_finds_nothing_is_answered_all_the_same() {
+fn get_with_404_still_measures_its_layer() {
     let prediction = predict(named("get of nothing, RV=0"), "1.34.4").unwrap();
     assert_eq!(prediction.verb, Verb::Get);
     let absent = ObservedAnswer::of_status(404);
@@ -192,20 +192,20 @@ fn get_that_finds_nothing_is_answered_all_the_same() {
 }
 
 #[test]
-fn row_disagrees_only_when_it_does_so_twice_and_no_other_client_read() {
+fn disagreement_requires_two_undisturbed_attempts() {
     let prediction = predict(named("list, RV=0"), "1.34.4").unwrap();
     let attempt = |layer, control| Attempt {
         measured: Measured::Layer(layer),
         moved: Counters::default(),
         answer: ObservedAnswer::of_status(200),
         control,
-        others: None,
+        other_requests: None,
     };
     let still = Some(Counters::default());
     let disturbed = Some(Counters { cache_lists: 1, ..Counters::default() });
     let (right, wrong) = (attempt(Layer::Cache, None), attempt(Layer::Etcd, still));
     let elsewhere = attempt(Layer::Etcd, disturbed);
-    let overheard = Attempt { others: Some(1), ..wrong.clone() };
+    let overheard = Attempt { other_requests: Some(1), ..wrong.clone() };
     for (attempts, expected) in [
         (vec![], Judgement::NotProvoked),
         (vec![right.clone()], Judgement::Agree),
@@ -222,7 +222,7 @@ fn row_disagrees_only_when_it_does_so_twice_and_no_other_client_read() {
 }
 
 #[test]
-fn range_reads_of_an_etcd_log_are_added_where_they_are_not_counted() {
+fn uncounted_range_reads_are_added_from_the_etcd_log() {
     let read =
         |key: &str, range_end: &str| RangeRead { key: key.to_owned(), range_end: range_end.to_owned(), ..RangeRead::default() };
     let counted = RangeRead { count_only: true, ..read("/registry/roles/", "/registry/roles0") };

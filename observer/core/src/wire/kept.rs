@@ -78,7 +78,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_in_pieces_is_text_at_once(bytes in prop::collection::vec(any::<u8>(), 0..40), limit in 0_usize..50, piece in 1_usize..9) {
+        fn reading_piecewise_equals_reading_at_once(bytes in prop::collection::vec(any::<u8>(), 0..40), limit in 0_usize..50, piece in 1_usize..9) {
             let mut kept = Kept::default();
             kept.begin(limit);
             bytes.chunks(piece).for_each(|piece| kept.push(piece));

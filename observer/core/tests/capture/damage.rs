@@ -12,7 +12,7 @@ use super::observations::observations;
 use super::rig::{Read, file, observed};
 
 #[test]
-fn torn_at_every_byte_a_capture_gives_fewer_facts_and_names_the_span() {
+fn capture_torn_at_any_byte_reports_the_lost_span() {
     let mut runner = TestRunner::deterministic();
     for _ in 0..2 {
         let observations = observations(40).new_tree(&mut runner).unwrap().current();
@@ -37,7 +37,7 @@ fn torn_at_every_byte_a_capture_gives_fewer_facts_and_names_the_span() {
 }
 
 #[test]
-fn spoilt_bytes_cost_their_block_and_reading_continues() {
+fn damaged_byte_loses_its_block_and_reading_continues() {
     let mut runner = TestRunner::deterministic();
     let observations = observations(60).new_tree(&mut runner).unwrap().current();
     let file = file(&observations, 3);
@@ -80,9 +80,9 @@ fn bytes_that_are_missing_or_too_many_are_noticed() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused() {
+fn file_that_is_not_a_capture_is_refused() {
     for text in [&b"{\"schema\":\"watchtap.events/v1\"}\n"[..], b"\x89PNG\r\n\x1a\n", &vec![0; 100_000], b"w"] {
-        let read = Read::whole(text);
+        let read = Read::complete(text);
         assert_eq!((read.refused.as_slice(), read.observations.len()), (&[Refused::NotACapture][..], 0), "{:?}", &text[..1]);
     }
 }
@@ -94,13 +94,13 @@ fn a_later_version_is_refused_with_its_number() {
     let mut checksum = flate2::Crc::new();
     checksum.update(&file[..40]);
     file[40..44].copy_from_slice(&checksum.sum().to_le_bytes());
-    let read = Read::whole(&file);
+    let read = Read::complete(&file);
     assert_eq!((read.refused.as_slice(), read.observations.len()), (&[Refused::Newer { version: VERSION + 1 }][..], 0));
     assert!(Refused::Newer { version: 2 }.to_string().contains("newer watchtap"));
 }
 
 #[test]
-fn bytes_behind_the_end_mark_are_reported_and_cost_nothing() {
+fn trailing_bytes_are_reported_and_lose_no_observation() {
     let observations = [Observation { at: Timestamp::from_nanos(9), subject: Subject::Run(RunObservation::Tick) }];
     let mut file = file(&observations, 1);
     let length = file.len() as u64;

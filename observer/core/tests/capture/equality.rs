@@ -26,7 +26,7 @@ proptest! {
     }
 
     #[test]
-    fn a_capture_in_parts_says_the_same_as_one_in_one(observations in observations(60), each in 1_usize..30) {
+    fn capture_in_parts_equals_a_single_file(observations in observations(60), each in 1_usize..30) {
         let read = Read::of(&files(&observations, each), &[usize::MAX]);
         prop_assert_eq!(&read.observations, &observations);
         prop_assert!(read.lost.is_empty() && read.refused.is_empty());
@@ -40,7 +40,7 @@ fn a_batch_that_is_too_long_for_a_line_is_cut() {
     let exchange = ExchangeId { connection: ConnectionId(1), stream: observer_core::http::StreamId(1) };
     let items = vec![item; 1024];
     let subject = Subject::Exchange(exchange, ExchangeObservation::BodyRead { body: Body::Items(items.clone()) });
-    let read = Read::whole(&file(&[Observation { at: Timestamp::from_nanos(9), subject }], 1));
+    let read = Read::complete(&file(&[Observation { at: Timestamp::from_nanos(9), subject }], 1));
     assert!(read.lost.is_empty(), "{:?}", read.lost);
     let mut found = Vec::new();
     for observation in read.observations {
@@ -53,13 +53,13 @@ fn a_batch_that_is_too_long_for_a_line_is_cut() {
 }
 
 #[test]
-fn an_observation_that_is_too_long_for_a_line_is_missed_and_nothing_else() {
+fn only_the_overlong_observation_is_lost() {
     let short = Observation { at: Timestamp::from_nanos(9), subject: Subject::Run(RunObservation::Tick) };
     let long = Observation {
         at: Timestamp::from_nanos(10),
         subject: Subject::Tap(TapObservation::ConnectFailed { why: "x".repeat(1 << 20) }),
     };
-    let read = Read::whole(&file(&[short.clone(), long, short.clone()], 3));
+    let read = Read::complete(&file(&[short.clone(), long, short.clone()], 3));
     assert_eq!(read.recorded(), [short.clone(), short]);
     assert_eq!(read.lost.iter().map(|lost| lost.observations).collect::<Vec<_>>(), [Some(1)]);
 }

@@ -7,5 +7,5 @@ mod damage;
 mod equality;
 mod observations;
 mod parts;
+mod restated;
 mod rig;
-mod standing;

@@ -203,7 +203,7 @@ fn end() -> impl Strategy<Value = ExchangeEnd> {
         4 => Just(ExchangeEnd::Complete),
         1 => (direction(), any::<u32>()).prop_map(|(by, code)| ExchangeEnd::Reset { by, code }),
         1 => prop::option::of(connection_end()).prop_map(ExchangeEnd::Cut),
-        1 => Just(ExchangeEnd::OutOfSight),
+        1 => Just(ExchangeEnd::NotObserved),
     ]
 }
 

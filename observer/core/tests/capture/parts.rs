@@ -12,7 +12,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_part_that_is_not_there_is_named_with_its_span(observations in observations(60), each in 2_usize..12, gone in any::<prop::sample::Index>()) {
+    fn missing_part_is_reported_with_its_span(observations in observations(60), each in 2_usize..12, gone in any::<prop::sample::Index>()) {
         let mut files = files(&observations, each);
         prop_assume!(files.len() > 2);
         let gone = gone.index(files.len());
@@ -31,7 +31,7 @@ proptest! {
 }
 
 #[test]
-fn a_part_that_was_read_or_belongs_elsewhere_is_refused() {
+fn repeated_or_foreign_part_is_refused() {
     let ticks: Vec<Observation> =
         (1..9).map(|at| Observation { at: Timestamp::from_nanos(at), subject: Subject::Run(RunObservation::Tick) }).collect();
     let parts = files(&ticks, 4);

@@ -76,7 +76,7 @@ impl Read {
     }
 
     /// Reads one file as a single piece.
-    pub(crate) fn whole(file: &[u8]) -> Self {
+    pub(crate) fn complete(file: &[u8]) -> Self {
         Self::of(&[file], &[usize::MAX])
     }
 

@@ -36,11 +36,11 @@ const YOUNG: &str = "0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
 #[test]
 fn revision_is_as_old_as_the_first_page_of_its_list() {
     assert_eq!(causes("v1.30.4", SLOW_PAGES), ["expired/client-stalled"]);
-    assert_eq!(causes("v1.30.4", &SLOW_PAGES.replace("100s", "1s").replace("20", "2")), ["expired/cache-restarted"]);
+    assert_eq!(causes("v1.30.4", &SLOW_PAGES.replace("100s", "1s").replace("20", "2")), ["expired/cache-reset"]);
 }
 
 #[test]
-fn pages_of_twelve_clients_that_took_too_long_are_no_restart_of_the_api_server() {
+fn slow_pages_of_twelve_clients_are_not_a_restart() {
     assert_eq!(trigger("v1.30.4", SLOW_PAGES), "mass-expiry");
 }
 
@@ -74,11 +74,11 @@ fn list_at_a_named_revision_does_not_make_it_young() {
         )
     };
     assert_eq!(causes("v1.30.4", &list("resourceVersion=10&resourceVersionMatch=Exact")), ["expired/unknown"]);
-    assert_eq!(causes("v1.30.4", &list("resourceVersion=10")), ["expired/cache-restarted"]);
+    assert_eq!(causes("v1.30.4", &list("resourceVersion=10")), ["expired/cache-reset"]);
 }
 
 #[test]
-fn revision_that_the_client_got_elsewhere_is_of_unknown_age() {
+fn revision_from_an_unseen_source_has_unknown_age() {
     let watch = "0s a1 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=10&watch=true
          0s a1 opens
          0s a1 ERROR 410 Expired
@@ -88,7 +88,7 @@ fn revision_that_the_client_got_elsewhere_is_of_unknown_age() {
 }
 
 #[test]
-fn client_that_watches_from_its_list_each_time_has_a_revision_as_old_as_that() {
+fn revision_is_as_old_as_the_list_it_came_from() {
     let watches = "0s a1 GET /api/v1/pods
          0s a1 whole rv=10 x@5
          1s a3 GET /api/v1/pods?resourceVersion=10&watch=true
@@ -100,12 +100,12 @@ fn client_that_watches_from_its_list_each_time_has_a_revision_as_old_as_that() {
          300s a5 ERROR 410 Expired
          300s a5 ends
          301s a7 GET /api/v1/pods";
-    assert_eq!(causes("v1.30.4", watches), ["expired/bookmarks-not-asked"]);
+    assert_eq!(causes("v1.30.4", watches), ["expired/bookmarks-not-requested"]);
 }
 
 /// A watch begins with the events since its revision, and they do not show when they happened.
 #[test]
-fn event_that_a_watch_begins_with_may_be_as_old_as_the_revision_before() {
+fn first_watch_event_may_be_as_old_as_the_start_revision() {
     let watches = "0s a1 GET /api/v1/pods
          0s a1 whole rv=10 x@5
          100s a3 GET /api/v1/pods?resourceVersion=10&watch=true
@@ -117,17 +117,17 @@ fn event_that_a_watch_begins_with_may_be_as_old_as_the_revision_before() {
          111s a5 ERROR 410 Expired
          111s a5 ends
          112s a7 GET /api/v1/pods";
-    assert_eq!(causes("v1.30.4", watches), ["expired/bookmarks-not-asked"]);
-    assert_eq!(causes("v1.30.4", &watches.replace("100s a3 MODIFIED", "102s a3 MODIFIED")), ["expired/cache-restarted"]);
+    assert_eq!(causes("v1.30.4", watches), ["expired/bookmarks-not-requested"]);
+    assert_eq!(causes("v1.30.4", &watches.replace("100s a3 MODIFIED", "102s a3 MODIFIED")), ["expired/cache-reset"]);
 }
 
 #[test]
-fn young_revision_is_gone_for_certain_only_where_the_event_window_grows() {
+fn expired_young_revision_proves_a_restart_with_growing_window() {
     for (version, cause) in [
         ("v1.16.15", "expired/window-passed"),
         ("v1.18.20", "expired/window-passed"),
-        ("v1.19.0", "expired/cache-restarted"),
-        ("v1.34.4", "expired/cache-restarted"),
+        ("v1.19.0", "expired/cache-reset"),
+        ("v1.34.4", "expired/cache-reset"),
         ("", "expired/window-passed"),
     ] {
         assert_eq!(causes(version, YOUNG), [cause], "{version}");
@@ -135,22 +135,22 @@ fn young_revision_is_gone_for_certain_only_where_the_event_window_grows() {
 }
 
 #[test]
-fn twelve_young_revisions_are_a_restart_only_where_the_event_window_grows() {
+fn twelve_young_expiries_trigger_a_restart_with_growing_window() {
     assert_eq!(trigger("v1.30.4", YOUNG), "api-server-restart");
     assert_eq!(trigger("v1.18.20", YOUNG), "mass-expiry");
     assert_eq!(trigger("", YOUNG), "mass-expiry");
 }
 
 #[test]
-fn event_window_at_its_largest_may_have_passed_a_young_revision() {
-    for (newest, cause) in [(102_409, "expired/cache-restarted"), (102_410, "expired/window-passed")] {
+fn maximal_event_window_may_have_passed_a_young_revision() {
+    for (newest, cause) in [(102_409, "expired/cache-reset"), (102_410, "expired/window-passed")] {
         let seen = format!("59s a9 GET /api/v1/secrets\n59s a9 whole rv={newest} s@7\n60s a5 GET");
         assert_eq!(causes("v1.30.4", &YOUNG.replace("60s a5 GET", &seen)), [cause], "{newest}");
     }
 }
 
 #[test]
-fn resource_without_a_watch_cache_has_none_that_restarted() {
+fn uncached_resource_has_no_cache_restart() {
     let refused = YOUNG.replace("pods", "events").replace("59s a3 ends", "50s refusing\n51s listening\n59s a3 ends");
     assert_eq!(causes("v1.30.4", &refused), ["expired/unknown"]);
 }

@@ -11,7 +11,7 @@ const WATCHED: &str = "0s server v1.34.4\n0s a connects client=c/v1\n\
      0s b connects client=d/v1\n0s b1 GET /api/v1/secrets?limit=500&resourceVersion=0\n0s b1 whole rv=20 s@20\n";
 
 #[test]
-fn state_is_of_the_request_and_counts_are_of_the_end() {
+fn shutdown_request_fixes_the_state_but_not_the_counts() {
     let snapshot = snapshot(
         "9s shutdown\n10s b3 GET /api/v1/secrets\n10s b3 whole rv=21 s@21\n11s a closed by client\n11s b closed by client",
     );
@@ -23,7 +23,7 @@ fn state_is_of_the_request_and_counts_are_of_the_end() {
 }
 
 #[test]
-fn client_that_left_just_before_left_with_us() {
+fn client_that_left_just_before_shutdown_is_not_gone() {
     for (end, left) in [("8s a closed by client\n9s shutdown", false), ("5s a closed by client\n9s shutdown", true)] {
         let snapshot = snapshot(end);
         let pods = &snapshot.reflectors[0];
@@ -33,7 +33,7 @@ fn client_that_left_just_before_left_with_us() {
 }
 
 #[test]
-fn client_that_continues_after_a_request_is_described_at_the_next_one() {
+fn continued_run_uses_the_state_of_the_next_shutdown_request() {
     let again = snapshot("1s shutdown\n20s a3 MODIFIED x@30\n30s shutdown\n31s a closed by client");
     assert_eq!(again.reflectors[0].state, ReflectorState::Watching);
     assert_eq!(again.shutdown_requested, snapshot("30s shutdown").shutdown_requested);
@@ -42,7 +42,7 @@ fn client_that_continues_after_a_request_is_described_at_the_next_one() {
 }
 
 #[test]
-fn capture_of_an_earlier_version_is_described_at_its_end() {
+fn capture_without_a_shutdown_request_uses_its_end_state() {
     let snapshot = snapshot("9s a closed by client");
     assert_eq!((snapshot.reflectors[0].client_left, snapshot.shutdown_requested), (true, None));
 }

@@ -34,7 +34,7 @@ fn poll_while_an_informer_pauses_stays_the_pollers() {
 }
 
 #[test]
-fn lists_after_a_watch_of_a_person_who_left_are_no_relists_again_and_again() {
+fn lists_after_a_disconnected_watch_cause_only_one_relist() {
     check(
         "0s server v1.34.4
          0s a connects client=kubectl/v1.34
@@ -60,7 +60,7 @@ fn lists_after_a_watch_of_a_person_who_left_are_no_relists_again_and_again() {
 }
 
 #[test]
-fn list_from_nothing_of_a_replica_is_not_laid_to_one_that_left() {
+fn replica_relist_is_not_attributed_to_a_departed_one() {
     check(
         "0s server v1.34.4
          0s a connects client=c/v1
@@ -152,7 +152,7 @@ fn pages_go_to_the_list_that_announced_them() {
 }
 
 #[test]
-fn expired_watch_of_one_that_was_granted_is_no_resume() {
+fn watch_granted_then_expired_is_not_a_resume() {
     check(
         "0s server v1.34.4
          0s a connects client=c/v1
@@ -172,15 +172,15 @@ fn expired_watch_of_one_that_was_granted_is_no_resume() {
          65s b3 whole rv=180 x@5",
         &expect![[r"
             0s initial-list #1 requests=1 items=1 known=0/1
-            65s relist-began #1 cause=expired/cache-restarted
-            65s relist #1 cause=expired/cache-restarted requests=1 items=1 known=1/1
+            65s relist-began #1 cause=expired/cache-reset
+            65s relist #1 cause=expired/cache-reset requests=1 items=1 known=1/1
             #1 client 1 pods · all namespaces listed rv=180 age=From1_18 lists=2 watches=2 resumes=0 relists=1 known=1/2
         "]],
     );
 }
 
 #[test]
-fn timeout_of_a_gateway_is_no_revision_that_is_too_large() {
+fn gateway_timeout_is_not_a_too_large_revision() {
     check(
         "0s server v1.34.4
          0s a connects client=c/v1
@@ -199,7 +199,7 @@ fn timeout_of_a_gateway_is_no_revision_that_is_too_large() {
 }
 
 #[test]
-fn process_that_restarts_after_a_refusal_is_not_called_old() {
+fn restart_after_refused_connections_does_not_imply_an_old_client() {
     check(
         "0s server v1.34.4
          0s a connects client=c/v1

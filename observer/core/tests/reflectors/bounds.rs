@@ -13,7 +13,7 @@ fn objects(number: usize, changed: usize) -> String {
 }
 
 #[test]
-fn beyond_the_memory_for_versions_spurious_updates_are_estimated_and_the_error_is_reported() {
+fn full_version_memory_switches_to_estimates_with_their_error() {
     let script = format!(
         "0s a connects client=c/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n0s a1 whole rv=6000{}\n\
          0s a3 GET /api/v1/pods?resourceVersion=6000&watch=true\n0s a3 opens\n60s a3 ERROR 500 InternalError\n60s a3 ends\n\
@@ -49,7 +49,7 @@ fn reflectors_beyond_the_limit_are_forgotten_and_counted() {
 }
 
 #[test]
-fn watches_that_find_no_room_are_counted_and_no_other_is_forgotten_for_them() {
+fn watches_beyond_the_limit_are_counted_without_evicting_others() {
     let mut script = "0s a connects client=c/v1\n".to_owned();
     for number in 0..10 {
         let exchange = 2 * number + 1;
@@ -65,7 +65,7 @@ fn watches_that_find_no_room_are_counted_and_no_other_is_forgotten_for_them() {
 }
 
 #[test]
-fn requests_with_long_texts_are_bounded_by_their_memory_and_counted() {
+fn requests_with_long_texts_are_limited_by_memory() {
     const REQUESTS: usize = 64;
     let asks = |verb: &str, ends: &str| -> String {
         let selector = "x".repeat(1_000);
@@ -99,7 +99,7 @@ fn requests_with_long_texts_are_bounded_by_their_memory_and_counted() {
 }
 
 #[test]
-fn own_writes_that_are_no_longer_waited_for_are_counted_where_they_would_have_come_back() {
+fn forgotten_own_writes_are_counted_when_their_event_arrives() {
     let begin = "0s a connects client=writer/1\n1s a1 GET /api/v1/pods?watch=1&resourceVersion=10\n1s a1 opens\n";
     let write = |number: u64| {
         let (exchange, version) = (number + 2, number + 11);
@@ -115,7 +115,7 @@ fn own_writes_that_are_no_longer_waited_for_are_counted_where_they_would_have_co
 }
 
 #[test]
-fn clients_beyond_those_whose_pace_is_followed_are_counted() {
+fn clients_beyond_the_pacing_limit_are_counted() {
     let mut script = String::new();
     for (number, letter) in ('\u{4e00}'..).take(1_030).enumerate() {
         let _infallible = writeln!(script, "{number}s {letter} connects client=c{number}/1\n{number}s {letter}1 GET /api/v1/pods");

@@ -5,7 +5,7 @@ use expect_test::expect;
 use crate::script::check;
 
 #[test]
-fn watch_that_ends_as_it_should_is_resumed_and_nothing_is_listed() {
+fn watch_that_ends_normally_is_resumed_without_a_list() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -27,7 +27,7 @@ fn watch_that_ends_as_it_should_is_resumed_and_nothing_is_listed() {
 }
 
 #[test]
-fn expired_watch_without_bookmarks() {
+fn expired_watch_without_bookmarks_causes_a_relist() {
     check(
         "0s server v1.20.15
          0s a connects
@@ -47,8 +47,8 @@ fn expired_watch_without_bookmarks() {
          301s a9 opens",
         &expect![[r"
             0s initial-list #1 requests=1 items=2 known=0/2
-            301s relist-began #1 cause=expired/bookmarks-not-asked
-            301s relist #1 cause=expired/bookmarks-not-asked requests=1 items=3 known=1/3
+            301s relist-began #1 cause=expired/bookmarks-not-requested
+            301s relist #1 cause=expired/bookmarks-not-requested requests=1 items=3 known=1/3
             #1 client 1 pods · all namespaces watching rv=900 age=From1_18 lists=2 watches=3 resumes=0 relists=1 known=1/6
         "]],
     );

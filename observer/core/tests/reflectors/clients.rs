@@ -71,7 +71,7 @@ fn two_informers_of_one_client_that_begin_together_are_two_reflectors() {
 
 /// Several informers share a connection, which is cut. Each informer resumes or relists by itself.
 #[test]
-fn informers_on_one_connection_are_distinguished_by_what_they_ask_for() {
+fn informers_on_one_connection_are_distinguished_by_request_shape() {
     check(
         "0s server v1.30.4
          0s a connects client=manager/v1.2.0 pid=7
@@ -117,7 +117,7 @@ fn informers_on_one_connection_are_distinguished_by_what_they_ask_for() {
 
 /// One connection per informer: the informers of one process are one client, that of another process is another client.
 #[test]
-fn informers_with_a_connection_each_are_of_one_client() {
+fn informers_with_separate_connections_belong_to_one_client() {
     check(
         "0s server v1.30.4
          0s a connects client=manager/v1.2.0 pid=7
@@ -154,7 +154,7 @@ fn informers_with_a_connection_each_are_of_one_client() {
 
 /// Two clients with the same user agent and without a known process: one client with two reflectors, since both watch at once.
 #[test]
-fn two_clients_with_the_same_words_are_one_client_with_two_reflectors() {
+fn clients_with_one_user_agent_are_one_client() {
     check(
         "0s server v1.30.4
          0s a connects client=manager/v1.2.0
@@ -203,7 +203,7 @@ fn client_that_only_lists_is_a_poller() {
 
 /// §6.7, kubectl get -w: a list without a revision, then a watch without `timeoutSeconds` or bookmarks, until the client leaves.
 #[test]
-fn watch_from_the_command_line_is_an_initial_list() {
+fn kubectl_get_watch_is_an_initial_list() {
     check(
         "0s server v1.34.4
          0s a connects client=kubectl/v1.34.0 pid=7
@@ -222,7 +222,7 @@ fn watch_from_the_command_line_is_an_initial_list() {
 
 /// A client that has an informer, and also makes the same list every ten seconds.
 #[test]
-fn lists_beside_an_informer_that_watches_are_no_relists_of_it() {
+fn lists_beside_a_watching_informer_are_not_its_relists() {
     check(
         "0s server v1.34.4
          0s a connects client=manager/v1.2.0 pid=7
@@ -247,7 +247,7 @@ fn lists_beside_an_informer_that_watches_are_no_relists_of_it() {
 
 /// §6.4, GOAWAY alone: the watch continues, another informer begins on a new connection, and the watch resumes there after its end.
 #[test]
-fn connection_that_is_to_be_left_continues_with_its_watch() {
+fn watch_continues_after_goaway() {
     check(
         "0s server v1.34.4
          0s a connects client=manager/v1.2.0 pid=7
@@ -279,7 +279,7 @@ fn connection_that_is_to_be_left_continues_with_its_watch() {
 
 /// An initial list is reported only when a watch follows it, so these lists have no event yet.
 #[test]
-fn reflector_that_has_not_watched_yet_has_no_line() {
+fn reflector_without_a_watch_emits_no_event() {
     check(
         "0s server v1.34.4
          0s a connects client=manager/v1.2.0 pid=7
@@ -296,7 +296,7 @@ fn reflector_that_has_not_watched_yet_has_no_line() {
 
 /// A process that reconnects and is not looked up in time is identified by its user agent, unless another process has the same one.
 #[test]
-fn process_that_is_not_found_out_when_it_comes_back_is_known_by_its_words() {
+fn reconnect_without_a_known_process_is_matched_by_user_agent() {
     let script = |other: &str| {
         format!(
             "0s a connects client=controller/v1.30.0 pid=7
@@ -336,7 +336,7 @@ fn process_that_is_not_found_out_when_it_comes_back_is_known_by_its_words() {
 
 /// A client whose process is looked up only when it reconnects is still the same client, unless its first connection is still open.
 #[test]
-fn process_that_is_found_out_only_when_it_comes_back_is_known_by_its_words() {
+fn process_found_only_on_reconnect_is_matched_by_user_agent() {
     let script = |end: &str| {
         format!(
             "0s a connects client=controller/v1.30.0
@@ -371,7 +371,7 @@ fn process_that_is_found_out_only_when_it_comes_back_is_known_by_its_words() {
 
 /// One connection may show the container of a process while another does not. It is one client, with the first container seen.
 #[test]
-fn client_has_the_container_that_one_of_its_connections_showed() {
+fn client_keeps_the_first_container_of_its_connections() {
     for (first, second) in [("", "pod=p"), ("pod=p", ""), ("pod=p", "pod=q")] {
         let script = format!(
             "0s a connects client=manager/v1.2.0 pid=7 {first}

@@ -49,10 +49,10 @@ fn restarted_server_expires_the_watches_of_all_clients() {
         &expect![[r"
             20ms initial-list #1 requests=1 items=1 known=0/1
             1020ms initial-list #2 requests=1 items=1 known=0/1
-            127800ms relist-began #1 cause=expired/cache-restarted
-            127820ms relist #1 cause=expired/cache-restarted requests=1 items=1 known=1/1
-            128100ms relist-began #2 cause=expired/cache-restarted
-            128120ms relist #2 cause=expired/cache-restarted requests=1 items=1 known=1/1
+            127800ms relist-began #1 cause=expired/cache-reset
+            127820ms relist #1 cause=expired/cache-reset requests=1 items=1 known=1/1
+            128100ms relist-began #2 cause=expired/cache-reset
+            128120ms relist #2 cause=expired/cache-reset requests=1 items=1 known=1/1
             #1 client 1 pods · all namespaces watching rv=1130 age=From1_18 lists=2 watches=3 resumes=0 relists=1 known=1/2
             #2 client 2 pods · all namespaces watching rv=1131 age=From1_18 lists=2 watches=3 resumes=0 relists=1 known=1/2
         "]],
@@ -61,7 +61,7 @@ fn restarted_server_expires_the_watches_of_all_clients() {
 
 /// T4, 1.18 to 1.34: bookmarks came, no connection ended, and there was no time without a watch.
 #[test]
-fn expired_watch_for_which_nothing_accounts() {
+fn expired_watch_without_an_explanation_has_an_unknown_cause() {
     check(
         "0s server v1.30.4
          0s a connects
@@ -85,8 +85,8 @@ fn expired_watch_for_which_nothing_accounts() {
          301235ms a9 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            301200ms relist-began #1 cause=expired/cache-restarted
-            301220ms relist #1 cause=expired/cache-restarted requests=1 items=3 known=2/3
+            301200ms relist-began #1 cause=expired/cache-reset
+            301220ms relist #1 cause=expired/cache-reset requests=1 items=3 known=2/3
             #1 client 1 pods · all namespaces watching rv=1600 age=From1_18 lists=2 watches=3 resumes=0 relists=1 known=2/5
         "]],
     );
@@ -94,7 +94,7 @@ fn expired_watch_for_which_nothing_accounts() {
 
 /// T4, 1.16 and 1.17.1 to 1.17.x, with the reason that servers of 1.16 give.
 #[test]
-fn expired_watch_of_an_old_client_that_no_bookmark_reached() {
+fn expired_watch_of_a_1_16_client_without_bookmarks() {
     check(
         "0s server v1.16.15
          0s a connects
@@ -122,7 +122,7 @@ fn expired_watch_of_an_old_client_that_no_bookmark_reached() {
 
 /// T4, 1.17.0: after a second, a list with a limit and without a revision.
 #[test]
-fn expired_watch_of_1_17_0_leads_to_a_list_with_a_limit_and_without_a_revision() {
+fn expired_watch_of_1_17_0_leads_to_a_limited_list() {
     check(
         "0s server v1.17.0
          0s a connects
@@ -174,8 +174,8 @@ fn watch_expired_because_the_server_was_restarted() {
          128535ms b5 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            128500ms relist-began #1 cause=expired/cache-restarted
-            128520ms relist #1 cause=expired/cache-restarted requests=1 items=2 known=1/2
+            128500ms relist-began #1 cause=expired/cache-reset
+            128520ms relist #1 cause=expired/cache-reset requests=1 items=2 known=1/2
             #1 client 1 pods · all namespaces watching rv=1130 age=From1_18 lists=2 watches=3 resumes=0 relists=1 known=1/4
         "]],
     );
@@ -213,7 +213,7 @@ fn watch_expired_because_the_client_stalled() {
 
 /// The watch with the expired revision began after the server had stopped refusing connections.
 #[test]
-fn expired_watch_of_a_server_that_was_restarted_has_its_refusal_for_evidence() {
+fn expired_watch_after_a_restart_cites_the_refusal_as_evidence() {
     let script = "0s a connects client=controller/v1.30.0
         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
         0s a1 whole rv=1000 x@500
@@ -231,7 +231,7 @@ fn expired_watch_of_a_server_that_was_restarted_has_its_refusal_for_evidence() {
         129s b3 whole rv=1130 x@500";
     let events = play(script, Limits::default()).1;
     let began = events.iter().find_map(|event| if let Event::RelistBegan { began } = event { Some(began) } else { None }).unwrap();
-    assert!(began.server_refused && began.cause.to_string() == "expired/cache-restarted", "{began:?}");
+    assert!(began.server_refused && began.cause.to_string() == "expired/cache-reset", "{began:?}");
     let list = events.iter().find_map(|event| if let Event::Relist { list } = event { Some(list) } else { None }).unwrap();
     let evidence: Vec<Value> = list.evidence.iter().map(|moment| serde_json::to_value(moment).unwrap()["moment"].clone()).collect();
     let expected = [

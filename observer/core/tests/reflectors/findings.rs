@@ -25,7 +25,7 @@ fn poller_and_hot_loop_are_distinguished() {
 
 /// Kubernetes' end-to-end suite waits like this for a `ReplicaSet`.
 #[test]
-fn wait_for_a_condition_is_no_poller() {
+fn wait_for_a_condition_is_not_a_poller() {
     let mut lists = String::new();
     for number in 0..=150_u64 {
         let (at, stream) = (2 * number, 2 * number + 1);
@@ -46,7 +46,7 @@ fn wait_for_a_condition_is_no_poller() {
 }
 
 #[test]
-fn two_informers_of_one_process_are_duplicates_and_of_two_processes_or_of_unknown_ones_none() {
+fn duplicate_informers_are_reported_only_for_one_known_process() {
     let informer = |connection: &str, first: u64| {
         format!(
             "0s {connection}{first} GET /api/v1/pods?limit=500&resourceVersion=0\n0s {connection}{first} whole rv=10 x@5\n\
@@ -108,7 +108,7 @@ fn five_relists_are_a_loop_and_their_causes_are_counted() {
 }
 
 #[test]
-fn restart_would_cost_what_is_behind() {
+fn exposure_counts_only_reflectors_with_old_revisions() {
     let script = "0s server v1.34.4\n0s a connects client=c/v1\n\
          0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n0s a1 whole rv=10 x@5 y@6\n\
          0s a3 GET /api/v1/pods?resourceVersion=10&watch=true\n0s a3 opens\n\
@@ -140,7 +140,7 @@ fn ids(snapshot: &Snapshot) -> Vec<&str> {
 }
 
 #[test]
-fn clients_that_hold_their_requests_back_are_reported_with_their_limit() {
+fn client_side_rate_limit_is_reported() {
     let mut script = "0s a connects client=slow/v1\n".to_owned();
     for number in 0..20_u64 {
         let at = if number < 10 { number } else { (number - 9) * 200 };
@@ -153,7 +153,7 @@ fn clients_that_hold_their_requests_back_are_reported_with_their_limit() {
 }
 
 #[test]
-fn selectors_that_read_all_from_etcd_for_little_are_reported_where_it_is_known_how_much_there_is() {
+fn wasteful_etcd_selectors_are_reported_if_the_total_is_known() {
     let mut items = String::new();
     for number in 0..600 {
         let _infallible = write!(items, " p{number}@5");
@@ -168,7 +168,7 @@ fn selectors_that_read_all_from_etcd_for_little_are_reported_where_it_is_known_h
 }
 
 #[test]
-fn what_is_over_is_still_found_with_its_times() {
+fn past_trouble_is_still_reported_with_its_times() {
     let stuck = stuck_for_a_minute();
     let lasts = &snapshot(&stuck).findings[0];
     assert_eq!((lasts.kind, lasts.spell.unwrap().until), (FindingKind::StuckReflector, None));
@@ -188,7 +188,7 @@ fn what_is_over_is_still_found_with_its_times() {
 }
 
 #[test]
-fn short_watches_and_loops_that_are_over_are_still_found() {
+fn past_short_watches_and_loops_are_still_reported() {
     let mut script =
         "0s server v1.34.4\n0s a connects client=c/v1\n0s a1 GET /api/v1/pods?resourceVersion=0\n0s a1 whole rv=10 x@5\n"
             .to_owned();
@@ -208,7 +208,7 @@ fn short_watches_and_loops_that_are_over_are_still_found() {
 }
 
 #[test]
-fn advice_names_nothing_that_is_done_already_or_cannot_help() {
+fn advice_omits_changes_that_are_done_or_useless() {
     for (url, served, says) in [
         ("/api/v1/pods?resourceVersion=0", "v1.34.4", "answers these lists already"),
         ("/api/v1/pods", "v1.34.4", "answers these lists already"),

@@ -6,7 +6,7 @@ use crate::script::check;
 
 /// No row of §6.4: the end of the watch was not observed, and then the client lists.
 #[test]
-fn list_after_a_gap_in_the_observation_has_its_cause_out_of_sight() {
+fn list_after_an_observation_gap_has_an_unobserved_cause() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -23,8 +23,8 @@ fn list_after_a_gap_in_the_observation_has_its_cause_out_of_sight() {
          260s a7 BOOKMARK @1600",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            200s relist-began #1 cause=unknown/out-of-sight
-            200020ms relist #1 cause=unknown/out-of-sight requests=1 items=2 known=1+/2
+            200s relist-began #1 cause=unknown/not-observed
+            200020ms relist #1 cause=unknown/not-observed requests=1 items=2 known=1+/2
             #1 client 1 pods · all namespaces watching rv=1600 age=From1_18 lists=2 watches=2 resumes=0 relists=1 known=1+/4
         "]],
     );
@@ -59,7 +59,7 @@ fn bytes_missed_in_a_watch_do_not_hide_how_it_ends() {
 
 /// No row of §6.4: the end of the watch was not observed, and then the client watches again.
 #[test]
-fn watch_after_a_gap_in_the_observation_is_no_resume() {
+fn watch_after_an_observation_gap_is_not_a_resume() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -103,7 +103,7 @@ fn watch_that_continues_after_a_gap_is_the_same_watch() {
 
 /// Bytes of the first list were missed.
 #[test]
-fn bytes_missed_in_a_list_make_what_is_known_later_a_minimum() {
+fn missed_bytes_in_a_list_make_known_objects_a_minimum() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -157,7 +157,7 @@ fn list_of_a_reflector_that_was_first_seen_to_watch_is_a_relist() {
 
 /// A gap between the first list and the first watch that was observed.
 #[test]
-fn initial_list_is_reported_when_a_watch_is_seen_behind_a_gap() {
+fn initial_list_is_reported_at_the_watch_after_a_gap() {
     check(
         "0s server v1.34.4
          0s a connects

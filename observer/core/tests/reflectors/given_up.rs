@@ -6,7 +6,7 @@ use crate::script::check;
 
 /// No row of §6.4: a client that is known to watch lists twice, without a watch between.
 #[test]
-fn list_after_a_list_that_no_watch_followed() {
+fn second_list_without_a_watch_is_not_another_relist() {
     check(
         "0s server v1.30.4
          0s a connects
@@ -78,8 +78,8 @@ fn list_after_a_watch_that_ended_well_has_no_known_cause() {
          601035ms a7 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            601s relist-began #1 cause=unknown/watch-ended-well
-            601020ms relist #1 cause=unknown/watch-ended-well requests=1 items=2 known=2/2
+            601s relist-began #1 cause=unknown/watch-ended-normally
+            601020ms relist #1 cause=unknown/watch-ended-normally requests=1 items=2 known=2/2
             #1 client 1 pods · all namespaces watching rv=1250 lists=2 watches=2 resumes=0 relists=1 known=2/4
         "]],
     );
@@ -87,7 +87,7 @@ fn list_after_a_watch_that_ended_well_has_no_known_cause() {
 
 /// No row of §6.4: a client cancels its watch, and relists at the revision that it has.
 #[test]
-fn list_from_its_own_revision_after_a_watch_that_the_client_cancelled() {
+fn cancelled_watch_leads_to_a_list_at_its_revision() {
     check(
         "0s server v1.30.4
          0s a connects
@@ -112,7 +112,7 @@ fn list_from_its_own_revision_after_a_watch_that_the_client_cancelled() {
 
 /// No row of §6.4 (§6.5, "client rebuilt its informer").
 #[test]
-fn list_from_nothing_after_a_watch_that_the_client_cancelled_is_a_rebuilt_informer() {
+fn list_without_revision_after_cancel_is_a_rebuilt_informer() {
     check(
         "0s server v1.30.4
          0s a connects client=controller/v1.30.0 pid=7

@@ -24,7 +24,7 @@ fn empty_list_is_a_list() {
 
 /// T19, all releases: a resync is local, so nothing appears on the wire.
 #[test]
-fn resync_of_an_informer_shows_nothing() {
+fn informer_resync_causes_no_event() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -43,7 +43,7 @@ fn resync_of_an_informer_shows_nothing() {
 
 /// T20, all releases: an event that the client cannot decode ends nothing.
 #[test]
-fn event_of_an_unknown_type_ends_nothing() {
+fn unknown_event_type_does_not_end_the_watch() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -65,7 +65,7 @@ fn event_of_an_unknown_type_ends_nothing() {
 
 /// No row of §6.4: T2 and T6 with revisions that are not numbers.
 #[test]
-fn revisions_that_are_no_numbers() {
+fn non_numeric_revisions_are_handled() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -96,7 +96,7 @@ fn revisions_that_are_no_numbers() {
 
 /// No row of §6.4: an event with a lower revision than an earlier one.
 #[test]
-fn revision_that_goes_backwards_within_a_watch() {
+fn decreasing_revision_in_a_watch_is_accepted() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -119,7 +119,7 @@ fn revision_that_goes_backwards_within_a_watch() {
 
 /// T6, 1.16: a server that lags may answer a list at 0 with an older revision.
 #[test]
-fn revision_that_goes_backwards_with_a_list() {
+fn decreasing_revision_in_a_list_is_accepted() {
     check(
         "0s server v1.16.15
          0s a connects
@@ -147,7 +147,7 @@ fn revision_that_goes_backwards_with_a_list() {
 
 /// No row of §6.4: T2 and T6 with revisions beyond 64 bits.
 #[test]
-fn revisions_beyond_64_bits() {
+fn revisions_beyond_64_bits_are_handled() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -177,7 +177,7 @@ fn revisions_beyond_64_bits() {
 
 /// No row of §6.4: objects without metadata in lists and events.
 #[test]
-fn objects_without_metadata_are_counted_and_never_known() {
+fn objects_without_metadata_are_never_unchanged() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -203,7 +203,7 @@ fn objects_without_metadata_are_counted_and_never_known() {
 
 /// Events after the revision of a watch are never spurious updates, even with a version that the reflector has.
 #[test]
-fn events_behind_the_revision_of_a_watch_are_news_even_if_they_were_sent_before() {
+fn events_after_the_watch_revision_are_never_spurious() {
     check(
         "0s server v1.34.4
          0s a connects

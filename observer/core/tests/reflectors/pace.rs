@@ -26,7 +26,7 @@ fn mean_time_between_bookmarks_is_reported_from_the_second_on() {
 }
 
 #[test]
-fn events_a_second_fade_and_bookmarks_are_none() {
+fn event_rate_decays_and_ignores_bookmarks() {
     let (busy, _) = play(&format!("{INFORMER}\n 30s a2 MODIFIED x@11\n 30s a2 MODIFIED x@12"), Limits::default());
     let (quiet, _) = play(&format!("{INFORMER}\n 30s a2 MODIFIED x@11\n 300s a2 BOOKMARK @12"), Limits::default());
     assert!(busy.reflectors[0].events_per_second > quiet.reflectors[0].events_per_second);

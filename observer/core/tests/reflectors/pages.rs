@@ -84,7 +84,7 @@ fn page_of_the_first_list_refused_with_410_belongs_to_the_first_list() {
 
 /// T6 after a first list in pages, 1.18 to 1.34 (§6.1): a list at its own revision with a limit, which does not show the release.
 #[test]
-fn relist_in_pages_from_its_own_revision() {
+fn paged_relist_at_its_own_revision_is_one_relist() {
     check(
         "0s server v1.30.4
          0s a connects

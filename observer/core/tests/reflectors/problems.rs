@@ -33,7 +33,7 @@ fn one_cause_of_several_clients_is_one_problem_with_one_change() {
 }
 
 #[test]
-fn what_lasts_comes_first_and_muted_findings_make_no_problem() {
+fn lasting_problems_come_first_without_muted_findings() {
     let mut script = "0s server v1.34.4\n0s a connects client=a/v1\n0s b connects client=b/v1\n".to_owned();
     for number in 0..20_u64 {
         let (at, exchange) = (number * 5, 2 * number + 1);

@@ -14,7 +14,7 @@ const INFORMER: &str = "
 ";
 
 #[test]
-fn time_counts_from_the_answer_to_the_event() {
+fn propagation_time_runs_from_response_to_event() {
     let rows = rows(
         "5s a3 PATCH /api/v1/namespaces/default/pods/x
         5s a3 written x@11
@@ -29,7 +29,7 @@ fn time_counts_from_the_answer_to_the_event() {
 }
 
 #[test]
-fn event_that_comes_before_the_answer_takes_no_time() {
+fn event_before_the_response_counts_as_zero_time() {
     let rows = rows(
         "5s a3 POST /api/v1/namespaces/default/pods
         6s a2 ADDED y@11
@@ -40,7 +40,7 @@ fn event_that_comes_before_the_answer_takes_no_time() {
 }
 
 #[test]
-fn writes_of_others_and_to_what_is_not_watched_do_not_count() {
+fn foreign_refused_and_unwatched_writes_do_not_count() {
     let rows = rows(
         "3s b connects client=other/1
         5s b1 PATCH /api/v1/namespaces/default/pods/x
@@ -57,7 +57,7 @@ fn writes_of_others_and_to_what_is_not_watched_do_not_count() {
 }
 
 #[test]
-fn what_never_comes_back_is_forgotten() {
+fn writes_without_an_event_are_forgotten() {
     let write = |number| format!("5s a{0} PATCH /api/v1/namespaces/default/secrets/x\n 5s a{0} written x@{0}\n", number * 2 + 101);
     let mut script: String = (0..1_000).map(write).collect();
     script += "6s a9 PATCH /api/v1/namespaces/default/pods/x\n 6s a9 written x@9000\n 7s a2 MODIFIED x@9000";

@@ -113,7 +113,7 @@ fn list_refused_as_too_new_eleven_times_leads_to_a_full_list() {
 
 /// T12, 1.18.0 to 1.18.5 (§6.6): the same list for ever.
 #[test]
-fn client_that_never_drops_a_revision_that_is_too_new_is_stuck() {
+fn client_that_keeps_a_too_new_revision_is_stuck() {
     check(
         "0s server v1.18.3
          0s a connects
@@ -193,7 +193,7 @@ fn list_refused_as_too_new_until_the_server_catches_up_is_one_list() {
 
 /// T13, all releases: the server is not ready for the first list.
 #[test]
-fn first_list_refused_with_429_is_repeated_after_the_time_that_the_server_asks_for() {
+fn first_list_refused_with_429_is_retried_after_retry_after() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -214,7 +214,7 @@ fn first_list_refused_with_429_is_repeated_after_the_time_that_the_server_asks_f
 
 /// T13, 1.18 to 1.34: 500 without Retry-After, then the same form after the backoff.
 #[test]
-fn list_refused_with_500_is_asked_for_again_in_a_new_cycle() {
+fn list_refused_with_500_is_retried_in_a_new_cycle() {
     check(
         "0s server v1.30.4
          0s a connects
@@ -233,8 +233,8 @@ fn list_refused_with_500_is_asked_for_again_in_a_new_cycle() {
          123745ms a9 opens",
         &expect![[r"
             20ms initial-list #1 requests=1 items=2 known=0/2
-            121200ms relist-began #1 cause=expired/cache-restarted
-            123730ms relist #1 cause=expired/cache-restarted requests=2 items=2 known=2/2
+            121200ms relist-began #1 cause=expired/cache-reset
+            123730ms relist #1 cause=expired/cache-reset requests=2 items=2 known=2/2
             #1 client 1 pods · all namespaces watching rv=1130 age=From1_18 lists=3 watches=2 resumes=0 relists=1 known=2/4
         "]],
     );
@@ -242,7 +242,7 @@ fn list_refused_with_500_is_asked_for_again_in_a_new_cycle() {
 
 /// §6.3, all releases: if the connection of a list breaks, the transport repeats the list after a second.
 #[test]
-fn list_whose_connection_breaks_is_repeated_after_a_second() {
+fn broken_list_retried_after_a_second_is_one_relist() {
     check(
         "0s server v1.30.4
          0s a connects client=controller/v1.30.0 pid=7
@@ -294,7 +294,7 @@ fn first_list_refused_in_several_cycles_is_one_initial_list() {
 
 /// T11 (§6.1, "next attempt after both lists failed"), 1.18 to 1.34.
 #[test]
-fn list_after_two_lists_that_failed() {
+fn list_after_410_and_500_keeps_the_list_expired_cause() {
     check(
         "0s server v1.30.4
          0s a connects
@@ -325,7 +325,7 @@ fn list_after_two_lists_that_failed() {
 
 /// §6.3: a request before the time of Retry-After is not a retry of the transport.
 #[test]
-fn list_asked_for_before_the_time_of_retry_after_is_another_attempt() {
+fn list_before_retry_after_elapses_is_a_new_attempt() {
     check(
         "0s server v1.30.4
          0s a connects
@@ -353,7 +353,7 @@ fn list_asked_for_before_the_time_of_retry_after_is_another_attempt() {
 
 /// §6.3, a break that the transport does not retry: the next cycle, after the backoff.
 #[test]
-fn list_whose_connection_broke_is_tried_again() {
+fn broken_list_retried_in_the_next_cycle_is_one_relist() {
     check(
         "0s server v1.30.4
          0s a connects client=controller/v1.30.0 pid=7
@@ -382,7 +382,7 @@ fn list_whose_connection_broke_is_tried_again() {
 
 /// T13, 1.16 and 1.17.1 to 1.17.x.
 #[test]
-fn list_of_an_old_client_refused_without_retry_after_is_asked_for_again_in_a_new_cycle() {
+fn old_client_retries_a_list_refused_with_500() {
     check(
         "0s server v1.16.15
          0s a connects

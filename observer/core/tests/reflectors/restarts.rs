@@ -6,7 +6,7 @@ use crate::script::check;
 
 /// T18, 1.16 to 1.34, a client identified only by its user agent.
 #[test]
-fn restart_of_a_client_known_by_its_words_is_a_new_process() {
+fn restart_matched_by_user_agent_is_a_new_process() {
     check(
         "0s server v1.34.4
          0s a connects client=manager/v1.2.0
@@ -58,7 +58,7 @@ fn restart_of_a_client_known_by_its_process_is_another_client() {
 
 /// §6.5, "client rebuilt its informer": on another connection, by the same process.
 #[test]
-fn same_process_that_begins_from_nothing_on_another_connection_rebuilt_its_informer() {
+fn same_process_listing_on_a_new_connection_rebuilt_its_informer() {
     check(
         "0s server v1.34.4
          0s a connects client=manager/v1.2.0 pid=7
@@ -185,7 +185,7 @@ fn client_that_crashes_in_a_loop_is_a_new_process_each_time() {
 /// T18, a client identified only by its user agent leaves before its first list is complete: every attempt belongs to the initial
 /// list.
 #[test]
-fn client_that_left_before_its_first_list_came_has_an_initial_list_yet() {
+fn retry_after_an_incomplete_first_list_is_the_initial_list() {
     check(
         "0s server v1.34.4
          0s a connects client=manager/v1.2.0

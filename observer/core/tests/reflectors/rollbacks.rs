@@ -15,7 +15,7 @@ const LIST_AT_200: &str = "0s server v1.34.4
 /// A watch at a revision that does not exist yet gets it back as a bookmark. The value comes from the client, and proves nothing
 /// about the server.
 #[test]
-fn bookmark_that_repeats_the_revision_of_its_request_shows_nothing() {
+fn bookmark_at_the_requested_revision_proves_nothing() {
     let snapshot = after(
         "10s refusing
          10s a closed by server
@@ -35,7 +35,7 @@ fn bookmark_that_repeats_the_revision_of_its_request_shows_nothing() {
 }
 
 #[test]
-fn refusal_that_names_an_earlier_revision_takes_back_what_was_shown() {
+fn refusal_naming_an_earlier_revision_resets_the_newest_revision() {
     let snapshot = after(
         "3s a5 GET /api/v1/pods?resourceVersion=200
          6s a5 refused 504 Timeout too-large current=150
@@ -47,7 +47,7 @@ fn refusal_that_names_an_earlier_revision_takes_back_what_was_shown() {
 }
 
 #[test]
-fn new_object_with_an_earlier_revision_takes_back_what_was_shown() {
+fn created_object_at_an_earlier_revision_resets_the_newest_revision() {
     let snapshot = after(
         "3s a5 POST /api/v1/namespaces/default/pods
          3s a5 written y@151
@@ -58,7 +58,7 @@ fn new_object_with_an_earlier_revision_takes_back_what_was_shown() {
 }
 
 #[test]
-fn answer_that_came_late_is_no_rollback() {
+fn late_answer_is_not_a_rollback() {
     let snapshot = after(
         "3s a5 POST /api/v1/namespaces/default/pods
          3s a3 ADDED z@202
@@ -70,7 +70,7 @@ fn answer_that_came_late_is_no_rollback() {
 }
 
 #[test]
-fn request_from_before_is_not_held_against_what_was_shown_then() {
+fn earlier_request_is_not_checked_against_pre_rollback_revisions() {
     let snapshot = after(
         "3s a5 GET /api/v1/pods
          4s a7 POST /api/v1/namespaces/default/pods
@@ -81,7 +81,7 @@ fn request_from_before_is_not_held_against_what_was_shown_then() {
 }
 
 #[test]
-fn reflector_is_not_behind_revisions_that_are_gone() {
+fn reflector_is_not_compared_with_rolled_back_revisions() {
     let snapshot = after(
         "10s refusing
          10s a closed by server

@@ -28,7 +28,7 @@ fn stall_is_reported_after_a_second_and_when_it_is_over() {
 }
 
 #[test]
-fn short_waits_are_what_flow_control_is_for() {
+fn short_flow_control_waits_are_not_stalls() {
     check(
         &format!("{INFORMER} 10s a2 blocked\n 10s a2 unblocked\n 11s a2 blocked\n 11s a2 unblocked"),
         &expect![[r"
@@ -39,7 +39,7 @@ fn short_waits_are_what_flow_control_is_for() {
 }
 
 #[test]
-fn socket_stalls_all_that_is_open_on_it_and_a_stream_only_itself() {
+fn blocked_socket_stalls_all_watches_and_blocked_stream_only_one() {
     let second = "
         3s a3 GET /api/v1/secrets?limit=500&resourceVersion=0
         3s a3 whole rv=10 s@5
@@ -64,7 +64,7 @@ fn socket_stalls_all_that_is_open_on_it_and_a_stream_only_itself() {
 }
 
 #[test]
-fn watch_that_is_asked_for_on_a_blocked_connection_waits_from_its_beginning() {
+fn watch_opened_on_a_blocked_connection_stalls_immediately() {
     let second = "
         11s a3 GET /api/v1/secrets?watch=1&resourceVersion=10&allowWatchBookmarks=true
         11s a3 opens
@@ -109,7 +109,7 @@ fn stall_continues_at_the_end_and_is_seen_in_the_row() {
 }
 
 #[test]
-fn server_that_gives_up_a_slow_reader_is_counted() {
+fn watch_ended_by_the_server_after_a_stall_is_counted() {
     let (snapshot, _) = play(&format!("{INFORMER} 10s a2 blocked\n 13s a2 unblocked\n 13s a2 ends"), Limits::default());
     let finding = &snapshot.findings[0];
     assert_eq!(finding.seen, "did not read for 3.0 s in total; the server ended 1 of its watches early");
@@ -129,7 +129,7 @@ fn end_of_the_watch_is_the_end_of_its_stall() {
 }
 
 #[test]
-fn revision_that_expired_after_a_stall_is_the_clients() {
+fn expiry_after_a_stall_is_attributed_to_the_client() {
     let script = format!(
         "{INFORMER}
         3s a2 BOOKMARK @10

@@ -23,7 +23,7 @@ fn python(objects: usize) -> String {
 }
 
 #[test]
-fn watch_without_a_revision_after_a_restart_is_one_relist_and_all_objects_are_repeats() {
+fn watch_without_revision_after_a_restart_is_one_relist() {
     check(
         &python(28),
         &expect![[r"
@@ -36,7 +36,7 @@ fn watch_without_a_revision_after_a_restart_is_one_relist_and_all_objects_are_re
 }
 
 #[test]
-fn it_counts_in_budget_exposure_and_comparison() {
+fn watch_without_revision_counts_in_budget_exposure_and_comparison() {
     let (snapshot, _) = play(&python(28), Limits::default());
     let usage = Usage::of(&snapshot);
     assert_eq!((usage.total[&Quantity::Relists], usage.total[&Quantity::Items]), (1, 56));
@@ -47,7 +47,7 @@ fn it_counts_in_budget_exposure_and_comparison() {
 }
 
 #[test]
-fn twelve_of_them_are_a_storm_that_the_restart_set_off() {
+fn twelve_watches_without_revision_are_a_restart_storm() {
     let mut script = "0s server v1.34.4\n".to_owned();
     let of = |client: char, at: u64| {
         format!("{at}s {client}1 GET /api/v1/pods?watch=1\n{at}s {client}1 opens\n{at}s {client}1 ADDED x@5\n")
@@ -71,7 +71,7 @@ fn twelve_of_them_are_a_storm_that_the_restart_set_off() {
 }
 
 #[test]
-fn watch_that_ended_well_and_restarts_is_a_relist_for_want_of_a_revision() {
+fn rewatch_at_revision_zero_is_a_relist() {
     check(
         "0s server v1.34.4
          0s a connects client=python
@@ -97,7 +97,7 @@ fn watch_that_ended_well_and_restarts_is_a_relist_for_want_of_a_revision() {
 
 /// A change, a pause or the normal end of the watch ends the state. Later events are not part of it.
 #[test]
-fn state_ends_with_a_change_a_pause_or_the_watch() {
+fn initial_state_ends_with_a_change_pause_or_watch_end() {
     check(
         "0s server v1.34.4
          0s a connects client=python
@@ -129,7 +129,7 @@ fn state_ends_with_a_change_a_pause_or_the_watch() {
 }
 
 #[test]
-fn state_that_broke_off_is_asked_for_again_and_is_one_relist() {
+fn interrupted_initial_state_is_retried_as_one_relist() {
     check(
         "0s server v1.34.4
          0s a connects client=python
@@ -156,7 +156,7 @@ fn state_that_broke_off_is_asked_for_again_and_is_one_relist() {
 }
 
 #[test]
-fn list_and_then_a_watch_without_its_revision_is_a_relist() {
+fn watch_that_ignores_its_list_revision_is_a_relist() {
     check(
         "0s server v1.34.4
          0s a connects client=python
@@ -175,7 +175,7 @@ fn list_and_then_a_watch_without_its_revision_is_a_relist() {
 }
 
 #[test]
-fn poller_beside_a_watch_without_a_revision_is_another() {
+fn poller_beside_a_watch_without_revision_is_separate() {
     let (snapshot, _) = play(
         "0s server v1.34.4
          0s a connects client=python
@@ -192,13 +192,13 @@ fn poller_beside_a_watch_without_a_revision_is_another() {
 }
 
 #[test]
-fn new_process_that_watches_without_a_revision_begins() {
+fn new_process_watching_without_revision_is_no_relist() {
     let (snapshot, _) = play(&python(28).replace("34.1.0/python pid=7\n104s", "34.1.0/python pid=8\n104s"), Limits::default());
     assert_eq!(snapshot.totals.relists, 0);
 }
 
 #[test]
-fn watch_that_wants_no_state_is_no_list() {
+fn watch_without_initial_events_is_not_a_list() {
     let (snapshot, events) = play(
         "0s server v1.34.4
          0s a connects client=c/v1

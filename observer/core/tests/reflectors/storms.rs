@@ -50,7 +50,7 @@ fn relists(clients: &str, informers: usize, from: usize, step: usize) -> String 
 }
 
 #[test]
-fn tenth_reflector_within_ten_seconds_makes_a_storm_and_one_event_tells_it() {
+fn tenth_reflector_within_ten_seconds_starts_a_storm_once() {
     let script = fleet("abcde", 4) + &relists("abcde", 4, 100_000, 100);
     let (snapshot, events) = play(&(script + "200s listening"), Limits::default());
     assert_eq!(named(&events), ["began at 100900ms"]);
@@ -61,7 +61,7 @@ fn tenth_reflector_within_ten_seconds_makes_a_storm_and_one_event_tells_it() {
 }
 
 #[test]
-fn nine_reflectors_are_none_and_neither_are_ten_that_take_their_time() {
+fn nine_or_ten_slow_reflectors_are_not_a_storm() {
     for script in [fleet("abc", 3) + &relists("abc", 3, 100_000, 10), fleet("abcde", 2) + &relists("abcde", 2, 100_000, 1_200)] {
         let (snapshot, events) = play(&script, Limits::default());
         assert_eq!((named(&events).len(), snapshot.storms.len()), (0, 0));
@@ -69,13 +69,13 @@ fn nine_reflectors_are_none_and_neither_are_ten_that_take_their_time() {
 }
 
 #[test]
-fn storm_of_one_client_is_of_that_kind() {
+fn storm_of_one_client_has_its_own_kind() {
     let (snapshot, _) = play(&(fleet("a", 12) + &relists("a", 12, 100_000, 10)), Limits::default());
     assert_eq!(snapshot.storms.iter().map(|storm| storm.kind).collect::<Vec<_>>(), [StormKind::Client]);
 }
 
 #[test]
-fn rollout_and_poller_are_no_storm() {
+fn rollout_and_poller_are_not_a_storm() {
     let mut script = fleet("a", 12) + "50s a closed by client\n51s b connects client=a/v1\n";
     for informer in 0..12 {
         let (list, watch) = (4 * informer + 1, 4 * informer + 3);
@@ -96,7 +96,7 @@ fn rollout_and_poller_are_no_storm() {
 }
 
 #[test]
-fn refused_connections_before_make_it_a_restart() {
+fn refused_connections_before_a_storm_make_restart_the_trigger() {
     // client-go 1.15 does not ask for bookmarks.
     let mut script = fleet("abcd", 3).replace("allowWatchBookmarks=true&", "") + "100s refusing\n";
     for client in "abcd".chars() {
@@ -125,7 +125,7 @@ fn refused_connections_before_make_it_a_restart() {
 }
 
 #[test]
-fn storm_continues_while_members_come_and_ends_once() {
+fn storm_lasts_while_members_join_and_ends_once() {
     let mut script = fleet("abcdef", 4) + &relists("abcdef", 4, 100_000, 3_000 / 4);
     for second in 118..160 {
         let _infallible = writeln!(script, "{second}s listening");
@@ -168,7 +168,7 @@ fn storm_with_one_that_cannot_list() -> String {
 }
 
 #[test]
-fn storm_is_as_long_as_its_members_took_to_join_and_names_who_cannot_list() {
+fn storm_duration_covers_joins_and_unlisted_clients_are_named() {
     let (snapshot, events) = play(&storm_with_one_that_cannot_list(), Limits::default());
     let storm = &snapshot.storms[0];
     let at = |time: Option<observer_core::time::Timestamp>| time.map(crate::script::seconds);
@@ -191,7 +191,7 @@ fn storm_is_as_long_as_its_members_took_to_join_and_names_who_cannot_list() {
 }
 
 #[test]
-fn storm_is_the_same_whenever_somebody_looks() {
+fn storm_does_not_depend_on_the_time_of_ticks() {
     let script = storm_with_one_that_cannot_list();
     let (without, _) = play(&(script.clone() + "200s listening"), Limits::default());
     let mut lines: Vec<String> = script.lines().map(str::to_owned).collect();
@@ -214,7 +214,7 @@ fn members_beyond_the_limit_are_counted() {
     limits.storms.members = 5;
     let (snapshot, _): (Snapshot, _) = play(&(fleet("abcd", 3) + &relists("abcd", 3, 100_000, 10)), limits);
     let storm = &snapshot.storms[0];
-    assert_eq!((storm.members.len(), storm.members_not_told, storm.reflectors), (5, 7, 12));
+    assert_eq!((storm.members.len(), storm.members_omitted, storm.reflectors), (5, 7, 12));
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "other events are not about the beginning of a storm")]

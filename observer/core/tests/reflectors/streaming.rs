@@ -30,8 +30,8 @@ fn expired_watch_leads_to_a_streaming_list_at_its_revision() {
          353310ms a5 END-BOOKMARK @1130",
         &expect![[r"
             10ms initial-list #1 requests=1 items=2 known=0/2
-            353300ms relist-began #1 cause=expired/cache-restarted
-            353310ms relist #1 cause=expired/cache-restarted requests=1 items=3 known=2/3
+            353300ms relist-began #1 cause=expired/cache-reset
+            353310ms relist #1 cause=expired/cache-reset requests=1 items=3 known=2/3
             #1 client 1 pods · all namespaces watching rv=1130 age=WatchList lists=0 watches=3 resumes=0 relists=1 known=2/5
         "]],
     );
@@ -66,7 +66,7 @@ fn watch_refused_with_500_leads_to_a_streaming_list() {
 
 /// T5, 1.35 and later: an ERROR event 429 in the watch that a streaming list became.
 #[test]
-fn error_event_429_in_a_streaming_list_that_came_complete_leads_to_a_plain_watch() {
+fn error_429_after_a_complete_streaming_list_is_resumed() {
     check(
         "0s server v1.35.0
          0s a connects
@@ -89,7 +89,7 @@ fn error_event_429_in_a_streaming_list_that_came_complete_leads_to_a_plain_watch
 
 /// §6.5, "client rebuilt its informer", with a streaming list.
 #[test]
-fn streaming_list_from_nothing_after_a_watch_that_the_client_cancelled_is_a_rebuilt_informer() {
+fn streaming_list_without_revision_after_cancel_rebuilds_the_informer() {
     check(
         "0s server v1.35.0
          0s a connects client=controller/v1.35.0 pid=7

@@ -77,7 +77,7 @@ fn streaming_list_refused_with_429_is_asked_for_again() {
 
 /// T16, servers until 1.18: a plain watch, without the end of the initial events.
 #[test]
-fn streaming_list_that_the_server_takes_for_a_plain_watch_never_completes() {
+fn streaming_list_served_as_a_plain_watch_never_completes() {
     check(
         "0s server v1.18.20
          0s a connects

@@ -6,7 +6,7 @@ use crate::script::check;
 
 /// T2, clients other than client-go (§6.7, Python): no timeoutSeconds, no bookmarks.
 #[test]
-fn watch_that_asked_for_no_time_is_ended_by_the_server() {
+fn watch_without_a_timeout_is_ended_by_the_server() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -28,7 +28,7 @@ fn watch_that_asked_for_no_time_is_ended_by_the_server() {
 
 /// T1 and T2: an end up to a second before `timeoutSeconds` counts as after it; an earlier end is early.
 #[test]
-fn watch_that_ends_a_second_before_its_time_ended_after_it() {
+fn watch_ending_a_second_early_counts_as_timed_out() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -55,7 +55,7 @@ fn watch_that_ends_a_second_before_its_time_ended_after_it() {
 
 /// T2 and T3: a watch that ends within a second is not very short if a bookmark came. Without any event, the client would list.
 #[test]
-fn watch_that_ends_within_a_second_behind_a_bookmark_is_ended_early() {
+fn watch_ending_within_a_second_after_a_bookmark_is_resumed() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -98,7 +98,7 @@ fn very_short_watch_that_is_followed_by_a_watch_is_resumed() {
 
 /// T1, 1.16 to 1.34.
 #[test]
-fn watches_that_end_after_their_time_follow_each_other_without_a_list() {
+fn timed_out_watches_are_resumed_without_a_list() {
     check(
         "0s server v1.34.4
          0s a connects
@@ -126,7 +126,7 @@ fn watches_that_end_after_their_time_follow_each_other_without_a_list() {
 
 /// T1, 1.35 and later.
 #[test]
-fn watch_of_a_streaming_list_that_ends_after_its_time_is_resumed_by_a_plain_watch() {
+fn timed_out_streaming_list_is_resumed_by_plain_watch() {
     check(
         "0s server v1.35.0
          0s a connects
@@ -291,7 +291,7 @@ fn very_short_watch_of_a_new_client_leads_to_a_streaming_list_at_its_revision() 
 
 /// T8, all releases from 1.16: a watch again, at the last revision.
 #[test]
-fn watch_is_resumed_when_a_server_that_was_away_is_back() {
+fn watch_is_resumed_after_a_server_outage() {
     check(
         "0s server v1.30.4
          0s a connects client=controller/v1.30.0 pid=7

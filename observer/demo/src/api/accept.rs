@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clauses_come_by_weight_and_then_in_order() {
+    fn accept_clauses_are_sorted_by_weight_then_position() {
         let accept = "application/yaml;q=0.5, application/json;g=meta.k8s.io;v=v1;as=Table, */*;q=0.5, text/html;q=0";
         let clauses = clauses(accept);
         let types: Vec<_> = clauses.iter().map(|clause| clause.media_type).collect();
@@ -77,20 +77,20 @@ mod tests {
     }
 
     #[test]
-    fn no_field_takes_anything() {
+    fn empty_accept_header_accepts_json() {
         assert!(clauses(" ").iter().all(Clause::takes_json));
         assert_eq!(clauses("nonsense,;;,=").len(), 0);
     }
 
     #[test]
-    fn strange_weights_are_harmless() {
+    fn malformed_weights_do_not_panic() {
         for weight in ["NaN", "inf", "-1", "1e40", "x", ""] {
             assert!(clauses(&format!("application/json;q={weight}")).len() <= 1, "{weight}");
         }
     }
 
     #[test]
-    fn a_long_field_is_cut() {
+    fn long_accept_header_is_truncated() {
         assert_eq!(clauses(&"a/b,".repeat(100_000)).len(), MAX_CLAUSES);
     }
 }

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_has_its_subresources_in_both_forms() {
+    fn subresources_are_listed_in_both_discovery_formats() {
         let (_, list) = got("/apis/apps/v1", "");
         let names: Vec<_> = list["resources"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
         assert!(names.contains(&"deployments/status") && names.contains(&"daemonsets/status"), "{names:?}");
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn older_clients_get_the_old_documents() {
+    fn older_clients_get_unaggregated_discovery() {
         let (content_type, versions) = got("/api", "application/json, */*");
         assert_eq!((content_type, &versions["kind"]), (JSON, &json!("APIVersions")));
         let beta = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_served_is_not_acceptable() {
+    fn unsupported_media_types_get_406() {
         for accept in ["application/yaml", "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList", "nonsense"]
         {
             assert_eq!(answered("/apis", accept).unwrap().status, 406, "{accept}");
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn other_paths_have_no_answer() {
+    fn unknown_discovery_paths_are_not_answered() {
         for path in ["", "/", "api", "/api/v2", "/apis//v1", "/apis/nope", "/apis/apps/v2", "/apis/apps/v1/deployments", "/version"]
         {
             assert_eq!(answered(path, ""), None, "{path}");

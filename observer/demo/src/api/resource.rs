@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn resources_lie_by_group_and_sorted_by_name() {
+    fn resources_are_sorted_by_group_version_and_name() {
         let keys: Vec<_> = resources().iter().map(|resource| (resource.group, resource.version, resource.name)).collect();
         assert!(keys.is_sorted(), "{keys:?}");
     }

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_of_replicas_is_told() {
+    fn invalid_replica_counts_are_reported() {
         let scale = |replicas: Value| wanted(&json!({"spec": {"replicas": replicas}}));
         assert_eq!((scale(json!(4)), scale(json!(null)), wanted(&json!({}))), (Ok(4), Ok(0), Ok(0)));
         for replicas in [json!(-1), json!("3"), json!(1.5), json!(u64::MAX)] {

@@ -16,7 +16,7 @@ const READY: CacheState = CacheState { ready: true, revision: 100, oldest_snapsh
 
 /// The rows of the table for 1.34, with the cache at 100 and snapshots from 50 on.
 #[test]
-fn lists_are_answered_by_the_layer_of_1_34() {
+fn lists_are_routed_as_in_1_34() {
     let token = |revision| crate::token::encode(revision, "a");
     let page = format!("limit=3&continue={}", token(Some(70)));
     let old_page = format!("limit=3&continue={}", token(Some(49)));
@@ -60,7 +60,7 @@ fn resource_without_cache_is_read_from_the_store() {
 }
 
 #[test]
-fn cache_that_is_filled_refuses_what_the_store_does_not_take_over() {
+fn initializing_cache_refuses_requests_not_delegated_to_the_store() {
     let filling = CacheState { ready: false, revision: 0, oldest_snapshot: None };
     for (query, expected) in [
         ("", NotReady),
@@ -83,7 +83,7 @@ fn gets_come_from_the_cache_only_when_they_name_a_revision() {
 }
 
 #[test]
-fn invalid_combinations_are_refused_before_any_layer() {
+fn invalid_parameter_combinations_are_refused() {
     for (query, code) in [
         ("resourceVersionMatch=Exact", 422),
         ("resourceVersion=0&resourceVersionMatch=Exact", 422),
@@ -105,7 +105,7 @@ fn invalid_combinations_are_refused_before_any_layer() {
 }
 
 #[test]
-fn legacy_watch_becomes_one_with_initial_events() {
+fn legacy_watch_gets_initial_events() {
     for (query, expected) in
         [("watch=1", Some(true)), ("watch=1&resourceVersion=0", Some(true)), ("watch=1&resourceVersion=5", None)]
     {
@@ -134,7 +134,7 @@ fn snapshots_cover_every_revision_since_the_cache_was_filled() {
 }
 
 #[test]
-fn quiet_ring_keeps_everything_and_a_busy_one_grows() {
+fn quiet_ring_keeps_its_capacity_and_busy_ring_grows() {
     let (mut cache, mut store) = filled(1);
     let first = store.revision();
     for second in 0..150 {

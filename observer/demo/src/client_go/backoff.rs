@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_thirty_seconds_and_begin_anew_after_two_minutes() {
+    fn backoff_doubles_to_its_maximum_and_resets_when_idle() {
         let mut backoff = Backoff::new();
         let seconds = |pause: Duration, least: f64| {
             assert!((least..least * 2.0).contains(&pause.as_secs_f64()), "{pause:?} of {least} s");

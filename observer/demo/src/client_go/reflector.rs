@@ -111,12 +111,12 @@ impl Reflector {
         let limit = if from.is_empty() || from == "0" || self.paginated { PAGE } else { 0 };
         let mut outcome = self.pages(&from, limit).await;
         let client_go = self.client_go();
-        let asks_anew = match &outcome {
+        let lists_again = match &outcome {
             Err(Failure::Expired) => client_go.lists_from_its_revision(),
             Err(Failure::TooLarge) => client_go.knows_too_large(),
             Ok(_) | Err(Failure::TooMany | Failure::Refused | Failure::Other) => false,
         };
-        if asks_anew {
+        if lists_again {
             self.revision_unavailable = true;
             outcome = self.pages("", limit).await;
         }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{check, resources, set_status};
 
 #[test]
-fn each_served_version_is_a_resource_and_the_preferred_one_comes_first() {
+fn served_versions_become_resources_preferred_version_first() {
     let mut definition = definition();
     definition["spec"]["versions"] = json!([
         {"name": "v1alpha1", "served": false, "storage": false},

@@ -14,7 +14,7 @@ use crate::token;
 const PREFIX: &str = "/registry/pods/n/";
 
 #[test]
-fn page_of_the_cache_ends_at_the_limit_and_names_what_remains() {
+fn cache_page_ends_at_limit_and_counts_remaining_items() {
     let selection = selection("");
     let page = request(&selection, 3).page_of_cache(&entries(10));
     assert_eq!((page.items.len(), page.remaining), (3, Some(7)));
@@ -25,7 +25,7 @@ fn page_of_the_cache_ends_at_the_limit_and_names_what_remains() {
 }
 
 #[test]
-fn what_remains_is_not_known_behind_a_selector() {
+fn remaining_count_is_unknown_with_a_selector() {
     let selection = selection("half=even");
     let page = request(&selection, 3).page_of_cache(&entries(10));
     assert_eq!((page.items.len(), page.next.is_some(), page.remaining), (3, true, None));
@@ -34,7 +34,7 @@ fn what_remains_is_not_known_behind_a_selector() {
 }
 
 #[test]
-fn selective_page_of_the_store_takes_ranges_that_double() {
+fn selective_store_page_doubles_its_range_reads() {
     let selection = selection("half=never");
     let (page, cost) = request(&selection, 10).page_of_store(&entries(100));
     assert_eq!((page.items.len(), page.next), (0, None));
@@ -43,7 +43,7 @@ fn selective_page_of_the_store_takes_ranges_that_double() {
 }
 
 #[test]
-fn page_of_the_store_without_selector_is_one_range() {
+fn store_page_without_selector_reads_one_range() {
     let selection = selection("");
     let (page, cost) = request(&selection, 3).page_of_store(&entries(10));
     assert_eq!((page.items.len(), page.remaining, cost), (3, Some(7), Cost { ranges: 1, fetched: 3, evaluated: 3 }));

@@ -20,7 +20,7 @@ fn lines_become_steps_in_order() {
 }
 
 #[test]
-fn every_act_and_every_kind_of_client_can_be_read() {
+fn every_act_and_client_kind_is_parsed() {
     let examples = [
         "print look",
         "start reflectors a/1 client-go=1.15 watches=pods",
@@ -54,7 +54,7 @@ fn every_act_and_every_kind_of_client_can_be_read() {
 }
 
 #[test]
-fn errors_name_the_line_and_what_is_allowed_there() {
+fn script_errors_name_the_line_and_the_allowed_words() {
     for (text, expected) in [
         ("", "s:1: nothing happens in this script"),
         ("# only this", "s:1: nothing happens in this script"),
@@ -126,7 +126,7 @@ fn scripts_are_bounded() {
 }
 
 #[test]
-fn standard_script_has_a_cast_for_a_storm_and_tells_all_within_two_minutes() {
+fn standard_script_starts_all_storm_clients_within_two_minutes() {
     let script = Script::standard().unwrap();
     let steps = || script.once.iter().chain(&script.round);
     let clients = || steps().filter_map(|step| if let Act::Start(actor) = &step.act { Some(&actor.role) } else { None });

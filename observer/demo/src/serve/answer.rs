@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 
 /// A response in JSON.
 pub(super) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<ResponseBody> {
-    with_type(status, "application/json", ResponseBody::whole(body))
+    with_type(status, "application/json", ResponseBody::full(body))
 }
 
 /// A response of another media type.
@@ -31,5 +31,5 @@ pub(super) fn refusal(refusal: &Refusal) -> Response<ResponseBody> {
 
 /// The answer of Go's router for an unknown path.
 pub(super) fn no_such_page() -> Response<ResponseBody> {
-    with_type(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", ResponseBody::whole("404 page not found\n"))
+    with_type(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", ResponseBody::full("404 page not found\n"))
 }

@@ -21,7 +21,7 @@ pub(super) enum ResponseBody {
 }
 
 impl ResponseBody {
-    pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
+    pub(super) fn full(bytes: impl Into<Bytes>) -> Self {
         Self::Whole(Some(bytes.into()).filter(|bytes: &Bytes| !bytes.is_empty()))
     }
 }

@@ -4,14 +4,14 @@ mod answer;
 mod body;
 mod connection;
 mod form;
-mod life;
 mod port;
 mod request_body;
 mod resources;
 mod respond;
+mod restartable;
 mod scale;
 mod stream;
 
-pub(super) use life::{Life, Restart, StoreAfter};
 pub(super) use port::Port;
 pub(super) use respond::Responder;
+pub(super) use restartable::{Restart, RestartableServer, StoreAfter};

@@ -82,7 +82,7 @@ impl Responder {
     fn public(&self, path: &str) -> Option<Response<ResponseBody>> {
         match path.trim_end_matches('/') {
             "/healthz" | "/livez" | "/readyz" => {
-                Some(answer::with_type(StatusCode::OK, "text/plain; charset=utf-8", ResponseBody::whole("ok")))
+                Some(answer::with_type(StatusCode::OK, "text/plain; charset=utf-8", ResponseBody::full("ok")))
             }
             "/version" => {
                 let version = &self.cluster.config.version;
@@ -99,7 +99,7 @@ impl Responder {
     fn document(&self, path: &str, headers: &HeaderMap) -> Response<ResponseBody> {
         if path == "/metrics" {
             let text = self.cluster.lock().metrics();
-            return answer::with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", ResponseBody::whole(text));
+            return answer::with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", ResponseBody::full(text));
         }
         let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let resources = self.cluster.lock().resources().to_vec();
@@ -108,7 +108,7 @@ impl Responder {
             return answer::no_such_page();
         };
         let status = StatusCode::from_u16(document.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        answer::with_type(status, document.content_type, ResponseBody::whole(document.body))
+        answer::with_type(status, document.content_type, ResponseBody::full(document.body))
     }
 
     fn is_authorized(&self, headers: &HeaderMap) -> bool {

@@ -7,7 +7,7 @@ use super::*;
 const BOUNDS: Bounds = Bounds { objects: 10, bytes: 10_000, changes: 8 };
 
 #[test]
-fn each_write_has_the_next_revision_and_the_object_carries_it() {
+fn each_write_gives_its_object_the_next_revision() {
     let mut store = Store::new(BOUNDS);
     let first = store.put("/registry/pods/a/x", 0, named("x")).unwrap();
     let second = store.put("/registry/pods/a/y", 0, named("y")).unwrap();
@@ -16,7 +16,7 @@ fn each_write_has_the_next_revision_and_the_object_carries_it() {
 }
 
 #[test]
-fn older_states_are_read_until_they_are_compacted() {
+fn old_revisions_are_readable_until_compaction() {
     let mut store = Store::new(BOUNDS);
     store.put("/registry/pods/a/x", 0, named("x")).unwrap();
     store.put("/registry/pods/a/y", 0, named("y")).unwrap();
@@ -32,7 +32,7 @@ fn older_states_are_read_until_they_are_compacted() {
 }
 
 #[test]
-fn range_starts_behind_the_key_of_a_token() {
+fn range_starts_after_the_key_of_a_token() {
     let mut store = Store::new(BOUNDS);
     for name in ["a", "b", "c"] {
         store.put(&format!("/registry/pods/n/{name}"), 0, named(name)).unwrap();
@@ -58,7 +58,7 @@ fn write_against_another_revision_is_a_conflict() {
 }
 
 #[test]
-fn changes_are_told_since_a_revision_with_what_was_before() {
+fn changes_since_a_revision_carry_the_previous_object() {
     let mut store = Store::new(BOUNDS);
     store.put("/registry/pods/a/x", 0, named("x")).unwrap();
     store.put("/registry/nodes/n", 0, named("n")).unwrap();
@@ -83,7 +83,7 @@ fn full_history_is_compacted_early_and_counted() {
 }
 
 #[test]
-fn store_refuses_what_does_not_fit() {
+fn writes_beyond_the_store_bounds_are_refused() {
     let mut store = Store::new(BOUNDS);
     for number in 0..BOUNDS.objects {
         store.put(&format!("/registry/pods/a/{number}"), 0, named("x")).unwrap();

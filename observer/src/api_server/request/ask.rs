@@ -57,7 +57,7 @@ pub(in crate::api_server) async fn ask_metrics(selected: &Selected, credentials:
 }
 
 /// Connections for our own requests, as the kubeconfig's user. They use the current credentials of the kubeconfig and its files,
-/// otherwise those of its plug-in, which is called once.
+/// otherwise those of its plugin, which is called once.
 pub(crate) struct Conversations {
     selected: Selected,
     of_plugin: OnceCell<Credentials>,

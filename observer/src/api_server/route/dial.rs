@@ -192,14 +192,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_is_refused_when_all_refuse() {
+    async fn connect_is_refused_when_all_addresses_refuse() {
         let refusing = [refusing(), refusing()];
         let addresses = refusing.each_ref().map(|socket| socket.local_addr().unwrap());
         assert!(matches!(try_all(&addresses).await, Err(UpstreamError::Refused { .. })));
     }
 
     #[tokio::test]
-    async fn one_address_that_fails_otherwise_makes_it_no_refusal() {
+    async fn mixed_connect_failures_are_reported_as_unreachable() {
         // The kernel answers a TCP connect to a multicast address itself: no route.
         let nowhere: SocketAddr = "224.0.0.1:443".parse().unwrap();
         let socket = refusing();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn family_that_is_silent_holds_nobody_up_and_is_dropped() {
+    async fn silent_address_family_does_not_delay_and_is_dropped() {
         let dropped = Cell::new(false);
         let connect = async |address: SocketAddr| {
             if address.is_ipv4() {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn first_family_is_tried_to_its_end_before_the_other_while_it_answers() {
+    async fn all_addresses_of_an_answering_family_are_tried_first() {
         for (first, second, other) in [(SIX, SIX_TOO, FOUR), (FOUR, FOUR_TOO, SIX)] {
             let tried = RefCell::new(Vec::new());
             let connect = async |address: SocketAddr| {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn silence_of_one_family_is_no_refusal_whichever_is_first() {
+    async fn silent_address_family_makes_a_timeout_not_a_refusal() {
         for addresses in [[SIX, FOUR], [FOUR, SIX]] {
             let connect = async |address: SocketAddr| {
                 if address.is_ipv4() { Err::<(), _>(io::ErrorKind::ConnectionRefused.into()) } else { pending().await }
@@ -281,14 +281,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn shortage_that_lasts_is_said_and_not_taken_for_silence_of_the_server() {
+    async fn lasting_descriptor_shortage_is_distinguished_from_a_timeout() {
         let short = async || io::Result::<()>::Err(io::Error::from_raw_os_error(Errno::MFILE.raw_os_error()));
         assert!(matches!(failure(short).await, UpstreamError::NoDescriptor { .. }));
         assert!(matches!(failure(pending).await, UpstreamError::TimedOut { .. }));
     }
 
     #[tokio::test]
-    async fn shortage_that_is_over_does_not_take_the_blame_for_silence() {
+    async fn silence_after_a_resolved_shortage_is_a_timeout() {
         let attempts = Cell::new(0);
         let then_silent = async || match attempts.replace(attempts.get() + 1) {
             0 => Err(io::Error::from_raw_os_error(Errno::MFILE.raw_os_error())),
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn shortage_that_ends_is_no_failure() {
+    async fn connect_succeeds_after_a_temporary_shortage() {
         let attempts = Cell::new(0);
         let second_time = async || match attempts.replace(attempts.get() + 1) {
             0 => Err(io::Error::from_raw_os_error(Errno::NFILE.raw_os_error())),

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_request_has_the_target_in_brackets_where_it_needs_them() {
+    fn connect_request_brackets_ipv6_and_carries_credentials() {
         let target = UpstreamEndpoint { host: "2001:db8::1".to_owned(), port: 6443 };
         let credentials = Credentials { username: "me".to_owned(), password: "pass:word".to_owned() };
         let text = request(&target, Some(&credentials));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn status_lines_of_every_form() {
+    fn connect_status_lines_of_every_form_are_parsed() {
         let read = |head: &str| status(head.as_bytes());
         assert_eq!(read("HTTP/1.1 200 Connection established\r\n\r\n"), Some((200, "Connection established".to_owned())));
         assert_eq!(read("HTTP/1.0 407\r\nX: y\r\n\r\n"), Some((407, String::new())));

@@ -77,7 +77,7 @@ mod tests {
     const VALIDITY: &[u8] = b"\x30\x1e\x17\x0d260101000000Z\x17\x0d490101000000Z";
 
     #[test]
-    fn certificate_of_version_1_is_presented_as_version_3_is() {
+    fn version_1_client_certificate_is_presented() {
         let key = KeyPair::generate().unwrap();
         let certificate = ClientCertificate { chain_pem: version_1(&key).into(), key_pem: key.serialize_pem().into() };
         let certified = certificate.certified_key(&aws_lc_rs::default_provider()).unwrap();
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn key_of_another_certificate_is_refused_whatever_the_version() {
+    fn mismatched_key_is_refused_for_each_certificate_version() {
         let [one, other] = [KeyPair::generate().unwrap(), KeyPair::generate().unwrap()];
         let version_3 = rcgen::CertificateParams::new(Vec::new()).unwrap().self_signed(&one).unwrap().pem();
         for chain in [version_1(&one), version_3] {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_certificate_is_not_blamed_on_the_key() {
+    fn invalid_certificate_is_not_reported_as_key_mismatch() {
         let key = KeyPair::generate().unwrap();
         let certificate = ClientCertificate { chain_pem: pem(b"\x30\x00").into(), key_pem: key.serialize_pem().into() };
         let error = certificate.certified_key(&aws_lc_rs::default_provider()).unwrap_err();

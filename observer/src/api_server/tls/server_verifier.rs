@@ -120,7 +120,7 @@ ZmBzBVrmoAe5j6acTQ==
 -----END CERTIFICATE-----";
 
     #[test]
-    fn a_pinned_certificate_is_accepted_whoever_signed_it() {
+    fn pinned_certificate_is_accepted_from_any_issuer() {
         for is_ca in [IsCa::NoCa, IsCa::ExplicitNoCa, IsCa::Ca(BasicConstraints::Unconstrained)] {
             check(|params| params.is_ca = is_ca, None);
         }
@@ -129,7 +129,7 @@ ZmBzBVrmoAe5j6acTQ==
     }
 
     #[test]
-    fn its_name_is_checked() {
+    fn pinned_certificate_name_is_checked() {
         check_ca(|params| params.subject_alt_names.clear(), Some("not valid for"));
         check_ca(
             |params| params.subject_alt_names = vec![rcgen::SanType::DnsName("other.example".try_into().unwrap())],
@@ -141,13 +141,13 @@ ZmBzBVrmoAe5j6acTQ==
     }
 
     #[test]
-    fn its_validity_is_checked() {
+    fn pinned_certificate_validity_is_checked() {
         check_ca(|params| params.not_after = date_time_ymd(2001, 1, 1), Some("Expired"));
         check_ca(|params| params.not_before = date_time_ymd(4000, 1, 1), Some("NotValidYet"));
     }
 
     #[test]
-    fn its_usages_are_checked() {
+    fn pinned_certificate_key_usages_are_checked() {
         use ExtendedKeyUsagePurpose::{Any, ClientAuth, ServerAuth};
         for (usages, expected) in
             [(vec![ClientAuth], Some("InvalidPurpose")), (vec![ClientAuth, ServerAuth], None), (vec![Any], None), (vec![], None)]
@@ -157,7 +157,7 @@ ZmBzBVrmoAe5j6acTQ==
     }
 
     #[test]
-    fn its_critical_extensions_must_be_known() {
+    fn unknown_critical_extensions_are_refused() {
         let extension = |critical| {
             let mut extension = CustomExtension::from_oid_content(&[1, 3, 6, 1, 4, 1, 99999, 1], vec![5, 0]);
             extension.set_criticality(critical);
@@ -168,7 +168,7 @@ ZmBzBVrmoAe5j6acTQ==
     }
 
     #[test]
-    fn one_that_is_not_pinned_is_not_accepted() {
+    fn unpinned_certificate_is_refused() {
         let (stranger, other) = (issued(), issued());
         assert!(verdict(&stranger, &[other]).is_some());
     }

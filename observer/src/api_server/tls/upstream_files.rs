@@ -14,7 +14,7 @@ const FRESH_FOR: Duration = Duration::from_secs(1);
 pub struct UpstreamIdentity {
     /// Which certificates prove that a server is the API server.
     pub trust: UpstreamTrust,
-    /// The certificate that is presented. `None` keeps the previous one, which may have come from a plug-in.
+    /// The certificate that is presented. `None` keeps the previous one, which may have come from a plugin.
     pub certificate: Option<ClientCertificate>,
 }
 

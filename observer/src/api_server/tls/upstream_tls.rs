@@ -139,7 +139,7 @@ mod tests {
     use observer_pki::PrivateAuthority;
 
     #[test]
-    fn each_part_that_is_wrong_is_named() {
+    fn tls_setup_error_names_the_invalid_part() {
         let authority = PrivateAuthority::generate().unwrap();
         let trust = UpstreamTrust::Authorities(authority.certificate_pem().into_bytes());
         let [one, other] = [authority.issue_client().unwrap(), authority.issue_client().unwrap()];
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_trusts_is_read_once() {
+    fn system_trust_roots_are_read_once() {
         let provider = Arc::new(aws_lc_rs::default_provider());
         match [(); 2].map(|()| UpstreamTrust::Native.verifier(&provider)) {
             [Ok(one), Ok(other)] => assert!(Arc::ptr_eq(&one, &other)),

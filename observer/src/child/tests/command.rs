@@ -8,31 +8,31 @@ use crate::child::{Child, SpawnError, exit_code};
 use crate::signals::SignalStream;
 
 #[tokio::test]
-async fn the_exit_code_of_the_command_is_ours() {
+async fn exit_code_of_the_command_is_returned() {
     for code in [0, 1, 42, 255] {
         assert_eq!(run(&format!("exit {code}")).await, code);
     }
 }
 
 #[tokio::test]
-async fn an_end_by_a_signal_is_128_and_its_number() {
+async fn death_by_signal_returns_128_plus_its_number() {
     for (signal, code) in [("KILL", 137), ("TERM", 143), ("INT", 130)] {
         assert_eq!(run(&format!("kill -{signal} $$")).await, code);
     }
 }
 
 #[tokio::test]
-async fn the_command_is_not_deaf_to_a_broken_pipe_as_we_are() {
+async fn command_does_not_inherit_the_ignored_sigpipe() {
     assert_eq!(run("kill -PIPE $$; exit 3").await, 141);
 }
 
 #[tokio::test]
-async fn variables_are_set_beside_the_inherited_ones() {
+async fn variables_are_added_to_the_inherited_environment() {
     assert_eq!(run("test \"$KUBECONFIG\" = /run/k && test -n \"$PATH\"").await, 0);
 }
 
 #[tokio::test]
-async fn a_command_that_does_not_exist() {
+async fn missing_command_exits_with_127() {
     let error = refused("watchtap-no-such-command");
     assert_eq!(
         (error.exit_code(), error.to_string()),
@@ -43,7 +43,7 @@ async fn a_command_that_does_not_exist() {
 }
 
 #[tokio::test]
-async fn a_command_that_may_not_or_cannot_be_run() {
+async fn unexecutable_command_exits_with_126() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("command");
     fs::write(&path, "not a program").unwrap();

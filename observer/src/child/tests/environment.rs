@@ -12,7 +12,7 @@ fn without_a_proxy_only_the_kubeconfig_is_set() {
 }
 
 #[test]
-fn with_a_proxy_loopback_is_an_exception_in_both_spellings() {
+fn loopback_is_added_to_both_no_proxy_spellings() {
     let alone = "127.0.0.1,localhost,::1";
     for proxy in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
         adds(&[(proxy, "p")], &[("NO_PROXY", alone), ("no_proxy", alone)]);
@@ -20,7 +20,7 @@ fn with_a_proxy_loopback_is_an_exception_in_both_spellings() {
 }
 
 #[test]
-fn kube_rs_finds_the_proxy_itself_among_the_exceptions() {
+fn no_proxy_includes_the_proxy_itself_for_kube_rs() {
     for (proxies, added) in [
         (&[("HTTPS_PROXY", "http://me:s3cret@proxy.corp:3128")][..], "proxy.corp:3128"),
         (&[("HTTPS_PROXY", "http://proxy.corp"), ("https_proxy", "http://proxy.corp:80")], "proxy.corp:80"),
@@ -32,14 +32,14 @@ fn kube_rs_finds_the_proxy_itself_among_the_exceptions() {
 }
 
 #[test]
-fn where_we_are_the_proxy_there_are_no_more_exceptions() {
+fn no_proxy_is_unchanged_when_watchtap_is_the_proxy() {
     let inherited = |name: &str| (name == "HTTPS_PROXY").then(|| OsString::from("http://p"));
     let found = variables(OsStr::new("/run/kubeconfig"), Via::ProxyUrl, inherited);
     assert_eq!(found, [("KUBECONFIG".into(), "/run/kubeconfig".into())]);
 }
 
 #[test]
-fn the_exceptions_that_there_were_stay() {
+fn existing_no_proxy_entries_are_kept() {
     let [corp, other] = ["corp,127.0.0.1,localhost,::1", "other,127.0.0.1,localhost,::1"];
     let proxy = ("HTTPS_PROXY", "p");
     adds(&[proxy, ("NO_PROXY", "corp"), ("no_proxy", "other")], &[("NO_PROXY", corp), ("no_proxy", other)]);

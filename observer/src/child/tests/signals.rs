@@ -8,51 +8,51 @@ use crate::child::origin::{Circumstances, is_forwarded};
 use crate::signals::{Ignored, Sender};
 
 #[test]
-fn a_signal_sent_to_us_alone_reaches_the_command_once() {
-    let supervised = Supervised::start("child::tests::signals::a_signal_sent_to_us_alone_reaches_the_command_once", Start::Plain);
+fn signal_sent_to_watchtap_alone_reaches_the_command_once() {
+    let supervised =
+        Supervised::start("child::tests::signals::signal_sent_to_watchtap_alone_reaches_the_command_once", Start::Plain);
     for (signal, name) in
         [(Signal::TERM, "TERM"), (Signal::INT, "INT"), (Signal::HUP, "HUP"), (Signal::QUIT, "QUIT"), (Signal::USR2, "USR2")]
     {
         supervised.send(signal);
-        supervised.says(name);
+        supervised.expect(name);
     }
     supervised.ends();
 }
 
 #[test]
-fn a_key_at_the_terminal_reaches_the_command_once() {
+fn terminal_key_signal_reaches_the_command_once() {
     let mut supervised =
-        Supervised::start("child::tests::signals::a_key_at_the_terminal_reaches_the_command_once", Start::AtTerminal);
+        Supervised::start("child::tests::signals::terminal_key_signal_reaches_the_command_once", Start::AtTerminal);
     supervised.types("\x03");
-    supervised.says("INT");
+    supervised.expect("INT");
     supervised.types("\x1c");
-    supervised.says("QUIT");
+    supervised.expect("QUIT");
     supervised.ends();
 }
 
 #[test]
-fn the_end_of_the_terminal_reaches_the_command_through_the_leader_of_the_session() {
+fn terminal_hangup_reaches_the_command_through_the_session_leader() {
     let mut supervised = Supervised::start(
-        "child::tests::signals::the_end_of_the_terminal_reaches_the_command_through_the_leader_of_the_session",
+        "child::tests::signals::terminal_hangup_reaches_the_command_through_the_session_leader",
         Start::AtTerminal,
     );
     supervised.hangs_up();
-    supervised.says("HUP");
+    supervised.expect("HUP");
     supervised.ends();
 }
 
 #[test]
-fn what_we_are_told_to_ignore_the_command_ignores_too() {
-    let supervised =
-        Supervised::start("child::tests::signals::what_we_are_told_to_ignore_the_command_ignores_too", Start::WithoutHangups);
+fn command_inherits_ignored_signals() {
+    let supervised = Supervised::start("child::tests::signals::command_inherits_ignored_signals", Start::WithoutHangups);
     supervised.send(Signal::HUP);
     supervised.send(Signal::TERM);
-    supervised.says("TERM");
+    supervised.expect("TERM");
     supervised.ends();
 }
 
 #[test]
-fn the_sender_decides_whether_a_signal_is_handed_on() {
+fn sender_decides_whether_a_signal_is_forwarded() {
     let command = Pid::from_raw(100);
     let follows = Circumstances { command, leads_session: false };
     let leads = Circumstances { command, leads_session: true };
@@ -74,7 +74,7 @@ fn the_sender_decides_whether_a_signal_is_handed_on() {
 }
 
 #[test]
-fn ignored_signals_are_read_from_the_status_of_a_process() {
+fn ignored_signals_are_parsed_from_proc_status() {
     let ignored = Ignored::parse("Name:\tx\nSigBlk:\tffffffffffffffff\nSigIgn:\t8000000000000003\nSigCgt:\tffffffffffffffff\n");
     assert_eq!((1..=64).filter(|signal| ignored.contains(*signal)).collect::<Vec<_>>(), [1, 2, 64]);
     for nothing in ["", "SigIgn:", "SigIgn:\tx", "SigIgn:\t0"] {

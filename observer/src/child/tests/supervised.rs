@@ -34,7 +34,7 @@ while [ $pauses -gt 0 ]; do pauses=$((pauses - 1)); sleep 1 2>&- & wait $!; done
 /// Set in the process that becomes the supervisor.
 const MARK: &str = "WATCHTAP_TEST_SUPERVISES";
 /// Longest time between two lines of a script before the test fails.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How to start the supervisor.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) enum Start {
 
 pub(super) struct Supervised {
     supervisor: Process,
-    said: Receiver<String>,
+    lines: Receiver<String>,
     terminal: Option<File>,
 }
 
@@ -63,10 +63,10 @@ impl Supervised {
         let (terminal, input) = open_terminal();
         let mut supervisor = command(test, start).stdin(input).spawn().expect("the test can start itself");
         let words = BufReader::new(supervisor.stderr.take().expect("it is piped"));
-        let (sender, said) = mpsc::channel();
+        let (sender, lines) = mpsc::channel();
         thread::spawn(move || words.lines().map_while(Result::ok).try_for_each(|word| sender.send(word)));
-        let started = Self { supervisor, said, terminal: Some(terminal) };
-        started.says("ready");
+        let started = Self { supervisor, lines, terminal: Some(terminal) };
+        started.expect("ready");
         started
     }
 
@@ -90,16 +90,16 @@ impl Supervised {
 
     /// Expects `expected` as the next line of the script.
     #[track_caller]
-    pub(super) fn says(&self, expected: &str) {
-        assert_eq!(self.said.recv_timeout(PATIENCE).as_deref(), Ok(expected));
+    pub(super) fn expect(&self, expected: &str) {
+        assert_eq!(self.lines.recv_timeout(TIMEOUT).as_deref(), Ok(expected));
     }
 
     /// Ends the script. Until then it must print only that signal, so no earlier signal arrived twice.
     #[track_caller]
     pub(super) fn ends(mut self) {
         self.send(Signal::USR1);
-        self.says("USR1");
-        assert_eq!(self.said.recv_timeout(PATIENCE), Err(RecvTimeoutError::Disconnected));
+        self.expect("USR1");
+        assert_eq!(self.lines.recv_timeout(TIMEOUT), Err(RecvTimeoutError::Disconnected));
         let status = self.supervisor.wait().expect("it can be waited for");
         assert_eq!((status.code(), status.signal()), (Some(7), None));
     }

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn server_of_the_kubeconfig_is_known_by_its_address() {
+    fn kubeconfig_server_is_recognized_by_its_address() {
         let of_kubeconfig = Kubeconfig::of_server("https://API.example.com:6443/prefix", &ServerTrust::SystemRoots, "--upstream")
             .unwrap()
             .current()
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn service_of_a_pod_is_the_last_resort() {
+    fn in_pod_service_is_the_last_resort() {
         let folder = tempfile::tempdir().unwrap();
         let kubeconfig = |name| KubeconfigFlags::of_file(folder.path().join(name));
         let service = ServiceInPod { at: server("[fd00::1]:443"), authority: None };

@@ -56,7 +56,7 @@ impl BudgetFiles {
     /// Judges a run, and writes the budget that it just keeps. Fails if the run was not observed to its end.
     pub(crate) fn judge(self, outcome: &Outcome) -> Result<Option<BudgetKept>> {
         let is_asked = self.budget.is_some() || self.write.is_some();
-        ensure!(outcome.is_whole || !is_asked, "observing failed, so the cost of the run is unknown");
+        ensure!(outcome.is_complete || !is_asked, "observing failed, so the cost of the run is unknown");
         let usage = Usage::of(&outcome.snapshot);
         if let Some(mut file) = self.write {
             let text = json(&Budget::just_kept_by(&usage))?;
@@ -68,7 +68,7 @@ impl BudgetFiles {
 }
 
 /// The position of an error, and the values allowed there. It never quotes the file, which may be a secret taken for a budget.
-fn what_is_wrong(error: &serde_json::Error) -> String {
+fn description(error: &serde_json::Error) -> String {
     let place = format!("line {}, column {}", error.line(), error.column());
     match error.classify() {
         Category::Data => {
@@ -92,7 +92,7 @@ fn read(path: &Path) -> Result<Budget> {
     file.take(MAX_BUDGET + 1).read_to_string(&mut text).with_context(|| format!("cannot read {shown}"))?;
     ensure!(text.len() as u64 <= MAX_BUDGET, "{shown} is longer than a budget can be ({MAX_BUDGET} bytes)");
     let budget: Budget =
-        serde_json::from_str(&text).map_err(|error| anyhow!("{shown} is not a budget: {}", what_is_wrong(&error)))?;
+        serde_json::from_str(&text).map_err(|error| anyhow!("{shown} is not a budget: {}", description(&error)))?;
     let (schema, known) = (&budget.schema, Budget::SCHEMA);
     ensure!(schema == known, "{shown} has another schema; this watchtap reads {known:?}");
     Ok(budget)

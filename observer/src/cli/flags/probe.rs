@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn whose_connections_are_read_is_said_in_words() {
+    fn selected_processes_are_described_in_words() {
         for (arguments, expected) in [
             (&[][..], "all processes are probed, including those that start later"),
             (&["--pid", "7"], "only process 7 is probed"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn ring_is_a_power_of_two() {
+    fn ring_size_must_be_a_power_of_two() {
         for (text, expected) in [("1", Some(1)), ("1024", Some(1_024)), ("0", None), ("3", None), ("2048", None), ("x", None)] {
             assert_eq!(ring_mebibytes(text).ok(), expected, "{text}");
         }

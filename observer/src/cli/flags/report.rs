@@ -43,13 +43,13 @@ pub(crate) enum Otherwise {
 /// An open destination for a report.
 #[derive(Debug)]
 pub(crate) struct Report {
-    place: Place,
+    destination: Destination,
     format: Format,
     mute: Vec<String>,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Destination {
     File(Printer<File>),
     Stdout,
     Stderr,
@@ -60,14 +60,14 @@ impl ReportFlags {
     pub(crate) fn open(&self, otherwise: Otherwise) -> Result<(Report, Option<Events>)> {
         let to_stdout = self.report.as_deref().is_some_and(is_stdout);
         anyhow::ensure!(!(to_stdout && self.takes_stdout()), "--report and --events cannot both go to stdout: name a file for one");
-        let place = match &self.report {
-            Some(_) if to_stdout => Place::Stdout,
-            Some(path) => Place::File(create(path)?),
-            None if otherwise == Otherwise::Stderr || self.takes_stdout() => Place::Stderr,
-            None => Place::Stdout,
+        let destination = match &self.report {
+            Some(_) if to_stdout => Destination::Stdout,
+            Some(path) => Destination::File(create(path)?),
+            None if otherwise == Otherwise::Stderr || self.takes_stdout() => Destination::Stderr,
+            None => Destination::Stdout,
         };
         let events = self.events.as_deref().map(events_to).transpose()?;
-        Ok((Report { place, format: self.format, mute: self.mute.clone() }, events))
+        Ok((Report { destination, format: self.format, mute: self.mute.clone() }, events))
     }
 
     /// The files that will be written, each with its flag.
@@ -106,19 +106,19 @@ impl Report {
 
     /// Whether its destination accepts colours; a file never does.
     pub(crate) fn colour(&self) -> Colour {
-        match self.place {
-            Place::File(_) => Colour::Off,
-            Place::Stdout => Colour::for_stdout(),
-            Place::Stderr => Colour::for_stderr(),
+        match self.destination {
+            Destination::File(_) => Colour::Off,
+            Destination::Stdout => Colour::for_stdout(),
+            Destination::Stderr => Colour::for_stderr(),
         }
     }
 
     /// Writes the text completely, or fails.
     pub(crate) fn write(self, text: &Printable) -> Result<()> {
-        match self.place {
-            Place::File(file) => written(file, text),
-            Place::Stdout => written(stdout(), text),
-            Place::Stderr => written(stderr(), text),
+        match self.destination {
+            Destination::File(file) => written(file, text),
+            Destination::Stdout => written(stdout(), text),
+            Destination::Stderr => written(stderr(), text),
         }
         .context("cannot write the report")
     }

@@ -5,7 +5,7 @@ use super::fixture::{Home, certificate_data, config, fails, refuses};
 const SERVER: &str = "server: 'https://a:6443'";
 
 #[test]
-fn wrong_types_of_the_lists() {
+fn wrong_types_in_the_lists_are_refused() {
     refuses("clusters: 5", "~/config: clusters: expected a list but found a number");
     refuses("users: {name: u}", "~/config: users: expected a list but found fields");
     refuses("contexts: [5]", "~/config: contexts[0]: expected a name and its entry but found a number");
@@ -18,7 +18,7 @@ fn wrong_types_of_the_lists() {
 }
 
 #[test]
-fn wrong_types_in_the_current_context() {
+fn wrong_types_in_the_current_context_are_refused() {
     refuses(
         &config("server: 5", ""),
         "~/config: clusters[0].cluster.server: expected a string but found a number; write it in quotes",
@@ -45,7 +45,7 @@ fn wrong_types_in_the_current_context() {
 }
 
 #[test]
-fn no_current_context() {
+fn missing_current_context_is_refused() {
     refuses(
         &config(SERVER, "").replace("current-context: dev", "current-context: ''"),
         r#"~/config: no current-context; choose one with `kubectl config use-context NAME` (there are "dev")"#,
@@ -59,7 +59,7 @@ fn no_current_context() {
 }
 
 #[test]
-fn names_that_nothing_bears() {
+fn references_to_missing_entries_are_refused() {
     let sound = config(SERVER, "");
     refuses(
         &sound.replace("current-context: dev", "current-context: prod"),
@@ -81,7 +81,7 @@ fn names_that_nothing_bears() {
 }
 
 #[test]
-fn a_context_in_another_file_names_what_no_file_has() {
+fn missing_entry_is_reported_with_the_file_naming_it() {
     let home = Home::with_config("clusters: []\n");
     home.write("two", config(SERVER, "").replace("user: u", "user: other"));
     fails(
@@ -92,7 +92,7 @@ fn a_context_in_another_file_names_what_no_file_has() {
 }
 
 #[test]
-fn addresses_that_cannot_be_used() {
+fn unusable_addresses_are_refused() {
     refuses(
         &config("", ""),
         "~/config: clusters[0].cluster.server: missing; write the API server's address there, such as https://HOST:PORT",
@@ -148,7 +148,7 @@ fn addresses_that_cannot_be_used() {
 }
 
 #[test]
-fn certificates_that_cannot_be_used() {
+fn unusable_certificates_are_refused() {
     let certificate = format!("client-certificate-data: {}", certificate_data());
     refuses(
         &config(&format!("{SERVER}, certificate-authority: absent"), ""),

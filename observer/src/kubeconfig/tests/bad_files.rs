@@ -8,21 +8,21 @@ use crate::kubeconfig::{Environment, Kubeconfig};
 const SERVER: &str = "server: 'https://a:6443'";
 
 #[test]
-fn no_file_exists() {
+fn missing_kubeconfig_files_are_reported() {
     let home = Home::new();
     fails(&home, "absent:gone", "no kubeconfig: there is no ~/absent and no ~/gone; set KUBECONFIG to the path of one that exists");
     fails(&home, "", "no kubeconfig: there is no ~/.kube/config; set KUBECONFIG to the path of one that exists");
 }
 
 #[test]
-fn nothing_says_where_to_look() {
+fn unset_kubeconfig_and_home_are_reported() {
     let expected = "no kubeconfig: neither KUBECONFIG nor HOME is set; set KUBECONFIG to the path of a kubeconfig";
     fails(&Home::new(), "::", expected);
     assert_eq!(Kubeconfig::load(&Environment::default()).unwrap_err().to_string(), expected);
 }
 
 #[test]
-fn a_folder_in_place_of_the_file() {
+fn folder_in_place_of_the_file_is_refused() {
     let home = Home::new();
     fs::create_dir(home.path().join("config")).unwrap();
     fails(
@@ -33,7 +33,7 @@ fn a_folder_in_place_of_the_file() {
 }
 
 #[test]
-fn a_file_that_may_not_be_read() {
+fn unreadable_file_is_refused() {
     let home = Home::with_config(&config(SERVER, ""));
     home.forbid("config");
     if fs::read(home.path().join("config")).is_err() {
@@ -49,14 +49,14 @@ fn a_file_that_may_not_be_read() {
 }
 
 #[test]
-fn an_empty_file() {
+fn empty_file_is_refused() {
     for empty in ["", "\n", "# nothing\n", "---\n", "{}"] {
         refuses(empty, "~/config: empty; set KUBECONFIG to the path of a kubeconfig, or have your cluster's tool write one");
     }
 }
 
 #[test]
-fn ten_megabytes_of_yaml() {
+fn oversized_kubeconfig_is_refused() {
     let entry = "- {name: a, cluster: {server: 'https://x'}}\n";
     let text = format!("clusters:\n{}", entry.repeat(10_000_000 / entry.len()));
     refuses(
@@ -66,7 +66,7 @@ fn ten_megabytes_of_yaml() {
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn undecodable_text_is_refused() {
     let home = Home::new();
     for bytes in [&b"clusters: \xC3\x28"[..], b"\xFF\xFEa", b"\xFE\xFF\xD8\x00\x00a", b"\xEF\xBB\xBF\xFF"] {
         home.write("config", bytes);
@@ -75,7 +75,7 @@ fn bytes_that_are_no_text() {
 }
 
 #[test]
-fn keys_that_no_client_could_read_back() {
+fn overlong_yaml_keys_are_refused() {
     let text = |key: &str| format!("users:\n- name: u\n  user:\n    ? {key}\n    : x\n");
     let what = "~/config: has a key of 1025 characters; YAML allows 1024 on one line; set KUBECONFIG to the path of a \
                 kubeconfig";
@@ -85,7 +85,7 @@ fn keys_that_no_client_could_read_back() {
 }
 
 #[test]
-fn text_that_is_no_yaml() {
+fn invalid_yaml_is_refused() {
     refuses(
         "users: [{user: {token: s3cret}, : x]",
         "~/config: not valid YAML: mismatched bracket '{' closed by ']' at line 1, column 9",
@@ -111,7 +111,7 @@ fn text_that_is_no_yaml() {
 }
 
 #[test]
-fn yaml_of_something_else() {
+fn yaml_of_another_kind_is_refused() {
     refuses("- a\n- b\n", "~/config: contains a list, not a kubeconfig; set KUBECONFIG to the path of a kubeconfig");
     refuses("just words", "~/config: contains a string, not a kubeconfig; set KUBECONFIG to the path of a kubeconfig");
     refuses(
@@ -135,7 +135,7 @@ fn alias_bomb() -> String {
 }
 
 #[test]
-fn a_kubeconfig_that_ends_anywhere_is_read_or_refused() {
+fn truncated_kubeconfigs_are_read_or_refused() {
     let home = Home::new();
     let whole = include_str!("with_everything.yaml");
     let refused = (0..whole.len()).step_by(17).filter(|end| {

@@ -11,12 +11,12 @@ const WITH_EVERYTHING: &str = include_str!("with_everything.yaml");
 const PAIR: ClientCertificatePair<'_> = ClientCertificatePair { certificate_pem: "OUR CERTIFICATE", key_pem: "OUR KEY" };
 
 #[test]
-fn only_what_leads_to_the_server_is_changed() {
+fn copy_changes_only_connection_and_credential_fields() {
     expect_file!["with_everything.copy.json"].assert_eq(&copy(WITH_EVERYTHING, Some(PAIR)));
 }
 
 #[test]
-fn data_is_replaced_where_it_stood_before() {
+fn certificate_data_is_replaced_in_place() {
     let text = config(
         "server: 'https://a', certificate-authority-data: CRT, x: 1",
         "client-key-data: KEY, x: 2, client-certificate-data: CRT",
@@ -106,13 +106,13 @@ fn a_user_without_a_certificate_does_not_get_one() {
 }
 
 #[test]
-fn commands_that_are_looked_up_in_path_stay() {
+fn bare_exec_commands_are_unchanged() {
     let copy = copy(&config("server: 'https://a'", "exec: {command: aws, interactiveMode: Never}"), None);
     assert_eq!(typed(&copy).auth_infos[0].auth_info.as_ref().unwrap().exec.as_ref().unwrap().command.as_deref(), Some("aws"));
 }
 
 #[test]
-fn by_way_of_proxy_url_the_server_stays() {
+fn server_is_unchanged_when_proxy_url_is_used() {
     let cluster = "server: 'https://a:6443/x', tls-server-name: b, proxy-url: 'http://theirs', insecure-skip-tls-verify: true";
     let loaded = Home::with_config(&config(cluster, "token: t")).load("config").unwrap();
     let pairs = loaded.pairs().unwrap();
@@ -126,7 +126,7 @@ fn by_way_of_proxy_url_the_server_stays() {
 }
 
 #[test]
-fn a_plug_in_is_stood_in_for_and_the_rest_of_it_stays() {
+fn exec_plugin_command_is_replaced_and_other_fields_kept() {
     let exec =
         "exec: {command: bin/aws, args: [s3cret], env: [{name: A, value: b}], interactiveMode: Never, provideClusterInfo: true}";
     let home = Home::with_config(&config("server: 'https://a'", exec));
@@ -149,13 +149,13 @@ fn a_plug_in_is_stood_in_for_and_the_rest_of_it_stays() {
 }
 
 #[test]
-fn an_own_certificate_does_not_go_out_when_there_is_none_to_replace_it() {
+fn client_certificate_without_replacement_is_left_out() {
     let copy = copy(&config("server: 'https://a'", "client-certificate: pair.crt, client-key: pair.key, as: x"), None);
     assert!(!copy.contains("client-"), "{copy}");
 }
 
 #[test]
-fn texts_that_yaml_could_misread_survive() {
+fn ambiguous_yaml_strings_survive_the_copy() {
     for password in
         ["yes", "~", "1e3", "0x1F", "a: b #c", "*x", "'\"\\", "a\tb\nc", "\u{7f}\u{85}\u{a0}", "\u{2028}\u{feff}", "日本🦀", " x "]
     {
@@ -167,14 +167,14 @@ fn texts_that_yaml_could_misread_survive() {
 }
 
 #[test]
-fn values_longer_than_a_simple_key_of_yaml_are_read_back() {
+fn values_longer_than_yaml_simple_keys_are_read_back() {
     let long = "x".repeat(100_000);
     let copy = copy(&config("server: 'https://a'", &format!("as: {long}")), None);
     assert_eq!(typed(&copy).auth_infos[0].auth_info.as_ref().unwrap().impersonate.as_deref(), Some(long.as_str()));
 }
 
 #[test]
-fn a_copy_read_again_means_the_same_but_for_the_way() {
+fn reloaded_copy_differs_only_in_the_server_address() {
     let home = Home::with_config(&config("server: 'https://a/prefix', certificate-authority: pair.crt", "tokenFile: token"));
     let before = home.current();
     home.write("config", copy_in(&home, None).replace("Q0E=", &certificate_data()));

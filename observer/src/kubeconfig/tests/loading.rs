@@ -8,7 +8,7 @@ use crate::kubeconfig::{ClientEndpoint, Kubeconfig, Via, Way};
 const SERVER: &str = "server: 'https://a:6443'";
 
 #[test]
-fn without_the_variable_the_file_in_home_is_read() {
+fn home_kubeconfig_is_read_without_the_variable() {
     let home = Home::new();
     let file = home.write(".kube/config", config(SERVER, ""));
     for unset in [None, Some("")] {
@@ -18,7 +18,7 @@ fn without_the_variable_the_file_in_home_is_read() {
 }
 
 #[test]
-fn a_file_that_is_named_twice_or_not_at_all_is_no_error() {
+fn repeated_and_empty_path_entries_are_ignored() {
     let home = Home::with_config(&config(SERVER, ""));
     assert_eq!(home.load(":config:config:").unwrap().files(), [home.path().join("config")]);
 }
@@ -30,7 +30,7 @@ fn missing_files_are_skipped_while_one_exists() {
 }
 
 #[test]
-fn the_first_file_that_has_an_entry_wins_it_whole() {
+fn first_file_with_an_entry_wins_it_entirely() {
     let home = Home::new();
     home.write("one", "current-context: ''\nclusters: [{name: c, cluster: {server: 'https://one'}}]\nusers: null\n");
     home.write("two", config("server: 'https://two', tls-server-name: two", "token: two"));
@@ -94,7 +94,7 @@ fn preferences_and_extensions_are_merged_value_by_value() {
 }
 
 #[test]
-fn every_document_of_a_file_counts() {
+fn every_yaml_document_of_a_file_is_read() {
     let text = config(SERVER, "").replace("clusters:", "---\nclusters:").replace("users:", "---\nusers:");
     assert_eq!(Home::with_config(&text).current().upstream.host, "a");
 }
@@ -118,7 +118,7 @@ clusters:
 }
 
 #[test]
-fn utf16_with_its_mark_is_read() {
+fn text_with_a_byte_order_mark_is_read() {
     let text = config(SERVER, "");
     let units = || std::iter::once(0xFEFF).chain(text.encode_utf16());
     let home = Home::new();

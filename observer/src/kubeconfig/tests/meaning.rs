@@ -23,7 +23,7 @@ fn a_context_without_a_user_is_anonymous() {
 }
 
 #[test]
-fn addresses_of_every_form() {
+fn server_addresses_of_every_form_are_parsed() {
     for (server, host, port, path_prefix) in [
         ("https://api.example:6443", "api.example", 6443, ""),
         ("https://api.example", "api.example", 443, ""),
@@ -41,7 +41,7 @@ fn addresses_of_every_form() {
 }
 
 #[test]
-fn an_address_without_a_scheme_is_https_where_something_speaks_of_tls() {
+fn address_without_a_scheme_is_https_with_tls_settings() {
     let certificate = format!("client-certificate-data: {}, client-key-data: {}", certificate_data(), key_data());
     for (cluster, user) in [("certificate-authority: pair.crt", ""), ("insecure-skip-tls-verify: true", ""), ("", &*certificate)] {
         let upstream = current(&format!("server: '10.0.0.1:6443/x', {cluster}"), user).upstream;
@@ -50,7 +50,7 @@ fn an_address_without_a_scheme_is_https_where_something_speaks_of_tls() {
 }
 
 #[test]
-fn the_certificate_must_bear_the_tls_server_name_where_there_is_one() {
+fn tls_server_name_overrides_the_host() {
     let named = current("server: 'https://10.0.0.1', tls-server-name: kubernetes", "").upstream;
     assert_eq!(named.server_name, ServerName::try_from("kubernetes").unwrap());
     assert_eq!(named.tls_server_name.as_deref(), Some("kubernetes"));
@@ -60,7 +60,7 @@ fn the_certificate_must_bear_the_tls_server_name_where_there_is_one() {
 }
 
 #[test]
-fn the_ca_is_data_before_file_before_the_system() {
+fn ca_data_outranks_ca_file_and_system_roots() {
     let data = format!("certificate-authority-data: {}", certificate_data());
     let both = current(&format!("{SERVER}, certificate-authority: absent, {data}"), "");
     assert_eq!(both.ca, CaSource::Data(PAIR.0.clone().into_bytes()));
@@ -103,21 +103,21 @@ fn a_token_file_outranks_a_token() {
 }
 
 #[test]
-fn plug_ins_providers_and_passwords_are_noticed() {
+fn exec_plugins_auth_providers_and_passwords_are_recognized() {
     let plain = current(SERVER, "username: admin, password: p");
     let basic_auth = plain.basic_auth.expect("a name and a password");
     assert_eq!((basic_auth.username.as_str(), basic_auth.password.expose()), ("admin", &b"p"[..]));
     assert!(plain.exec_plugin.is_none() && !plain.auth_provider);
 
     let exec = "exec: {apiVersion: client.authentication.k8s.io/v1, command: aws, interactiveMode: Never, x: y}";
-    let plugin = current(SERVER, exec).exec_plugin.expect("a plug-in");
+    let plugin = current(SERVER, exec).exec_plugin.expect("a plugin");
     assert_eq!((plugin.command.as_str(), plugin.arguments.len()), ("aws", 0));
     assert_eq!(plugin.cluster, *serde_json::json!({"server": "https://a:6443"}).as_object().expect("an object"));
     assert!(current(SERVER, "auth-provider: {name: oidc, config: {a: b}}").auth_provider);
 }
 
 #[test]
-fn what_other_contexts_hold_is_not_judged() {
+fn invalid_entries_of_other_contexts_are_ignored() {
     let text = config(SERVER, "").replace("users: [", "users: [{name: x, user: {token: 5, client-key: /absent}}, {name: empty}, ")
         + "extensions: 5\n";
     assert_eq!(Home::with_config(&text).current().user.as_deref(), Some("u"));

@@ -50,7 +50,7 @@ fn every_context_leads_to_the_listener_of_its_pair() {
 }
 
 #[test]
-fn a_context_that_cannot_be_used_is_named_and_stays_as_it_was() {
+fn unusable_context_is_reported_and_left_unchanged() {
     let bad = [
         ("{cluster: gone, user: token}", "there is no cluster \"gone\""),
         ("{cluster: one, user: gone}", "there is no user \"gone\""),
@@ -78,7 +78,7 @@ fn a_context_that_cannot_be_used_is_named_and_stays_as_it_was() {
 }
 
 #[test]
-fn one_bad_entry_for_many_contexts_is_said_once() {
+fn bad_entry_of_several_contexts_is_reported_once() {
     let text = CONTEXTS.replace("cluster: two", "cluster: gone");
     let pairs = home(&text.replace("{cluster: gone}", "{cluster: gone, user: cert}")).load("config").unwrap().pairs().unwrap();
     assert_eq!(pairs.left_out.len(), 1, "{:?}", pairs.left_out);
@@ -86,7 +86,7 @@ fn one_bad_entry_for_many_contexts_is_said_once() {
 }
 
 #[test]
-fn more_pairs_than_there_is_room_for_are_left_out() {
+fn pairs_beyond_the_limit_are_left_out() {
     let contexts = numbered(0..200, |number| format!("- {{name: n{number}, context: {{cluster: one, user: u{number}}}}}\n"));
     let users = numbered(0..200, |number| format!("- {{name: u{number}, user: {{token: t}}}}\n"));
     let text = CONTEXTS.replace("contexts:\n", &format!("contexts:\n{contexts}")).replace("users:\n", &format!("users:\n{users}"));
@@ -121,7 +121,7 @@ fn users_with_an_auth_provider_stay_in_their_file() {
 }
 
 #[test]
-fn another_current_context_is_that_of_the_copy() {
+fn chosen_context_becomes_current_in_the_copy() {
     let loaded = home(CONTEXTS).load("config").unwrap().with_current_context("d", "--context");
     assert_eq!(contexts(&loaded.pairs().unwrap()), ["d", "a", "b c", "e"]);
     let tree: Value = serde_json::from_str(&client_copy(&loaded).text).unwrap();
@@ -131,7 +131,7 @@ fn another_current_context_is_that_of_the_copy() {
 }
 
 #[test]
-fn a_server_without_a_kubeconfig_is_named_by_its_flag() {
+fn server_without_a_kubeconfig_is_attributed_to_its_flag() {
     for (url, trust, expected) in [
         ("http://a", ServerTrust::SystemRoots, "--upstream: server: "),
         ("https://", ServerTrust::SystemRoots, "--upstream: server: "),

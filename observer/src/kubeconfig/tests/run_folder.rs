@@ -8,9 +8,9 @@ use std::path::Path;
 use crate::kubeconfig::RunFolder;
 
 #[test]
-fn only_the_owner_can_look_into_it() {
-    let place = private();
-    let folder = RunFolder::create(Some(place.path()), Path::new("/absent")).unwrap();
+fn run_folder_is_private_to_its_owner() {
+    let location = private();
+    let folder = RunFolder::create(Some(location.path()), Path::new("/absent")).unwrap();
     assert!(folder.passed_over().is_none());
     let file = folder.write("kubeconfig", b"x").unwrap();
     assert_eq!((mode(folder.path()), mode(&file)), (0o700, 0o600));
@@ -19,29 +19,29 @@ fn only_the_owner_can_look_into_it() {
 
 #[test]
 fn a_file_is_not_written_twice() {
-    let place = tempfile::tempdir().unwrap();
-    let folder = RunFolder::create(None, place.path()).unwrap();
+    let location = tempfile::tempdir().unwrap();
+    let folder = RunFolder::create(None, location.path()).unwrap();
     folder.write("key", b"one").unwrap();
     assert_eq!(folder.write("key", b"two").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
 }
 
 #[test]
-fn it_is_gone_when_dropped_and_when_removed() {
-    let place = tempfile::tempdir().unwrap();
+fn run_folder_is_deleted_when_dropped_or_removed() {
+    let location = tempfile::tempdir().unwrap();
     for end in [drop, |folder: RunFolder| folder.remove().unwrap()] {
-        let folder = RunFolder::create(None, place.path()).unwrap();
+        let folder = RunFolder::create(None, location.path()).unwrap();
         folder.write("key", b"secret").unwrap();
         end(folder);
-        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(location.path()).unwrap().count(), 0);
     }
 }
 
 #[test]
 fn an_unusable_runtime_directory_is_passed_over() {
-    let place = tempfile::tempdir().unwrap();
+    let location = tempfile::tempdir().unwrap();
     for (unusable, said) in [("relative", "is not an absolute path"), ("/absent/folder", "cannot be used"), ("", "")] {
-        let folder = RunFolder::create(Some(Path::new(unusable)), place.path()).unwrap();
-        assert!(folder.path().starts_with(place.path()));
+        let folder = RunFolder::create(Some(Path::new(unusable)), location.path()).unwrap();
+        assert!(folder.path().starts_with(location.path()));
         let why = folder.passed_over().map_or_else(String::new, ToString::to_string);
         assert!(why.starts_with(said) && why.is_empty() == said.is_empty(), "{unusable}: {why}");
     }
@@ -49,11 +49,11 @@ fn an_unusable_runtime_directory_is_passed_over() {
 
 #[test]
 fn a_runtime_directory_that_others_can_enter_is_passed_over() {
-    let (runtime, place) = (private(), tempfile::tempdir().unwrap());
+    let (runtime, location) = (private(), tempfile::tempdir().unwrap());
     for mode in [0o755, 0o1777, 0o770] {
         fs::set_permissions(runtime.path(), fs::Permissions::from_mode(mode)).unwrap();
-        let folder = RunFolder::create(Some(runtime.path()), place.path()).unwrap();
-        assert!(folder.path().starts_with(place.path()), "{mode:o}");
+        let folder = RunFolder::create(Some(runtime.path()), location.path()).unwrap();
+        assert!(folder.path().starts_with(location.path()), "{mode:o}");
         assert!(folder.passed_over().is_some_and(|why| why.to_string().contains("must be 0700")), "{mode:o}");
     }
 }

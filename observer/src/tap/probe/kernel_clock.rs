@@ -52,7 +52,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     #[test]
-    fn suspended_time_counts_where_the_kernels_clock_stood_still() {
+    fn suspended_time_counts_although_the_kernel_clock_stopped() {
         let start = Times { ours: Timestamp::from_nanos(1000 * SECOND), kernels: 5 * SECOND };
         let awake = Times { ours: Timestamp::from_nanos(1003 * SECOND + 40_000), kernels: 8 * SECOND };
         assert_eq!(start.again(awake).of(9 * SECOND), start.of(9 * SECOND), "what is read between two readings is no time");
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn wall_clock_that_was_set_is_taken_over() {
+    fn wall_clock_step_is_taken_over() {
         let start = Times { ours: Timestamp::from_nanos(1000 * SECOND), kernels: 5 * SECOND };
         let set = Times { ours: Timestamp::from_nanos(1003 * SECOND).with_wall_ahead(60), kernels: 8 * SECOND };
         assert_eq!(start.again(set).of(9 * SECOND), Timestamp::from_nanos(1004 * SECOND).with_wall_ahead(60));

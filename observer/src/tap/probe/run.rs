@@ -167,14 +167,14 @@ mod tests {
     const LONG: Duration = Duration::from_secs(30);
 
     #[tokio::test]
-    async fn probe_whose_thread_panics_has_failed_before_it_is_asked_to_end() {
+    async fn panicked_probe_thread_is_a_failure_before_shutdown() {
         let tap = ProbeTap::of_thread(Vec::new(), |_| panic!("a fault of ours")).unwrap();
         timeout(LONG, tap.failed()).await.unwrap();
         assert!(matches!(tap.finish(), Err(ProbeError::Failed)));
     }
 
     #[tokio::test]
-    async fn probe_that_runs_has_not_failed() {
+    async fn running_probe_has_not_failed() {
         let (end, is_ended) = sync_channel::<()>(0);
         let run = move |is_asked: &AtomicBool| {
             // Blocks until the sender is dropped.

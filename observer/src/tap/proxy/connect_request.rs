@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_api_server_is_asked_for() {
+    fn connect_is_accepted_only_for_its_api_server() {
         let endpoint = UpstreamEndpoint { host: "api.example".to_owned(), port: 443 };
         for (head, expected) in [
             ("CONNECT api.example:443 HTTP/1.1\r\nHost: api.example:443\r\n\r\n", true),

@@ -53,7 +53,7 @@ impl CurrentTls {
     /// From the next connection on, `certificate` is presented upstream, and only clients with a certificate issued by `issuer` are
     /// let in. Earlier sessions cannot be resumed, since the tickets have another key.
     pub(super) fn present(&self, certificate: &ClientCertificate, issuer: &Arc<PrivateAuthority>) -> Result<(), TlsConfigError> {
-        let _nobody_else = self.replacing.lock();
+        let _guard = self.replacing.lock();
         let current = self.current();
         let upstream_tls = current.upstream_tls.presenting(certificate)?;
         let name = shown_name(self.entrance, &upstream_tls);
@@ -65,7 +65,7 @@ impl CurrentTls {
     /// From the next connection on, `identity` decides how upstream is trusted and which certificate it gets. Admission stays as it
     /// was. `is_another` means that the certificate differs, so connections that use the old one are outdated.
     pub(super) fn renew(&self, identity: &UpstreamIdentity, is_another: bool) -> Result<(), TlsConfigError> {
-        let _nobody_else = self.replacing.lock();
+        let _guard = self.replacing.lock();
         let current = self.current();
         let upstream_tls = current.upstream_tls.renewed(identity)?;
         let renewals = current.renewals + u64::from(is_another);

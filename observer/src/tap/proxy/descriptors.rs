@@ -25,7 +25,7 @@ pub(super) struct Pair {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-/// The share for everything but connections, one eighth: listeners, waiting clients, probing dials, name look-ups, files,
+/// The share for everything but connections, one eighth: listeners, waiting clients, probing dials, name lookups, files,
 /// processes.
 const REST: u64 = 8;
 const LEAST_REST: u64 = 32;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_take_two_and_leave_something_for_the_rest() {
+    fn connection_limit_reserves_descriptors_for_other_uses() {
         for (limit, pairs) in [(Some(20_000), 9_872), (Some(1_024), 448), (Some(256), 112), (Some(40), 4), (Some(8), 1)] {
             assert_eq!(Descriptors::within(limit).free.available_permits(), pairs, "{limit:?}");
         }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_next_pair_is_there_when_a_connection_is_over() {
+    async fn descriptor_pair_is_freed_with_its_connection() {
         let descriptors = Descriptors::within(Some(8));
         let only = descriptors.pair().await;
         assert!(descriptors.try_pair().is_none());

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_next_client_waits_until_one_is_complete() {
+    async fn next_client_waits_until_a_client_hello_completes() {
         let hellos = Hellos::default();
         let mut open: Vec<Hello> = (0..MAX_OPEN).map(|_| hellos.begin()).collect();
         assert!(timeout(Duration::ZERO, hellos.room()).await.is_err(), "there was room");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_oldest_is_reset_once_it_is_slow_and_no_other() {
+    async fn only_the_oldest_slow_client_hello_is_reset() {
         let (hellos, start) = (Hellos::default(), Instant::now());
         let oldest = hellos.begin();
         let younger: Vec<Hello> = (1..MAX_OPEN).map(|_| hellos.begin()).collect();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_largest_is_reset_when_all_together_have_too_many_bytes() {
+    async fn largest_client_hello_is_reset_above_the_byte_limit() {
         const SMALL: usize = 1000;
         let hellos = Hellos::default();
         let (small, large) = (hellos.begin(), hellos.begin());

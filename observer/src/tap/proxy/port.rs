@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn client_without_descriptors_waits_until_there_are_some() {
+    async fn client_waits_until_descriptors_are_free() {
         let (mut port, descriptors) = (port(), one_pair());
         let _clients = [connect(&port), connect(&port)];
         let first = port.accept(&descriptors).await.unwrap();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn client_that_waits_for_descriptors_is_reset_with_those_behind_it() {
+    async fn clients_that_wait_for_descriptors_are_reset_on_hold() {
         let (mut port, descriptors) = (port(), one_pair());
         let clients = [connect(&port), connect(&port), connect(&port)];
         let _only = port.accept(&descriptors).await.unwrap();
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_waits_when_the_last_descriptors_are_taken_and_nobody_comes() {
+    async fn shortage_is_reported_only_when_a_client_waits() {
         let (mut port, descriptors) = (port(), one_pair());
         let _client = connect(&port);
         let _only = port.accept(&descriptors).await.unwrap();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn listener_to_which_nobody_comes_takes_no_descriptors_and_lets_nobody_in_without() {
+    async fn idle_listener_holds_no_descriptors_and_reports_a_shortage() {
         let (mut busy, mut idle, descriptors) = (port(), port(), one_pair());
         let address = idle.address;
         let mut idling = pin!(idle.accept(&descriptors));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_limit_of_this_process_is_a_shortage_of_descriptors() {
+    fn only_the_process_limit_is_a_descriptor_shortage() {
         let shortage = |error: Errno| Shortage::System(io::Error::from_raw_os_error(error.raw_os_error()));
         assert!(Shortage::Descriptors.is_of_descriptors() && shortage(Errno::MFILE).is_of_descriptors());
         assert!(!shortage(Errno::NFILE).is_of_descriptors() && !shortage(Errno::NOMEM).is_of_descriptors());

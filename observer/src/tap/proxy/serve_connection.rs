@@ -21,7 +21,7 @@ use crate::client_process::Inquiry;
 use crate::intake::{ConnectionFeed, ConnectionInfo, Intake, PendingProcess};
 use crate::tap::Clock;
 
-/// How long the look-up of a client's process may continue after the handshakes; usually it has finished by then. The client does
+/// How long the lookup of a client's process may continue after the handshakes; usually it has finished by then. The client does
 /// not wait for it, but observations may be delayed by this much. A later result would make two clients of one.
 const PROCESS_WITHIN: Duration = Duration::from_secs(2);
 
@@ -90,13 +90,13 @@ fn register(intake: &Intake, clock: Clock, info: ConnectionInfo, process: Inquir
         Ok(process) => intake.register(clock.now(), ConnectionInfo { process, ..info }),
         Err(inquiry) => {
             let (feed, pending) = intake.register_before_process(clock.now(), info)?;
-            tokio::spawn(tell_process(inquiry, pending));
+            tokio::spawn(report_process(inquiry, pending));
             Some(feed)
         }
     }
 }
 
-async fn tell_process(inquiry: Inquiry, pending: PendingProcess) {
+async fn report_process(inquiry: Inquiry, pending: PendingProcess) {
     if let Some(process) = inquiry.answer(PROCESS_WITHIN).await {
         pending.found(process);
     }

@@ -72,7 +72,7 @@ impl Splice {
             // The request first: if the response ends first, that counts as a sign that the server restarts.
             self.request.cut(&mut self.tee);
             self.response.cut(&mut self.tee);
-            std::future::poll_fn(|context| self.poll_farewell(context)).await;
+            std::future::poll_fn(|context| self.poll_close(context)).await;
         }
         if closing != Closing::ByReset {
             socket::close_gracefully(self.downstream.tcp());
@@ -90,7 +90,7 @@ impl Splice {
             let withhold = |manner| withhold(shared, client_ended, manner);
             self.response_end =
                 ended(self.response.poll(context, &mut self.upstream, &mut self.downstream, &mut self.tee, withhold));
-            self.tell_goaway();
+            self.report_goaway();
         }
         match closing(self.request_end, self.response_end) {
             Some(closing) => Poll::Ready(closing),
@@ -99,13 +99,13 @@ impl Splice {
     }
 
     /// Writes everything already read, then `close_notify` and FIN, to both sides.
-    fn poll_farewell(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_close(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let downstream = self.downstream.poll_shutdown(context, EndManner::CloseNotify);
         ready!(self.upstream.poll_shutdown(context, EndManner::CloseNotify));
         downstream
     }
 
-    fn tell_goaway(&mut self) {
+    fn report_goaway(&mut self) {
         if !self.goaway_told && self.tee.saw_goaway() {
             self.goaway_told = true;
             self.shared.gate.ask();

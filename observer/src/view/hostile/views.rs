@@ -16,7 +16,7 @@ use super::samples::{KINDS, name, observations, samples, spoiled_profile};
 use super::spoiling::spoiled;
 use crate::pipeline::EventSink as _;
 use crate::probe_check_result::{
-    CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, ProbeCheck, Requirement, RequirementState, Seen,
+    CheckedFile, CheckedLibrary, CheckedProcess, NotExamined, ProbeCheck, Requirement, RequirementState, Seen,
 };
 use crate::verification::Verification;
 
@@ -34,18 +34,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_view_passes_on_what_a_terminal_obeys(text in hostile(), which in prop::collection::vec(prop::bool::weighted(0.7), 1..23)) {
+    fn no_view_passes_on_terminal_controls(text in hostile(), which in prop::collection::vec(prop::bool::weighted(0.7), 1..23)) {
         check(&text, &which);
     }
 }
 
 #[test]
-fn no_view_passes_on_what_stands_in_every_field() {
+fn no_view_passes_on_terminal_controls_of_any_field() {
     check(&format!("{OBEYED}{}", COMMANDS.concat()), &[true]);
 }
 
 #[test]
-fn samples_are_of_every_kind_and_texts_of_them_are_replaced() {
+fn samples_cover_every_kind_and_their_texts_are_replaced() {
     let samples = samples();
     for kind in KINDS {
         assert!(samples.iter().any(|subject| name(subject) == *kind), "no sample of {kind}");
@@ -157,7 +157,7 @@ fn verifications(text: &str, colour: Colour) {
         rule: None,
         attempts: Vec::new(),
         judgement: Judgement::Noisy,
-        decided: false,
+        is_conclusive: false,
         note: Some(text.to_owned()),
     };
     let verification = Verification {
@@ -184,8 +184,8 @@ fn probe_checks(text: &str, colour: Colour) {
     let library = CheckedLibrary { name: "rustls", version: Some(text.to_owned()), functions: Vec::new() };
     let (name, why) = (text.to_owned(), Some(text.to_owned()));
     let file = CheckedFile { name, seen: Seen::Not, why, libraries: vec![library], processes: processes() };
-    let not_looked_at = vec![NotLookedAt { why: text.to_owned(), processes: processes() }];
-    let check = ProbeCheck { requirements: vec![requirement], files: vec![file], not_looked_at };
+    let not_examined = vec![NotExamined { why: text.to_owned(), processes: processes() }];
+    let check = ProbeCheck { requirements: vec![requirement], files: vec![file], not_examined };
     harmless(probe_check_text(&check, colour).as_str(), colour);
     harmless(probe_check_json(&check).unwrap().as_str(), Colour::Off);
 }

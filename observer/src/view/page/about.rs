@@ -42,7 +42,7 @@ pub(super) fn lines(page: &Page, cells: usize) -> Vec<Line> {
 fn clients(guidance: &[String], sheet: &mut Sheet) {
     sheet.section("CLIENTS");
     for line in guidance {
-        sheet.say(Tone::Plain, line);
+        sheet.print(Tone::Plain, line);
     }
 }
 
@@ -50,7 +50,7 @@ fn clients(guidance: &[String], sheet: &mut Sheet) {
 fn heard(page: &Page, sheet: &mut Sheet) {
     sheet.section("SAID");
     if page.heard.is_empty() {
-        sheet.say(Tone::Plain, "nothing");
+        sheet.print(Tone::Plain, "nothing");
     }
     for (at, line) in &page.heard {
         sheet.hang(&format!("  {}  ", time_of_day(*at)), Tone::Plain, line);
@@ -61,7 +61,7 @@ fn servers(snapshot: &Snapshot, sheet: &mut Sheet) {
     sheet.title("API SERVER");
     if snapshot.upstreams.is_empty() {
         for phrase in snapshot.profile.assumptions() {
-            sheet.say(Tone::Plain, &phrase);
+            sheet.print(Tone::Plain, &phrase);
         }
     }
     for one in &snapshot.upstreams {
@@ -74,10 +74,10 @@ fn verdicts(snapshot: &Snapshot, sheet: &mut Sheet) {
     let totals = &snapshot.totals;
     sheet.section("VERDICTS");
     let unknown = format!("{} of {} of unknown origin", count(totals.lists_unknown), counted(totals.lists, "list"));
-    sheet.say(Tone::Plain, &unknown);
+    sheet.print(Tone::Plain, &unknown);
     let (confirmed, contradicted) = (counted(totals.confirmed, "verdict"), count(totals.contradicted));
     let tone = if totals.contradicted > 0 { Tone::Bad } else { Tone::Plain };
-    sheet.say(tone, &format!("answers confirmed {confirmed} and contradicted {contradicted}"));
+    sheet.print(tone, &format!("answers confirmed {confirmed} and contradicted {contradicted}"));
 }
 
 fn missed(missed: &Missed, sheet: &mut Sheet) {
@@ -90,22 +90,22 @@ fn missed(missed: &Missed, sheet: &mut Sheet) {
     for (heading, words) in lists {
         sheet.section(heading);
         if words.is_empty() {
-            sheet.say(Tone::Plain, "nothing");
+            sheet.print(Tone::Plain, "nothing");
         }
         for word in &words {
-            sheet.say(Tone::Bad, word);
+            sheet.print(Tone::Bad, word);
         }
     }
     let failed = connections(missed);
     if !failed.is_empty() {
         sheet.section("NOT CONNECTED");
-        sheet.say(Tone::Bad, &failed);
+        sheet.print(Tone::Bad, &failed);
     }
     for span in &missed.unrecorded_spans {
-        sheet.say(Tone::Bad, &unrecorded(span));
+        sheet.print(Tone::Bad, &unrecorded(span));
     }
     if !missed.capture_ended.is_empty() {
-        sheet.say(Tone::Bad, &format!("stopped writing the capture of this run: {}", missed.capture_ended));
+        sheet.print(Tone::Bad, &format!("stopped writing the capture of this run: {}", missed.capture_ended));
     }
 }
 
@@ -138,7 +138,7 @@ fn numbered(counted: &[(u64, &str)]) -> Vec<String> {
 fn restart(snapshot: &Snapshot, sheet: &mut Sheet) {
     sheet.section("A RESTART");
     let exposure = &snapshot.exposure;
-    sheet.say(Tone::Plain, &following::exposure(exposure).unwrap_or_else(|| "no reflector watches, so none relists".to_owned()));
+    sheet.print(Tone::Plain, &following::exposure(exposure).unwrap_or_else(|| "no reflector watches, so none relists".to_owned()));
     if exposure.exposed.is_empty() {
         return;
     }

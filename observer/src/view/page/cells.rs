@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_by_what_it_takes_on_the_screen() {
+    fn text_is_cut_by_its_display_width() {
         for (text, cells, expected) in [
             ("controller", 10, "controller"),
             ("controller", 9, "controll…"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_more_than_being_seen_is_replaced() {
+    fn unprintable_characters_are_replaced() {
         assert_eq!(printable("a\u{1b}[31mb\nc\td"), "a\u{FFFD}[31mb\u{FFFD}c\u{FFFD}d");
         assert_eq!(printable("\u{202E}sdop"), "\u{FFFD}sdop");
         assert_eq!(printable("e\u{301}"), "e\u{301}");

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_share_what_the_numbers_leave() {
+    fn text_columns_share_the_width_left_by_numbers() {
         let columns =
             [Column::words("CLIENT", 2), Column::words("SCOPE", 1).from(100), Column::number("N", 6), Column::words("SEEN", 1)];
         assert_eq!(shown(&columns, 80), [(0, 45), (2, 6), (3, 22)]);

@@ -119,7 +119,7 @@ mod tests {
     use crate::view::page::row::{Cell, RowKey};
 
     #[test]
-    fn all_words_must_fit_wherever_letters_are_large() {
+    fn all_filter_words_must_match_ignoring_case() {
         for (text, fits) in [
             ("", true),
             ("pods", true),
@@ -139,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_told_with_the_known_ones() {
+    fn unknown_filter_name_error_lists_the_known_ones() {
         let expected = "no filter is named pod; use one of client, resource, scope, state, cause, verb, served, rule, kind (or write \"pod:x\")";
         assert_eq!(Filter::parse("client:a pod:x").unwrap_err(), expected);
     }
 
     #[test]
-    fn what_a_table_does_not_know_is_told() {
+    fn filter_keys_unknown_to_a_table_are_reported() {
         let filter = Filter::parse("rule:a pods served:b rule:c").unwrap();
         assert_eq!(filter.passed_over(&[FilterKey::Served]), ["rule"]);
     }

@@ -23,7 +23,7 @@ const MAX_OUTAGES: usize = 2;
 pub(super) fn lines(shown: &Snapshot, name: &str, age: Option<Duration>, cells: usize) -> Vec<Line> {
     let outages = lasting_outages(shown).into_iter().map(|line| Line::of(Tone::Bad, &line));
     let lines = [
-        Line::of_two_sides(&server(shown, name), &alarms(shown, age), cells),
+        Line::left_and_right(&server(shown, name), &alarms(shown, age), cells),
         Line::of_phrases(&answer(shown), cells),
         Line::of_phrases(&missed(&shown.missed), cells),
         Line::of_phrases(&exposure(&shown.exposure), cells),
@@ -34,8 +34,8 @@ pub(super) fn lines(shown: &Snapshot, name: &str, age: Option<Duration>, cells: 
 /// Current problems, and whether the picture is frozen.
 fn alarms(snapshot: &Snapshot, age: Option<Duration>) -> Vec<(Tone, String)> {
     let paused = age.map(|age| (Tone::Notable, format!("PAUSED, {} old", length(age))));
-    let goes_on = snapshot.storms.iter().filter(|storm| storm.ended.is_none());
-    let storms = goes_on.map(|storm| (Tone::Bad, storm_now(storm)));
+    let ongoing = snapshot.storms.iter().filter(|storm| storm.ended.is_none());
+    let storms = ongoing.map(|storm| (Tone::Bad, storm_now(storm)));
     let stuck = snapshot.totals.stuck;
     let stuck = (stuck > 0).then(|| (Tone::Bad, format!("{} stuck", count(stuck))));
     let stalled = snapshot.reflectors.iter().filter(|row| row.state == ReflectorState::Stalled).count() as u64;

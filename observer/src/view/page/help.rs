@@ -45,8 +45,8 @@ pub(super) fn lines(cells: usize) -> Vec<Line> {
     }
     sheet.section("FILTERS");
     let names: Vec<String> = FilterKey::ALL.into_iter().map(|key| format!("{}:", key.as_str())).collect();
-    sheet.say(Tone::Plain, &names.join("  "));
-    sheet.say(Tone::Plain, "A word with a colon of its own is written in quotes: \"system:node\".");
+    sheet.print(Tone::Plain, &names.join("  "));
+    sheet.print(Tone::Plain, "A word with a colon of its own is written in quotes: \"system:node\".");
     sheet.section("WORDS");
     for (word, meaning) in WORDS {
         sheet.fact(word, Tone::Plain, meaning);

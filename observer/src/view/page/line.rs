@@ -31,7 +31,7 @@ impl Line {
     }
 
     /// Phrases on the left, and phrases aligned to the end of the line. The position of the latter does not depend on the left.
-    pub(super) fn of_two_sides(left: &[(Tone, String)], right: &[(Tone, String)], cells: usize) -> Self {
+    pub(super) fn left_and_right(left: &[(Tone, String)], right: &[(Tone, String)], cells: usize) -> Self {
         const APART: usize = 2;
         let mut end = Self::of_phrases(right, cells * 2 / 3);
         let room = if right.is_empty() { cells } else { cells.saturating_sub(end.width() + APART) };
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phrases_that_find_no_room_are_left_out_in_whole() {
+    fn phrases_without_room_are_left_out_entirely() {
         let phrases: Vec<_> = ["41 lists", "2 relists", "1,204 requests"].map(|text| (Tone::Plain, text.to_owned())).to_vec();
         let text = |cells| Line::of_phrases(&phrases, cells).parts().iter().map(|(_, text)| text.as_str()).collect::<String>();
         assert_eq!(text(37), "41 lists · 2 relists · 1,204 requests");

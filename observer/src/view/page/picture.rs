@@ -146,15 +146,15 @@ impl Page {
         sheet.line(Line::default());
         let totals = &self.shown.totals;
         if !self.rows.is_empty() {
-            sheet.say(Tone::Plain, &format!("No row fits the filter {}. esc clears it, / changes it.", self.filter.text()));
+            sheet.print(Tone::Plain, &format!("No row fits the filter {}. esc clears it, / changes it.", self.filter.text()));
         } else if totals.connections == 0 && totals.requests == 0 {
-            sheet.say(Tone::Plain, "No client has connected yet:");
+            sheet.print(Tone::Plain, "No client has connected yet:");
             sheet.line(Line::default());
             for line in &self.guidance {
-                sheet.say(Tone::Plain, line);
+                sheet.print(Tone::Plain, line);
             }
         } else {
-            sheet.say(Tone::Plain, &self.tab.emptiness(&self.shown));
+            sheet.print(Tone::Plain, &self.tab.emptiness(&self.shown));
         }
         sheet.into_lines()
     }

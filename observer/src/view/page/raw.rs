@@ -53,7 +53,7 @@ fn exchange(what: &Happened, list: bool) -> Option<observer_core::observation::E
         | Happened::Stalled { .. }
         | Happened::ReadAgain { .. }
         | Happened::ServerRefused { .. }
-        | Happened::OutOfSight => None,
+        | Happened::NotObserved => None,
     }
 }
 
@@ -134,14 +134,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_a_name_reaches_the_shell() {
+    fn namespace_names_are_escaped_for_the_shell() {
         let scope = Scope::Namespace("a'; rm -rf ~ '".to_owned());
         let shape = Shape { scope: Some(scope), ..shape("pods") };
         assert_eq!(path(&shape, "v1").unwrap(), "/api/v1/namespaces/a%27%3B%20rm%20-rf%20~%20%27/pods");
     }
 
     #[test]
-    fn other_groups_are_asked_in_the_version_that_was_asked_for() {
+    fn path_uses_the_requested_group_version() {
         assert_eq!(path(&shape("deployments.apps"), "apps/v1").unwrap(), "/apis/apps/v1/deployments");
         assert_eq!(
             path(&shape("leases.coordination.k8s.io"), "coordination.k8s.io/v1").unwrap(),
@@ -150,13 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_asked_again_says_why() {
+    fn unrepeatable_requests_report_the_reason() {
         assert_eq!(path(&shape("pods/log"), "v1").unwrap_err(), "pods/log is not a collection");
         assert_eq!(path(&Shape { scope: None, ..shape("/version") }, "").unwrap_err(), "the request has no resource");
     }
 
     #[test]
-    fn options_come_back_as_they_were() {
+    fn list_options_survive_a_round_trip() {
         let query = "watch=true&resourceVersion=5&resourceVersionMatch=NotOlderThan&limit=500&allowWatchBookmarks=true\
                      &sendInitialEvents=true&timeoutSeconds=400&labelSelector=app%3Dnginx%2Ctier%20in%20%28a%29&fieldSelector=x%3Dy";
         let options = ListOptions::parse(query);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_would_ask_something_else_are_refused() {
+    fn options_that_cannot_be_reproduced_are_refused() {
         for (query, because) in [
             ("resourceVersion=abc", "its resourceVersion is not a number"),
             ("resourceVersion=1&resourceVersionMatch=abc", "its resourceVersionMatch is unknown"),

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chosen_line_stays_in_sight_and_others_stay_where_they_are() {
+    fn chosen_line_stays_visible_with_minimal_scrolling() {
         let scroll = Scroll::default();
         let tops = [0, 9, 10, 11, 5, 2, 1].map(|chosen| scroll.to_show(chosen, 30, 10));
         assert_eq!(tops, [0, 0, 1, 2, 2, 2, 1]);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn end_is_where_the_last_line_is_the_lowest() {
+    fn end_key_puts_the_last_line_at_the_bottom() {
         let scroll = Scroll::default();
         assert!(scroll.press(Key::End));
         assert_eq!(scroll.within(30, 10), 20);

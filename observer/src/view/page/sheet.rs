@@ -40,7 +40,7 @@ impl Sheet {
     }
 
     /// Writes a sentence.
-    pub(super) fn say(&mut self, tone: Tone, text: &str) {
+    pub(super) fn print(&mut self, tone: Tone, text: &str) {
         self.hang(INDENT, tone, text);
     }
 

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_json_of_the_size_that_was_asked_for_with_distinct_items() {
+    fn lists_have_the_requested_size_and_distinct_items() {
         for kind in ListKind::ALL {
             let body = kind.json(100_000).unwrap();
             let list: Value = serde_json::from_slice(&body.bytes).unwrap();

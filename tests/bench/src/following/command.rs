@@ -56,7 +56,7 @@ fn one_round(stage: &mut Stage, events: usize) -> Result<Round> {
     let each = |seconds: f64| seconds * 1e9 / count(events);
     Ok(Round {
         decode_ns: each(decode_only),
-        whole_ns: each(whole),
+        total_ns: each(whole),
         parse_ns: each(parse),
         snapshot_ms: snapshot * 1e3,
         event_bytes: count(bytes) / count(events),

@@ -14,7 +14,7 @@ const BUDGET: f64 = 50_000.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     pub decode_ns: f64,
-    pub whole_ns: f64,
+    pub total_ns: f64,
     pub parse_ns: f64,
     pub snapshot_ms: f64,
     pub event_bytes: f64,
@@ -28,7 +28,7 @@ pub(super) struct Report {
     bytes_a_reflector: u64,
     event_bytes: f64,
     decode_ns: Summary,
-    whole_ns: Summary,
+    total_ns: Summary,
     times_faster_than_a_parse: Summary,
     events_a_second: f64,
     snapshot_ms: Summary,
@@ -38,17 +38,17 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn of(reflectors: usize, bytes_a_reflector: u64, rounds: &[Round], machine: Machine) -> Result<Self> {
         let summary = |of: fn(&Round) -> f64| Summary::of(rounds.iter().map(of)).context("no rounds");
-        let whole_ns = summary(|round| round.whole_ns)?;
+        let total_ns = summary(|round| round.total_ns)?;
         let parses = rounds.iter().map(|round| round.parse_ns);
-        let times = Summary::of_ratios(parses, rounds.iter().map(|round| round.whole_ns)).context("no rounds")?;
+        let times = Summary::of_ratios(parses, rounds.iter().map(|round| round.total_ns)).context("no rounds")?;
         Ok(Self {
             reflectors,
             bytes_a_reflector,
             event_bytes: summary(|round| round.event_bytes)?.median,
             decode_ns: summary(|round| round.decode_ns)?,
-            whole_ns,
+            total_ns,
             times_faster_than_a_parse: times,
-            events_a_second: 1e9 / whole_ns.median,
+            events_a_second: 1e9 / total_ns.median,
             snapshot_ms: summary(|round| round.snapshot_ms)?,
             machine,
         })
@@ -57,7 +57,7 @@ impl Report {
     pub(super) fn to_markdown(&self) -> String {
         let mut table = Table::new(["Quantity", "Figure"]);
         let mut row = |what: &str, figure: String| table.row([what.to_owned(), figure]);
-        row("an event, from bytes of HTTP/2 to what is known of its reflector, ns", format!("{:.0}", self.whole_ns));
+        row("an event, from bytes of HTTP/2 to what is known of its reflector, ns", format!("{:.0}", self.total_ns));
         row("decoding alone (HTTP/2, JSON), ns", format!("{:.0}", self.decode_ns));
         row("times as fast as serde_json::Value reads the same event", format!("{:.2}", self.times_faster_than_a_parse));
         row("events a second on one core", format!("{:.0}", self.events_a_second));

@@ -21,7 +21,7 @@ use super::scenario::Http;
 use super::tls;
 
 /// Limit of every wait, for a loaded machine too.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The windows of Go's HTTP/2 client (golang.org/x/net `http2/transport.go`, `transportDefaultConnFlow`,
 /// `transportDefaultStreamFlow`).
@@ -51,7 +51,7 @@ impl Target {
 
     /// Opens a connection, ready for requests.
     pub(super) async fn connect(&self) -> Result<Connection> {
-        timeout(PATIENCE, self.handshakes()).await.context("no connection within a minute")?
+        timeout(TIMEOUT, self.handshakes()).await.context("no connection within a minute")?
     }
 
     async fn handshakes(&self) -> Result<Connection> {
@@ -91,7 +91,7 @@ impl Connection {
 
     /// The body of a GET.
     pub(super) async fn get(&mut self, path: &str) -> Result<Incoming> {
-        timeout(PATIENCE, self.send(path)).await.context("no answer within a minute")?
+        timeout(TIMEOUT, self.send(path)).await.context("no answer within a minute")?
     }
 
     /// The length of a GET's complete body.
@@ -122,7 +122,7 @@ impl Connection {
 
 /// The next bytes of a body; `None` at its end.
 pub(super) async fn next(body: &mut Incoming) -> Result<Option<Bytes>> {
-    let frame = timeout(PATIENCE, body.frame()).await.context("the body stood still for a minute")?;
+    let frame = timeout(TIMEOUT, body.frame()).await.context("the body stood still for a minute")?;
     Ok(frame.transpose()?.and_then(|frame| frame.into_data().ok()))
 }
 

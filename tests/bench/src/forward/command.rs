@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::go_program;
 use super::report::{Measured, Report};
-use super::running::{Missed, Open, Place, Upstream};
+use super::running::{Inputs, Missed, Open, Upstream};
 use super::sample::Sample;
 use super::scenario::{Amounts, Load, Scenario};
 use super::stack::Stack;
@@ -62,7 +62,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     let go = if args.selects(Stack::Go) { go_program(folder.path(), output)? } else { None };
     let has_go = go.is_some();
     let stacks = Stack::ALL.into_iter().filter(|stack| args.selects(*stack) && (*stack != Stack::Go || has_go));
-    let place = Place { folder: folder.path().to_path_buf(), credentials, amounts, go };
+    let place = Inputs { folder: folder.path().to_path_buf(), credentials, amounts, go };
     let rounds = if output.smoke { 1 } else { usize::try_from(args.rounds)? };
     // As many threads as each proxy has.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -108,7 +108,7 @@ async fn measure(
     stack: Stack,
     ways: &[Way],
     rounds: usize,
-    place: &Place,
+    place: &Inputs,
     output: &Output,
 ) -> Result<Measured> {
     let upstream = Upstream::start(stack, scenario.http(), place)?;

@@ -32,14 +32,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn p99_leaves_one_in_a_hundred_above() {
+    fn p99_exceeds_99_percent_of_the_latencies() {
         let mut latencies = Latencies::default();
         (0..1_000).rev().for_each(|milliseconds| latencies.push(Duration::from_millis(milliseconds)));
         assert_eq!(latencies.p99(), Some(Duration::from_millis(990)));
     }
 
     #[test]
-    fn few_operations_have_no_p99() {
+    fn single_operation_has_no_p99() {
         let mut latencies = Latencies::default();
         latencies.push(Duration::from_secs(1));
         assert_eq!(latencies.p99(), None);

@@ -24,7 +24,7 @@ use crate::server_process::ServerProcess;
 
 /// The inputs of any proxy.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Inputs {
     /// Private, and removed after the run.
     pub(super) folder: PathBuf,
     pub(super) credentials: Credentials,
@@ -62,14 +62,14 @@ const SETTLE: Duration = Duration::from_millis(100);
 /// Pause before memory is read.
 const REST: Duration = Duration::from_millis(500);
 
-impl Place {
+impl Inputs {
     fn go(&self) -> Result<&Path> {
         self.go.as_deref().context("the Go program of the bench was not built")
     }
 }
 
 impl Upstream {
-    pub(super) fn start(stack: Stack, http: Http, place: &Place) -> Result<Self> {
+    pub(super) fn start(stack: Stack, http: Http, place: &Inputs) -> Result<Self> {
         let mut command = match stack {
             Stack::Hyper => {
                 let mut command = Command::new(std::env::current_exe()?);
@@ -97,7 +97,7 @@ impl Upstream {
 
 impl Open {
     /// Starts the proxy of `way`.
-    pub(super) fn start(way: Way, upstream: &Upstream, place: &Place) -> Result<Self> {
+    pub(super) fn start(way: Way, upstream: &Upstream, place: &Inputs) -> Result<Self> {
         let ports = Ports { listen: free_port()?, between: free_port()?, upstream: upstream.port };
         let Some((name, command)) = command(way, ports, place)? else {
             return Ok(Self { way, process: None, port: upstream.port, http: upstream.http, stack: upstream.stack });
@@ -112,7 +112,7 @@ impl Open {
     }
 
     /// One sample of `scenario`.
-    pub(super) async fn measure(&self, scenario: Scenario, place: &Place) -> Result<Sample> {
+    pub(super) async fn measure(&self, scenario: Scenario, place: &Inputs) -> Result<Sample> {
         let (load, amounts) = (scenario.load(), place.amounts);
         if load == Load::Idle {
             return self.measure_memory(amounts).await;
@@ -127,7 +127,7 @@ impl Open {
         Ok(Sample::of(&mut served, self.cpu()?.saturating_sub(before)))
     }
 
-    async fn measure_go(&self, load: Load, place: &Place) -> Result<Sample> {
+    async fn measure_go(&self, load: Load, place: &Inputs) -> Result<Sample> {
         let client = GoClient::prepare(place.go()?, &place.folder, self.port, self.http, load, place.amounts);
         let client = client.with_context(|| self.log())?;
         let before = self.cpu()?;
@@ -167,7 +167,7 @@ impl Open {
     }
 
     /// Stops it; for watchtap, returns its misses.
-    pub(super) fn stop(mut self, place: &Place) -> Result<Missed> {
+    pub(super) fn stop(mut self, place: &Inputs) -> Result<Missed> {
         if let Some(process) = &mut self.process {
             process.stop()?;
         }
@@ -182,7 +182,7 @@ impl Open {
 }
 
 /// The command line of the proxy on `way`; `None` if there is no proxy.
-fn command(way: Way, ports: Ports, place: &Place) -> Result<Option<(&'static str, Command)>> {
+fn command(way: Way, ports: Ports, place: &Inputs) -> Result<Option<(&'static str, Command)>> {
     let Ports { listen, upstream, .. } = ports;
     let (folder, credentials) = (&place.folder, &place.credentials);
     Ok(Some(match way {
@@ -232,7 +232,7 @@ fn watchtap() -> Result<PathBuf> {
     Ok(program)
 }
 
-fn report_file(place: &Place) -> PathBuf {
+fn report_file(place: &Inputs) -> PathBuf {
     Path::new(&place.folder).join("report.json")
 }
 

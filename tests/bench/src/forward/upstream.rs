@@ -111,15 +111,15 @@ async fn serve(client: TcpStream, tls: TlsAcceptor, store: Arc<Store>, http: Htt
     Ok(())
 }
 
-fn answer(store: &Store, request: &Request<Incoming>) -> Response<Answer> {
+fn answer(store: &Store, request: &Request<Incoming>) -> Response<ReplyBody> {
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     let (status, body) = match target {
-        paths::LIST => (StatusCode::OK, Answer::Whole(Some(store.list.clone()))),
-        paths::SMALL => (StatusCode::OK, Answer::Whole(Some(store.small.clone()))),
-        paths::VERSION => (StatusCode::OK, Answer::Whole(Some(Bytes::from_static(VERSION)))),
-        paths::EVENTS => (StatusCode::OK, Answer::Events(Events::at(store.events_per_second))),
-        paths::IDLE => (StatusCode::OK, Answer::One(Some(event()))),
-        _ => (StatusCode::NOT_FOUND, Answer::Whole(None)),
+        paths::LIST => (StatusCode::OK, ReplyBody::Whole(Some(store.list.clone()))),
+        paths::SMALL => (StatusCode::OK, ReplyBody::Whole(Some(store.small.clone()))),
+        paths::VERSION => (StatusCode::OK, ReplyBody::Whole(Some(Bytes::from_static(VERSION)))),
+        paths::EVENTS => (StatusCode::OK, ReplyBody::Events(Events::at(store.events_per_second))),
+        paths::IDLE => (StatusCode::OK, ReplyBody::One(Some(event()))),
+        _ => (StatusCode::NOT_FOUND, ReplyBody::Whole(None)),
     };
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -172,7 +172,7 @@ fn padded(head: &str, tail: &str, length: usize) -> Bytes {
 
 /// A response body.
 #[derive(Debug)]
-enum Answer {
+enum ReplyBody {
     /// The complete body, or nothing.
     Whole(Option<Bytes>),
     /// One event, then silence.
@@ -217,7 +217,7 @@ impl Events {
     }
 }
 
-impl Body for Answer {
+impl Body for ReplyBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_json_of_one_length_with_their_time_in_one_place() {
+    fn events_have_a_fixed_length_and_timestamp_offset() {
         let event = event();
         assert_eq!(event.len(), EVENT_BYTES);
         let json: serde_json::Value = serde_json::from_slice(&event).unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn small_object_is_json_of_600_bytes() {
+    fn small_object_is_600_bytes_of_json() {
         let small = small();
         assert_eq!(small.len(), 600);
         assert!(serde_json::from_slice::<serde_json::Value>(&small).is_ok());

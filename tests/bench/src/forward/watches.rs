@@ -10,7 +10,7 @@ use serde::Serialize;
 use tokio::task::JoinSet;
 
 use super::client::{Connection, Target, next};
-use super::running::{Open, Place, Upstream};
+use super::running::{Inputs, Open, Upstream};
 use super::scenario::{Amounts, Http};
 use super::stack::Stack;
 use super::upstream::paths;
@@ -75,7 +75,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     let folder = tempfile::tempdir().context("no private folder for this run")?;
     let credentials = Credentials::generate(folder.path())?;
     let amounts = if output.smoke { Amounts::SMOKE } else { Amounts::FULL };
-    let place = Place { folder: folder.path().to_path_buf(), credentials, amounts, go: None };
+    let place = Inputs { folder: folder.path().to_path_buf(), credentials, amounts, go: None };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut cases = Vec::new();
     for case in CASES {
@@ -97,7 +97,7 @@ fn allow_many_descriptors() -> Result<()> {
 }
 
 /// The proxy's additional memory with the watches of `case`, in bytes.
-async fn memory(case: Case, way: Way, place: &Place) -> Result<u64> {
+async fn memory(case: Case, way: Way, place: &Inputs) -> Result<u64> {
     let upstream = Upstream::start(Stack::Hyper, case.http, place)?;
     let open = Open::start(way, &upstream, place)?;
     let target = open.target()?;
@@ -192,7 +192,7 @@ mod tests {
     use super::kibibytes;
 
     #[test]
-    fn kibibytes_have_one_decimal() {
+    fn kibibytes_are_printed_with_one_decimal() {
         assert_eq!([0, 1024, 25_703, 32 << 10].map(kibibytes), ["0.0", "1.0", "25.1", "32.0"]);
     }
 }

@@ -44,22 +44,22 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
         for round in 0..rounds {
             args.output.progress(&format!("probing: {}, round {} of {rounds}", client.name, round + 1));
             for mode in Mode::ALL {
-                let standing = mode.stand(&client, port, folder.path())?;
-                let before = standing.cpu()?;
+                let running = mode.stand(&client, port, folder.path())?;
+                let before = running.cpu()?;
                 let spent = client.run(port, &credentials.authority, exchanges, 0)?;
-                let watchtap = standing.cpu()?.saturating_sub(before);
-                standing.end(folder.path())?;
+                let watchtap = running.cpu()?.saturating_sub(before);
+                running.end(folder.path())?;
                 samples.push(Sample::of(client.name, mode, exchanges, spent, watchtap));
             }
         }
         for rate in RATES {
             args.output.progress(&format!("probing: {}, {rate} calls a second", client.name));
             let unprobed = client.run(port, &credentials.authority, seconds * rate / 2, rate / 2)?;
-            let standing = Mode::Read.stand(&client, port, folder.path())?;
-            let before = standing.cpu()?;
+            let running = Mode::Read.stand(&client, port, folder.path())?;
+            let before = running.cpu()?;
             let spent = client.run(port, &credentials.authority, seconds * rate / 2, rate / 2)?;
-            let watchtap = standing.cpu()?.saturating_sub(before);
-            let missed = standing.end(folder.path())?;
+            let watchtap = running.cpu()?.saturating_sub(before);
+            let missed = running.end(folder.path())?;
             at_rates.push(AtRate::of(client.name, rate, seconds * rate, unprobed, spent, watchtap, missed));
         }
     }

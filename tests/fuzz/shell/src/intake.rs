@@ -1,5 +1,5 @@
 //! Invariants of the queue between the forwarding half and the observing half, with any limits. The receiver gets the forwarded
-//! bytes, with gaps of the right length in place of dropped ones. Without a dark direction, all events survive except those of
+//! bytes, with gaps of the right length in place of dropped ones. If no direction stopped being decoded, all events survive except those of
 //! bodies. Without a receiver, nothing fails.
 //!
 //! The first byte of the input is the room of one connection, in units of 64 bytes. The second is the reserve for indispensable
@@ -13,8 +13,8 @@ use observer_core::observation::Plaintext;
 use observer_core::time::Timestamp;
 use watchtap::intake::{ConnectionInfo, Delivery, EndManner, Intake, IntakeLimits, IntakeReceiver, TapEvent};
 
+use super::event_log::EventLog;
 use super::tape::{Record, Tape};
-use super::told::Told;
 
 /// Share of the reserve, in bytes, that a connection uses before its first byte.
 const OPENING: usize = 2048;
@@ -64,7 +64,7 @@ pub fn check(input: &[u8]) {
             assert_eq!(here, Some(bytes.as_slice()), "other bytes at {at}");
         }
     }
-    if losses.dark_directions == 0 && offered.told.is_sound() {
+    if losses.stopped_directions == 0 && offered.told.is_sound() {
         assert_eq!(offered.told.without_stretches(), taken.told.without_stretches(), "payload said more than a body");
     }
 }
@@ -74,7 +74,7 @@ pub fn check(input: &[u8]) {
 struct Offered {
     ways: [Vec<u8>; 2],
     decoder: Decoder,
-    told: Told,
+    told: EventLog,
     ends: Vec<Direction>,
 }
 
@@ -90,7 +90,7 @@ impl Offered {
 struct Taken {
     ways: [Way; 2],
     decoder: Decoder,
-    told: Told,
+    told: EventLog,
     ends: Vec<Direction>,
     closed: Option<Plaintext>,
 }
@@ -132,7 +132,7 @@ impl Taken {
             }
             TapEvent::Closed { forwarded, .. } => *closed = Some(*forwarded),
             TapEvent::Ended { direction, .. } => ends.push(*direction),
-            TapEvent::Opened { .. } | TapEvent::Fields { .. } | TapEvent::ClientBlocked { .. } | TapEvent::OutOfSight { .. } => {}
+            TapEvent::Opened { .. } | TapEvent::Fields { .. } | TapEvent::ClientBlocked { .. } | TapEvent::NotObserved { .. } => {}
         }
     }
 }

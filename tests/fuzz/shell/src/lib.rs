@@ -2,10 +2,10 @@
 //!
 //! Like [`TARGETS`] of the core, `tests/fuzz/src/lib.rs`.
 
+#[path = "../../src/event_log.rs"]
+mod event_log;
 #[path = "../../src/tape.rs"]
 mod tape;
-#[path = "../../src/told.rs"]
-mod told;
 
 pub mod intake;
 pub mod kubeconfig;

@@ -15,3 +15,6 @@ pub(super) const PASSAGES: &[(&str, &str, &str)] = &[(
     "results in an inconsistent list",
     "kube-apiserver's own words (kubernetes/apiserver pkg/storage/etcd3/errors.go), which clients see",
 )];
+
+/// Names with a retired word, and the reason.
+pub(super) const NAMES: [(&str, &str); 0] = [];

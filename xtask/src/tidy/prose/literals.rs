@@ -64,7 +64,7 @@ fn is_prose(text: &str) -> bool {
 }
 
 #[test]
-fn literals_are_read_as_people_read_them() {
+fn literals_are_read_as_printed_lines() {
     let text = "fn a() {\n    say(\"one \\\n         {two} \\\"three\\\"\");\n    b(\"key\");\n    c(\"first line\\nsecond one\");\n}\n\n#[cfg(test)]\nmod tests { \"left out here\" }\n";
     let file = SourceFile::new("observer/src/view/a.rs", text);
     let found: Vec<(usize, String)> = literals(&file).into_iter().map(|passage| (passage.line, passage.text)).collect();

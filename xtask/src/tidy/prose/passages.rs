@@ -131,7 +131,7 @@ fn without_marker(text: &str) -> Option<&str> {
 }
 
 #[test]
-fn markdown_has_paragraphs_items_and_cells() {
+fn markdown_is_split_into_paragraphs_items_and_cells() {
     let text = "# Head\n\nOne\nand more.\n- an item\n  of two lines\n\n```sh\nrun it\n```\n| a | b |\n";
     let found: Vec<(usize, String)> =
         passages(&SourceFile::new("a.md", text)).into_iter().map(|passage| (passage.line, passage.text)).collect();
@@ -140,7 +140,7 @@ fn markdown_has_paragraphs_items_and_cells() {
 }
 
 #[test]
-fn docstrings_know_their_item_and_comments_are_apart() {
+fn docstrings_carry_their_item_and_comments_are_separate() {
     let text = "//! The file.\n\n/// A\n/// b.\n#[derive(Debug)]\nstruct C;\nfn d() {\n    // e\n}\n";
     let found: Vec<(usize, Kind)> =
         passages(&SourceFile::new("a.rs", text)).into_iter().map(|passage| (passage.line, passage.kind)).collect();

@@ -22,7 +22,7 @@ pub(super) fn stands_in(text: &str, phrase: &str) -> bool {
 }
 
 #[test]
-fn words_are_read_from_the_table_and_found_as_words() {
+fn retired_words_are_read_and_matched_as_words() {
     let glossary =
         "## A\n\n| x | y |\n\n## Retired words\n\n| Retired | Use |\n|---|---|\n| go on, told | resume |\n| whole | all |\n";
     assert_eq!(retired(glossary), ["go on", "told", "whole"]);

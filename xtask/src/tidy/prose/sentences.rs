@@ -53,12 +53,12 @@ fn without_parentheses(text: &str) -> String {
 }
 
 #[test]
-fn code_links_and_parentheses_are_no_words() {
+fn code_links_and_parentheses_are_not_counted_as_words() {
     let found = sentences("A list of `GET /a. b` (see §1.3. there) is [read twice](a.md). Once is enough; or not");
     assert_eq!(found, ["A list of X is read twice.", "Once is enough;", "or not"]);
 }
 
 #[test]
-fn names_with_dots_end_no_sentence() {
+fn dots_in_names_do_not_end_a_sentence() {
     assert_eq!(sentences("client-go v0.37.0 reads it. So does 1.36").len(), 2);
 }

@@ -48,7 +48,7 @@ impl Decoder {
     }
 
     /// Notes a gap. It gives an [`Event::BodyGap`] for the part that is certainly within a body; if it reaches further, the
-    /// direction goes dark.
+    /// direction is not decoded any further.
     pub(in crate::http) fn gap(&mut self, direction: Direction, gap: Gap, sink: &mut dyn FnMut(Event<'_>)) {
         if gap.length == 0 {
             return;

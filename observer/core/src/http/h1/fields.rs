@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_fields() {
+    fn invalid_field_lines_are_rejected() {
         for (line, what) in [
             ("no colon", "field line without a colon"),
             (": value", "field name is not a token"),

@@ -97,7 +97,7 @@ mod tests {
     use super::{Body, Framing, Method, Version};
 
     #[test]
-    fn requests() {
+    fn request_framing_follows_its_fields() {
         for (fields, expected) in [
             ("", "0"),
             ("cl:0", "0"),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn responses() {
+    fn response_framing_follows_status_method_and_fields() {
         for (status, method, fields, expected) in [
             (200, Method::Other, "", "until end"),
             (200, Method::Other, "cl:17", "17"),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn transfer_codings_do_not_exist_in_http_1_0() {
+    fn http_1_0_ignores_transfer_encoding() {
         let framing = framing("te:chunked cl:17");
         assert_eq!(name(&framing.of_request(Version::Http10)), "17");
         assert_eq!(name(&framing.of_response(Version::Http10, 200, Method::Other)), "17");

@@ -81,7 +81,7 @@ mod tests {
     use super::{Input, Lines, MAX_LINE};
 
     #[test]
-    fn a_line_split_over_calls_is_complete_and_knows_where_it_began() {
+    fn line_split_over_calls_is_complete_with_its_offset() {
         assert_lines(&["ab", "c\r", "\nd", "\n\r\n", "rest"], &["0:abc", "5:d", "7:"]);
     }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_beyond_the_bound_is_cut_at_the_same_byte_in_one_call_or_two() {
+    fn chunking_does_not_move_the_cut_of_an_overlong_line() {
         let long = "x".repeat(MAX_LINE + 5);
         for cut_at in [0, 1, MAX_LINE, MAX_LINE + 3, MAX_LINE + 5] {
             let mut lines = Lines::default();

@@ -9,7 +9,7 @@
 //! - A response with 101, or with 2xx to CONNECT, gives a `Response` and then an `Upgraded`. The end of the response direction is
 //!   the `MessageEnd` of the upgraded exchange; the request's own `MessageEnd` came before.
 //! - A response without a request (a server may send 408 before it closes) is `Malformed`, since it belongs to no stream.
-//! - A head with valid fields but invalid framing (RFC 9112 §6.3) is reported, and then the direction goes dark.
+//! - A head with valid fields but invalid framing (RFC 9112 §6.3) is reported, and then decoding of the direction stops.
 
 mod body;
 mod body_step;

@@ -46,7 +46,7 @@ pub(super) enum Verdict {
     /// The connection is still HTTP.
     Refused,
     /// The responses are no longer decoded.
-    Dark(Loss),
+    Stopped(Loss),
     /// The response cannot be assigned to its request.
     Unpaired,
 }
@@ -54,7 +54,7 @@ pub(super) enum Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Responding {
     Decoded,
-    Dark(Loss),
+    Stopped(Loss),
     Ended,
 }
 
@@ -108,7 +108,7 @@ impl Pairing {
                 self.unanswered.push_back(question);
                 None
             }
-            Responding::Dark(loss) => Some(Verdict::Dark(loss)),
+            Responding::Stopped(loss) => Some(Verdict::Stopped(loss)),
             Responding::Ended => Some(Verdict::Refused),
         }
     }
@@ -135,8 +135,8 @@ impl Pairing {
     /// Notes that responses are no longer decoded.
     pub(super) fn lose_responses(&mut self, loss: Loss) {
         self.unanswered = VecDeque::new();
-        self.responses = Responding::Dark(loss);
-        self.verdict = Some(Verdict::Dark(loss));
+        self.responses = Responding::Stopped(loss);
+        self.verdict = Some(Verdict::Stopped(loss));
     }
 
     /// Notes the end of the responses; returns the requests that still waited.

@@ -34,7 +34,7 @@ pub(super) struct Requests {
 ///                             Undecided ─────────────────────────────────► Opaque
 /// ```
 ///
-/// `Dark` and `Ended` are reached from all states and never left.
+/// `Stopped` and `Ended` are reached from all states and never left.
 #[derive(Debug)]
 enum State {
     Seeking,
@@ -42,7 +42,7 @@ enum State {
     Body(StreamId, Body),
     Undecided(StreamId, Undecided),
     Opaque(StreamId),
-    Dark,
+    Stopped,
     Ended,
 }
 
@@ -73,7 +73,7 @@ impl Requests {
             | State::Body(..)
             | State::Undecided(..)
             | State::Opaque(_)
-            | State::Dark
+            | State::Stopped
             | State::Ended => {}
         }
     }
@@ -100,7 +100,7 @@ impl Requests {
         match &mut self.state {
             State::Undecided(_, undecided) => return undecided.end(),
             State::Body(stream, _) => sink(Event::MessageCut { stream: *stream, direction: Direction::Request }),
-            State::Seeking | State::Head(_) | State::Opaque(_) | State::Dark | State::Ended => {}
+            State::Seeking | State::Head(_) | State::Opaque(_) | State::Stopped | State::Ended => {}
         }
         self.state = State::Ended;
     }
@@ -121,7 +121,7 @@ impl Requests {
             State::Head(head) => head.held(),
             State::Body(_, body) => body.held(),
             State::Undecided(_, undecided) => undecided.bytes().len(),
-            State::Seeking | State::Opaque(_) | State::Dark | State::Ended => 0,
+            State::Seeking | State::Opaque(_) | State::Stopped | State::Ended => 0,
         }
     }
 
@@ -153,7 +153,7 @@ impl Requests {
                 }
                 return ControlFlow::Break(());
             }
-            State::Seeking | State::Dark | State::Ended => {
+            State::Seeking | State::Stopped | State::Ended => {
                 input.take(u64::MAX);
                 return ControlFlow::Break(());
             }
@@ -169,7 +169,7 @@ impl Requests {
             return;
         }
         if pairing.is_full() {
-            return self.go_dark(Loss::Bound, pairing, sink);
+            return self.stop_decoding(Loss::Bound, pairing, sink);
         }
         self.proved = true;
         self.asked = self.asked.saturating_add(1);
@@ -205,7 +205,7 @@ impl Requests {
             Switching::No | Switching::Answered(Verdict::Refused) => self.state = State::Head(Box::default()),
             Switching::Asked => self.state = State::Undecided(stream, Undecided::new()),
             Switching::Answered(Verdict::Granted) => self.state = State::Opaque(stream),
-            Switching::Answered(Verdict::Dark(loss)) => self.go_dark(loss, pairing, sink),
+            Switching::Answered(Verdict::Stopped(loss)) => self.stop_decoding(loss, pairing, sink),
             Switching::Answered(Verdict::Unpaired) => {
                 self.proved = false;
                 self.state = State::Seeking;
@@ -233,13 +233,13 @@ impl Requests {
                     self.bytes(&[], pairing, sink);
                     return covered;
                 }
-                self.go_dark(loss, pairing, sink);
+                self.stop_decoding(loss, pairing, sink);
             }
             State::Head(_) if !self.proved => self.state = State::Seeking,
-            State::Head(_) => self.go_dark(loss, pairing, sink),
+            State::Head(_) => self.stop_decoding(loss, pairing, sink),
             State::Undecided(_, undecided) => undecided.miss(missing, loss),
             State::Opaque(stream) => sink(Event::OpaqueGap { stream: *stream, direction: Direction::Request, length: missing }),
-            State::Seeking | State::Dark | State::Ended => {}
+            State::Seeking | State::Stopped | State::Ended => {}
         }
         missing
     }
@@ -247,18 +247,18 @@ impl Requests {
     fn fail(&mut self, fault: Fault, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
         match fault {
             _ if !self.proved => self.state = State::Seeking,
-            Fault::Bound => self.go_dark(Loss::Bound, pairing, sink),
+            Fault::Bound => self.stop_decoding(Loss::Bound, pairing, sink),
             Fault::Malformed { at, what } => {
                 sink(Event::Malformed { direction: Direction::Request, at, what });
-                self.go_dark(Loss::Malformed, pairing, sink);
+                self.stop_decoding(Loss::Malformed, pairing, sink);
             }
         }
     }
 
-    fn go_dark(&mut self, loss: Loss, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
-        self.state = State::Dark;
+    fn stop_decoding(&mut self, loss: Loss, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
+        self.state = State::Stopped;
         pairing.lose_requests(loss);
-        sink(Event::Dark { direction: Direction::Request, loss });
+        sink(Event::DecodingStopped { direction: Direction::Request, loss });
     }
 }
 

@@ -33,14 +33,14 @@ pub(super) struct Responses {
 ///                  1xx  └─────────────────► Opaque
 /// ```
 ///
-/// `Dark` and `Ended` are reached from all states and never left.
+/// `Stopped` and `Ended` are reached from all states and never left.
 #[derive(Debug)]
 enum State {
     Seeking,
     Head(Box<Head<StatusLine>>),
     Body(StreamId, Body),
     Opaque(StreamId),
-    Dark,
+    Stopped,
     Ended,
 }
 
@@ -64,7 +64,7 @@ impl Responses {
                     self.seek(pairing);
                 }
             }
-            State::Seeking | State::Head(_) | State::Body(..) | State::Opaque(_) | State::Dark | State::Ended => {}
+            State::Seeking | State::Head(_) | State::Body(..) | State::Opaque(_) | State::Stopped | State::Ended => {}
         }
     }
 
@@ -72,7 +72,7 @@ impl Responses {
     pub(super) fn interrupt(&mut self, pairing: &mut Pairing) {
         match &self.state {
             State::Head(head) if !self.proved && !head.is_fresh() => self.seek(pairing),
-            State::Seeking | State::Head(_) | State::Body(..) | State::Opaque(_) | State::Dark | State::Ended => {}
+            State::Seeking | State::Head(_) | State::Body(..) | State::Opaque(_) | State::Stopped | State::Ended => {}
         }
     }
 
@@ -102,7 +102,7 @@ impl Responses {
                     sink(Event::BodyGap { stream: *stream, direction: Direction::Response, length: covered });
                     covered
                 } else {
-                    self.go_dark(Loss::Gap, pairing, sink);
+                    self.stop_decoding(Loss::Gap, pairing, sink);
                     missing
                 }
             }
@@ -111,14 +111,14 @@ impl Responses {
                 missing
             }
             State::Head(_) => {
-                self.go_dark(Loss::Gap, pairing, sink);
+                self.stop_decoding(Loss::Gap, pairing, sink);
                 missing
             }
             State::Opaque(stream) => {
                 sink(Event::OpaqueGap { stream: *stream, direction: Direction::Response, length: missing });
                 missing
             }
-            State::Seeking | State::Dark | State::Ended => missing,
+            State::Seeking | State::Stopped | State::Ended => missing,
         };
         self.offset = self.offset.saturating_add(covered);
         covered
@@ -128,7 +128,7 @@ impl Responses {
     pub(super) fn end(&mut self, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
         let direction = Direction::Response;
         match &self.state {
-            State::Dark | State::Ended => return,
+            State::Stopped | State::Ended => return,
             State::Body(stream, body) if body.ends_with_connection() => sink(Event::MessageEnd { stream: *stream, direction }),
             State::Body(stream, _) => sink(Event::MessageCut { stream: *stream, direction }),
             State::Opaque(stream) => sink(Event::MessageEnd { stream: *stream, direction }),
@@ -145,7 +145,7 @@ impl Responses {
         match &self.state {
             State::Head(head) => head.held(),
             State::Body(_, body) => body.held(),
-            State::Seeking | State::Opaque(_) | State::Dark | State::Ended => 0,
+            State::Seeking | State::Opaque(_) | State::Stopped | State::Ended => 0,
         }
     }
 
@@ -175,7 +175,7 @@ impl Responses {
                 }
                 return ControlFlow::Break(());
             }
-            State::Seeking | State::Dark | State::Ended => {
+            State::Seeking | State::Stopped | State::Ended => {
                 input.take(u64::MAX);
                 return ControlFlow::Break(());
             }
@@ -186,7 +186,7 @@ impl Responses {
     /// Handles a response for which no decoded request waits.
     fn refuse_unasked(&mut self, at: u64, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
         match pairing.requests_lost() {
-            Some(loss) => self.go_dark(loss, pairing, sink),
+            Some(loss) => self.stop_decoding(loss, pairing, sink),
             None => self.fail(Fault::Malformed { at, what: "response without a request" }, pairing, sink),
         }
     }
@@ -246,10 +246,10 @@ impl Responses {
     fn fail(&mut self, fault: Fault, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
         match fault {
             _ if !self.proved => self.seek(pairing),
-            Fault::Bound => self.go_dark(Loss::Bound, pairing, sink),
+            Fault::Bound => self.stop_decoding(Loss::Bound, pairing, sink),
             Fault::Malformed { at, what } => {
                 sink(Event::Malformed { direction: Direction::Response, at, what });
-                self.go_dark(Loss::Malformed, pairing, sink);
+                self.stop_decoding(Loss::Malformed, pairing, sink);
             }
         }
     }
@@ -260,10 +260,10 @@ impl Responses {
         pairing.unpair();
     }
 
-    fn go_dark(&mut self, loss: Loss, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
-        self.state = State::Dark;
+    fn stop_decoding(&mut self, loss: Loss, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
+        self.state = State::Stopped;
         pairing.lose_responses(loss);
-        sink(Event::Dark { direction: Direction::Response, loss });
+        sink(Event::DecodingStopped { direction: Direction::Response, loss });
     }
 }
 

@@ -100,7 +100,7 @@ mod tests {
     use super::{RequestLine, StartLine, StatusLine, Version};
 
     #[test]
-    fn request_lines() {
+    fn request_lines_are_parsed() {
         for (line, expected) in [
             ("GET /api/v1/pods?limit=500 HTTP/1.1", Some(("GET", "/api/v1/pods", Version::Http11))),
             ("GET / HTTP/1.0", Some(("GET", "/", Version::Http10))),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_that_http_does_not_have_is_not_kept() {
+    fn unknown_method_is_replaced_by_other() {
         for method in ["get", "GETS", "MKCOL", "hunter2", &"M".repeat(40)] {
             let line = RequestLine::parse(format!("{method} / HTTP/1.1").as_bytes()).unwrap();
             assert_eq!(line.method, "OTHER", "{method}");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn status_lines() {
+    fn status_lines_are_parsed() {
         for (line, expected) in [
             ("HTTP/1.1 200 OK", Some((200, Version::Http11))),
             ("HTTP/1.1 410", Some((410, Version::Http11))),

@@ -17,7 +17,7 @@ const CONNECTION: u32 = 0;
 /// Decodes an HTTP/2 connection.
 ///
 /// Each message of a stream whose request was reported ends in one of `MessageEnd`, `MessageCut` and `Reset`. There are two
-/// exceptions: its direction goes dark before, or its end may have passed before the first proved boundary. A message that breaks a
+/// exceptions: decoding of its direction stopped before, or its end may have passed before the first proved boundary. A message that breaks a
 /// rule of RFC 9113 §8 is cut, with a `Malformed` before it; the rest of the connection continues.
 #[derive(Debug)]
 pub(in super::super) struct Decoder {
@@ -85,7 +85,7 @@ impl Decoder {
         match self.side(direction).framing.skip(gap) {
             Ok(None) => {}
             Ok(Some(piece)) => self.part(direction, Part::Piece(piece), sink),
-            Err(_lost) => self.go_dark(direction, Stop::Gap, sink),
+            Err(_lost) => self.stop_decoding(direction, Stop::Gap, sink),
         }
         self.bytes(direction, &[], sink);
     }
@@ -110,7 +110,7 @@ impl Decoder {
             Part::Malformed(what) => Err(Stop::Malformed(what)),
         };
         if let Err(stop) = outcome {
-            self.go_dark(direction, stop, sink);
+            self.stop_decoding(direction, stop, sink);
         }
     }
 
@@ -123,8 +123,8 @@ impl Decoder {
             if let Some(stream) = self.streams.get_mut(header.stream) {
                 stream.flow.sent(direction, header.length);
             }
-            self.tell_window(direction, header.stream, sink);
-            self.tell_window(direction, CONNECTION, sink);
+            self.emit_window(direction, header.stream, sink);
+            self.emit_window(direction, CONNECTION, sink);
             if direction == Direction::Response {
                 self.streams.adopt(header.stream, sink);
             }
@@ -153,7 +153,7 @@ impl Decoder {
                 if let Some(increment) = increment.take(&mut bytes) {
                     let granted = opposite(direction);
                     self.grant(granted, stream, u32::from_be_bytes(increment) & 0x7fff_ffff);
-                    self.tell_window(granted, stream, sink);
+                    self.emit_window(granted, stream, sink);
                 }
             }
             (Frame::GoAway(fields), Piece::Content(Redacted(mut bytes))) => {
@@ -261,13 +261,13 @@ impl Decoder {
         if let (Some(flow), Some(window)) = (&mut self.flow, initial_window) {
             flow.set_initial(direction, window);
             for id in self.streams.ids() {
-                self.tell_window(direction, id, sink);
+                self.emit_window(direction, id, sink);
             }
         }
     }
 
     /// Reports the window of a stream, or of the connection, if it has been used up or has room again.
-    fn tell_window(&mut self, direction: Direction, stream: u32, sink: &mut dyn FnMut(Event<'_>)) {
+    fn emit_window(&mut self, direction: Direction, stream: u32, sink: &mut dyn FnMut(Event<'_>)) {
         let Some(flow) = &mut self.flow else { return };
         let change = if stream == CONNECTION {
             flow.connection_change(direction)
@@ -296,7 +296,7 @@ impl Decoder {
         }
     }
 
-    fn go_dark(&mut self, direction: Direction, stop: Stop, sink: &mut dyn FnMut(Event<'_>)) {
+    fn stop_decoding(&mut self, direction: Direction, stop: Stop, sink: &mut dyn FnMut(Event<'_>)) {
         let loss = match stop {
             Stop::Malformed(what) => {
                 sink(Event::Malformed { direction, at: self.side(direction).framing.frame_start(), what });
@@ -308,6 +308,6 @@ impl Decoder {
         self.side(direction).close();
         self.forget_windows(sink);
         self.streams.lose_all(direction);
-        sink(Event::Dark { direction, loss });
+        sink(Event::DecodingStopped { direction, loss });
     }
 }

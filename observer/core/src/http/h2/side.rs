@@ -33,7 +33,7 @@ pub(super) struct Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SideState {
     Decoded,
-    /// It has ended, or gone dark.
+    /// It has ended, or decoding has stopped.
     Over,
 }
 

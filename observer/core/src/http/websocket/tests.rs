@@ -14,7 +14,7 @@ const PING: u8 = 9;
 const KEY: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
 
 #[test]
-fn examples_of_the_standard_are_read() {
+fn examples_of_rfc_6455_are_read() {
     let unmasked = b"\x81\x05\x48\x65\x6c\x6c\x6f";
     let masked = b"\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58";
     let fragmented = b"\x01\x03\x48\x65\x6c\x80\x02\x6c\x6f";
@@ -63,7 +63,7 @@ fn nothing_is_reported_after_a_close_frame() {
 }
 
 #[test]
-fn frames_that_cannot_be_are_malformed_where_they_are() {
+fn invalid_frames_are_malformed_at_their_position() {
     let ok = frame(FINAL | TEXT, b"ok", None);
     for (wrong, what) in [
         (vec![0xc1, 0x00], "WebSocket frame of an extension"),
@@ -85,7 +85,7 @@ fn frames_that_cannot_be_are_malformed_where_they_are() {
 }
 
 #[test]
-fn a_gap_within_a_payload_loses_nothing_else() {
+fn gap_in_a_payload_loses_only_its_bytes() {
     let mut emitted = String::new();
     let mut socket = WebSocket::default();
     let mut note = |part: Part<'_>| emitted.push_str(&describe(part));
@@ -98,7 +98,7 @@ fn a_gap_within_a_payload_loses_nothing_else() {
 }
 
 #[test]
-fn a_gap_that_ends_a_payload_ends_its_message() {
+fn gap_at_the_end_of_a_payload_ends_its_message() {
     let mut emitted = String::new();
     let mut socket = WebSocket::default();
     let mut note = |part: Part<'_>| emitted.push_str(&describe(part));
@@ -109,7 +109,7 @@ fn a_gap_that_ends_a_payload_ends_its_message() {
 }
 
 #[test]
-fn a_gap_beyond_a_payload_is_the_end_of_what_can_be_read() {
+fn gap_beyond_a_payload_stops_reading() {
     for before in [0, 1, 3] {
         let mut emitted = String::new();
         let mut socket = WebSocket::default();
@@ -122,7 +122,7 @@ fn a_gap_beyond_a_payload_is_the_end_of_what_can_be_read() {
 }
 
 #[test]
-fn what_was_not_seen_of_a_close_frame_hides_its_code_only() {
+fn gap_in_a_close_frame_hides_only_its_code() {
     let mut emitted = String::new();
     let mut socket = WebSocket::default();
     let mut note = |part: Part<'_>| emitted.push_str(&describe(part));
@@ -133,7 +133,7 @@ fn what_was_not_seen_of_a_close_frame_hides_its_code_only() {
 
 proptest! {
     #[test]
-    fn any_bytes_in_any_chunks_say_the_same(
+    fn chunking_does_not_change_parsed_parts(
         frames in prop::collection::vec(any_frame(), 0..12),
         damage in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
         sizes in prop::collection::vec(1..40_usize, 1..12),
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn messages_come_out_as_they_went_in(
+    fn messages_round_trip_through_the_parser(
         messages in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..300), 1..80_usize, any::<Option<[u8; 4]>>()), 0..8),
         sizes in prop::collection::vec(1..40_usize, 1..12),
     ) {

@@ -14,7 +14,7 @@ fn budget(text: &str) -> Budget {
 }
 
 #[test]
-fn limits_are_kept_up_to_their_number_and_what_has_none_is_free() {
+fn only_usage_above_its_limit_is_reported() {
     let usage = usage(&[(Quantity::Lists, 3), (Quantity::Bytes, 1_000_000)], &[(Quantity::Lists, 3)]);
     for (text, exceeded) in [
         (r#"{"schema": "watchtap.budget/v1"}"#, vec![]),
@@ -37,7 +37,7 @@ fn limits_are_kept_up_to_their_number_and_what_has_none_is_free() {
 }
 
 #[test]
-fn budget_that_was_made_of_a_run_is_kept_by_the_same_run_and_not_by_a_list_more() {
+fn budget_from_a_run_refuses_one_more_list() {
     let same = usage(&[(Quantity::Lists, 2), (Quantity::Bytes, 11)], &[(Quantity::Lists, 2), (Quantity::Bytes, 11)]);
     let made = Budget::just_kept_by(&same);
     assert_eq!(made.total[&Quantity::Bytes], 13, "a tenth on top");
@@ -51,7 +51,7 @@ fn budget_that_was_made_of_a_run_is_kept_by_the_same_run_and_not_by_a_list_more(
 }
 
 #[test]
-fn words_that_no_budget_has_are_refused_with_their_place() {
+fn unknown_budget_fields_are_refused_with_their_line() {
     for (text, said) in [
         ("{\"schema\": \"x\",\n \"totals\": {}}", "unknown field `totals`"),
         ("{\"schema\": \"x\",\n \"total\": {\"list\": 1}}", "unknown variant `list`, expected one of `lists`"),

@@ -135,11 +135,11 @@ pub(super) fn to_filter(row: &ListRow) -> &'static str {
 pub(super) const fn to_relist_loop(cause: Option<RelistCause>) -> &'static str {
     let Some(cause) = cause else { return FindingKind::RelistLoop.advice() };
     match cause {
-        RelistCause::Expired { because: Stale::BookmarksNotAsked } => FindingKind::NoBookmarks.advice(),
+        RelistCause::Expired { because: Stale::BookmarksNotRequested } => FindingKind::NoBookmarks.advice(),
         RelistCause::Expired { because: Stale::NoBookmarks } => {
             "Update the API server to 1.28 or later, which sends bookmarks while a resource is quiet."
         }
-        RelistCause::Expired { because: Stale::CacheRestarted } => FindingKind::CacheReset.advice(),
+        RelistCause::Expired { because: Stale::CacheReset } => FindingKind::CacheReset.advice(),
         RelistCause::Expired { because: Stale::ClientStalled } => FindingKind::SlowReader.advice(),
         RelistCause::VeryShortWatch => FindingKind::ShortWatches.advice(),
         RelistCause::RefusedMisread => FindingKind::RefusedMisread.advice(),

@@ -55,11 +55,11 @@ impl Exposure {
         for row in watching {
             exposure.watching = exposure.watching.saturating_add(1);
             let behind = row.behind_store.unwrap_or(0);
-            let begins_anew = row.causes.contains_key(&RelistCause::WatchWithoutRevision.id());
-            if row.is_of_events() && !begins_anew {
+            let always_relists = row.causes.contains_key(&RelistCause::WatchWithoutRevision.id());
+            if row.is_of_events() && !always_relists {
                 continue;
             }
-            if behind == 0 && !begins_anew {
+            if behind == 0 && !always_relists {
                 exposure.perhaps = exposure.perhaps.saturating_add(1);
                 continue;
             }

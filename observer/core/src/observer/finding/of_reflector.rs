@@ -10,8 +10,8 @@ use crate::time::{Timestamp, microseconds};
 
 /// Number of causes that the evidence of a loop names.
 const MOST_CAUSES: usize = 3;
-const UNASKED: RelistCause = RelistCause::Expired { because: Stale::BookmarksNotAsked };
-const RESET: RelistCause = RelistCause::Expired { because: Stale::CacheRestarted };
+const UNASKED: RelistCause = RelistCause::Expired { because: Stale::BookmarksNotRequested };
+const RESET: RelistCause = RelistCause::Expired { because: Stale::CacheReset };
 
 /// All findings about `row`, as of `now`. A specific finding replaces the generic one that it explains.
 pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], now: Timestamp) -> Vec<Finding> {
@@ -51,8 +51,8 @@ pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], now: Timestamp
 /// The kind of finding that explains relists for `cause`.
 const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
     match cause {
-        RelistCause::Expired { because: Stale::BookmarksNotAsked } => Some(FindingKind::NoBookmarks),
-        RelistCause::Expired { because: Stale::CacheRestarted } => Some(FindingKind::CacheReset),
+        RelistCause::Expired { because: Stale::BookmarksNotRequested } => Some(FindingKind::NoBookmarks),
+        RelistCause::Expired { because: Stale::CacheReset } => Some(FindingKind::CacheReset),
         RelistCause::Expired { because: Stale::ClientStalled } => Some(FindingKind::SlowReader),
         RelistCause::VeryShortWatch => Some(FindingKind::ShortWatches),
         RelistCause::RefusedMisread => Some(FindingKind::RefusedMisread),

@@ -4,7 +4,7 @@ use super::super::*;
 use super::script::play;
 
 #[test]
-fn a_run_whose_table_was_full_says_that_not_all_was_seen() {
+fn comparison_reports_a_run_with_dropped_rows() {
     let script = list("0s open 1", 1, "/api/v1/pods", "");
     let limits = Limits { rows: 1, ..Limits::default() };
     let [whole, full] = [script.clone(), list(&script, 3, "/api/v1/nodes", "")].map(|script| play(&script, limits).0);
@@ -14,7 +14,7 @@ fn a_run_whose_table_was_full_says_that_not_all_was_seen() {
 }
 
 #[test]
-fn a_list_without_objects_is_the_same_question() {
+fn empty_list_has_the_same_shape_as_a_filled_one() {
     let of = |lists: &[(&str, &str)]| {
         let script = lists
             .iter()

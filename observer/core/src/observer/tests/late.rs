@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::script::check;
 
 #[test]
-fn what_was_asked_before_is_unknown_and_its_events_are_counted() {
+fn unseen_requests_are_unknown_and_their_events_are_counted() {
     check(
         "0s version v1.34.4
          0s late 1

@@ -28,7 +28,7 @@ fn scope_of_a_built_in_resource_is_known_without_objects() {
 }
 
 #[test]
-fn scope_of_another_resource_is_learned_and_its_rows_are_put_together() {
+fn learned_custom_resource_scope_merges_its_rows() {
     let widgets = "/apis/example.com/v1/widgets";
     let empty = format!("GET {widgets}|200|items=0");
     let snapshot = shown(&[&empty, &empty]);

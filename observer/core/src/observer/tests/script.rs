@@ -67,7 +67,7 @@ fn exact_revision_is_a_snapshot_only_if_this_run_saw_it() {
 }
 
 #[test]
-fn refusing_server_loses_its_snapshots() {
+fn snapshots_are_unknown_after_the_server_refuses_connections() {
     check(
         "0s version v1.34.4
          0s open 1
@@ -89,7 +89,7 @@ fn refusing_server_loses_its_snapshots() {
 }
 
 #[test]
-fn watch_tells_its_beginning_its_events_and_its_end() {
+fn watch_reports_its_start_events_and_end() {
     check(
         "0s version v1.34.4
          0s open 1
@@ -108,7 +108,7 @@ fn watch_tells_its_beginning_its_events_and_its_end() {
 }
 
 #[test]
-fn refused_requests_are_no_reads() {
+fn refused_requests_are_not_reads() {
     check(
         "0s version v1.30.1
          0s open 1
@@ -128,7 +128,7 @@ fn refused_requests_are_no_reads() {
 }
 
 #[test]
-fn without_a_version_nothing_is_guessed() {
+fn verdict_without_a_version_is_unknown() {
     let (snapshot, _) = play(
         "0s open 1
          1s 1/1 GET /api/v1/pods
@@ -141,7 +141,7 @@ fn without_a_version_nothing_is_guessed() {
 }
 
 #[test]
-fn tables_are_bounded_and_say_what_fell_out() {
+fn tables_are_bounded_and_count_dropped_rows() {
     let script: String = (0..40)
         .flat_map(|n| [format!("1s 1/{n} GET /api/v1/namespaces/n{n}/pods"), format!("2s 1/{n} <- 200"), format!("3s 1/{n} end")])
         .collect::<Vec<_>>()
@@ -165,7 +165,7 @@ fn tables_are_bounded_and_say_what_fell_out() {
 }
 
 #[test]
-fn what_was_missed_is_counted_and_reported() {
+fn missed_bytes_and_bodies_are_counted_and_reported() {
     let (snapshot, events) = play(
         "0s open 1
          1s 1/1 GET /api/v1/pods
@@ -220,7 +220,7 @@ fn answer_that_contradicts_its_verdict_is_reported_once_with_both_sides() {
 }
 
 #[test]
-fn why_a_watch_is_refused_is_read_from_its_body() {
+fn refusal_reason_of_a_watch_is_read_from_its_body() {
     let watch = "GET /api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
     let script = format!(
         "0s version v1.34.4
@@ -240,7 +240,7 @@ fn why_a_watch_is_refused_is_read_from_its_body() {
 }
 
 #[test]
-fn resource_of_an_etcd_of_its_own_is_found_out_once() {
+fn resource_with_its_own_etcd_is_detected_once() {
     let list = |second: u32, resource: &str, revision: u32| {
         format!(
             "{second}s 1/{second} GET /api/v1/{resource}\n{second}s 1/{second} <- 200\n\
@@ -260,7 +260,7 @@ fn resource_of_an_etcd_of_its_own_is_found_out_once() {
 }
 
 #[test]
-fn what_shares_no_etcd_is_not_compared() {
+fn resources_without_a_shared_etcd_are_not_compared() {
     let script = "0s version v1.34.4
          0s open 1
          1s 1/1 GET /api/v1/events
@@ -305,7 +305,7 @@ fn each_api_server_has_its_version_and_its_revisions() {
 }
 
 #[test]
-fn one_of_two_api_servers_alone_is_not_named() {
+fn api_server_is_named_only_if_several_are_used() {
     let script = "0s version v1.34.4 at a:6443
          0s open 1 at b:6443
          0s version v1.30.4 at b:6443

@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::script::check;
 
 #[test]
-fn long_lived_connections_still_lead_to_their_api_servers() {
+fn open_connections_keep_their_api_server_after_a_gap() {
     check(
         "0s version v1.34.4 at a:6443
          0s version v1.30.4 at b:6443

@@ -32,7 +32,7 @@ fn version_that_a_client_asked_for_is_that_of_the_server() {
 }
 
 #[test]
-fn servers_of_several_versions_behind_one_address_are_distinguished_by_connection() {
+fn server_versions_at_one_address_are_distinguished_by_connection() {
     check(
         "0s version v1.34.4
          0s open 1

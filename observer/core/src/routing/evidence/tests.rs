@@ -74,7 +74,7 @@ fn limit_that_was_ignored_proves_the_cache() {
 }
 
 #[test]
-fn list_behind_what_the_server_had_shown_is_of_the_cache() {
+fn list_older_than_a_shown_revision_proves_the_cache() {
     let behind = Seen { shown_before: Some(101), ..list(100, 1, false) };
     let abreast = Seen { shown_before: Some(100), ..list(100, 1, false) };
     check("v1.34.4", "GET /api/v1/pods?resourceVersion=0", behind, "Cache confirmed behind-what-was-seen");
@@ -86,7 +86,7 @@ fn list_behind_what_the_server_had_shown_is_of_the_cache() {
 }
 
 #[test]
-fn named_revision_is_answered_with_no_other() {
+fn list_at_another_revision_contradicts_an_exact_read() {
     let exact = "GET /api/v1/pods?resourceVersion=100&resourceVersionMatch=Exact";
     check("v1.30.4", exact, list(100, 1, false), "Etcd predicted");
     check("v1.30.4", exact, list(101, 1, false), "Unknown contradicted other-revision-than-named, predicted Etcd");
@@ -96,7 +96,7 @@ fn named_revision_is_answered_with_no_other() {
 }
 
 #[test]
-fn what_names_one_object_or_a_match_that_is_not_known_is_left_alone() {
+fn single_name_lists_and_unknown_matches_give_no_proof() {
     let one = "GET /api/v1/namespaces/a/pods?resourceVersion=100&limit=5&fieldSelector=metadata.name%3Dx";
     check("v1.30.4", one, list(150, 1, false), "Etcd predicted");
     let before_match = "GET /api/v1/pods?resourceVersion=100&resourceVersionMatch=Exact";
@@ -104,7 +104,7 @@ fn what_names_one_object_or_a_match_that_is_not_known_is_left_alone() {
 }
 
 #[test]
-fn too_large_revision_tells_who_was_asked() {
+fn too_large_revision_error_identifies_the_layer() {
     let at_least = "GET /api/v1/pods?resourceVersion=900";
     check("v1.34.4", at_least, refused(504, TOO_LARGE), "Rejected confirmed too-large-after-waiting");
     let in_etcd = "Rejected contradicted too-large-in-etcd, predicted Cache";
@@ -115,7 +115,7 @@ fn too_large_revision_tells_who_was_asked() {
 }
 
 #[test]
-fn compacted_revision_is_known_to_etcd_alone() {
+fn compacted_revision_error_proves_etcd() {
     let exact = "GET /api/v1/pods?resourceVersion=7&resourceVersionMatch=Exact";
     check("v1.30.4", exact, refused(410, EXPIRED), "Rejected confirmed compacted-in-etcd");
     check("v1.34.4", exact, refused(410, EXPIRED), "Rejected confirmed compacted-in-etcd");
@@ -125,7 +125,7 @@ fn compacted_revision_is_known_to_etcd_alone() {
 
 /// Measured by the matrix: 1.31 to 1.33 ask etcd first, while 1.34 and later first check whether the cache is ready.
 #[test]
-fn cache_that_is_not_ready_is_found_out_before_or_after_etcd_was_asked() {
+fn unready_cache_is_reported_before_or_after_asking_etcd() {
     for (version, line, etcd_touched, rule) in [
         ("v1.31.14", "GET /api/v1/pods", true, "list-not-ready-refused-late"),
         ("v1.33.6", "GET /api/v1/pods", true, "list-not-ready-refused-late"),
@@ -141,7 +141,7 @@ fn cache_that_is_not_ready_is_found_out_before_or_after_etcd_was_asked() {
 }
 
 #[test]
-fn end_of_a_watch_tells_whose_window_it_left() {
+fn expired_watch_error_identifies_the_layer() {
     let watch = "GET /api/v1/pods?watch=1&resourceVersion=7";
     check("v1.34.4", watch, refused(200, WINDOW), "Cache confirmed event-window-passed");
     check("v1.34.4", watch, refused(200, COMPACTED), "Etcd contradicted watch-compacted-in-etcd, predicted Cache");
@@ -166,7 +166,7 @@ fn refusals_of_429_are_distinguished() {
 
 /// A collection is either read or refused: with each of these statuses, no layer delivered a list.
 #[test]
-fn list_that_was_refused_is_a_read_of_no_layer() {
+fn refused_list_is_not_a_read_of_any_layer() {
     let before = "Rejected confirmed refused-before-storage";
     let failed = "Rejected confirmed answered-with-an-error";
     for (status, body, expected) in [
@@ -196,7 +196,7 @@ fn list_that_was_refused_is_a_read_of_no_layer() {
 }
 
 #[test]
-fn list_that_failed_may_have_asked_etcd_if_it_was_to() {
+fn failed_list_may_have_reached_etcd_if_predicted() {
     for (version, line, status, etcd_touched) in [
         ("v1.30.4", "GET /api/v1/pods", 404, false),
         ("v1.30.4", "GET /api/v1/pods", 502, true),
@@ -211,7 +211,7 @@ fn list_that_failed_may_have_asked_etcd_if_it_was_to() {
 }
 
 #[test]
-fn object_that_is_not_there_was_looked_for_and_a_resource_that_is_not_there_was_not() {
+fn missing_object_is_read_but_unknown_resource_is_refused() {
     let get = "GET /api/v1/namespaces/a/pods/x";
     check("v1.34.4", get, refused(404, Body::Nothing), "Etcd predicted");
     check("v1.34.4", get, refused(404, Body::PlainText), "Rejected confirmed refused-before-storage");
@@ -221,7 +221,7 @@ fn object_that_is_not_there_was_looked_for_and_a_resource_that_is_not_there_was_
 }
 
 #[test]
-fn validation_tells_of_versions_and_gates() {
+fn validation_errors_check_versions_and_gates() {
     check("v1.34.4", WATCH_LIST, refused(422, INVALID), "Rejected contradicted refused-by-validation, predicted CacheConsistent");
     check("v1.31.4", WATCH_LIST, refused(422, INVALID), "Rejected confirmed refused-as-predicted");
     check("v1.31.4", WATCH_LIST, refused(200, Body::InitialEventsEnd), "Unknown contradicted not-refused, predicted Rejected");
@@ -229,7 +229,7 @@ fn validation_tells_of_versions_and_gates() {
 }
 
 #[test]
-fn a_refusal_that_only_a_gate_explains_teaches_the_gate() {
+fn gate_is_learned_from_a_refusal_only_it_explains() {
     let refusal = |message: &str| Status { message: message.to_owned(), ..Status::default() };
     let off = refusal(
         "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
@@ -256,7 +256,7 @@ fn a_refusal_that_only_a_gate_explains_teaches_the_gate() {
 }
 
 #[test]
-fn answer_may_decide_what_was_not_known() {
+fn answer_may_resolve_an_unknown_verdict() {
     let snapshot = "GET /api/v1/pods?resourceVersion=7&resourceVersionMatch=Exact";
     check("v1.34.4", snapshot, NOTHING, "Unknown predicted");
     check("v1.34.4", snapshot, list(7, 1, false), "Unknown predicted");

@@ -24,7 +24,7 @@ rules! {
         "no resourceVersion, ConsistentListFromCache on: the watch cache answers once it has reached etcd's current revision; before 1.31 without a fallback, and for every etcd version";
     LIST_UNSET_NO_PROGRESS = "list-unset-no-progress", "§1.3 D 5, F 7, §1.8", CACHER_31, Objects,
         "no resourceVersion: a quorum read from etcd, because etcd does not answer progress requests (3.4.31 and 3.5.13 do) or ConsistentListFromCache is off";
-    LIST_UNSET_LIMIT_TRAP = "list-unset-limit-etcd-trap", "§0.3, §1.3 E",
+    LIST_UNSET_LIMIT_BUG = "list-unset-limit-etcd-bug", "§0.3, §1.3 E",
         "kubernetes/apiserver pkg/storage/cacher/delegator.go GetList, v0.33.0 to v0.33.2; fixed in v0.33.3", CurrentRevisionThenObjects,
         "no resourceVersion, with a limit: 1.33.0 to 1.33.2 make the list consistent, then treat it as an exact one and read that revision from etcd; the watch cache still answers a list of one object by name and namespace";
     LIST_RV0 = "list-rv0", "§1.3 A 4, B 5, D 6, F 8", CACHER_ALL, Nothing,

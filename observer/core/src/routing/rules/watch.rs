@@ -11,7 +11,7 @@ const REWRITE: &str = "kubernetes/apimachinery pkg/apis/meta/internalversion/def
 rules! {
     WATCH_UNSET_CACHE = "watch-unset-cache", "§2.2", WATCH, Nothing,
         "no resourceVersion: as resourceVersion=0, the watch cache sends its state as ADDED events, then changes";
-    WATCH_UNSET_ETCD_TRAP = "watch-unset-etcd-trap", "§0.3, §2.2",
+    WATCH_UNSET_ETCD_BUG = "watch-unset-etcd-bug", "§0.3, §2.2",
         "kubernetes/apiserver pkg/storage/cacher/cacher.go Watch, v0.27.0 to v0.27.12, v0.28.0 to v0.28.8, v0.29.0 to v0.29.3", ObjectsThenWatch,
         "no resourceVersion: 1.27 before 1.27.13, 1.28 before 1.28.9 and 1.29 before 1.29.4 list from etcd and open a separate watch there";
     WATCH_UNSET_ETCD_GATE = "watch-unset-etcd-gate", "§2.2, §2.4", WATCH, ObjectsThenWatch,

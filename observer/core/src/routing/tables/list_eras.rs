@@ -121,7 +121,7 @@ const ERA_D: &[ListRow] = list_rows! {
 /// `listItems`, v0.33.0).
 const ERA_E: &[ListRow] = list_rows! {
     //       continue | match | version | limit | keys | snapshot | consistent
-    "E .0–.2" | Absent | Unset | Unset   | Yes   | Many | Any      | Yes => ETCD, LIST_UNSET_LIMIT_TRAP;
+    "E .0–.2" | Absent | Unset | Unset   | Yes   | Many | Any      | Yes => ETCD, LIST_UNSET_LIMIT_BUG;
 };
 
 /// 1.34 to 1.36 and the beta of 1.37, and 1.33 with `ListFromCacheSnapshot` on.

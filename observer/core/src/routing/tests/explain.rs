@@ -8,13 +8,13 @@ use super::asking::{Request, server};
 use crate::routing::{ServerProfile, across_versions, cheaper};
 
 #[test]
-fn paged_list_over_all_versions() {
+fn paged_list_is_explained_for_all_versions() {
     check_versions(
         "GET /api/v1/pods?limit=500",
         &expect![[r"
             1.16 – 1.30 | etcd | list-unset-etcd
             1.31 – 1.32 | cache, consistent | list-unset-consistent | else etcd
-            1.33.0 – 1.33.2 | etcd | list-unset-limit-etcd-trap
+            1.33.0 – 1.33.2 | etcd | list-unset-limit-etcd-bug
             1.33.3 – 1.37 | cache, consistent | list-unset-consistent | else etcd
         "]],
     );
@@ -22,7 +22,7 @@ fn paged_list_over_all_versions() {
 
 /// On a real 1.33.2, `apiserver_cache_list_total` and a get for the revision move if path or selector also names the namespace.
 #[test]
-fn paged_list_of_one_name_comes_from_the_cache_of_1_33_2_where_it_names_one_key() {
+fn paged_single_key_list_is_cached_in_1_33_2() {
     let of_one_key = expect![[r"
         1.16 – 1.30 | etcd | list-unset-etcd
         1.31 – 1.37 | cache, consistent | list-unset-consistent | else etcd
@@ -35,23 +35,23 @@ fn paged_list_of_one_name_comes_from_the_cache_of_1_33_2_where_it_names_one_key(
         &expect![[r"
             1.16 – 1.30 | etcd | list-unset-etcd
             1.31 – 1.32 | cache, consistent | list-unset-consistent | else etcd
-            1.33.0 – 1.33.2 | etcd | list-unset-limit-etcd-trap
+            1.33.0 – 1.33.2 | etcd | list-unset-limit-etcd-bug
             1.33.3 – 1.37 | cache, consistent | list-unset-consistent | else etcd
         "]],
     );
 }
 
 #[test]
-fn watch_without_version_over_all_versions() {
+fn watch_without_revision_is_explained_for_all_versions() {
     check_versions(
         "GET /api/v1/pods?watch=true",
         &expect![[r"
             1.16 – 1.26 | cache | watch-unset-cache
-            1.27.0 – 1.27.12 | etcd | watch-unset-etcd-trap
+            1.27.0 – 1.27.12 | etcd | watch-unset-etcd-bug
             1.27.13 – 1.27.x | cache | watch-unset-cache
-            1.28.0 – 1.28.8 | etcd | watch-unset-etcd-trap
+            1.28.0 – 1.28.8 | etcd | watch-unset-etcd-bug
             1.28.9 – 1.28.x | cache | watch-unset-cache
-            1.29.0 – 1.29.3 | etcd | watch-unset-etcd-trap
+            1.29.0 – 1.29.3 | etcd | watch-unset-etcd-bug
             1.29.4 – 1.31 | cache | watch-unset-cache
             1.32 | cache, consistent | watch-unset-consistent | else an ERROR event 504 in the watch
             1.33 | cache | watch-unset-cache
@@ -61,7 +61,7 @@ fn watch_without_version_over_all_versions() {
 }
 
 #[test]
-fn exact_list_over_all_versions() {
+fn exact_list_is_explained_for_all_versions() {
     check_versions(
         "GET /api/v1/pods?resourceVersion=7&resourceVersionMatch=Exact",
         &expect![[r"
@@ -73,7 +73,7 @@ fn exact_list_over_all_versions() {
 }
 
 #[test]
-fn advice_names_what_is_true_of_the_request() {
+fn advice_applies_to_the_request() {
     for (version, request, expected) in [
         (
             "1.30.4",

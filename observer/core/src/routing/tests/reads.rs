@@ -7,7 +7,7 @@ use crate::time::Timestamp;
 const TOKEN: &str = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NTAwMCwic3RhcnQiOiJkZWZhdWx0L3hcdTAwMDAifQ";
 
 #[test]
-fn list_without_version_reads_the_prefix_or_only_the_revision() {
+fn list_without_revision_reads_the_prefix_or_only_the_revision() {
     for (version, expected) in [
         ("1.30.0", "Range /registry/pods/ … /registry/pods0  limit 500 at the current revision"),
         ("1.31.0", "Range /registry/pods  limit 1 at the current revision, for the revision only"),
@@ -55,7 +55,7 @@ fn scope_selectors_and_tokens_choose_the_keys() {
 }
 
 #[test]
-fn revision_is_asked_of_etcd_only_where_it_is_meant_exactly() {
+fn only_exact_reads_pass_the_revision_to_etcd() {
     let uncached = |version: &str| ServerProfile { watch_cache: false, ..server(version) };
     for (version, request, expected) in [
         ("1.16.0", "GET /api/v1/pods?resourceVersion=7", "Range /registry/pods/ … /registry/pods0 at revision 7"),

@@ -34,7 +34,7 @@ fn unknown_etcd_matters_only_to_consistent_reads() {
 }
 
 #[test]
-fn revision_ahead_of_the_cache_goes_to_etcd_where_progress_cannot_be_asked_for() {
+fn future_revision_reads_etcd_without_progress_requests() {
     let profile = ServerProfile { etcd: EtcdSupport::Version("3.5.10".parse().unwrap()), ..server("1.34.4") };
     let mut history = RevisionHistory::default();
     history.note(5000, Timestamp::from_nanos(990_000_000_000));
@@ -76,7 +76,7 @@ fn alternatives_carry_condition_rule_and_reads() {
 }
 
 #[test]
-fn versions_outside_of_what_was_read_are_reported_as_such() {
+fn versions_outside_the_known_range_are_reported() {
     assert_eq!(unknown(&server("1.15.12"), "GET /api/v1/pods").0, UnknownReason::VersionTooOld);
     let borrowed = verdict("1.39.0", "GET /api/v1/pods");
     assert_eq!(borrowed.served_from, ServedFrom::CacheConsistent);
@@ -85,7 +85,7 @@ fn versions_outside_of_what_was_read_are_reported_as_such() {
 }
 
 #[test]
-fn what_reads_no_stored_objects_has_no_verdict() {
+fn requests_that_read_no_stored_objects_have_no_verdict() {
     for request in [
         "GET /version",
         "GET /apis/apps/v1",
@@ -105,7 +105,7 @@ fn aggregated_groups_need_no_version() {
 }
 
 #[test]
-fn subresource_that_connects_reads_the_object_whatever_the_version() {
+fn connecting_subresource_reads_the_object_from_etcd() {
     for subresource in ["log", "exec", "proxy"] {
         let request = format!("GET /api/v1/namespaces/d/pods/x/{subresource}?resourceVersion=0");
         assert_eq!(verdict("1.34.4", &request).rule.as_str(), "get-connect-etcd");
@@ -133,7 +133,7 @@ fn gates_and_options_outside_of_the_oracle_have_their_rules() {
 
 /// Measured by the matrix; cacher.go and store.go of each version agree.
 #[test]
-fn revision_that_is_no_number_is_refused_by_whoever_reads_it() {
+fn non_numeric_revision_is_refused_by_the_layer_parsing_it() {
     let refused = |status, etcd_touched| ServedFrom::Rejected { status, etcd_touched };
     let pods = "GET /api/v1/pods?resourceVersion=abc";
     for (version, request, expected) in [
@@ -189,7 +189,7 @@ fn deletecollection_lists_in_pages_from_1_28_on() {
 
 /// Measured by the matrix; watcher.go `startWatching` of each version agrees.
 #[test]
-fn streaming_list_from_etcd_may_report_that_etcd_is_behind() {
+fn streaming_list_from_etcd_may_end_with_504() {
     let request = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
     let second = |query: &str| {
         let verdict = verdict("1.34.4", &format!("GET /api/v1/events?watch=true&{query}"));

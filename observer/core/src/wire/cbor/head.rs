@@ -100,7 +100,7 @@ mod tests {
     use super::{Head, HeadReader};
 
     #[test]
-    fn heads_are_those_of_the_appendix() {
+    fn heads_match_the_examples_of_rfc_8949() {
         for (bytes, head) in [
             (&[0x17][..], Head::Integer(Some(23))),
             (&[0x18, 0x64], Head::Integer(Some(100))),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_heads_are_none() {
+    fn reserved_heads_are_refused() {
         for initial in [0x1c, 0x3e, 0x5d, 0x1f, 0xdf] {
             assert!(HeadReader::default().take(&[initial, 0]).is_err(), "{initial:x}");
         }

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_continues_has_no_end() {
+    fn unfinished_value_has_no_end() {
         check(r#""a":{"#, None);
     }
 

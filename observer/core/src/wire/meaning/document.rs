@@ -43,7 +43,7 @@ enum Metadata {
     #[default]
     Absent,
     Complete,
-    Told,
+    Emitted,
     /// Some of it was not seen. It may come in parts, with later ones adding to earlier ones, so the result is unknown.
     Lost,
 }
@@ -56,7 +56,7 @@ impl Metadata {
     }
 
     fn lose(&mut self) {
-        if *self != Self::Told {
+        if *self != Self::Emitted {
             *self = Self::Lost;
         }
     }
@@ -173,7 +173,7 @@ impl Receiver for Emitter<'_> {
                 self.found.metadata.complete();
                 self.emit_list_meta();
             }
-            ValuePath::Object => self.tell_all(),
+            ValuePath::Object => self.emit_all(),
             ValuePath::Event
             | ValuePath::Annotations
             | ValuePath::Items
@@ -234,7 +234,7 @@ impl Emitter<'_> {
 
     fn emit_list_meta(&mut self) {
         if self.found.is_list && self.found.metadata == Metadata::Complete {
-            self.found.metadata = Metadata::Told;
+            self.found.metadata = Metadata::Emitted;
             (self.sink)(Fact::ListMeta(self.found.outline.list_meta()));
         }
     }
@@ -254,7 +254,7 @@ impl Emitter<'_> {
     }
 
     /// Emits the facts that are certain only at the end of the document.
-    fn tell_all(&mut self) {
+    fn emit_all(&mut self) {
         self.emit_kind();
         let outline = &mut self.found.outline;
         if outline.is_status() {

@@ -95,18 +95,18 @@ impl Protobuf {
             Wanted::Nothing => self.state = State::Skip(end),
             Wanted::Text(kind) => return Ok(self.begin_text(rest, kind, length, end, receiver)),
             Wanted::ValuePath(message, place) => self.open(message, place, end, receiver),
-            Wanted::More(message) => self.opens.push(Open { message, place: open.place, end, is_whole: false }),
+            Wanted::More(message) => self.opens.push(Open { message, place: open.place, end, is_complete: false }),
             Wanted::Envelope | Wanted::Encoding if length == 0 => {}
             Wanted::Envelope if length < MAGIC.len() as u64 => return Err(Wrong(rest, "not a Kubernetes object in protobuf")),
             Wanted::Envelope => {
                 self.content = None;
-                self.opens.push(Open { message: Message::Unknown, place: open.place, end, is_whole: false });
+                self.opens.push(Open { message: Message::Unknown, place: open.place, end, is_complete: false });
                 self.state = State::Magic { matched: 0 };
             }
             Wanted::Content => {
                 let Some(message) = self.content else { return Err(Wrong(rest, "an object before its kind")) };
                 self.has_content = true;
-                self.opens.push(Open { message, place: open.place, end, is_whole: false });
+                self.opens.push(Open { message, place: open.place, end, is_complete: false });
             }
             Wanted::Encoding => return Err(Wrong(rest, "an object in an encoding other than protobuf")),
         }
@@ -208,7 +208,7 @@ impl Protobuf {
             Interest::Nothing | Interest::Text(_) | Interest::Number(_) => place,
         };
         self.entry = Interest::Nothing;
-        self.opens.push(Open { message, place: element, end, is_whole: true });
+        self.opens.push(Open { message, place: element, end, is_complete: true });
         self.state = BEFORE_FIELD;
         let next = receiver.enter(element);
         self.proceed(next);

@@ -13,14 +13,14 @@ pub(super) struct Open {
     /// Offset in the body at which it ends.
     pub end: u64,
     /// Whether it is the complete value of its place, rather than a further part of it.
-    pub is_whole: bool,
+    pub is_complete: bool,
 }
 
 impl Open {
     /// Whether the end of this message is the end of `place`. An array has no message of its own, so each element counts as the
     /// complete array.
     pub(super) fn ends(&self, place: ValuePath) -> bool {
-        self.is_whole && (self.place == place || place.shape() == Shape::Array && self.place.parent() == Some(place))
+        self.is_complete && (self.place == place || place.shape() == Shape::Array && self.place.parent() == Some(place))
     }
 }
 

@@ -156,13 +156,13 @@ impl Syntax for Protobuf {
         // Messages within the event whose end a gap has reached are closed here; the event itself ends only here.
         self.close_ended(self.end, receiver);
         let is_lost = matches!(self.state, State::Lost(_));
-        let is_whole = self.state == BEFORE_FIELD && self.opens.is_event_alone();
+        let is_complete = self.state == BEFORE_FIELD && self.opens.is_event_alone();
         if self.state == BEFORE_EVENT {
             return Progress::Pending;
         }
         self.opens.clear();
         self.state = BEFORE_EVENT;
-        if is_whole {
+        if is_complete {
             receiver.leave(ValuePath::Event);
             Progress::Complete(0)
         } else if is_lost {
@@ -220,7 +220,7 @@ impl Protobuf {
             }
             let Some(ended) = self.opens.top().copied().filter(|open| open.end == position) else { return Ended::Inner };
             self.opens.pop();
-            if ended.is_whole {
+            if ended.is_complete {
                 let next = receiver.leave(ended.place);
                 if let Some(array) = ended.place.parent().filter(|parent| parent.shape() == Shape::Array) {
                     receiver.leave(array);
@@ -274,7 +274,7 @@ impl Protobuf {
             self.state = BEFORE_FIELD;
             if self.opens.is_empty() {
                 receiver.enter(ValuePath::Object);
-                self.opens.push(Open { message: Message::Unknown, place: ValuePath::Object, end: u64::MAX, is_whole: true });
+                self.opens.push(Open { message: Message::Unknown, place: ValuePath::Object, end: u64::MAX, is_complete: true });
             }
         }
         Ok(rest)

@@ -44,7 +44,7 @@ mod tests {
     use super::{Taken, Varint};
 
     #[test]
-    fn numbers_are_of_one_to_ten_bytes() {
+    fn varints_have_one_to_ten_bytes() {
         for (bytes, last) in [
             (&[0x00][..], Taken::Whole(0)),
             (&[0x96, 0x01], Taken::Whole(150)),

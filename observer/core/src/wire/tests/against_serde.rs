@@ -11,14 +11,14 @@ use crate::wire::{BodyKind, EventType, Fact, ListMeta, ObjectRef, WatchFrame};
 
 proptest! {
     #[test]
-    fn documents_say_what_serde_reads(document in document(), style in super::json_text::style()) {
+    fn documents_yield_the_same_facts_as_serde(document in document(), style in super::json_text::style()) {
         let text = document.text(style);
         let value: Value = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(sorted(read(BodyKind::Document, &text)), sorted(facts_of(&value)), "{}", text);
     }
 
     #[test]
-    fn watches_say_what_serde_reads(events in prop::collection::vec(event(), 0..5), style in super::json_text::style()) {
+    fn watches_yield_the_same_facts_as_serde(events in prop::collection::vec(event(), 0..5), style in super::json_text::style()) {
         let texts: Vec<String> = events.iter().map(|event| event.text(style)).collect();
         let expected: Vec<Fact> = texts.iter().zip(0..).map(|(text, index)| {
             let newline = u64::from(index > 0);
@@ -28,13 +28,13 @@ proptest! {
     }
 
     #[test]
-    fn documents_say_the_same_in_cbor(document in document(), style in cbor_bytes::style(), chunk in 1_usize..80) {
+    fn documents_yield_the_same_facts_in_cbor(document in document(), style in cbor_bytes::style(), chunk in 1_usize..80) {
         let bytes = cbor_bytes::bytes(&document, style);
         prop_assert_eq!(read_as(BodyKind::Document, CBOR, "", bytes.chunks(chunk)), read(BodyKind::Document, document.text(PLAIN)));
     }
 
     #[test]
-    fn watches_say_the_same_in_cbor(events in prop::collection::vec(event(), 0..5), style in cbor_bytes::style(), chunk in 1_usize..80) {
+    fn watches_yield_the_same_facts_in_cbor(events in prop::collection::vec(event(), 0..5), style in cbor_bytes::style(), chunk in 1_usize..80) {
         let encoded: Vec<Vec<u8>> = events.iter().map(|event| cbor_bytes::bytes(event, style)).collect();
         let mut expected = read(BodyKind::Watch, events.iter().map(|event| event.text(PLAIN)).collect::<String>());
         for (fact, bytes) in expected.iter_mut().zip(&encoded) {
@@ -158,8 +158,8 @@ fn frame_of(event: &Value, bytes: u64) -> WatchFrame {
     let object = &event["object"];
     let row = &object["rows"][0]["object"];
     let own = identity_of(object);
-    let is_whole = [&own.namespace, &own.name, &own.uid, &own.resource_version].iter().all(|part| !part.is_empty());
-    let is_table = object["kind"] == "Table" && string(object, "apiVersion").starts_with("meta.k8s.io/") && !is_whole;
+    let is_complete = [&own.namespace, &own.name, &own.uid, &own.resource_version].iter().all(|part| !part.is_empty());
+    let is_table = object["kind"] == "Table" && string(object, "apiVersion").starts_with("meta.k8s.io/") && !is_complete;
     let identity =
         Some(identity_of(row)).filter(|row| is_table && *row != ObjectRef::default()).unwrap_or_else(|| identity_of(object));
     let ends = |object: &Value| object["metadata"]["annotations"]["k8s.io/initial-events-end"] == "true";

@@ -8,7 +8,7 @@ use super::reading::{CBOR, JSON, frames, read_as};
 use crate::wire::{BodyKind, BodyReader, Fact};
 
 #[test]
-fn every_fixture_says_the_same_as_in_json() {
+fn every_fixture_yields_the_same_facts_as_in_json() {
     for (kind, text) in ALL.into_iter().filter(|(kind, _)| *kind == BodyKind::Document) {
         let sorted: serde_json::Value = serde_json::from_str(text).unwrap();
         assert_eq!(read(kind, &document(text)), read_as(kind, JSON, "", [sorted.to_string().as_bytes()]), "{text}");
@@ -36,7 +36,7 @@ fn events_are_reported_with_their_last_byte() {
 }
 
 #[test]
-fn what_is_wrong_is_reported_with_its_place() {
+fn errors_are_reported_with_their_position() {
     for (bytes, at, what) in [
         (&b"{}"[..], 0, "not a CBOR map"),
         (&[0xd9, 0xd9, 0xf7, 0x80], 3, "not a CBOR map"),
@@ -67,7 +67,7 @@ fn document_that_ends_early_is_malformed_at_its_end() {
 }
 
 #[test]
-fn strings_that_claim_to_be_endless_cost_nothing() {
+fn huge_claimed_string_lengths_are_not_allocated() {
     for head in [0x5b, 0x7b] {
         let bytes = [&[0xa1, head, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff][..], &vec![b'x'; 100_000]].concat();
         let facts = read(BodyKind::Document, &bytes);
@@ -76,13 +76,13 @@ fn strings_that_claim_to_be_endless_cost_nothing() {
 }
 
 #[test]
-fn nesting_of_known_length_costs_nothing() {
+fn deep_nesting_of_known_length_is_skipped() {
     let bytes = [b"\xa2\x44spec".to_vec(), vec![0x81; 1_000_000], b"\x01\x44kindcPod".to_vec()].concat();
     assert_eq!(read(BodyKind::Document, &bytes)[0], super::reading::kind("Pod", ""));
 }
 
 #[test]
-fn nesting_without_lengths_is_bounded() {
+fn indefinite_length_nesting_is_bounded() {
     let nested = |depth: usize| [b"\xa1\x44spec".to_vec(), vec![0x9f; depth], vec![0xff; depth]].concat();
     assert_eq!(read(BodyKind::Document, &nested(100)).pop(), Some(Fact::Complete));
     let last = read(BodyKind::Document, &nested(1_000_000)).pop();
@@ -90,13 +90,13 @@ fn nesting_without_lengths_is_bounded() {
 }
 
 #[test]
-fn one_of_members_that_occur_twice_counts() {
+fn last_duplicate_member_counts() {
     let facts = read(BodyKind::Document, b"\xa2\x44kindcPod\x44kinddNode");
     assert_eq!(facts, [super::reading::kind("Node", ""), Fact::Complete]);
 }
 
 #[test]
-fn keys_that_are_no_strings_are_skipped_with_their_values() {
+fn non_string_keys_are_skipped_with_their_values() {
     let facts = read(BodyKind::Document, b"\xa4\x01\x02\x82\x01\x02\xa1\x03\x04\xf6\x80\x44kindcPod");
     assert_eq!(facts, [super::reading::kind("Pod", ""), Fact::Complete]);
 }

@@ -7,16 +7,16 @@ use super::reading::{gzip_member, read, read_as, read_in_chunks};
 use crate::wire::Fact;
 
 #[test]
-fn bytes_one_by_one_are_as_good_as_all_at_once() {
+fn single_byte_chunks_yield_the_same_facts() {
     for body in encoded() {
-        assert_eq!(read_body(&body, "", body.bytes.chunks(1)), whole(&body), "{body:?}");
+        assert_eq!(read_body(&body, "", body.bytes.chunks(1)), read_at_once(&body), "{body:?}");
     }
 }
 
 #[test]
-fn two_chunks_are_as_good_as_one_wherever_the_cut_is() {
+fn two_chunks_cut_anywhere_yield_the_same_facts() {
     for body in encoded() {
-        let facts = whole(&body);
+        let facts = read_at_once(&body);
         for at in 0..body.bytes.len() {
             let (first, second) = body.bytes.split_at(at);
             assert_eq!(read_body(&body, "", [first, second]), facts, "cut at {at} of {body:?}");
@@ -32,7 +32,7 @@ proptest! {
         chunks in prop::collection::vec(1_usize..300, 1..8),
     ) {
         let compressed: Vec<u8> = cut(&body.bytes, &members).into_iter().flat_map(gzip_member).collect();
-        prop_assert_eq!(read_body(&body, "gzip", cut(&compressed, &chunks)), whole(&body));
+        prop_assert_eq!(read_body(&body, "gzip", cut(&compressed, &chunks)), read_at_once(&body));
     }
 
     #[test]
@@ -56,7 +56,7 @@ proptest! {
         for (place, byte) in changes {
             damaged.bytes[place.index(body.bytes.len())] = byte;
         }
-        let facts = whole(&damaged);
+        let facts = read_at_once(&damaged);
         prop_assert_eq!(read_body(&damaged, "", cut(&damaged.bytes, &chunks)), facts.clone());
         let first = facts.iter().position(|fact| matches!(fact, Fact::Malformed { .. }));
         prop_assert!(first.is_none_or(|first| first + 1 == facts.len()), "{:?}", facts);
@@ -75,7 +75,7 @@ proptest! {
     }
 }
 
-fn whole(body: &Encoded) -> Vec<Fact> {
+fn read_at_once(body: &Encoded) -> Vec<Fact> {
     read_body(body, "", [body.bytes.as_slice()])
 }
 

@@ -16,7 +16,7 @@ fn document_that_ends_early_is_malformed_at_its_end() {
 }
 
 #[test]
-fn watch_that_ends_between_events_is_well_formed_and_otherwise_not() {
+fn watch_is_well_formed_only_if_it_ends_between_events() {
     let first = WATCH.lines().next().unwrap().len();
     assert!(matches!(read(BodyKind::Watch, &WATCH[..=first])[..], [Fact::Frame(_)]));
     assert_eq!(
@@ -27,7 +27,7 @@ fn watch_that_ends_between_events_is_well_formed_and_otherwise_not() {
 }
 
 #[test]
-fn what_is_wrong_is_reported_with_its_place() {
+fn errors_are_reported_with_their_position() {
     for (body, at, what) in [
         ("\u{feff}{}", 0, "not a JSON object"),
         (" [1]", 1, "not a JSON object"),
@@ -61,7 +61,7 @@ fn other_types_and_codings_are_refused() {
 }
 
 #[test]
-fn deep_nesting_costs_nothing() {
+fn deep_nesting_is_skipped() {
     let deep = "[".repeat(1_000_000);
     let body = format!(r#"{{"kind":"P","apiVersion":"v1","spec":{deep}{}}}"#, deep.replace('[', "]"));
     assert_eq!(read(BodyKind::Document, body).pop(), Some(Fact::Complete));

@@ -6,7 +6,7 @@ use crate::k8s::{Status, StatusCause};
 use crate::wire::{BodyKind, Fact, ListMeta, ObjectRef};
 
 #[test]
-fn typed_list_tells_metadata_before_items() {
+fn typed_list_reports_metadata_before_items() {
     check(
         POD_LIST,
         &[
@@ -20,7 +20,7 @@ fn typed_list_tells_metadata_before_items() {
 }
 
 #[test]
-fn list_of_custom_resources_tells_metadata_last() {
+fn custom_resource_list_reports_metadata_last() {
     check(
         CUSTOM_RESOURCE_LIST,
         &[
@@ -145,7 +145,7 @@ fn escaped_names_and_values_are_decoded() {
 }
 
 #[test]
-fn values_of_other_types_are_as_good_as_absent() {
+fn values_of_unexpected_types_count_as_absent() {
     check(
         r#"{"kind":["List"],"apiVersion":null,"metadata":{"resourceVersion":7,"continue":{},"remainingItemCount":"x","name":true},"items":[{"metadata":[{"name":"no"}]},7,null,["a"],{"metadata":{"name":{"name":"no"},"uid":-1.5e3}}]}"#,
         &[

@@ -25,7 +25,7 @@ fn no_gap_in_a_watch_makes_a_wrong_fact() {
 }
 
 #[test]
-fn malformed_places_count_the_gap() {
+fn malformed_position_includes_the_gap() {
     let mut reader = BodyReader::new(BodyKind::Watch, "application/json", "").unwrap();
     let mut facts = Vec::new();
     reader.push(b"{\"type\":\"AD", &mut |fact| facts.push(fact));
@@ -35,7 +35,7 @@ fn malformed_places_count_the_gap() {
 }
 
 #[test]
-fn gaps_of_any_length_are_borne() {
+fn gaps_of_any_length_are_tolerated() {
     let mut reader = BodyReader::new(BodyKind::Watch, "application/json", "").unwrap();
     let mut facts = Vec::new();
     for _ in 0..2 {
@@ -62,7 +62,7 @@ fn compressed_watch_is_silent_after_a_gap() {
 }
 
 #[test]
-fn gap_of_no_bytes_is_none() {
+fn empty_gap_loses_nothing() {
     assert_eq!(read_with_gap(BodyKind::Document, "", POD_LIST.as_bytes(), 40, 40), read(BodyKind::Document, POD_LIST));
 }
 

@@ -63,7 +63,7 @@ fn inflating_stops_at_the_cap() {
 }
 
 #[test]
-fn bodies_with_more_facts_than_compressed_bytes_are_given_up_at_the_same_place_in_any_chunking() {
+fn chunking_does_not_move_the_stop_at_too_many_facts() {
     const FACTS: usize = 1 << 18;
     let list = |item: &[u8]| [br#"{"items":["#, item.repeat(FACTS).as_slice(), b"{}]}"].concat();
     let envelope = |length: usize| [b"k8s\0\n\x0d\n\x02v1\x12\x07PodList\x12", varint(length).as_slice()].concat();
@@ -90,7 +90,7 @@ fn bodies_with_more_facts_than_compressed_bytes_are_given_up_at_the_same_place_i
 }
 
 #[test]
-fn bodies_that_inflate_out_of_proportion_are_given_up() {
+fn reading_stops_at_an_excessive_compression_ratio() {
     let body = |length: usize| [br#"{"a":""#, b"0".repeat(length).as_slice(), br#""}"#].concat();
     let read = |length| read_in_chunks(BodyKind::Document, "gzip", [smallest_member(&body(length)).as_slice()]).pop();
     assert_eq!(read(16 << 20), Some(Fact::Complete), "small enough to be read in any case");
@@ -102,7 +102,7 @@ fn bodies_that_inflate_out_of_proportion_are_given_up() {
 
 /// A long list that shrinks as much as those of Kubernetes do.
 #[test]
-fn lists_that_shrink_to_a_fiftieth_are_read_to_their_end() {
+fn list_compressed_fifty_to_one_is_read_completely() {
     const ITEMS: usize = 2000;
     let spec = r#"{"name":"container","image":"registry.example/app:1","terminationMessagePolicy":"File"},"#.repeat(60);
     let item = |number: usize| {

@@ -8,7 +8,7 @@ use super::{cbor_bytes, protobuf_bytes};
 use crate::wire::{BodyKind, BodyReader, Fact, MediaType, WatchFrame};
 
 #[test]
-fn messages_say_the_same_as_a_body_in_every_encoding() {
+fn messages_yield_the_same_events_as_a_body() {
     for (media_type, body, messages) in all() {
         let expected = frames(read_as(BodyKind::Watch, media_type, "", [body.as_slice()]));
         let emitted = frames(read(media_type, &messages, usize::MAX));
@@ -17,7 +17,7 @@ fn messages_say_the_same_as_a_body_in_every_encoding() {
 }
 
 #[test]
-fn the_first_byte_tells_what_messages_are_written_in() {
+fn first_byte_identifies_the_encoding_of_messages() {
     for (media_type, _, messages) in all() {
         assert_eq!(MediaType::of_event(messages[0][0]).map(MediaType::as_str), Some(media_type));
     }

@@ -7,7 +7,7 @@ use crate::k8s::{Status, StatusCause};
 use crate::wire::{BodyKind, BodyReader, EventType, Fact, ObjectRef};
 
 #[test]
-fn list_tells_metadata_before_items() {
+fn list_reports_metadata_before_items() {
     assert_eq!(
         document(&pod_list()),
         [
@@ -67,7 +67,7 @@ fn only_as_many_causes_are_kept_as_in_json() {
 }
 
 #[test]
-fn zero_seconds_are_none_as_they_are_always_written() {
+fn zero_retry_seconds_count_as_absent() {
     let status = envelope("v1", "Status", &bytes(5, number(5, 0)));
     let Some(Fact::Status(status)) = document(&status).into_iter().nth(1) else { panic!("no status") };
     assert_eq!(status.retry_after_seconds, None);
@@ -104,7 +104,7 @@ fn error_carries_its_status() {
 }
 
 #[test]
-fn every_byte_belongs_to_one_frame_and_the_last_one_tells_it() {
+fn every_frame_is_reported_at_its_last_byte() {
     let whole = watch();
     let mut reader = BodyReader::new(BodyKind::Watch, PROTOBUF, "").unwrap();
     let mut ends = Vec::new();

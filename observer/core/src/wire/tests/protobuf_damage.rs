@@ -20,7 +20,7 @@ fn document_that_ends_early_is_malformed_at_its_end() {
 }
 
 #[test]
-fn watch_that_ends_between_events_is_well_formed_and_otherwise_not() {
+fn watch_is_well_formed_only_if_it_ends_between_events() {
     let whole = frame("ADDED", b"");
     let next = [whole.as_slice(), &watch()[..40]].concat();
     assert!(matches!(events(&whole)[..], [Fact::Frame(_)]));
@@ -29,7 +29,7 @@ fn watch_that_ends_between_events_is_well_formed_and_otherwise_not() {
 }
 
 #[test]
-fn what_is_wrong_is_reported_with_its_place() {
+fn errors_are_reported_with_their_position() {
     let object = |bytes: &[u8]| envelope("v1", "Pod", bytes);
     let start = object(b"").len() as u64 - 4;
     for (body, at, what) in [
@@ -55,13 +55,13 @@ fn what_is_wrong_is_reported_with_its_place() {
 }
 
 #[test]
-fn envelope_without_an_object_is_cut() {
+fn envelope_without_an_object_is_malformed() {
     let body = [b"k8s\0".to_vec(), bytes(1, bytes(2, "Pod"))].concat();
     assert_eq!(document(&body).pop(), Some(Fact::Malformed { at: body.len() as u64, what: "ends in the middle of a document" }));
 }
 
 #[test]
-fn frame_longer_than_it_says_is_malformed() {
+fn frame_longer_than_its_length_prefix_is_malformed() {
     let whole = watch();
     let length = u32::from_be_bytes(whole[..4].try_into().unwrap());
     let mut shortened = whole.clone();
@@ -70,7 +70,7 @@ fn frame_longer_than_it_says_is_malformed() {
 }
 
 #[test]
-fn frame_shorter_than_it_says_is_malformed() {
+fn frame_shorter_than_its_length_prefix_is_malformed() {
     let whole = watch();
     let length = u32::from_be_bytes(whole[..4].try_into().unwrap());
     let mut lengthened = whole.clone();
@@ -92,7 +92,7 @@ fn unknown_fields_of_any_wire_type_are_skipped() {
 }
 
 #[test]
-fn values_of_other_wire_types_are_as_good_as_absent() {
+fn values_of_unexpected_wire_types_count_as_absent() {
     let metadata = [number(1, 5), vec![0x29, 1, 2, 3, 4, 5, 6, 7, 8], vec![0x35, 1, 2, 3, 4], bytes(3, "n")].concat();
     assert_eq!(document(&envelope("v1", "Pod", &bytes(1, metadata)))[1], Fact::Object(object_ref("n", "", "", "")));
     let list = [bytes(1, list_meta("9", "", None)), number(2, 1), bytes(2, number(1, 1))].concat();
@@ -100,13 +100,13 @@ fn values_of_other_wire_types_are_as_good_as_absent() {
 }
 
 #[test]
-fn one_of_fields_that_occur_twice_counts() {
+fn last_duplicate_field_counts() {
     let metadata = [bytes(1, "first"), bytes(1, "second")].concat();
     assert_eq!(document(&envelope("v1", "Pod", &bytes(1, metadata)))[1], Fact::Object(object_ref("", "second", "", "")));
 }
 
 #[test]
-fn object_without_bytes_in_an_event_is_none() {
+fn event_with_an_empty_object_has_no_object_reference() {
     let facts = events(&frame("ADDED", b""));
     assert!(matches!(&facts[..], [Fact::Frame(frame)] if frame.object == object_ref("", "", "", "")), "{facts:?}");
 }

@@ -69,7 +69,7 @@ fn gap_over_the_beginning_of_an_event_ends_what_is_reported() {
 }
 
 #[test]
-fn gaps_of_any_length_are_borne() {
+fn gaps_of_any_length_are_tolerated() {
     for kind in [BodyKind::Document, BodyKind::Watch] {
         let mut reader = BodyReader::new(kind, PROTOBUF, "").unwrap();
         for _ in 0..2 {

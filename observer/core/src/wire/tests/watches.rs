@@ -70,7 +70,7 @@ fn members_may_come_in_any_order() {
 }
 
 #[test]
-fn strange_events_are_frames_nevertheless() {
+fn unknown_or_incomplete_events_are_still_frames() {
     let strange = r#"{"type":"added","object":{"metadata":{"name":"a"}}} {} {"type":"ADDED","object":null}{"object":{"metadata":{"name":"b"}}}"#;
     assert_eq!(
         types_and_objects(strange),

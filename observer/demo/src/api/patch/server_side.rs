@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn managers_own_their_fields_and_lose_what_they_leave_out() {
+    fn managers_own_applied_fields_and_release_omitted_ones() {
         let empty = Map::new();
         let first =
             applied("a", &empty, &json!({"metadata": {"name": "x", "labels": {"one": "1"}}, "spec": {"a": 1, "both": [1]}}));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn applying_the_same_again_changes_nothing() {
+    fn reapplying_the_same_object_changes_nothing() {
         let body = json!({"metadata": {"name": "x"}, "spec": {"a": {}}});
         let first = applied("a", &Map::new(), &body);
         let later = Manager { name: "a", subresource: "", now: "later" };
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subresource_has_an_entry_of_its_own() {
+    fn subresource_has_its_own_managed_fields_entry() {
         let first = applied("a", &Map::new(), &json!({"spec": {"a": 1}}));
         let status = Manager { name: "a", subresource: "status", now: "t" };
         let both = apply(&first, json!({"status": {"ready": true}}).as_object().unwrap(), status);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn an_apply_needs_a_manager_and_an_object_without_managed_fields() {
+    fn apply_requires_a_manager_and_rejects_managed_fields() {
         assert_eq!(parse("", b"{}").unwrap_err().status, 422);
         assert_eq!(parse("a", b"a: yaml").unwrap_err().status, 400);
         assert_eq!(parse("a", br#"{"metadata": {"managedFields": []}}"#).unwrap_err().status, 400);

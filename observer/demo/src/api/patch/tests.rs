@@ -10,7 +10,7 @@ const MERGE: &str = "application/merge-patch+json";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
 #[test]
-fn a_list_is_merged_by_the_key_that_its_order_shows() {
+fn list_is_merged_by_its_set_element_order_key() {
     let pod = json!({"spec": {"containers": [{"name": "a", "image": "a:1", "tty": true}, {"name": "server"}, {"name": "b", "image": "b:1"}]}});
     let patch = json!({"spec": {
         "$setElementOrder/containers": [{"name": "b"}, {"name": "new"}, {"name": "a"}],
@@ -24,7 +24,7 @@ fn a_list_is_merged_by_the_key_that_its_order_shows() {
 }
 
 #[test]
-fn an_order_without_changes_only_sorts() {
+fn set_element_order_alone_only_sorts() {
     let pod = json!({"spec": {"containers": [{"name": "a"}, {"name": "b"}]}, "metadata": {"finalizers": ["x", "y"]}});
     let patch = json!({
         "spec": {"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}], "$setElementOrder/volumes": []},
@@ -37,7 +37,7 @@ fn an_order_without_changes_only_sorts() {
 }
 
 #[test]
-fn a_list_without_an_order_is_replaced() {
+fn list_without_set_element_order_is_replaced() {
     let pod = json!({"spec": {"tolerations": [{"key": "one"}], "containers": [{"name": "a"}]}});
     check(&pod, &json!({"spec": {"tolerations": [{"key": "two"}]}}), |pod| pod["spec"]["tolerations"] = json!([{"key": "two"}]));
 }
@@ -64,7 +64,7 @@ fn elements_are_deleted_and_replaced_by_directive() {
 }
 
 #[test]
-fn keys_that_are_not_retained_go() {
+fn keys_missing_from_retain_keys_are_removed() {
     let deployment = json!({"spec": {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}});
     let patch = json!({"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}});
     check(&deployment, &patch, |deployment| deployment["spec"]["strategy"] = json!({"type": "Recreate"}));
@@ -82,7 +82,7 @@ fn scalars_are_merged_and_deleted_by_directive() {
 }
 
 #[test]
-fn the_recorder_of_client_go_counts_an_event() {
+fn client_go_event_recorder_patch_is_applied() {
     let event = json!({"count": 1, "lastTimestamp": "2026-01-01T00:00:00Z", "message": "m", "type": "Normal"});
     let patch = json!({"count": 2, "lastTimestamp": "2026-01-01T00:00:05Z"});
     check(&event, &patch, |event| {
@@ -92,7 +92,7 @@ fn the_recorder_of_client_go_counts_an_event() {
 }
 
 #[test]
-fn faults_of_a_strategic_patch_have_the_statuses_of_the_api_server() {
+fn invalid_strategic_patches_get_the_api_server_statuses() {
     let pod = json!({"metadata": {"finalizers": ["a"]}, "spec": {"containers": [{"name": "a"}]}});
     for (patch, expected) in [
         (json!({"spec": {"$setElementOrder/containers": [{"name": "a"}], "containers": [{"image": "a"}]}}), 500),
@@ -119,7 +119,7 @@ fn long_lists_are_merged_in_one_pass() {
 }
 
 #[test]
-fn null_deletes_a_field_and_is_not_kept_in_a_new_one() {
+fn null_deletes_fields_and_is_dropped_from_new_ones() {
     let pod = json!({"metadata": {"labels": {"a": "1", "b": "2"}}});
     let patch = json!({"metadata": {"labels": {"a": null, "zzz": null}, "annotations": {"x": "1", "y": null}}, "nothing": null});
     check(&pod, &patch, |pod| {
@@ -128,7 +128,7 @@ fn null_deletes_a_field_and_is_not_kept_in_a_new_one() {
 }
 
 #[test]
-fn directives_do_not_stay_in_new_fields() {
+fn directives_are_stripped_from_new_fields() {
     let patch = json!({"spec": {
         "$setElementOrder/containers": [{"name": "a"}],
         "containers": [{"name": "a"}, {"$patch": "delete", "name": "b"}],
@@ -173,7 +173,7 @@ fn a_missing_field_passes_a_test_for_null() {
 }
 
 #[test]
-fn json_patches_that_do_not_fit_are_refused() {
+fn inapplicable_json_patches_are_refused() {
     let object = json!({"data": {"a": "1"}});
     for (patch, expected) in [
         (json!([{"op": "remove", "path": "/zzz"}]), 422),
@@ -190,7 +190,7 @@ fn json_patches_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn too_many_operations_are_too_large() {
+fn too_many_json_patch_operations_get_413() {
     let patch = json!(vec![json!({"op": "test", "path": "/a", "value": 1}); 10_001]);
     let error = patched(JSON, &json!({"a": 1}), &patch).unwrap_err();
     assert_eq!((error.status, error.reason), (413, "RequestEntityTooLarge"));
@@ -198,7 +198,7 @@ fn too_many_operations_are_too_large() {
 }
 
 #[test]
-fn a_json_patch_can_neither_double_nor_nest_an_object_without_end() {
+fn json_patch_growth_and_nesting_are_bounded() {
     let doubling = json!(vec![json!({"op": "copy", "from": "", "path": "/a"}); 200]);
     assert_eq!(status(JSON, &json!({"a": 1, "b": "text"}), &doubling), 413);
     let growing = json!(vec![json!({"op": "copy", "from": "/list", "path": "/list/-"}); 60]);
@@ -214,7 +214,7 @@ fn a_json_patch_can_neither_double_nor_nest_an_object_without_end() {
 }
 
 #[test]
-fn ten_thousand_operations_on_a_long_list_are_cut_short() {
+fn ten_thousand_operations_on_a_long_list_get_413() {
     let object = json!({"list": vec![0; 300_000]});
     let shifting = json!(vec![json!({"op": "remove", "path": "/list/0"}); 10_000]);
     assert_eq!(status(JSON, &object, &shifting), 413);
@@ -223,7 +223,7 @@ fn ten_thousand_operations_on_a_long_list_are_cut_short() {
 }
 
 #[test]
-fn deep_patches_are_refused_and_not_followed() {
+fn deeply_nested_patches_are_refused() {
     let deep = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
     let operations = format!("[{{\"op\":\"add\",\"path\":\"/a\",\"value\":{deep}}}]");
     for (content_type, patch) in [(MERGE, &deep), (STRATEGIC, &deep), (JSON, &operations)] {
@@ -233,7 +233,7 @@ fn deep_patches_are_refused_and_not_followed() {
 }
 
 #[test]
-fn other_content_types_are_unsupported() {
+fn unknown_patch_content_types_get_415() {
     for content_type in ["application/json", "text/plain", ""] {
         let error = patched(content_type, &json!({}), &json!({})).unwrap_err();
         assert_eq!((error.status, error.message.as_str()), (415, "415: Unsupported Media Type"));
@@ -243,7 +243,7 @@ fn other_content_types_are_unsupported() {
 
 proptest! {
     #[test]
-    fn merging_nothing_changes_nothing(object in objects()) {
+    fn empty_patches_change_nothing(object in objects()) {
         for content_type in [MERGE, STRATEGIC] {
             prop_assert_eq!(&patched(content_type, &object, &json!({})).unwrap(), &object);
         }
@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_sent_there_is_an_answer(object in objects(), patch in objects(), bytes in any::<Vec<u8>>()) {
+    fn arbitrary_patches_yield_an_object_or_an_error(object in objects(), patch in objects(), bytes in any::<Vec<u8>>()) {
         for content_type in [JSON, MERGE, STRATEGIC] {
             for patch in [patch.to_string().as_bytes(), &bytes] {
                 if let Ok(patched) = apply(content_type, &object, patch) {

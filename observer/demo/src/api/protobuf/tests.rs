@@ -15,13 +15,13 @@ const CONFIG_MAP: &[u8] = b"k8s\0\x0a\x0f\x0a\x02v1\x12\x09ConfigMap\x12\x1c\
     \x0a\x12\x0a\x02c1\x12\0\x1a\0\x22\0\x2a\0\x32\0\x38\0\x42\0\x12\x06\x0a\x01a\x12\x01b\x1a\0\x22\0";
 
 #[test]
-fn object_of_kubectl_is_the_same_as_in_json() {
+fn kubectl_protobuf_object_decodes_to_the_same_json() {
     let object = to_json(of("", "configmaps"), CONFIG_MAP).unwrap();
     assert_eq!(object, json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "c1"}, "data": {"a": "b"}}));
 }
 
 #[test]
-fn zero_stays_where_it_is_a_value() {
+fn zero_is_kept_only_for_optional_fields() {
     let container = [text(1, "c"), text(2, ""), number(16, 0), part(8, &[])].concat();
     let pod_spec = [part(2, &container), text(3, ""), number(4, 0), number(11, 0)].concat();
     let spec = [number(1, 0), part(3, &part(2, &pod_spec)), number(5, 0), number(7, 1)].concat();
@@ -31,7 +31,7 @@ fn zero_stays_where_it_is_a_value() {
 }
 
 #[test]
-fn words_of_json_that_are_messages_in_protobuf_are_written_as_words() {
+fn protobuf_time_and_int_or_string_become_json_scalars() {
     let time = [number(1, 1_700_000_000), number(2, 0)].concat();
     let meta = [text(1, "s"), part(8, &time), part(9, &[])].concat();
     let port = |target: &[u8]| part(1, &[number(3, 80), part(4, target)].concat());
@@ -57,14 +57,14 @@ fn words_of_json_that_are_messages_in_protobuf_are_written_as_words() {
 }
 
 #[test]
-fn volume_has_its_source_beside_its_name() {
+fn volume_source_is_inlined_into_the_volume() {
     let volume = [text(1, "v"), part(2, &part(2, &text(1, "Memory")))].concat();
     let pod = to_json(of("", "pods"), &envelope(&part(2, &part(1, &volume)))).unwrap();
     assert_eq!(pod["spec"]["volumes"], json!([{"name": "v", "emptyDir": {"medium": "Memory"}}]));
 }
 
 #[test]
-fn what_would_be_lost_is_refused_by_message_and_number() {
+fn unknown_field_error_names_its_message_and_number() {
     let volume = [text(1, "v"), part(2, &part(28, &[]))].concat();
     let error = to_json(of("", "pods"), &envelope(&part(2, &part(1, &volume)))).unwrap_err();
     assert_eq!(error, Error::UnknownField { message: "VolumeSource", number: 28 });
@@ -74,7 +74,7 @@ fn what_would_be_lost_is_refused_by_message_and_number() {
 }
 
 #[test]
-fn what_is_malformed_is_refused_by_its_message() {
+fn malformed_field_error_names_its_message() {
     let refused = |object: &[u8]| to_json(of("", "pods"), &envelope(object)).unwrap_err().to_string();
     assert_eq!(to_json(of("", "pods"), b"{}").unwrap_err(), Error::NoMagic);
     for (object, message) in [
@@ -91,7 +91,7 @@ fn what_is_malformed_is_refused_by_its_message() {
 }
 
 #[test]
-fn every_number_and_every_message_occurs_once() {
+fn message_names_and_field_numbers_are_unique() {
     let mut seen = BTreeSet::new();
     let mut fields = 0;
     for message in reachable() {
@@ -104,7 +104,7 @@ fn every_number_and_every_message_occurs_once() {
 }
 
 #[test]
-fn every_resource_can_be_sent() {
+fn every_built_in_resource_decodes_from_protobuf() {
     for resource in resources().iter().filter(|resource| !resource.is_definition()) {
         assert!(to_json(Body::Object(resource), &envelope(&part(1, &text(1, "x")))).is_ok(), "{}", resource.name);
     }
@@ -117,7 +117,7 @@ fn every_resource_can_be_sent() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_an_object_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0..80_usize) {
+    fn arbitrary_protobuf_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0..80_usize) {
         for resource in resources() {
             let _outcome = to_json(Body::Object(resource), &envelope(&bytes));
         }

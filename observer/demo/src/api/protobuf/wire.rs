@@ -81,19 +81,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_come_with_number_and_value() {
+    fn fields_are_decoded_with_number_and_value() {
         let fields: Vec<_> = Fields::of(b"\x0a\x02ab\x08\x96\x01\xa2\x01\x00").collect();
         assert_eq!(fields, [Ok((1, Wire::Bytes(b"ab"))), Ok((1, Wire::Varint(150))), Ok((20, Wire::Bytes(b"")))]);
     }
 
     #[test]
-    fn largest_and_negative_numbers_have_ten_bytes() {
+    fn ten_byte_varints_are_decoded() {
         let fields: Vec<_> = Fields::of(b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01").collect();
         assert_eq!(fields, [Ok((1, Wire::Varint(u64::MAX)))]);
     }
 
     #[test]
-    fn what_is_no_protobuf_ends_with_an_error() {
+    fn malformed_protobuf_yields_one_error() {
         for bytes in [
             &b"\x0a"[..],
             b"\x0a\x05ab",

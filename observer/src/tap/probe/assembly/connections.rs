@@ -146,7 +146,7 @@ impl Assembly {
     pub fn finish(&mut self, at: Timestamp) {
         self.expire(Timestamp::from_nanos(u64::MAX));
         for key in self.connections.keys().copied().collect::<Vec<_>>() {
-            self.forget(at, key, Last::OutOfSight);
+            self.forget(at, key, Last::NotObserved);
         }
     }
 
@@ -194,7 +194,7 @@ impl Assembly {
         let is_of_file = |socket: &Socket| socket.file == u32::from(file);
         let of_file = self.connections.iter().filter(|(_, connection)| connection.socket().is_some_and(is_of_file));
         for key in of_file.map(|(key, _)| *key).collect::<Vec<_>>() {
-            self.forget(at, key, Last::OutOfSight);
+            self.forget(at, key, Last::NotObserved);
         }
     }
 
@@ -327,7 +327,7 @@ impl Assembly {
             // Its end was not seen: another connection uses its memory now.
             if let Some(former) = self.present.get(&(key.process, key.address)).copied() {
                 let is_abandoned = self.connections.get(&former).is_some_and(Connection::is_abandoned);
-                self.forget(at, former, if is_abandoned { Last::Ended(EndManner::Fin) } else { Last::OutOfSight });
+                self.forget(at, former, if is_abandoned { Last::Ended(EndManner::Fin) } else { Last::NotObserved });
             }
             if self.connections.len() >= self.limits.connections {
                 return None;
@@ -400,7 +400,7 @@ impl Assembly {
             self.waiting_bytes = self.waiting_bytes.saturating_sub(waiting.held.bytes());
             waiting.held.take();
         }
-        self.forget(at, key, Last::OutOfSight);
+        self.forget(at, key, Last::NotObserved);
     }
 
     fn forget(&mut self, at: Timestamp, key: ConnectionKey, last: Last) {

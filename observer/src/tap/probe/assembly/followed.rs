@@ -18,7 +18,7 @@ pub(super) enum Last {
     /// It ended. The process ended its own direction like this, unless its socket reported otherwise.
     Ended(EndManner),
     /// It may continue.
-    OutOfSight,
+    NotObserved,
 }
 
 /// A connection and its position in each direction.
@@ -151,7 +151,7 @@ impl Followed {
         self.release();
         let own = match last {
             Last::Ended(own) => own,
-            Last::OutOfSight => return self.feed.lost_sight(self.latest.max(at)),
+            Last::NotObserved => return self.feed.lost_sight(self.latest.max(at)),
         };
         let ends = std::mem::take(&mut self.ends).given_up(End { at, way: Way::Sent, manner: own });
         for End { at, way, manner } in ends {

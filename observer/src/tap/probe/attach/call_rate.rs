@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_beyond_the_budget_when_they_stay_above_it() {
+    fn sustained_call_rate_above_the_budget_is_detected() {
         for (calls, expected) in [
             (&[100; 20][..], None),
             (&[101; 20], Some((5, 101))),

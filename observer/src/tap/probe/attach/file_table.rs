@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn files_without_tls_are_forgotten() {
+    fn least_recently_used_file_without_tls_is_evicted() {
         let (mut table, now) = (FileTable::<u16>::new(), Instant::now());
         table.most_without = 2;
         for second in 0..100 {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn file_that_no_process_runs_is_forgotten_unless_it_can_be_found_or_was_reported() {
+    fn only_reported_excluded_and_present_probed_files_are_remembered() {
         let begin = Instant::now();
         for (known, is_there, expected) in [
             (Known::Nothing, false, (false, vec![])),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_made_by_the_file_that_is_unused_for_longest_and_by_none_in_use() {
+    fn longest_unused_file_makes_room_but_none_in_use() {
         let (mut table, now) = (FileTable::new(), Instant::now());
         for number in [1, 2, 3] {
             table.insert(file(number), Known::Probed(number), now + Duration::from_secs(number));

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_that_finds_no_room_is_not_forgotten_and_not_waited_for() {
+    fn full_order_queue_reports_the_loss_without_blocking() {
         let (mut orders, receiver) = Orders::new();
         let most = u32::try_from(MAX_ORDERS).unwrap();
         (0..most + 10).for_each(|process| orders.give(Order::Executed(process)));

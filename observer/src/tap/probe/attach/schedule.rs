@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn process_that_executed_a_program_is_examined_again_until_it_is_gone() {
+    fn executed_process_is_reexamined_until_it_exits() {
         let begin = Instant::now();
         let mut schedule = examined(begin);
         schedule.executed(7, begin);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_new_processes_keep_nothing_from_being_due() {
+    fn endless_new_processes_do_not_starve_other_work() {
         let begin = Instant::now();
         let mut schedule = examined(begin);
         let mut due = Vec::new();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn all_processes_are_examined_once_a_second_at_most_however_often_requested() {
+    fn full_examinations_run_at_most_once_a_second() {
         let begin = Instant::now();
         let mut schedule = examined(begin);
         let mut examined = Vec::new();

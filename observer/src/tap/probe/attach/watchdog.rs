@@ -70,7 +70,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     #[test]
-    fn stuck_turn_is_reported_once_and_again_when_it_is_over() {
+    fn stuck_turn_is_reported_once_and_when_it_resumes() {
         let mut watchdog = Watchdog::default();
         for (now, last, expected) in [
             (100, 99, None),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn turn_is_seen_through_a_copy() {
+    fn heartbeat_is_shared_by_its_clones() {
         let heartbeat = Heartbeat(Arc::new(AtomicU64::new(0)));
         let copy = heartbeat.clone();
         heartbeat.beat();

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_cut_off_or_no_library_is_refused_or_names_nothing() {
+    fn truncated_and_foreign_files_are_refused() {
         let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
         for length in [0, 4, 63, 64, 4_096, program.len() / 2] {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn name_is_found_wherever_stretches_meet_and_not_beyond_the_table() {
+    fn name_is_found_across_chunks_only_within_its_table() {
         for before in (STRETCH - 2 * NAME.len()..STRETCH + NAME.len()).chain([0, 3 * STRETCH - 4]) {
             let file = tempfile::tempfile().unwrap();
             file.write_all_at(NAME, before as u64).unwrap();
@@ -117,7 +117,7 @@ mod tests {
 
     /// A small file appears large if its tables overlap.
     #[test]
-    fn names_of_all_tables_together_are_bounded() {
+    fn searched_bytes_of_all_name_tables_are_bounded() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         program.truncate(size_of::<FileHeader64<LittleEndian>>());

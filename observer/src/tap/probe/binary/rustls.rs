@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn version_is_that_of_the_source_folder_and_of_no_other_crate() {
+    fn version_is_read_only_from_the_rustls_source_path() {
         let rows: &[(&[u8], Option<&str>)] = &[
             (b"index-0123/rustls-0.23.46/src/conn.rs", Some("0.23.46")),
             (b"index-0123/rustls-0.24.0-dev.0/src/conn.rs", Some("0.24.0-dev.0")),

@@ -13,7 +13,7 @@ const GO_PROLOGUE: &[u8] =
 const STACK_PROTECTOR: &[u8] = b"\x64\x48\x2b\x14\x25\x28\0\0\0\x75\x05\x48\x83\xc4\x18\xc3\xe8\0\0\0\0";
 
 #[test]
-fn entry_is_the_first_emulated_instruction_that_each_call_passes_once() {
+fn entry_probe_is_the_first_emulated_instruction_passed_once() {
     let rows: &[(&str, &[u8], u64, Execution)] = &[
         ("push behind the branch to morestack", GO_PROLOGUE, 6, Execution::Emulated),
         ("push at once", b"\x55\xc3", 0, Execution::Emulated),
@@ -30,7 +30,7 @@ fn entry_is_the_first_emulated_instruction_that_each_call_passes_once() {
 }
 
 #[test]
-fn return_is_seen_at_the_check_of_the_stack_protector() {
+fn return_probe_is_placed_at_the_stack_protector_check() {
     let mut other_check = STACK_PROTECTOR.to_vec();
     other_check[5] = 0x30;
     let rows = [
@@ -49,7 +49,7 @@ fn return_is_seen_at_the_check_of_the_stack_protector() {
 }
 
 #[test]
-fn function_whose_returns_are_not_all_known_is_refused() {
+fn function_with_unknown_returns_is_refused() {
     for (code, reason) in [(&b"\x75\x02\xff\xe0\xc3"[..], "jumps through a pointer"), (b"\x90\x90", "no return instruction")] {
         let error = function(code, Function::returns).unwrap_err().to_string();
         assert!(error.contains("cannot probe function:") && error.contains(reason), "{error}");
@@ -57,7 +57,7 @@ fn function_whose_returns_are_not_all_known_is_refused() {
 }
 
 #[test]
-fn headers_that_are_cut_off_are_refused() {
+fn truncated_headers_are_refused() {
     let complete = program(GO_PROLOGUE);
     assert_eq!(probe_points(&complete).unwrap(), []);
     for length in 0..complete.len() {
@@ -66,7 +66,7 @@ fn headers_that_are_cut_off_are_refused() {
 }
 
 #[test]
-fn headers_with_any_byte_turned_over_give_an_error_or_nothing() {
+fn corrupted_headers_yield_an_error_or_no_probe_points() {
     let complete = program(GO_PROLOGUE);
     for at in 0..complete.len() {
         for mask in [0x01, 0x80, 0xff] {

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn status_without_capabilities_is_not_taken_for_none() {
+    fn missing_capability_line_is_not_an_empty_set() {
         for status in ["", "CapEff:\t\n", "CapEff:\tx\n", "CapPrm:\t0000000000000000\n"] {
             assert_eq!(Capabilities::effective(status), None, "{status}");
         }

@@ -44,7 +44,7 @@ fn row<'r>(rows: &'r [Requirement], name: &str) -> &'r Requirement {
 }
 
 fn check(machine: &Machine) -> ProbeCheck {
-    ProbeCheck { requirements: requirements(machine), files: Vec::new(), not_looked_at: Vec::new() }
+    ProbeCheck { requirements: requirements(machine), files: Vec::new(), not_examined: Vec::new() }
 }
 
 /// Checks the state of one row, and that all others are as on a sound machine.
@@ -66,7 +66,7 @@ fn assert_row(name: &str, expected: RequirementState, change: impl FnOnce(&mut M
 }
 
 #[test]
-fn sound_machine_meets_all_that_matters() {
+fn sound_machine_meets_all_relevant_requirements() {
     let check = check(&sound());
     assert!(check.can_probe());
     for row in &check.requirements {
@@ -76,8 +76,8 @@ fn sound_machine_meets_all_that_matters() {
 }
 
 #[test]
-fn kernel_is_judged_by_its_release_and_else_by_what_it_does() {
-    use RequirementState::{Met, Missing, NotKnown};
+fn kernel_is_judged_by_its_release_or_working_uprobes() {
+    use RequirementState::{Met, Missing, Unknown};
     for (release, uprobes, expected) in [
         ("6.6.0-rc1+", Step::NotTried, Met),
         ("7.0", Step::NotTried, Met),
@@ -85,7 +85,7 @@ fn kernel_is_judged_by_its_release_and_else_by_what_it_does() {
         ("6.5.13-generic", Step::NotTried, Missing),
         ("5.14.0-503.el9.x86_64", Step::NotTried, Missing),
         ("5.14.0-503.el9.x86_64", Step::Works, Met),
-        ("", Step::NotTried, NotKnown),
+        ("", Step::NotTried, Unknown),
         ("mine", Step::Works, Met),
     ] {
         let trial = Trial { uprobes, ..sound().trial };
@@ -96,16 +96,16 @@ fn kernel_is_judged_by_its_release_and_else_by_what_it_does() {
 
 #[test]
 fn each_property_of_the_machine_has_its_row() {
-    use RequirementState::{DoesNotMatter, Limits, Met, Missing, NotKnown};
+    use RequirementState::{DoesNotMatter, Limits, Met, Missing, Unknown};
     assert_row("architecture", Missing, |machine| machine.architecture = "aarch64".to_owned());
     let row = assert_row("BTF", Missing, |machine| machine.description = Err("no struct sock".to_owned()));
     assert_eq!(row.found, "no struct sock");
     assert_row("lockdown", Missing, |machine| machine.lockdown = Ok("none integrity [confidentiality]".to_owned()));
     assert_row("lockdown", Met, |machine| machine.lockdown = Ok("[none] integrity confidentiality".to_owned()));
     assert_row("lockdown", Met, |machine| machine.lockdown = Err("there is none".to_owned()));
-    assert_row("user namespace", NotKnown, |machine| machine.user_namespace = None);
+    assert_row("user namespace", Unknown, |machine| machine.user_namespace = None);
     assert_row("PID namespace", Limits, |machine| machine.pid_namespace = Some(7));
-    assert_row("PID namespace", NotKnown, |machine| machine.pid_namespace = None);
+    assert_row("PID namespace", Unknown, |machine| machine.pid_namespace = None);
     let row = assert_row("tracefs", DoesNotMatter, |machine| machine.mounts.push_str("nodev /sys/kernel/tracing tracefs rw 0 0\n"));
     assert!(row.found.starts_with("mounted"), "{row:?}");
     assert_row("perf_event_paranoid", DoesNotMatter, |machine| machine.perf_event_paranoid = Err("it is not there".to_owned()));
@@ -116,7 +116,7 @@ fn each_property_of_the_machine_has_its_row() {
 fn unreadable_lockdown_is_unknown_where_no_program_is_loaded() {
     let trial = Trial { programs: refused(), ..sound().trial };
     let rows = requirements(&Machine { lockdown: Err("there is none".to_owned()), trial, ..sound() });
-    assert_eq!(row(&rows, "lockdown").state, RequirementState::NotKnown);
+    assert_eq!(row(&rows, "lockdown").state, RequirementState::Unknown);
 }
 
 #[test]
@@ -153,15 +153,15 @@ fn capabilities_of_another_user_namespace_do_not_count() {
 }
 
 #[test]
-fn unknown_rights_are_not_called_missing() {
+fn unreadable_capabilities_are_not_reported_as_missing() {
     let rows = requirements(&Machine { status: String::new(), ..sound() });
     for name in ["CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_CHECKPOINT_RESTORE"] {
-        assert_eq!(row(&rows, name).state, RequirementState::NotKnown, "{name}");
+        assert_eq!(row(&rows, name).state, RequirementState::Unknown, "{name}");
     }
 }
 
 #[test]
-fn refusal_of_the_kernel_is_reported_by_its_first_line() {
+fn kernel_refusal_is_reported_by_its_first_line() {
     use RequirementState::{Limits, Missing};
     let rows = [
         assert_row("are loaded", Missing, |machine| machine.trial.programs = refused()),
@@ -175,7 +175,7 @@ fn refusal_of_the_kernel_is_reported_by_its_first_line() {
 }
 
 #[test]
-fn steps_after_one_that_fails_are_called_not_tried() {
+fn steps_after_a_failed_one_are_reported_not_tried() {
     let trial = Trial {
         programs: refused(),
         uprobes: Step::NotTried,
@@ -187,6 +187,6 @@ fn steps_after_one_that_fails_are_called_not_tried() {
     assert!(!check.can_probe());
     for name in ["uprobes", "sched_process_exec", "inet_sock_set_state", "sock_send_length"] {
         let row = row(&check.requirements, name);
-        assert_eq!((row.state, row.found.starts_with("not tried")), (RequirementState::NotKnown, true), "{row:?}");
+        assert_eq!((row.state, row.found.starts_with("not tried")), (RequirementState::Unknown, true), "{row:?}");
     }
 }

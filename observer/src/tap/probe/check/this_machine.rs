@@ -10,7 +10,7 @@ impl ProbeCheck {
     pub fn of_this_machine(progress: &mut dyn FnMut(CheckProgress<'_>)) -> Self {
         progress(CheckProgress::Trial);
         let requirements = requirements(&Machine::here());
-        let (files, not_looked_at) = checked_files(progress);
-        Self { requirements, files, not_looked_at }
+        let (files, not_examined) = checked_files(progress);
+        Self { requirements, files, not_examined }
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 
 use procfs::process::Process;
 
-use crate::probe_check_result::{CheckProgress, CheckedFile, CheckedLibrary, CheckedProcess, NotLookedAt, Seen};
+use crate::probe_check_result::{CheckProgress, CheckedFile, CheckedLibrary, CheckedProcess, NotExamined, Seen};
 use crate::tap::probe::attach::{NotProbed, out_of_reach};
 use crate::tap::probe::binary::{OpenSslFlavour, OpenSslProbePoints, Rustls, TlsLibrary, probe_points, read_program};
 use crate::tap::probe::find::{FileIdentity, Libraries, OpenedFile, ProgramFile, program_files};
@@ -15,7 +15,7 @@ use crate::tap::probe::find::{FileIdentity, Libraries, OpenedFile, ProgramFile, 
 #[derive(Debug, Default)]
 struct Running {
     files: BTreeMap<FileIdentity, RunFile>,
-    not_looked_at: BTreeMap<String, Vec<CheckedProcess>>,
+    not_examined: BTreeMap<String, Vec<CheckedProcess>>,
 }
 
 /// A file and the processes that run it.
@@ -28,7 +28,7 @@ struct RunFile {
 }
 
 /// The files that have a TLS library or cannot be read, unseen ones first; and the processes that could not be examined.
-pub(super) fn checked_files(progress: &mut dyn FnMut(CheckProgress<'_>)) -> (Vec<CheckedFile>, Vec<NotLookedAt>) {
+pub(super) fn checked_files(progress: &mut dyn FnMut(CheckProgress<'_>)) -> (Vec<CheckedFile>, Vec<NotExamined>) {
     let mut running = Running::default();
     let mut libraries = Libraries::default();
     for process in processes() {
@@ -42,8 +42,8 @@ pub(super) fn checked_files(progress: &mut dyn FnMut(CheckProgress<'_>)) -> (Vec
         checked.extend(file.check());
     }
     checked.sort_by(|one, other| (one.seen, &one.name, &one.processes).cmp(&(other.seen, &other.name, &other.processes)));
-    let not_looked_at = running.not_looked_at.into_iter().map(|(why, processes)| NotLookedAt { why, processes });
-    (checked, not_looked_at.collect())
+    let not_examined = running.not_examined.into_iter().map(|(why, processes)| NotExamined { why, processes });
+    (checked, not_examined.collect())
 }
 
 /// `PF_KTHREAD` of Linux `include/linux/sched.h`, 6.18: a kernel thread, which runs no program.
@@ -79,7 +79,7 @@ impl Running {
                 // Some of the files report this with an error number, others without.
                 let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
                 let why = if is_denied { "permission denied".to_owned() } else { error.to_string() };
-                return self.not_looked_at.entry(why).or_default().push(process);
+                return self.not_examined.entry(why).or_default().push(process);
             }
         };
         for file in files {
@@ -118,7 +118,7 @@ fn libraries(file: &ProgramFile) -> Result<Vec<TlsLibrary>, NotProbed> {
 fn seen(libraries: &[TlsLibrary]) -> (Seen, Option<String>) {
     let why: Vec<String> = libraries.iter().filter_map(out_of_reach).map(|why| why.to_string()).collect();
     if why.is_empty() {
-        return (Seen::Wholly, None);
+        return (Seen::Fully, None);
     }
     let seen = if libraries.iter().any(is_probed) { Seen::Partly } else { Seen::Not };
     (seen, Some(why.join("; ")))
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_may_not_be_examined_are_counted_by_reason_and_those_that_are_gone_are_not() {
+    fn only_forbidden_processes_are_counted_as_not_examined() {
         let mut running = Running::default();
         for (pid, error) in [
             (1, io::Error::from(io::ErrorKind::PermissionDenied)),
@@ -201,11 +201,11 @@ mod tests {
             running.add(process(pid), Err(error));
         }
         let expected = BTreeMap::from([("permission denied".to_owned(), vec![process(1), process(3)])]);
-        assert_eq!((running.not_looked_at, running.files.len()), (expected, 0));
+        assert_eq!((running.not_examined, running.files.len()), (expected, 0));
     }
 
     #[test]
-    fn file_of_two_processes_is_examined_once_through_the_one_that_is_there() {
+    fn shared_file_is_examined_once_through_a_live_process() {
         let folder = tempfile::tempdir().unwrap();
         let text = folder.path().join("text");
         fs::write(&text, "no program").unwrap();
@@ -223,26 +223,26 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_the_kernel_are_left_out() {
+    fn kernel_threads_and_own_process_are_left_out() {
         assert!(!is_of_the_kernel(std::process::id()));
         let own = std::process::id();
         assert!(processes().iter().all(|process| process.pid != own && process.name != "kthreadd"));
     }
 
     #[test]
-    fn file_that_no_process_has_any_more_is_left_out() {
+    fn file_of_exited_processes_is_left_out() {
         let mut running = Running::default();
         running.add(process(1), Ok(vec![file(FileIdentity { device: 1, inode: 7, born: None }, "/proc/0/exe")]));
         assert_eq!(running.files.into_values().find_map(RunFile::check), None);
     }
 
     #[test]
-    fn libraries_out_of_reach_decide_how_much_is_seen() {
+    fn unprobeable_libraries_decide_the_visibility() {
         let rustls = TlsLibrary::Rustls(Rustls { version: Some("0.23.40".to_owned()) });
         for (libraries, expected) in [
             (vec![rustls.clone()], (Seen::Not, Some(Rustls::OUT_OF_REACH.to_owned()))),
             (vec![openssl(&["SSL_write"])], (Seen::Not, Some("cannot probe SSL_write: it is odd".to_owned()))),
-            (vec![openssl(&["SSL_free"])], (Seen::Wholly, None)),
+            (vec![openssl(&["SSL_free"])], (Seen::Fully, None)),
         ] {
             assert_eq!(seen(&libraries), expected, "{libraries:?}");
         }
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn file_with_a_function_out_of_reach_is_partly_seen() {
+    fn file_with_an_unprobeable_function_is_partly_seen() {
         let read = crate::tap::probe::binary::CallProbes {
             entry: crate::tap::probe::binary::ProbePoint { offset: 1, execution: crate::tap::probe::binary::Execution::Emulated },
             returns: Vec::new(),

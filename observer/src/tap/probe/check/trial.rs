@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn place_of_the_trial_is_the_entry_in_the_header() {
+    fn trial_probe_is_placed_at_the_program_entry() {
         let program = std::fs::read(OWN_PROGRAM).unwrap();
         let header = FileHeader64::<LittleEndian>::parse(program.as_slice()).unwrap();
         let entry = header.e_entry(LittleEndian);

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn field_recording_begins_after_the_exit_of_the_former_process_with_the_pid() {
+    fn former_process_exit_precedes_field_recording() {
         let mut changes = Changes::default();
         changes.record_fields(FieldRecording { process: PROCESS, is_on: false, at: 200 });
         changes.record_fields(FieldRecording { process: PROCESS, is_on: true, at: 300 });
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_wait_are_bounded() {
+    fn too_many_waiting_changes_are_detected() {
         let mut changes = Changes::default();
         (0..MAX_WAITING).for_each(|_| changes.ended(end(1)));
         (0..MAX_WAITING).for_each(|_| changes.record_fields(FieldRecording { process: PROCESS, is_on: true, at: 1 }));

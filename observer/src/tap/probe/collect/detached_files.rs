@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_is_done_when_a_later_record_comes_however_many_follow() {
+    fn detached_file_is_done_at_the_first_later_record() {
         let mut detached = DetachedFiles::default();
         detached.add(7, 100);
         detached.add(8, 200);
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn file_is_done_without_another_record_when_none_can_be_under_way() {
+    fn detached_file_is_done_after_an_idle_second() {
         let mut detached = DetachedFiles::default();
         detached.add(7, 100);
         for (now, expected) in [(100, &[][..]), (1_000_000_099, &[]), (1_000_000_100, &[7]), (2_000_000_000, &[])] {

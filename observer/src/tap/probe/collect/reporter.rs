@@ -46,7 +46,7 @@ pub(in crate::tap::probe) fn missed(recorded: &Recorded, assembly: &Assembly) ->
         calls: recorded.lost(Loss::CallNotKept),
         connections: recorded.lost(Loss::ConnectionNotKept),
         sockets: recorded.lost(Loss::SocketNotKnown),
-        lives: recorded.lost(Loss::LifetimeNoRoom),
+        lifetimes: recorded.lost(Loss::LifetimeNoRoom),
         unused_fields: assembly.unused_fields(),
         contradicted: recorded.lost(Loss::SocketContradicted),
         unplaced: assembly.unplaced(),

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shutdown_ends_when_all_is_taken_and_in_time_though_records_never_cease() {
+    fn shutdown_ends_when_drained_or_at_its_deadline() {
         let begin = Instant::now();
         let mut shutdown = Shutdown::default();
         assert!(!shutdown.is_over(begin + 10 * WITHIN, true, true), "it was not requested");

@@ -52,7 +52,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(10);
 
     #[test]
-    fn data_without_a_wakeup_ends_no_wait_however_much_is_there() {
+    fn unread_data_does_not_wake_the_wait_again() {
         let (readable, mut writable) = pipe().unwrap();
         let mut wakeups = Wakeups::of([&readable]).unwrap();
         writable.write_all(b"woken for").unwrap();
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn wait_after_a_wakeup_takes_its_least_time() {
+    fn wait_after_a_wakeup_lasts_its_minimum_time() {
         let (readable, mut writable) = pipe().unwrap();
         let mut wakeups = Wakeups::of([&readable]).unwrap();
         for least in [Duration::ZERO, SHORT] {

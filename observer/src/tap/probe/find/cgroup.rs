@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cgroup_has_what_is_in_it_and_below() {
+    fn cgroup_includes_its_descendants() {
         let pod = |path: Option<&str>| Cgroup { number: 7, path: path.map(PathBuf::from) };
         for (own, path, expected) in [
             (Some("/kubepods.slice"), "/kubepods.slice", true),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn path_leads_to_its_folder_as_in_proc_and_as_mounted() {
+    fn proc_and_mounted_paths_lead_to_the_cgroup_folder() {
         for (given, mount_point, root, expected) in [
             ("/sys/fs/cgroup/a/b", "/sys/fs/cgroup", "/", "/sys/fs/cgroup/a/b"),
             ("/sys/fs/cgroup", "/sys/fs/cgroup", "/", "/sys/fs/cgroup/"),

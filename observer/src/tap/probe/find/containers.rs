@@ -34,7 +34,7 @@ pub(in crate::tap::probe) struct Containers {
 }
 
 impl Containers {
-    /// Scans nothing before the first look-up.
+    /// Scans nothing before the first lookup.
     pub(in crate::tap::probe) fn new() -> Self {
         let place = mounted().into_iter().next();
         Self { mounted: place.map(|place| (place.mount_point, PathBuf::from(place.root))), ..Self::default() }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn container_is_known_by_the_number_of_its_cgroup_and_of_those_in_it() {
+    fn container_is_found_by_its_own_and_nested_cgroups() {
         let mut tree = Tree::new();
         let (outer, inner) = (tree.make(&path("1")), tree.make(&(path("1") + "/init.scope")));
         let (other, none) = (tree.make(&path("2")), tree.make("system.slice"));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn later_cgroup_is_searched_for_and_no_more_often_than_the_limit() {
+    fn new_cgroup_is_found_by_a_rate_limited_scan() {
         let mut tree = Tree::new();
         let start = Instant::now();
         let first = tree.make(&path("1"));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn part_of_the_tree_is_named_by_its_root() {
+    fn partial_cgroup_mount_is_named_by_its_root() {
         let mut tree = Tree::new();
         let number = tree.make("init.scope");
         let root = Path::new("/").join(path("1"));

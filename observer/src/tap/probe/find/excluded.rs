@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn file_of_this_machine_is_excluded_under_each_of_its_names() {
+    fn excluded_file_is_matched_by_identity_under_other_names() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("app");
         std::fs::write(&file, "").unwrap();
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn path_that_depends_on_a_folder_is_refused() {
+    fn relative_exclusion_path_is_refused() {
         for wrong in ["bin/app", "./app", ""] {
             assert!(matches!(ExcludedFiles::of(&[wrong.to_owned()]), Err(OptionsError::NoFile(_))), "{wrong}");
         }

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn pid_is_of_another_process_with_another_start_time() {
+    fn different_start_time_means_a_reused_pid() {
         let mut connections = OlderConnections::default();
         assert!(!connections.is_of_another(7, 100), "it was not checked");
         assert!(!connections.begins(7, 100, vec![FILE], 50, &[]));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_are_remembered_are_bounded() {
+    fn remembered_processes_are_bounded() {
         let mut connections = OlderConnections::default();
         for process in 0..=u32::try_from(MAX_PROCESSES).unwrap() {
             assert!(!connections.begins(process, 100, vec![FILE], 50, &[]));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_a_file_stop_with_its_last_process() {
+    fn file_field_recording_stops_with_its_last_process() {
         let mut connections = OlderConnections::default();
         for process in [1, 2] {
             connections.recorded.insert(process, Recorded { files: vec![FILE], sockets: BTreeSet::new() });

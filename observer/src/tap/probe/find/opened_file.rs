@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_is_read_after_it_is_gone_and_another_one_is_not_taken_for_it() {
+    fn opened_file_survives_removal_and_a_replacement_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("program");
         std::fs::write(&path, "first").unwrap();
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn pipe_in_the_place_of_a_program_is_not_waited_for() {
+    fn pipe_in_place_of_a_program_does_not_block() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());

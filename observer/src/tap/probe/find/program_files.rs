@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn program_and_tls_library_of_a_process_are_found_and_nothing_else() {
+    fn only_the_program_and_tls_libraries_are_found() {
         let script = "import ssl; print('ready', flush=True); input()";
         let mut child = Command::new("python3").args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn file_has_the_identity_of_its_mappings() {
+    fn file_identity_matches_its_mapping() {
         let executable = std::env::current_exe().unwrap();
         let files = program_files(std::process::id(), &mut Libraries::default()).unwrap();
         assert!(files.iter().any(|file| Some(file.identity) == FileIdentity::of(&executable)), "{files:?}");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn program_that_was_deleted_is_still_reached() {
+    fn deleted_program_is_still_found() {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("sleeper");
         // Copied by another process: a child that another thread starts would hold our file open for writing, and then it could not

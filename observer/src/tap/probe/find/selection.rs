@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn name_that_the_kernel_cuts_is_cut_the_same() {
+    fn process_name_is_truncated_as_in_the_kernel() {
         let selection = selection(&[], &["kube-controller-manager"]).unwrap();
         assert_eq!(selection.selected().names, [*b"kube-controller\0"]);
     }

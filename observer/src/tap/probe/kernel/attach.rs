@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_probes_are_all_uprobes_of_the_object() {
+    fn probe_list_matches_the_uprobes_of_the_object() {
         let object = Object::parse(OBJECT).unwrap();
         let is_uprobe =
             |section: &ProgramSection| matches!(section, ProgramSection::UProbe { .. } | ProgramSection::URetProbe { .. });

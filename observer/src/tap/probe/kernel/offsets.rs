@@ -67,12 +67,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn description_that_ends_early_is_refused() {
+    fn truncated_btf_is_refused() {
         assert!(TypeInformation::new(&Description(vec![0x9F, 0xEB, 1])).is_err());
     }
 
     #[test]
-    fn members_of_this_kernel_are_apart() {
+    fn member_offsets_of_this_kernel_are_plausible() {
         let offsets = kernel_offsets().unwrap();
         let at = |member: KernelMember| offsets[member as usize];
         assert_ne!(at(KernelMember::TaskFiles), at(KernelMember::TaskLeader));

@@ -44,7 +44,7 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) ->
         |finding: &&observer_core::observer::Finding| rows.iter().any(|row| finding.reflectors.contains(&row.reflector));
     let mut found = snapshot.findings.iter().filter(is_about_it).peekable();
     if found.peek().is_none() {
-        sheet.say(Tone::Quiet, "nothing to change");
+        sheet.print(Tone::Quiet, "nothing to change");
     }
     for one in found {
         finding::sentences(one, sheet);

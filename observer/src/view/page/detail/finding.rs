@@ -15,12 +15,12 @@ pub(super) fn write(finding: &Finding, sheet: &mut Sheet) {
         sheet.fact("reflectors", Tone::Plain, &reflectors.join(", "));
     }
     sheet.section("SEEN");
-    sheet.say(Tone::Notable, &finding.seen);
+    sheet.print(Tone::Notable, &finding.seen);
     sheet.section("ADVICE");
-    sheet.say(Tone::Plain, finding.advice);
+    sheet.print(Tone::Plain, finding.advice);
     sheet.section("NAME");
-    sheet.say(Tone::Plain, &finding.id);
-    sheet.say(Tone::Quiet, "stable over runs: for search, and for --mute");
+    sheet.print(Tone::Plain, &finding.id);
+    sheet.print(Tone::Quiet, "stable over runs: for search, and for --mute");
 }
 
 /// The evidence and the advice, as part of another detail.

@@ -32,7 +32,7 @@ fn letter(moment: &Moment, relist: Option<Timestamp>) -> (&'static str, Tone) {
         Happened::Stalled { .. } => ("z", Tone::Bad),
         Happened::WatchEnded { .. } => ("x", Tone::Plain),
         Happened::ReadAgain { .. } => ("z", Tone::Plain),
-        Happened::OutOfSight => ("?", Tone::Bad),
+        Happened::NotObserved => ("?", Tone::Bad),
     }
 }
 
@@ -71,7 +71,7 @@ fn words(moment: &Moment) -> String {
         Happened::ServerRefused { until: Some(until) } => {
             format!("the API server refused connections for {}", length(until.since(moment.at)))
         }
-        Happened::OutOfSight => "not observed until the next entry".to_owned(),
+        Happened::NotObserved => "not observed until the next entry".to_owned(),
     }
 }
 

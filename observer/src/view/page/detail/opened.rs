@@ -13,7 +13,7 @@ use crate::view::page::sheet::Sheet;
 pub(in crate::view::page) fn opened(key: &RowKey, snapshot: &Snapshot, cells: usize) -> Vec<Line> {
     let mut sheet = Sheet::new(cells);
     if written(key, snapshot, &mut sheet).is_none() {
-        sheet.say(Tone::Notable, "This is over, or was dropped to make room. esc goes back.");
+        sheet.print(Tone::Notable, "This is over, or was dropped to make room. esc goes back.");
     }
     sheet.into_lines()
 }

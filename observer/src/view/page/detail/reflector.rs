@@ -123,10 +123,10 @@ fn time_line(row: &ReflectorRow, sheet: &mut Sheet) {
         "TIME LINE   L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed",
     );
     if row.timeline_dropped > 0 {
-        sheet.say(Tone::Quiet, &format!("{} before these are not kept", counted(row.timeline_dropped, "moment")));
+        sheet.print(Tone::Quiet, &format!("{} before these are not kept", counted(row.timeline_dropped, "moment")));
     }
     if row.timeline.is_empty() {
-        sheet.say(Tone::Quiet, "nothing observed yet");
+        sheet.print(Tone::Quiet, "nothing observed yet");
     }
     moments::write(&row.timeline, row.last_relist.as_ref().map(|list| list.at), sheet);
 }
@@ -164,7 +164,7 @@ fn advice(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
     let about_it: Vec<&Finding> = findings_of(row, snapshot).collect();
     sheet.section("FINDINGS");
     if about_it.is_empty() {
-        sheet.say(Tone::Quiet, "nothing to change");
+        sheet.print(Tone::Quiet, "nothing to change");
     }
     for one in about_it {
         finding::sentences(one, sheet);

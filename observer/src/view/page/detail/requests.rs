@@ -99,7 +99,7 @@ fn latest(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet) {
     let records: Vec<&RequestRecord> = snapshot.requests.iter().rev().filter(same).take(MOST_REQUESTS).collect();
     sheet.section("LATEST");
     if records.is_empty() {
-        sheet.say(Tone::Quiet, "none is among the latest requests, which are kept individually");
+        sheet.print(Tone::Quiet, "none is among the latest requests, which are kept individually");
         return;
     }
     let total = sheet.total();

@@ -69,9 +69,9 @@ fn members(storm: &StormRecord, sheet: &mut Sheet) {
         sheet.line(grid::row(MEMBERS, &cells(member), total, ""));
     }
     let not_drawn = storm.members.len().saturating_sub(MOST_MEMBERS) as u64;
-    let more = storm.members_not_told.saturating_add(not_drawn);
+    let more = storm.members_omitted.saturating_add(not_drawn);
     if more > 0 {
-        sheet.say(Tone::Quiet, &format!("… and {}", counted(more, "member")));
+        sheet.print(Tone::Quiet, &format!("… and {}", counted(more, "member")));
     }
 }
 

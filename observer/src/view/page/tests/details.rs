@@ -6,7 +6,7 @@ use super::screen::{large, page, press, small};
 use super::stories::{slow, storm, trouble};
 
 #[test]
-fn stuck_reflector() {
+fn stuck_reflector_shows_its_finding_and_time_line() {
     let mut page = page(&trouble());
     press(&mut page, "<enter>");
     expect![[r"
@@ -39,7 +39,7 @@ fn stuck_reflector() {
 }
 
 #[test]
-fn reflector_that_listed_again() {
+fn relisting_reflector_shows_its_causes_and_advice() {
     let mut page = page(&trouble());
     press(&mut page, "j<enter>");
     expect![[r"
@@ -74,7 +74,7 @@ fn reflector_that_listed_again() {
           12:03:21.104  w  the watch begins
           12:04:20.000  ·  1 event, the newest at RV=61201
 
-        LAST RELIST   12:03:21.000   expired/bookmarks-not-asked
+        LAST RELIST   12:03:21.000   expired/bookmarks-not-requested
           why             410 Gone, the resource version of the watch had expired: no bookmark had advanced it, and the client had not requested any
           came            3 items · 7.2 MB · 1 request in 90 ms
           served from     cache ~list-rv
@@ -90,7 +90,7 @@ fn reflector_that_listed_again() {
           answers         14 MB
           spurious        2 of 9 objects were unchanged since the last delivery
           objects         3 now
-          relists         1 × 410 Gone: bookmarks off (expired/bookmarks-not-asked)
+          relists         1 × 410 Gone: bookmarks off (expired/bookmarks-not-requested)
 
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]].assert_eq(&large(&page));
@@ -111,7 +111,7 @@ fn reflector_that_listed_again() {
           answers         14 MB
           spurious        2 of 9 objects were unchanged since the last delivery
           objects         3 now
-          relists         1 × 410 Gone: bookmarks off (expired/bookmarks-not-asked)
+          relists         1 × 410 Gone: bookmarks off (expired/bookmarks-not-requested)
 
         FINDINGS
           no-bookmarks: 1 relist because the resource version had expired without a
@@ -125,7 +125,7 @@ fn reflector_that_listed_again() {
 }
 
 #[test]
-fn list_from_etcd_with_the_reasons_of_its_verdict() {
+fn list_from_etcd_shows_the_reason_of_its_verdict() {
     let mut page = page(&trouble());
     press(&mut page, "2/served:etcd verb:list<enter><enter>");
     expect![[r"
@@ -158,7 +158,7 @@ fn list_from_etcd_with_the_reasons_of_its_verdict() {
 }
 
 #[test]
-fn watch_with_what_it_delivered() {
+fn watch_shows_its_cost_and_latest_responses() {
     let mut page = page(&trouble());
     press(&mut page, "2/verb:watch resource:pods<enter><enter>");
     expect![[r"
@@ -191,7 +191,7 @@ fn watch_with_what_it_delivered() {
 }
 
 #[test]
-fn storm_with_its_members_ranked_by_cost() {
+fn storm_shows_its_members_ranked_by_cost() {
     let mut page = page(&storm());
     press(&mut page, "3<enter>");
     expect![[r"
@@ -224,7 +224,7 @@ fn storm_with_its_members_ranked_by_cost() {
 }
 
 #[test]
-fn client_that_does_not_read_and_waits_for_its_own_writes() {
+fn stalled_client_shows_its_stall_and_own_writes() {
     let mut page = page(&slow());
     press(&mut page, "<enter>");
     expect![[r"
@@ -285,7 +285,7 @@ fn client_that_does_not_read_and_waits_for_its_own_writes() {
 }
 
 #[test]
-fn client_with_its_reflectors() {
+fn client_shows_its_reflectors() {
     let mut page = page(&trouble());
     press(&mut page, "4j<enter>");
     expect![[r"
@@ -315,7 +315,7 @@ fn client_with_its_reflectors() {
 }
 
 #[test]
-fn client_in_a_pod_and_its_reflector_say_container_and_pod() {
+fn client_and_its_reflector_show_container_and_pod() {
     let told = |lines: &str| -> Vec<String> {
         let lines = lines.lines().map(str::trim).filter(|line| line.starts_with("container ") || line.starts_with("pod UID "));
         lines.map(|line| line.split_whitespace().last().unwrap().to_owned()).collect()
@@ -329,7 +329,7 @@ fn client_in_a_pod_and_its_reflector_say_container_and_pod() {
 }
 
 #[test]
-fn finding_with_advice() {
+fn finding_shows_its_advice() {
     let mut page = page(&trouble());
     press(&mut page, "5<enter>");
     expect![[r"
@@ -360,7 +360,7 @@ fn finding_with_advice() {
 }
 
 #[test]
-fn what_is_gone_says_so() {
+fn dropped_entry_is_reported_as_over() {
     let mut page = page(&trouble());
     press(&mut page, "<enter>");
     page.show(super::script::play(super::stories::SILENCE));

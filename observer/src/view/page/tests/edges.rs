@@ -49,7 +49,7 @@ const KEYS: &[Key] = &[
 ];
 
 #[test]
-fn terminal_that_is_too_small_is_told_so() {
+fn too_small_terminal_shows_the_required_size() {
     let page = page(&trouble());
     expect![[r"
         watchtap: 79×24 is too small, it needs 80×24 (q quits)
@@ -65,7 +65,7 @@ fn terminal_that_is_too_small_is_told_so() {
 }
 
 #[test]
-fn every_size_is_drawn() {
+fn page_is_drawn_at_every_size() {
     for keys in ["", "2", "3", "4", "5", "?", "i", "<enter>", "2<enter>", "4<enter>", "/x"] {
         let mut page = page(&(trouble() + &storm()));
         press(&mut page, keys);
@@ -77,7 +77,7 @@ fn every_size_is_drawn() {
 
 proptest! {
     #[test]
-    fn no_keys_and_no_snapshots_in_between_are_too_much(steps in vec((any::<u8>(), 0..3_usize), 0..40)) {
+    fn arbitrary_keys_and_snapshots_select_at_most_one_row(steps in vec((any::<u8>(), 0..3_usize), 0..40)) {
         let snapshots = [play(SILENCE), play(&trouble()), play(&storm())];
         let mut page = page(SILENCE);
         for (key, snapshot) in steps {
@@ -93,7 +93,7 @@ proptest! {
 }
 
 #[test]
-fn nobody_has_come_yet() {
+fn page_without_clients_shows_how_to_connect() {
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …
         etcd 0 of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
@@ -112,7 +112,7 @@ fn nobody_has_come_yet() {
 }
 
 #[test]
-fn empty_tables_say_why_and_where_to_look() {
+fn empty_tables_explain_why_and_where_to_look() {
     let script = "0s server v1.34.4\n0s a connects client=curl/8\n0s a1 GET /version\n1s a1 bytes 300\n1s a1 ends";
     let mut page = page(script);
     for (key, expected) in [
@@ -129,7 +129,7 @@ fn empty_tables_say_why_and_where_to_look() {
 }
 
 #[test]
-fn names_from_the_wire_do_nothing_but_be_seen() {
+fn hostile_names_are_drawn_without_terminal_controls() {
     let hostile = "\u{1b}]0;owned\u{7}\u{202E}evil\u{200B}\u{1b}[2J";
     let wide = "控制器".repeat(30);
     let heaped = format!("z{}", "\u{301}".repeat(60));
@@ -170,7 +170,7 @@ fn names_from_the_wire_do_nothing_but_be_seen() {
 }
 
 #[test]
-fn losses_are_told_above_the_tables() {
+fn losses_are_shown_above_the_tables() {
     let mut snapshot = Snapshot::clone(&play(&trouble()));
     snapshot.missed.bytes = 4_096;
     snapshot.missed.gaps = 2;
@@ -196,7 +196,7 @@ fn several_api_servers_are_named() {
 }
 
 #[test]
-fn what_is_said_stands_above_the_keys_while_it_is_news_and_can_be_read_later() {
+fn messages_are_shown_while_recent_and_kept_for_later() {
     let mut page = page("0s server v1.34.4\n40s listening");
     page.hear("watchtap: the API server restarts\u{1b}[2J: for a while it refuses connections, and our port with it; watchers resume, or list again");
     expect![[r"
@@ -218,7 +218,7 @@ fn alarms_are_at_the_end_of_the_first_line() {
 }
 
 #[test]
-fn without_colours_there_are_none() {
+fn disabled_colours_remove_every_style() {
     for keys in ["", "2", "?", "<enter>"] {
         let mut page = page(&trouble());
         press(&mut page, keys);
@@ -231,7 +231,7 @@ fn without_colours_there_are_none() {
 }
 
 #[test]
-fn colours_repeat_what_words_say() {
+fn colours_add_no_information_to_the_text() {
     let page = Page::new(play(&trouble()), "kind-dev", Vec::new(), Colour::On);
     let (coloured, plain) = (drawn(&page, 120, 30), drawn(&super::screen::page(&trouble()), 120, 30));
     assert_eq!(text(&coloured), text(&plain));
@@ -240,7 +240,7 @@ fn colours_repeat_what_words_say() {
 }
 
 #[test]
-fn control_characters_are_not_typed() {
+fn control_characters_are_not_entered_in_the_filter() {
     let mut page = page(&trouble());
     press(&mut page, "/a\u{1b}\u{202E}b");
     let screen = small(&page);

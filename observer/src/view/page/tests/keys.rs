@@ -11,7 +11,7 @@ use super::stories::{SILENCE, trouble};
 use crate::view::page::{Key, Outcome, Page};
 
 #[test]
-fn keys_of_the_terminal_are_those_of_the_page() {
+fn terminal_key_events_map_to_page_keys() {
     let key = |code, modifiers| Key::of(&KeyEvent::new(code, modifiers));
     assert_eq!(key(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Key::Interrupt));
     assert_eq!(key(KeyCode::Char('c'), KeyModifiers::NONE), Some(Key::Char('c')));
@@ -24,7 +24,7 @@ fn keys_of_the_terminal_are_those_of_the_page() {
 }
 
 #[test]
-fn page_is_left_by_q_and_from_anywhere_by_ctrl_c() {
+fn q_quits_the_page_and_ctrl_c_always_does() {
     for (keys, expected) in [
         ("q", Outcome::Quit),
         ("?q", Outcome::Quit),
@@ -75,7 +75,7 @@ fn tabs_are_reached_by_number_and_in_turn() {
 }
 
 #[test]
-fn sorting_goes_from_column_to_column_and_back_to_the_worst_first() {
+fn sort_key_cycles_columns_and_returns_to_worst_first() {
     let mut page = page(&trouble());
     press(&mut page, "s");
     expect![[r"
@@ -116,7 +116,7 @@ fn sorting_goes_from_column_to_column_and_back_to_the_worst_first() {
 }
 
 #[test]
-fn rows_stay_where_they_are_until_an_order_is_asked_for() {
+fn rows_keep_their_order_until_reordering_is_requested() {
     let before = "0s server v1.34.4\n0s a connects client=a/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
                   0s a1 bytes 100\n0s a1 whole rv=10 x@5\n";
     let after = "1s b connects client=b/v1\n1s b1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
@@ -131,7 +131,7 @@ fn rows_stay_where_they_are_until_an_order_is_asked_for() {
 }
 
 #[test]
-fn worst_comes_to_the_top_by_itself_for_who_only_looks_on() {
+fn untouched_page_reorders_worst_first_by_itself() {
     let before = "0s server v1.34.4\n0s a connects client=a/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
                   0s a1 bytes 100\n0s a1 whole rv=10 x@5\n";
     let after = "11s b connects client=b/v1\n11s b1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
@@ -147,7 +147,7 @@ fn worst_comes_to_the_top_by_itself_for_who_only_looks_on() {
 }
 
 #[test]
-fn filter_shows_what_it_hides_and_esc_clears_it() {
+fn filter_counts_its_rows_and_esc_clears_it() {
     let mut page = page(&trouble());
     press(&mut page, "/state:stuck client:ELASTIC");
     expect![[r"
@@ -174,7 +174,7 @@ fn filter_shows_what_it_hides_and_esc_clears_it() {
 }
 
 #[test]
-fn filter_that_is_not_kept_leaves_the_one_before() {
+fn cancelled_filter_restores_the_previous_one() {
     let mut page = page(&trouble());
     press(&mut page, "/my-controller<enter>/x<esc>");
     assert_eq!(clients(&page), ["my-controller/0.34"]);
@@ -194,7 +194,7 @@ fn filter_that_is_not_kept_leaves_the_one_before() {
 }
 
 #[test]
-fn unknown_filter_names_are_refused_with_the_known_ones() {
+fn unknown_filter_name_is_refused_with_the_known_ones() {
     let mut page = page(&trouble());
     press(&mut page, "/pod:x<enter>");
     expect![[r#"/pod:x_  no filter is named pod; use one of client, resource, scope, state, cause, verb, served, rule, kind (or write "pod:x")"#]].assert_eq(last_line(&large(&page)));
@@ -203,7 +203,7 @@ fn unknown_filter_names_are_refused_with_the_known_ones() {
 }
 
 #[test]
-fn filter_on_the_selected_row() {
+fn f_key_filters_by_the_selected_row() {
     let mut page = page(&trouble());
     press(&mut page, "jf");
     assert_eq!(clients(&page), ["my-controller/0.34"]);
@@ -211,7 +211,7 @@ fn filter_on_the_selected_row() {
 }
 
 #[test]
-fn pause_freezes_the_picture_and_says_how_old_it_is() {
+fn pause_freezes_the_page_and_shows_its_age() {
     let mut page = page(&(trouble() + "\n352s listening"));
     press(&mut page, "p");
     page.show(play(&(trouble() + "\n412s e connects client=late/v1\n412s e1 GET /api/v1/pods\n412s e1 whole rv=61200 x@1010")));
@@ -270,7 +270,7 @@ fn lists_and_watches_are_copied_as_commands() {
 }
 
 #[test]
-fn row_that_is_gone_leaves_its_place_selected() {
+fn removed_row_leaves_its_position_selected() {
     let mut page = page(&trouble());
     press(&mut page, "G");
     page.show(play(SILENCE));

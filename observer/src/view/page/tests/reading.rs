@@ -77,7 +77,7 @@ fn help() {
 }
 
 #[test]
-fn what_the_numbers_rest_on() {
+fn about_page_shows_the_basis_of_the_numbers() {
     let mut page = page(&trouble());
     press(&mut page, "i");
     expect![[r"
@@ -123,7 +123,7 @@ fn what_the_numbers_rest_on() {
 }
 
 #[test]
-fn what_is_read_closes_onto_what_was_open() {
+fn closing_help_restores_the_previous_view() {
     let mut page = page(&trouble());
     press(&mut page, "<enter>");
     let detail = small(&page);

@@ -4,7 +4,7 @@ use super::screen::{drawn, lines_of, page};
 use super::stories::trouble;
 
 #[test]
-fn readme_shows_the_page_as_it_is() {
+fn readme_shows_the_current_page() {
     let readme = include_str!("../../../../../README.md");
     let mut lines = lines_of(&drawn(&page(&trouble()), 100, 24));
     lines.dedup_by(|one, other| one.is_empty() && other.is_empty());

@@ -6,7 +6,7 @@ use super::screen::{large, page, press, small};
 use super::stories::{storm, trouble};
 
 #[test]
-fn reflectors_the_worst_first() {
+fn reflectors_are_sorted_worst_first() {
     let page = page(&trouble());
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
@@ -67,7 +67,7 @@ fn reflectors_the_worst_first() {
 }
 
 #[test]
-fn requests_by_shape() {
+fn requests_are_grouped_by_shape() {
     let mut page = page(&trouble());
     press(&mut page, "2");
     expect![[r"
@@ -134,7 +134,7 @@ fn requests_by_shape() {
 }
 
 #[test]
-fn storms_that_go_on() {
+fn ongoing_storms_are_listed() {
     let mut page = page(&storm());
     press(&mut page, "3");
     expect![[r"
@@ -188,7 +188,7 @@ fn storms_that_go_on() {
 }
 
 #[test]
-fn clients_with_what_their_reflectors_come_to() {
+fn clients_show_the_totals_of_their_reflectors() {
     let mut page = page(&trouble());
     press(&mut page, "4");
     expect![[r"
@@ -239,7 +239,7 @@ fn clients_with_what_their_reflectors_come_to() {
 }
 
 #[test]
-fn findings_with_what_was_seen() {
+fn findings_show_their_evidence() {
     let mut page = page(&trouble());
     press(&mut page, "5");
     expect![[r"

@@ -7,7 +7,7 @@ const CANARIES: [&str; 7] =
     ["c4n4ry-token", "c4n4ry-cookie", "c4n4ry-unknown", "c4n4ry-query", "c4n4ry-set", "c4n4ry-trailer", "c4n4ry-early"];
 
 #[test]
-fn credentials_are_in_no_event_and_not_in_the_decoder() {
+fn credentials_reach_neither_events_nor_the_decoder() {
     let calls = [
         client(
             "GET /api/v1/pods?watch=1&access_token=c4n4ry-query HTTP/1.1\r\nAuthorization: Bearer c4n4ry-token\r\n\

@@ -14,7 +14,7 @@ const TEN: &str = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n";
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 #[test]
-fn hole_within_a_known_length_is_passed_exactly() {
+fn gap_in_a_body_of_known_length_is_reported_exactly() {
     check(
         &[client(GET), server(format!("{TEN}ab")), server_gap(5), server("xyz"), client(GET), server(EMPTY)],
         &expect![[r#"
@@ -48,7 +48,7 @@ fn hole_within_a_known_length_is_passed_exactly() {
 }
 
 #[test]
-fn hole_within_a_chunk_is_passed_exactly() {
+fn gap_in_a_chunk_is_reported_exactly() {
     check(
         &[
             client(GET),
@@ -72,7 +72,7 @@ fn hole_within_a_chunk_is_passed_exactly() {
 }
 
 #[test]
-fn hole_in_an_upload_is_passed_exactly() {
+fn gap_in_an_upload_is_reported_exactly() {
     check(
         &[client("PUT /a HTTP/1.1\r\nContent-Length: 10\r\n\r\nab"), client_gap(8), client(GET), server(EMPTY), server(EMPTY)],
         &expect![[r#"
@@ -91,7 +91,7 @@ fn hole_in_an_upload_is_passed_exactly() {
 }
 
 #[test]
-fn hole_in_a_body_framed_by_the_end_is_passed() {
+fn gap_in_a_close_delimited_body_is_reported() {
     check(
         &[client(GET), server("HTTP/1.1 200 OK\r\n\r\nab"), server_gap(1 << 40), server("c"), server_end()],
         &expect![[r#"
@@ -107,7 +107,7 @@ fn hole_in_a_body_framed_by_the_end_is_passed() {
 }
 
 #[test]
-fn hole_beyond_a_known_length_is_dark_and_later_requests_still_show() {
+fn gap_beyond_a_known_length_stops_decoding_responses_only() {
     check(
         &[client(GET), server(format!("{TEN}ab")), server_gap(9), server(EMPTY), client(GET), server(EMPTY)],
         &expect![[r#"
@@ -117,7 +117,7 @@ fn hole_beyond_a_known_length_is_dark_and_later_requests_still_show() {
         #1 < body "ab"
         #1 < gap 8
         #1 < end
-        < dark: Gap
+        < stopped: Gap
         #2 > GET /a
         #2 > end
     "#]],
@@ -125,13 +125,13 @@ fn hole_beyond_a_known_length_is_dark_and_later_requests_still_show() {
 }
 
 #[test]
-fn hole_in_framing_is_dark() {
+fn gap_in_framing_stops_decoding() {
     check(
         &[client(GET), server("HTTP/1.1 200"), server_gap(1), server_end()],
         &expect![[r"
         #1 > GET /a
         #1 > end
-        < dark: Gap
+        < stopped: Gap
     "]],
     );
     check(
@@ -141,7 +141,7 @@ fn hole_in_framing_is_dark() {
         #1 > end
         #1 < 200
         #1 < body "a"
-        < dark: Gap
+        < stopped: Gap
     "#]],
     );
     check(
@@ -151,28 +151,28 @@ fn hole_in_framing_is_dark() {
         #1 > end
         #1 < 200
         #1 < gap 1
-        < dark: Gap
+        < stopped: Gap
     "]],
     );
 }
 
 #[test]
-fn hole_between_requests_leaves_the_known_ones_answered() {
+fn gap_between_requests_keeps_earlier_requests_answered() {
     check(
         &[client(GET), client_gap(20), server(EMPTY), server(EMPTY), client(GET)],
         &expect![[r"
         #1 > GET /a
         #1 > end
-        > dark: Gap
+        > stopped: Gap
         #1 < 200
         #1 < end
-        < dark: Gap
+        < stopped: Gap
     "]],
     );
 }
 
 #[test]
-fn end_cuts_what_is_not_complete() {
+fn end_of_connection_cuts_incomplete_messages() {
     check(
         &[client("PUT /a HTTP/1.1\r\nContent-Length: 3\r\n\r\na"), client_end(), server(EMPTY), server_end()],
         &expect![[r#"
@@ -222,7 +222,7 @@ fn end_cuts_what_is_not_complete() {
 }
 
 #[test]
-fn request_after_the_server_has_ended_is_cut_at_once() {
+fn request_after_the_server_closed_is_cut_immediately() {
     check(
         &[client(GET), server(EMPTY), server_end(), client(GET)],
         &expect![[r"
@@ -243,7 +243,7 @@ fn response_without_a_request_is_malformed() {
         &[server("HTTP/1.1 408 Request Timeout\r\n\r\n"), server_end()],
         &expect![[r"
         < malformed at 0: response without a request
-        < dark: Malformed
+        < stopped: Malformed
     "]],
     );
     check(
@@ -254,18 +254,18 @@ fn response_without_a_request_is_malformed() {
         #1 < 200
         #1 < end
         < malformed at 38: response without a request
-        < dark: Malformed
+        < stopped: Malformed
     "]],
     );
 }
 
 #[test]
-fn bytes_that_are_not_http_are_malformed_where_their_line_begins() {
+fn non_http_bytes_are_malformed_at_their_line_start() {
     check(
         &[client("\x16\x03\x01\x02\n")],
         &expect![[r"
         > malformed at 0: request line without a target
-        > dark: Malformed
+        > stopped: Malformed
     "]],
     );
     check(
@@ -274,7 +274,7 @@ fn bytes_that_are_not_http_are_malformed_where_their_line_begins() {
         #1 > GET /a
         #1 > end
         > malformed at 45: field line without a colon
-        > dark: Malformed
+        > stopped: Malformed
     "]],
     );
     check(
@@ -283,7 +283,7 @@ fn bytes_that_are_not_http_are_malformed_where_their_line_begins() {
         #1 > GET /a
         #1 > end
         < malformed at 0: status line without a status
-        < dark: Malformed
+        < stopped: Malformed
     "]],
     );
     check(
@@ -293,7 +293,7 @@ fn bytes_that_are_not_http_are_malformed_where_their_line_begins() {
         #1 > end
         #1 < 200
         < malformed at 47: chunk size is not a hexadecimal number
-        < dark: Malformed
+        < stopped: Malformed
     "]],
     );
     check(
@@ -304,7 +304,7 @@ fn bytes_that_are_not_http_are_malformed_where_their_line_begins() {
         #1 < 200
         #1 < body "a"
         < malformed at 51: chunk is longer than its size
-        < dark: Malformed
+        < stopped: Malformed
     "#]],
     );
     check(
@@ -314,13 +314,13 @@ fn bytes_that_are_not_http_are_malformed_where_their_line_begins() {
         #1 > end
         #1 < 200
         < malformed at 47: chunk size is not a hexadecimal number
-        < dark: Malformed
+        < stopped: Malformed
     "]],
     );
 }
 
 #[test]
-fn head_with_broken_framing_is_shown_before_it_is_dark() {
+fn head_with_invalid_framing_is_reported_before_decoding_stops() {
     check(
         &[
             client("POST /a HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\nabc"),
@@ -329,16 +329,16 @@ fn head_with_broken_framing_is_shown_before_it_is_dark() {
         &expect![[r"
             #1 > POST /a
             > malformed at 0: chunked is not the last transfer coding of the request
-            > dark: Malformed
+            > stopped: Malformed
             #1 < 501
             < malformed at 0: content-length is not one number
-            < dark: Malformed
+            < stopped: Malformed
         "]],
     );
 }
 
 #[test]
-fn a_head_is_read_up_to_its_bound_and_held_in_small_parts() {
+fn head_is_read_up_to_its_limit_in_bounded_memory() {
     let field = format!("X-Long: {}\r\n", "x".repeat(MAX_LINE * 2));
     let fields = field.repeat(7);
     let head = run(Start::Beginning, &[client(format!("GET /a HTTP/1.1\r\n{fields}")), client("User-Agent: a\r\n\r\n")]);
@@ -346,37 +346,37 @@ fn a_head_is_read_up_to_its_bound_and_held_in_small_parts() {
 
     let endless = vec![client("GET /a HTTP/1.1\r\nX: "); 1].into_iter().chain(vec![client(vec![b'x'; 10_000]); 106]);
     let endless = run(Start::Beginning, &endless.collect::<Vec<_>>());
-    assert_eq!(endless.text(), "> dark: Bound\n");
+    assert_eq!(endless.text(), "> stopped: Bound\n");
     assert_eq!(endless.most_held, MAX_LINE);
 
     let empty_lines = run(Start::Beginning, &[client(vec![b'\n'; usize::try_from(MAX_HEAD).unwrap() + 1])]);
-    assert_eq!(empty_lines.text(), "> dark: Bound\n");
+    assert_eq!(empty_lines.text(), "> stopped: Bound\n");
 }
 
 #[test]
-fn a_start_line_beyond_the_bound_is_dark() {
+fn overlong_start_line_stops_decoding() {
     let long = format!("GET /{} HTTP/1.1\r\n\r\n", "x".repeat(MAX_LINE));
-    assert_eq!(run(Start::Beginning, &[client(long)]).text(), "> dark: Bound\n");
+    assert_eq!(run(Start::Beginning, &[client(long)]).text(), "> stopped: Bound\n");
 }
 
 #[test]
-fn endless_trailers_and_chunk_sizes_are_given_up() {
+fn endless_trailers_and_chunk_sizes_stop_decoding() {
     let trailers = format!("{CHUNKED}0\r\n{}", "X: y\r\n".repeat(200_000));
     let trailers = run(Start::Beginning, &[client(GET), server(trailers)]);
-    assert!(trailers.text().ends_with("< dark: Bound\n"), "{}", trailers.text());
+    assert!(trailers.text().ends_with("< stopped: Bound\n"), "{}", trailers.text());
 
     let size = vec![client(GET), server(CHUNKED)].into_iter().chain(vec![server(vec![b'0'; 1000]); 70]);
     let size = run(Start::Beginning, &size.collect::<Vec<_>>());
-    let expected = format!("< malformed at {}: chunk size line is too long\n< dark: Malformed\n", CHUNKED.len());
+    let expected = format!("< malformed at {}: chunk size line is too long\n< stopped: Malformed\n", CHUNKED.len());
     assert!(size.text().ends_with(&expected), "{}", size.text());
     assert!(size.most_held <= MAX_LINE);
 }
 
 #[test]
-fn too_many_unanswered_requests_are_dark() {
+fn too_many_unanswered_requests_stop_decoding() {
     let requests = run(Start::Beginning, &[client(GET.repeat(MAX_UNANSWERED + 1)), server(EMPTY.repeat(MAX_UNANSWERED + 1))]);
     assert_eq!(requests.most_unanswered, MAX_UNANSWERED);
     let text = requests.text();
-    assert!(text.contains("#1024 > end\n> dark: Bound\n#1 < 200\n"), "{text}");
-    assert!(text.ends_with("#1024 < 200\n#1024 < end\n< dark: Bound\n"), "{text}");
+    assert!(text.contains("#1024 > end\n> stopped: Bound\n#1 < 200\n"), "{text}");
+    assert!(text.ends_with("#1024 < 200\n#1024 < end\n< stopped: Bound\n"), "{text}");
 }

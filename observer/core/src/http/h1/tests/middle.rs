@@ -28,7 +28,7 @@ fn an_exchange_that_begins_at_the_first_bytes_is_decoded() {
 }
 
 #[test]
-fn the_rest_of_a_response_is_passed_over_until_the_client_speaks() {
+fn rest_of_a_response_is_skipped_until_the_next_request() {
     check_middle(
         &[server("tail of a body\r\nHTTP/1.1 200 OK\r\n\r\n"), client(GET), server(OK)],
         &expect![[r#"
@@ -42,7 +42,7 @@ fn the_rest_of_a_response_is_passed_over_until_the_client_speaks() {
 }
 
 #[test]
-fn the_rest_of_an_upload_is_passed_over_until_the_server_has_answered() {
+fn rest_of_an_upload_is_skipped_until_the_response() {
     check_middle(
         &[client(format!("tail of a body\r\n\r\n{GET}")), server(OK), client(GET), server(OK)],
         &expect![[r#"
@@ -56,7 +56,7 @@ fn the_rest_of_an_upload_is_passed_over_until_the_server_has_answered() {
 }
 
 #[test]
-fn half_a_head_proves_nothing() {
+fn interrupted_or_invalid_head_does_not_prove_a_boundary() {
     check_middle(
         &[client("GET /a HTTP/1.1\r\nHost"), server("x"), client(": a\r\n\r\n"), server(OK), client(GET)],
         &expect![[r"
@@ -69,7 +69,7 @@ fn half_a_head_proves_nothing() {
 }
 
 #[test]
-fn bytes_of_an_earlier_response_leave_the_request_without_an_answer() {
+fn request_before_bytes_of_an_earlier_response_stays_unanswered() {
     check_middle(
         &[client(GET), server(format!("more of a body\r\n{OK}")), client(GET), server(OK)],
         &expect![[r#"
@@ -85,7 +85,7 @@ fn bytes_of_an_earlier_response_leave_the_request_without_an_answer() {
 }
 
 #[test]
-fn half_a_line_of_an_earlier_response_is_noticed_when_the_client_speaks() {
+fn partial_line_of_an_earlier_response_is_dropped() {
     check_middle(
         &[client(GET), server("half a line"), client(GET), server(OK)],
         &expect![[r#"
@@ -101,7 +101,7 @@ fn half_a_line_of_an_earlier_response_is_noticed_when_the_client_speaks() {
 }
 
 #[test]
-fn which_of_two_requests_is_answered_is_not_guessed() {
+fn response_after_two_pipelined_requests_is_not_guessed() {
     check_middle(
         &[client(GET.repeat(2)), server(OK), server(OK), client(GET), server(OK)],
         &expect![[r#"
@@ -119,7 +119,7 @@ fn which_of_two_requests_is_answered_is_not_guessed() {
 }
 
 #[test]
-fn an_upgrade_whose_answer_is_not_known_has_to_be_proved_again() {
+fn upgrade_without_a_known_answer_requires_a_new_proof() {
     let exec = "GET /exec HTTP/1.1\r\nUpgrade: websocket\r\n\r\n";
     check_middle(
         &[client(exec), server("frames"), client(GET), server(OK)],
@@ -147,7 +147,7 @@ fn an_upgrade_whose_answer_is_not_known_has_to_be_proved_again() {
 }
 
 #[test]
-fn once_proved_a_loss_is_reported() {
+fn losses_are_reported_after_the_boundary_is_proved() {
     check_middle(
         &[client(GET), server("HTTP/1.1 100 Continue\r\n\r\nx"), server("y\r\n")],
         &expect![[r"
@@ -155,7 +155,7 @@ fn once_proved_a_loss_is_reported() {
         #1 > end
         #1 < 100
         < malformed at 25: status line without a status
-        < dark: Malformed
+        < stopped: Malformed
     "]],
     );
     check_middle(
@@ -163,7 +163,7 @@ fn once_proved_a_loss_is_reported() {
         &expect![[r#"
         #1 > GET /a
         #1 > end
-        > dark: Gap
+        > stopped: Gap
         #1 < 200
         #1 < body "ok"
         #1 < end
@@ -172,7 +172,7 @@ fn once_proved_a_loss_is_reported() {
 }
 
 #[test]
-fn ends_before_any_proof_are_silent_and_cut_what_is_proved() {
+fn end_cuts_proved_messages_and_is_silent_before_proof() {
     check_middle(&[server("x"), server_end(), client_end()], &expect![[""]]);
     check_middle(
         &[client(GET), server_end()],

@@ -37,7 +37,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn any_bytes_give_the_same_events_however_they_are_cut(
+    fn any_bytes_give_the_same_events_in_any_chunks(
         start in prop_oneof![Just(Start::Beginning), Just(Start::Middle)],
         calls in calls(),
         sizes in split_sizes(),

@@ -167,7 +167,7 @@ impl Log {
             | Event::Upgraded { .. }
             | Event::GoAway { .. }
             | Event::Malformed { .. }
-            | Event::Dark { .. } => self.said.push(Emitted::Line(line(event))),
+            | Event::DecodingStopped { .. } => self.said.push(Emitted::Line(line(event))),
         }
     }
 }
@@ -204,7 +204,7 @@ struct Rules {
     streams: u64,
     answered: BTreeSet<StreamId>,
     over: BTreeSet<(Direction, StreamId)>,
-    dark: BTreeSet<Direction>,
+    stopped: BTreeSet<Direction>,
     malformed_at: [u64; 2],
 }
 
@@ -228,15 +228,15 @@ impl Rules {
                 self.over.insert((*direction, *stream));
             }
             Event::Opaque { stream, direction, .. } | Event::OpaqueGap { stream, direction, .. } => {
-                assert!(stream.0 <= self.streams && !self.dark.contains(direction));
+                assert!(stream.0 <= self.streams && !self.stopped.contains(direction));
             }
             Event::Malformed { direction, at, .. } => {
                 let last = &mut self.malformed_at[*direction as usize];
                 assert!(*at >= *last, "offsets go backwards");
                 *last = *at;
-                assert!(!self.dark.contains(direction));
+                assert!(!self.stopped.contains(direction));
             }
-            Event::Dark { direction, .. } => assert!(self.dark.insert(*direction), "{direction:?} is dark twice"),
+            Event::DecodingStopped { direction, .. } => assert!(self.stopped.insert(*direction), "{direction:?} stopped twice"),
             Event::Reset { .. } | Event::Window { .. } | Event::GoAway { .. } => panic!("{event:?} on HTTP/1.1"),
         }
     }
@@ -245,7 +245,7 @@ impl Rules {
     fn is_open(&self, stream: StreamId, direction: Direction) {
         assert!(stream.0 <= self.streams, "{stream:?} was never asked");
         assert!(!self.over.contains(&(direction, stream)), "{stream:?} is over");
-        assert!(!self.dark.contains(&direction), "{direction:?} is dark");
+        assert!(!self.stopped.contains(&direction), "{direction:?} is stopped");
     }
 }
 
@@ -262,7 +262,7 @@ fn line(event: &Event<'_>) -> String {
         Event::MessageCut { stream, direction } => format!("#{} {} cut", stream.0, arrow(*direction)),
         Event::Upgraded { stream, protocol } => format!("#{} upgraded {protocol:?}", stream.0),
         Event::Malformed { direction, at, what } => format!("{} malformed at {at}: {what}", arrow(*direction)),
-        Event::Dark { direction, loss } => format!("{} dark: {loss:?}", arrow(*direction)),
+        Event::DecodingStopped { direction, loss } => format!("{} stopped: {loss:?}", arrow(*direction)),
         Event::Body { .. } | Event::Opaque { .. } | Event::Reset { .. } | Event::Window { .. } | Event::GoAway { .. } => {
             format!("{event:?}")
         }

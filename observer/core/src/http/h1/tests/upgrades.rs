@@ -12,7 +12,7 @@ const FORBIDDEN: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno";
 const GET: &str = "GET /next HTTP/1.1\r\n\r\n";
 
 #[test]
-fn exec_is_counted_once_it_is_granted() {
+fn upgraded_exec_bytes_are_counted() {
     check(
         &[
             client(EXEC),
@@ -71,7 +71,7 @@ fn refused_exec_is_followed_by_http() {
 }
 
 #[test]
-fn requests_pipelined_behind_a_refused_exec_are_decoded_at_the_refusal() {
+fn requests_pipelined_after_exec_are_decoded_at_its_refusal() {
     check(
         &[
             client(format!("{EXEC}{GET}{EXEC}{GET}bad")),
@@ -107,7 +107,7 @@ fn requests_pipelined_behind_a_refused_exec_are_decoded_at_the_refusal() {
 }
 
 #[test]
-fn bytes_held_behind_a_refused_exec_keep_their_offset() {
+fn bytes_held_after_a_refused_exec_keep_their_offset() {
     check(
         &[client(format!("{EXEC}{GET}not http\r\n")), server(FORBIDDEN)],
         &expect![[r#"
@@ -117,7 +117,7 @@ fn bytes_held_behind_a_refused_exec_keep_their_offset() {
             #2 > GET /next
             #2 > end
             > malformed at 123: request line without a version
-            > dark: Malformed
+            > stopped: Malformed
             #1 < body "no"
             #1 < end
         "#]],
@@ -125,7 +125,7 @@ fn bytes_held_behind_a_refused_exec_keep_their_offset() {
 }
 
 #[test]
-fn a_hole_behind_an_exec_is_dark_only_when_it_is_refused() {
+fn gap_after_an_exec_stops_decoding_only_after_refusal() {
     check(
         &[client(format!("{EXEC}{GET}")), client_gap(1), client(GET), server(FORBIDDEN)],
         &expect![[r#"
@@ -134,7 +134,7 @@ fn a_hole_behind_an_exec_is_dark_only_when_it_is_refused() {
         #1 < 403
         #2 > GET /next
         #2 > end
-        > dark: Gap
+        > stopped: Gap
         #1 < body "no"
         #1 < end
     "#]],
@@ -142,7 +142,7 @@ fn a_hole_behind_an_exec_is_dark_only_when_it_is_refused() {
 }
 
 #[test]
-fn server_that_ends_without_an_answer_refuses() {
+fn server_close_without_an_answer_counts_as_refusal() {
     check(
         &[client(format!("{EXEC}{GET}")), server_end(), client(GET)],
         &expect![[r"
@@ -207,14 +207,14 @@ fn connect_starts_a_tunnel_when_it_succeeds() {
 }
 
 #[test]
-fn switching_without_being_asked_is_malformed() {
+fn unrequested_101_is_malformed() {
     check(
         &[client(GET), server(SWITCHED)],
         &expect![[r"
         #1 > GET /next
         #1 > end
         < malformed at 0: 101 to a request without upgrade
-        < dark: Malformed
+        < stopped: Malformed
     "]],
     );
 }
@@ -230,5 +230,5 @@ fn undecided_bytes_are_held_up_to_a_bound_and_counted_beyond() {
 
     let long_get = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(MAX_UNDECIDED));
     let refused = run(Start::Beginning, &[client(EXEC), client(long_get), server(FORBIDDEN)]);
-    assert!(refused.text().contains("> dark: Bound\n"), "{}", refused.text());
+    assert!(refused.text().contains("> stopped: Bound\n"), "{}", refused.text());
 }

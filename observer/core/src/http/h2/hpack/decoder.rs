@@ -291,7 +291,7 @@ impl Decoder {
     fn string_end(&mut self, role: Role, fields: &mut dyn FnMut(&FieldLine)) {
         match role {
             Role::Name(indexing) => {
-                let name = self.text.whole().map_or(Name::OffList, Name::read);
+                let name = self.text.complete().map_or(Name::OffList, Name::read);
                 self.state = State::StringStart(Role::Value { indexing, name, name_length: Some(self.text.length()) });
             }
             Role::Value { indexing, name, name_length } => {

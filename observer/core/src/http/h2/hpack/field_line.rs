@@ -126,8 +126,8 @@ impl Value {
         match name {
             Name::Method => Self::Text(method::known(text.bytes()).as_bytes().into()),
             Name::Listed(_) => Self::Text(text.bytes().into()),
-            Name::Path => text.whole().map_or(Self::Unknown, |path| Self::Target(Box::new(Target::parse(path)))),
-            Name::Status => text.whole().and_then(status_code).map_or(Self::Unknown, Self::Status),
+            Name::Path => text.complete().map_or(Self::Unknown, |path| Self::Target(Box::new(Target::parse(path)))),
+            Name::Status => text.complete().and_then(status_code).map_or(Self::Unknown, Self::Status),
             Name::Authorization => Self::Identity(Box::new(Identity::from_authorization(text.bytes()))),
             Name::OtherPseudo | Name::OffList | Name::Unknown => Self::NotKept,
         }

@@ -143,7 +143,7 @@ fn huffman_padding_is_less_than_a_byte_of_ones() {
 }
 
 #[test]
-fn authorization_leaves_its_subject_and_its_length_in_the_table() {
+fn table_keeps_only_subject_and_length_of_authorization() {
     // {"sub":"system:serviceaccount:kube-system:informer"}
     let token = "Bearer e30.eyJzdWIiOiJzeXN0ZW06c2VydmljZWFjY291bnQ6a3ViZS1zeXN0ZW06aW5mb3JtZXIifQ.c2lnbmF0dXJl";
     let mut literal = vec![0x57, u8::try_from(token.len()).unwrap()];
@@ -159,7 +159,7 @@ fn authorization_leaves_its_subject_and_its_length_in_the_table() {
 }
 
 #[test]
-fn value_off_the_allow_list_is_nowhere_in_the_decoder() {
+fn decoder_never_stores_values_off_the_allow_list() {
     let mut decoder = Decoder::from_beginning();
     // One complete cookie, and half of another, so that the decoder is within it.
     decode(&mut decoder, b"\x60\x06s3cret").unwrap();
@@ -176,7 +176,7 @@ fn value_off_the_allow_list_is_nowhere_in_the_decoder() {
 }
 
 #[test]
-fn path_in_the_table_has_lost_what_may_be_secret() {
+fn path_in_the_table_drops_unlisted_parameters() {
     let mut decoder = Decoder::from_beginning();
     let path = b"/api/v1/pods?watch=1&access_token=s3cret";
     let literal = [b"\x44\x28".as_slice(), path].concat();
@@ -204,7 +204,7 @@ fn entry_larger_than_the_table_empties_it() {
 }
 
 #[test]
-fn index_from_before_our_time_is_unknown_and_later_entries_are_found_before_it() {
+fn unseen_entries_are_unknown_and_later_entries_precede_them() {
     let mut decoder = Decoder::from_middle();
     assert_eq!(decode(&mut decoder, &[0xbe]).unwrap(), "Unknown/? Unknown/?\n");
     assert_eq!(decode(&mut decoder, b"\x53\x01x").unwrap(), "Listed(Accept)/6 x/1\n");
@@ -215,7 +215,7 @@ fn index_from_before_our_time_is_unknown_and_later_entries_are_found_before_it()
 }
 
 #[test]
-fn what_was_there_before_our_time_is_gone_once_the_encoder_has_no_room_for_it() {
+fn unseen_entries_are_evicted_when_the_table_is_full() {
     let mut decoder = Decoder::from_middle();
     // Size 80: room for two entries of 39 bytes, but not for one more.
     decode(&mut decoder, b"\x3f\x31").unwrap();
@@ -234,7 +234,7 @@ fn lost_block_makes_the_table_unknown() {
 }
 
 #[test]
-fn table_holds_a_bounded_run_of_a_huge_one() {
+fn huge_table_is_kept_in_bounded_memory() {
     let mut decoder = Decoder::from_beginning();
     decoder.limit_size(u32::MAX);
     decode(&mut decoder, b"\x3f\xe0\xff\xff\xff\x0f").unwrap();

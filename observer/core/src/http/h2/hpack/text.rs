@@ -41,7 +41,7 @@ impl Text {
     }
 
     /// The complete string, if all of it was kept.
-    pub(super) fn whole(&self) -> Option<&[u8]> {
+    pub(super) fn complete(&self) -> Option<&[u8]> {
         (u32::try_from(self.held.len()) == Ok(self.length)).then(|| self.bytes())
     }
 

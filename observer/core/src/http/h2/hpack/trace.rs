@@ -10,7 +10,7 @@ const MAX_LINES: usize = 256;
 pub(in crate::http::h2) struct Trace {
     lines: Vec<Traced>,
     /// Whether the trace has all representations of the block.
-    is_whole: bool,
+    is_complete: bool,
     /// The dynamic table entry from which the current literal takes its name.
     name_from: Option<u64>,
 }
@@ -28,8 +28,8 @@ pub(super) struct Traced {
 }
 
 impl Trace {
-    pub(super) const fn new(is_whole: bool) -> Self {
-        Self { lines: Vec::new(), is_whole, name_from: None }
+    pub(super) const fn new(is_complete: bool) -> Self {
+        Self { lines: Vec::new(), is_complete, name_from: None }
     }
 
     pub(super) const fn begin_literal(&mut self, name_from: Option<u64>) {
@@ -51,7 +51,7 @@ impl Trace {
 
     /// Number of representations of the block; `None` if not all are known.
     pub(in crate::http::h2) fn length(&self) -> Option<usize> {
-        self.is_whole.then_some(self.lines.len())
+        self.is_complete.then_some(self.lines.len())
     }
 
     /// Whether the block may carry these fields: none contradicts the representation at its place.
@@ -63,7 +63,7 @@ impl Trace {
         if self.lines.len() < MAX_LINES {
             self.lines.push(traced);
         } else {
-            self.is_whole = false;
+            self.is_complete = false;
         }
     }
 }

@@ -24,7 +24,7 @@ enum Step {
 use Step::{Bytes, Fields, Gap};
 
 #[test]
-fn fields_say_what_a_block_refers_to_and_later_blocks_say_it_themselves() {
+fn announced_fields_resolve_unknown_indexes_for_later_blocks() {
     check(
         vec![
             Bytes(Request, proof()),
@@ -54,7 +54,7 @@ fn fields_say_what_a_block_refers_to_and_later_blocks_say_it_themselves() {
 }
 
 #[test]
-fn literal_whose_name_is_in_the_lost_table_is_reported_and_kept() {
+fn literal_named_by_an_unseen_entry_is_reported_and_stored() {
     // A literal with indexing, whose name is an entry from before decoding began; then that entry's name again, and the new entry.
     let block = [b"\x82\x84\x7f\x01\x03".as_slice(), b"one"].concat();
     let again = [b"\x82\x84\xbe\x0f\x32\x03".as_slice(), b"two"].concat();
@@ -78,7 +78,7 @@ fn literal_whose_name_is_in_the_lost_table_is_reported_and_kept() {
 }
 
 #[test]
-fn fields_that_differ_from_the_block_or_are_of_another_one_are_not_believed() {
+fn fields_that_do_not_match_their_block_are_ignored() {
     const UNKNOWN: &str = "> 7 request GET ? identity=? accept=? audit-id=? content-type=? user-agent=?\n> 7 end\n";
     let others: [(Blocks, &'static [(&'static str, &'static str)]); 5] = [
         (Blocks::OfStream(5), GET),
@@ -98,7 +98,7 @@ fn fields_that_differ_from_the_block_or_are_of_another_one_are_not_believed() {
 }
 
 #[test]
-fn fields_of_bytes_that_are_missing_or_say_nothing_are_gone() {
+fn fields_for_missing_or_irrelevant_bytes_are_discarded() {
     for instead in [Gap(Response, 5), Bytes(Response, ping())] {
         let emitted = play(vec![
             Bytes(Request, proof()),
@@ -132,7 +132,7 @@ fn fields_of_bytes_that_are_missing_or_say_nothing_are_gone() {
 }
 
 #[test]
-fn first_block_of_an_announced_stream_and_the_first_that_answers_it_prove_their_boundaries() {
+fn announced_request_block_and_its_response_prove_frame_boundaries() {
     check(
         vec![
             Bytes(Request, b"rest of a frame".to_vec()),
@@ -153,7 +153,7 @@ fn first_block_of_an_announced_stream_and_the_first_that_answers_it_prove_their_
 }
 
 #[test]
-fn block_that_passed_before_the_boundary_was_proved_has_the_fields_and_not_the_next_one() {
+fn fields_of_a_block_before_the_proof_are_not_reused() {
     check(
         vec![
             Fields(Request, Blocks::OfStream(7), GET),
@@ -173,7 +173,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn connection_cut_at_any_frame_and_continued_with_fields_tells_each_later_head(
+    fn announced_fields_recover_every_head_after_a_late_start(
         conversation in conversations(),
         cut in any::<prop::sample::Index>(),
     ) {
@@ -189,7 +189,7 @@ proptest! {
                 told_before = whole.lines().len();
                 continue;
             }
-            tell_fields(&mut late, &conversation, at);
+            emit_fields(&mut late, &conversation, at);
             late.bytes(*direction, bytes);
         }
         let late = late.lines();
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn wrong_fields_change_nothing_that_a_block_says_itself(
+    fn wrong_fields_do_not_change_values_the_block_contains(
         conversation in conversations(),
         wrong in prop::collection::vec((wrong_name(), "[a-z]{0,8}"), 1..6),
     ) {
@@ -232,7 +232,7 @@ fn wrong_name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["user-agent", "accept", "audit-id", "authorization", "cookie", "x-other", "x-checksum"])
 }
 
-fn tell_fields(tap: &mut Tap, conversation: &Conversation, at: usize) {
+fn emit_fields(tap: &mut Tap, conversation: &Conversation, at: usize) {
     let Some((stream, fields)) = conversation.fields.get(&at) else { return };
     let direction = conversation.frames[at].0;
     let blocks = if direction == Request { Blocks::OfStream(*stream) } else { Blocks::OfNextBytes };

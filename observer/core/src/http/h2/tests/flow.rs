@@ -19,7 +19,7 @@ fn windows_shrink_by_data_with_padding_and_grow_by_updates() {
 }
 
 #[test]
-fn data_counts_from_its_header_on_seen_or_not() {
+fn data_is_counted_at_its_frame_header_despite_gaps() {
     let mut tap = watching();
     tap.bytes(Response, &data(0, 1, &[0; 1000])[..9]);
     assert_eq!(windows(&tap), (Some(64_535), Some(64_535)));
@@ -46,7 +46,7 @@ fn data_of_closed_streams_counts_for_the_connection() {
 }
 
 #[test]
-fn windows_are_unknown_once_a_direction_is_dark() {
+fn windows_are_unknown_after_decoding_stops() {
     let mut tap = watching();
     tap.bytes(Request, &frame(6, 0, 0, b"1"));
     assert_eq!(windows(&tap), (None, None));
@@ -66,7 +66,7 @@ fn windows(tap: &Tap) -> (Option<i64>, Option<i64>) {
 }
 
 #[test]
-fn windows_that_are_used_up_are_reported_once_and_so_is_their_room() {
+fn exhausted_window_and_its_reopening_are_each_reported_once() {
     let mut tap = watching();
     tap.bytes(Request, &window_update(0, 100_000));
     for _ in 0..3 {
@@ -80,7 +80,7 @@ fn windows_that_are_used_up_are_reported_once_and_so_is_their_room() {
 }
 
 #[test]
-fn window_of_the_connection_is_distinguished() {
+fn exhausted_connection_window_is_distinguished_from_a_stream_window() {
     let mut tap = watching();
     tap.bytes(Request, &window_update(1, 100_000));
     for length in [16_384, 16_384, 16_384, 16_383] {
@@ -91,7 +91,7 @@ fn window_of_the_connection_is_distinguished() {
 }
 
 #[test]
-fn settings_use_up_windows_and_give_room() {
+fn settings_exhaust_and_reopen_stream_windows() {
     let mut tap = watching();
     tap.bytes(Response, &data(0, 1, &[0; 1000]));
     for window in [1000, 1001] {
@@ -102,7 +102,7 @@ fn settings_use_up_windows_and_give_room() {
 }
 
 #[test]
-fn window_that_is_not_known_any_more_is_not_waited_for() {
+fn exhausted_window_reopens_when_it_becomes_unknown() {
     let mut tap = watching();
     tap.bytes(Request, &settings(&[(4, 0)]));
     tap.bytes(Response, &settings_ack());

@@ -44,7 +44,7 @@ fn gap_in_a_body_leaves_the_framing_intact() {
 }
 
 #[test]
-fn padding_in_a_gap_is_distinguished_when_its_length_was_seen() {
+fn known_padding_in_a_gap_is_not_reported_missing() {
     let padded = data(PADDED, 1, b"\x02abcd\0\0");
     check(
         vec![
@@ -70,7 +70,7 @@ fn padding_in_a_gap_is_distinguished_when_its_length_was_seen() {
 }
 
 #[test]
-fn bytes_that_may_be_padding_are_reported_as_missing_at_once_whatever_their_chunks() {
+fn possible_padding_in_a_gap_is_reported_missing_immediately() {
     let mut decoder = Decoder::new(Start::Beginning);
     let mut sink = |_event: Event<'_>| {};
     decoder.bytes(Request, &[preface(), headers(END_STREAM, 1, &get("/a"))].concat(), &mut sink);
@@ -86,7 +86,7 @@ fn bytes_that_may_be_padding_are_reported_as_missing_at_once_whatever_their_chun
 }
 
 #[test]
-fn gap_in_a_header_block_makes_fields_unknown_but_not_streams() {
+fn gap_in_a_header_block_makes_only_fields_unknown() {
     let block = [b"\x88".as_slice(), &indexed_field("audit-id", "a1")].concat();
     check(
         vec![
@@ -108,7 +108,7 @@ fn gap_in_a_header_block_makes_fields_unknown_but_not_streams() {
 }
 
 #[test]
-fn gap_in_a_continuation_makes_the_complete_block_unknown() {
+fn gap_in_a_continuation_makes_later_fields_unknown() {
     check(
         vec![
             Bytes(frame(1, END_STREAM, 1, b"\x88\x53")),
@@ -128,7 +128,7 @@ fn gap_in_a_continuation_makes_the_complete_block_unknown() {
 }
 
 #[test]
-fn gap_in_a_frame_that_says_nothing_is_no_loss() {
+fn gap_in_an_ignored_frame_loses_nothing() {
     check(
         vec![Bytes(ping()[..9].to_vec()), Hole(None, 8), Bytes(headers(END_STREAM, 1, b"\x88"))],
         &expect![[r"
@@ -139,26 +139,26 @@ fn gap_in_a_frame_that_says_nothing_is_no_loss() {
 }
 
 #[test]
-fn gap_that_does_not_lie_in_one_payload_makes_the_direction_dark() {
+fn gap_outside_one_payload_stops_decoding() {
     let in_body = || Bytes(data(0, 1, b"0123456789")[..11].to_vec());
-    let dark = expect![[r"
+    let stopped = expect![[r"
         < 1 response 200
-        < dark Gap
+        < stopped Gap
     "]];
-    let dark_in_body = expect![[r#"
+    let stopped_in_body = expect![[r#"
         < 1 response 200
         < 1 body "01"
-        < dark Gap
+        < stopped Gap
     "#]];
     let head = || Bytes(headers(0, 1, b"\x88"));
-    check(vec![head(), in_body(), Hole(Some(3), 1), in_body()], &dark_in_body);
-    check(vec![head(), in_body(), Hole(Some(1), 9), in_body()], &dark_in_body);
-    check(vec![head(), in_body(), Hole(None, 9), in_body()], &dark_in_body);
-    check(vec![head(), Hole(Some(1), 1), in_body()], &dark);
-    check(vec![head(), Hole(None, 1), in_body()], &dark);
-    check(vec![head(), Bytes(ping()[..4].to_vec()), Hole(None, 1)], &dark);
-    check(vec![head(), Bytes(ping()[..9].to_vec()), Hole(Some(1), 1)], &dark);
-    check(vec![head(), Bytes(frame(3, 0, 1, b"1234")[..9].to_vec()), Hole(None, 1)], &dark);
+    check(vec![head(), in_body(), Hole(Some(3), 1), in_body()], &stopped_in_body);
+    check(vec![head(), in_body(), Hole(Some(1), 9), in_body()], &stopped_in_body);
+    check(vec![head(), in_body(), Hole(None, 9), in_body()], &stopped_in_body);
+    check(vec![head(), Hole(Some(1), 1), in_body()], &stopped);
+    check(vec![head(), Hole(None, 1), in_body()], &stopped);
+    check(vec![head(), Bytes(ping()[..4].to_vec()), Hole(None, 1)], &stopped);
+    check(vec![head(), Bytes(ping()[..9].to_vec()), Hole(Some(1), 1)], &stopped);
+    check(vec![head(), Bytes(frame(3, 0, 1, b"1234")[..9].to_vec()), Hole(None, 1)], &stopped);
 }
 
 /// Checks the events for `offered` in the direction of responses, with two requests open.

@@ -9,7 +9,7 @@ use super::wire::{
 };
 
 #[test]
-fn connection_errors_make_their_direction_dark() {
+fn connection_errors_stop_decoding_their_direction() {
     for (direction, bytes, what) in [
         (Response, data(0, 0, b"x"), "stream frame on stream 0"),
         (Response, headers(0, 0, b"\x88"), "stream frame on stream 0"),
@@ -34,17 +34,17 @@ fn connection_errors_make_their_direction_dark() {
         (Request, headers(0, 1, b"\xbe"), "index without a table entry"),
         (Request, headers(0, 1, b"\x53"), "header block ends within a field"),
     ] {
-        let (start, dark) = dark(direction, &bytes);
+        let (start, stopped) = stopped(direction, &bytes);
         assert!(start.contains(what), "{what}: {start}");
-        assert_eq!(dark, "dark Malformed", "{what}");
+        assert_eq!(stopped, "stopped Malformed", "{what}");
     }
 }
 
 #[test]
-fn malformed_tells_where_its_frame_begins() {
+fn malformed_frame_is_reported_at_its_start() {
     let mut tap = Tap::new(Start::Beginning);
     tap.bytes(Response, &[SETTINGS, &settings_ack(), &frame(6, 0, 0, b"1")].concat());
-    assert_eq!(tap.text(), "< malformed at 18: PING that is not 8 bytes long\n< dark Malformed\n");
+    assert_eq!(tap.text(), "< malformed at 18: PING that is not 8 bytes long\n< stopped Malformed\n");
 }
 
 #[test]
@@ -54,13 +54,13 @@ fn other_protocols_are_not_taken_for_http2() {
     tap.bytes(Response, b"HTTP/1.1 400 Bad Request\r\n\r\n");
     assert_eq!(
         tap.text(),
-        "> malformed at 0: no HTTP/2 connection preface\n> dark Malformed\n\
-         < malformed at 0: first frame is not SETTINGS\n< dark Malformed\n"
+        "> malformed at 0: no HTTP/2 connection preface\n> stopped Malformed\n\
+         < malformed at 0: first frame is not SETTINGS\n< stopped Malformed\n"
     );
 }
 
 #[test]
-fn dark_direction_reports_no_more_and_the_other_one_continues() {
+fn stopped_direction_is_silent_and_the_other_continues() {
     let mut tap = begun();
     tap.bytes(Request, &headers(0, 1, &get("/a")));
     tap.bytes(Request, &headers(0, 3, &get("/b")));
@@ -73,13 +73,13 @@ fn dark_direction_reports_no_more_and_the_other_one_continues() {
     assert_eq!(
         tap.text(),
         "> 1 request GET /a identity=-\n> 3 request GET /b identity=-\n\
-         > malformed at 63: PING that is not 8 bytes long\n> dark Malformed\n\
+         > malformed at 63: PING that is not 8 bytes long\n> stopped Malformed\n\
          < 1 response 200\n< 1 end\n< 3 cut\n"
     );
 }
 
 #[test]
-fn stream_errors_cut_the_message_and_nothing_else() {
+fn stream_errors_cut_only_their_message() {
     let interim_end = headers(END_STREAM, 1, &field(":status", "100"));
     let twice = [headers(0, 1, b"\x88"), headers(0, 1, b"\x88")].concat();
     let trailers = [headers(0, 1, b"\x88"), headers(0, 1, &field("a", "b"))].concat();
@@ -107,7 +107,7 @@ fn table_size_is_limited_by_the_settings_of_the_other_side() {
     let update = |size_minus_31: &[u8]| headers(0, 1, &[b"\x3f", size_minus_31, b"\x88"].concat());
     let (of_8192, of_4096) = (update(b"\xe1\x3f"), update(b"\xe1\x1f"));
     // More than the default, without a setting.
-    assert!(dark(Response, &of_8192).0.contains("above SETTINGS_HEADER_TABLE_SIZE"));
+    assert!(stopped(Response, &of_8192).0.contains("above SETTINGS_HEADER_TABLE_SIZE"));
 
     let mut tap = begun();
     tap.bytes(Request, &settings(&[(1, 8192)]));
@@ -118,60 +118,60 @@ fn table_size_is_limited_by_the_settings_of_the_other_side() {
     tap.bytes(Response, &of_4096);
     assert_eq!(
         tap.text(),
-        "< malformed at 62: table size above SETTINGS_HEADER_TABLE_SIZE\n< dark Malformed\n",
+        "< malformed at 62: table size above SETTINGS_HEADER_TABLE_SIZE\n< stopped Malformed\n",
         "4096 is right until the setting of 100 is acknowledged"
     );
 }
 
 #[test]
-fn continuation_flood_reaches_a_bound() {
+fn continuation_flood_stops_decoding() {
     let mut tap = begun();
     tap.bytes(Request, &frame(1, 0, 1, &get("/a")));
     for _ in 0..200_000 {
         tap.bytes(Request, &continuation(0, 1, b""));
     }
-    assert_eq!(tap.text(), "> dark Bound\n");
+    assert_eq!(tap.text(), "> stopped Bound\n");
 }
 
 #[test]
-fn header_block_has_a_longest_length() {
+fn overlong_header_block_stops_decoding() {
     let mut tap = begun();
     tap.bytes(Request, &headers(0, 1, &vec![0x82; (1 << 20) - 9]));
     tap.bytes(Request, &headers(0, 3, &vec![0x82; 1 << 20]));
-    assert_eq!(tap.text(), "> 1 request GET - identity=-\n> dark Bound\n");
+    assert_eq!(tap.text(), "> 1 request GET - identity=-\n> stopped Bound\n");
 }
 
 #[test]
-fn open_streams_have_a_largest_number() {
+fn too_many_open_streams_stop_decoding() {
     let mut tap = begun();
     for stream in (1..=20_001).step_by(2) {
         tap.bytes(Request, &headers(0, stream, b"\x82"));
     }
     let text = tap.text();
     assert_eq!(text.lines().filter(|line| line.contains("request")).count(), 10_000);
-    assert!(text.ends_with("> dark Bound\n"));
+    assert!(text.ends_with("> stopped Bound\n"));
 }
 
 #[test]
-fn streams_that_wait_for_a_dark_direction_only_are_not_open() {
+fn streams_awaiting_only_a_stopped_direction_are_not_counted() {
     let mut tap = begun();
     for stream in (1..20_001).step_by(2) {
         tap.bytes(Request, &headers(END_STREAM, stream, b"\x82"));
     }
     tap.bytes(Response, &frame(6, 0, 0, b"1"));
     tap.bytes(Request, &headers(END_STREAM, 20_001, b"\x82"));
-    assert!(tap.text().ends_with("< dark Malformed\n> 20001 request GET - identity=-\n> 20001 end\n"));
+    assert!(tap.text().ends_with("< stopped Malformed\n> 20001 request GET - identity=-\n> 20001 end\n"));
 }
 
 #[test]
-fn many_unacknowledged_settings_are_no_harm() {
+fn many_unacknowledged_settings_are_tolerated() {
     let mut tap = begun();
     for _ in 0..100_000 {
         tap.bytes(Request, &settings(&[(1, 64)]));
         tap.bytes(Request, &window_update(0, 1));
     }
     tap.bytes(Response, &headers(0, 1, b"\x3f\xe1\x1f\x88"));
-    assert_eq!(tap.text(), "< malformed at 18: table size above SETTINGS_HEADER_TABLE_SIZE\n< dark Malformed\n");
+    assert_eq!(tap.text(), "< malformed at 18: table size above SETTINGS_HEADER_TABLE_SIZE\n< stopped Malformed\n");
 }
 
 fn begun() -> Tap {
@@ -183,11 +183,11 @@ fn begun() -> Tap {
 
 /// The last two lines; the second one without its arrow.
 #[track_caller]
-fn dark(direction: Direction, bytes: &[u8]) -> (String, String) {
+fn stopped(direction: Direction, bytes: &[u8]) -> (String, String) {
     let mut tap = begun();
     tap.bytes(direction, bytes);
     let text = tap.text();
     let mut lines = text.lines().rev();
-    let (dark, malformed) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    (malformed.to_owned(), dark.get(2..).unwrap_or_default().to_owned())
+    let (stopped, malformed) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    (malformed.to_owned(), stopped.get(2..).unwrap_or_default().to_owned())
 }

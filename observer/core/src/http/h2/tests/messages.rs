@@ -130,7 +130,7 @@ fn response_may_be_over_before_its_request() {
 }
 
 #[test]
-fn reset_is_reported_once_and_what_is_under_way_changes_the_header_table_only() {
+fn frames_after_a_reset_change_only_the_header_table() {
     check(
         &[
             (Request, headers(END_STREAM, 1, &get("/a"))),
@@ -154,7 +154,7 @@ fn reset_is_reported_once_and_what_is_under_way_changes_the_header_table_only() 
 }
 
 #[test]
-fn goaway_and_frames_of_no_interest() {
+fn goaway_is_reported_and_irrelevant_frames_are_ignored() {
     check(
         &[
             (Request, headers(END_STREAM, 1, &get("/a"))),
@@ -195,7 +195,7 @@ fn pushed_stream_is_not_reported_but_changes_the_header_table() {
 }
 
 #[test]
-fn successful_connect_is_a_tunnel_whose_bytes_are_counted() {
+fn successful_connect_counts_tunnel_bytes() {
     let connect = [field(":method", "CONNECT"), field(":protocol", "websocket"), get("/exec")].concat();
     let post = field(":method", "CONNECT");
     check(
@@ -226,7 +226,7 @@ fn successful_connect_is_a_tunnel_whose_bytes_are_counted() {
 }
 
 #[test]
-fn end_of_a_direction_cuts_its_open_messages_in_the_order_of_their_streams() {
+fn end_cuts_open_messages_in_stream_order() {
     let mut tap = begun();
     for stream in [1, 3, 5] {
         tap.bytes(Request, &headers(0, stream, &get("/a")));

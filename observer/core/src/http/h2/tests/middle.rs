@@ -25,7 +25,7 @@ fn three_plausible_headers_prove_a_boundary() {
 }
 
 #[test]
-fn candidate_that_fails_gives_way_to_the_next_call() {
+fn failed_boundary_candidate_is_replaced_at_the_next_call() {
     let begins_in_a_body = [data(0, 1, b"").as_slice(), b"no header at all"].concat();
     check(
         &[(Request, begins_in_a_body), (Request, [ping(), ping(), ping()].concat()), (Request, headers(END_STREAM, 9, &get("/b")))],
@@ -47,7 +47,7 @@ fn gap_before_the_proof_restarts_it() {
 }
 
 #[test]
-fn fields_from_before_our_time_are_unknown() {
+fn fields_from_unseen_table_entries_are_unknown() {
     check(
         &[
             (Request, proof()),
@@ -69,7 +69,7 @@ fn fields_from_before_our_time_are_unknown() {
 }
 
 #[test]
-fn stream_that_answers_a_request_from_before_is_reported_without_its_request() {
+fn response_to_an_unseen_request_is_reported_without_it() {
     check(
         &[
             (Request, proof()),
@@ -103,7 +103,7 @@ fn stream_that_answers_a_request_from_before_is_reported_without_its_request() {
 }
 
 #[test]
-fn new_stream_begins_with_a_request_whatever_its_block_says() {
+fn new_stream_starts_with_a_request_even_without_known_fields() {
     check(
         &[
             (Request, proof()),
@@ -124,7 +124,7 @@ fn new_stream_begins_with_a_request_whatever_its_block_says() {
 }
 
 #[test]
-fn response_whose_head_may_have_passed_unseen_has_no_head() {
+fn response_with_a_possibly_unseen_head_has_no_head() {
     check(
         &[
             (Request, proof()),
@@ -152,7 +152,7 @@ fn response_whose_head_may_have_passed_unseen_has_no_head() {
 }
 
 #[test]
-fn response_that_may_have_passed_unseen_is_not_reported_as_cut() {
+fn possibly_unseen_response_is_not_reported_as_cut() {
     let mut tap = Tap::new(Start::Middle);
     tap.bytes(Request, &[proof(), headers(END_STREAM, 7, &get("/a"))].concat());
     tap.bytes(Response, &proof());
@@ -162,7 +162,7 @@ fn response_that_may_have_passed_unseen_is_not_reported_as_cut() {
 }
 
 #[test]
-fn response_of_unknown_status_is_final_once_something_shows_it() {
+fn later_frames_show_that_an_unknown_status_is_final() {
     let unknown_status = b"\xbe";
     check(
         &[
@@ -203,7 +203,7 @@ fn response_of_unknown_status_is_final_once_something_shows_it() {
 }
 
 #[test]
-fn windows_are_not_known() {
+fn windows_are_unknown_after_a_start_in_the_middle() {
     let mut tap = Tap::new(Start::Middle);
     tap.bytes(Request, &proof());
     tap.bytes(Request, &headers(END_STREAM, 9, &get("/b")));

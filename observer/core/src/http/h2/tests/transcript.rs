@@ -124,7 +124,7 @@ fn of(event: Event<'_>) -> Emitted {
         }
         Event::GoAway { by, last_stream, code } => format!("{} goaway last={last_stream} code={code}", arrow(by)),
         Event::Malformed { direction, at, what } => format!("{} malformed at {at}: {what}", arrow(direction)),
-        Event::Dark { direction, loss } => format!("{} dark {loss:?}", arrow(direction)),
+        Event::DecodingStopped { direction, loss } => format!("{} stopped {loss:?}", arrow(direction)),
     })
 }
 

@@ -5,13 +5,13 @@ use super::wire::{END_STREAM, PADDED, SETTINGS, data, frame, get, go_away, heade
 use crate::redacted::Redacted;
 
 #[test]
-fn only_the_payload_of_data_is_data() {
+fn only_data_frame_payload_is_reported_as_data() {
     let bytes = [preface(), headers(0, 1, &get("/a")), data(PADDED, 1, b"\x01ab\0"), ping(), data(END_STREAM, 3, b"c")].concat();
     assert_eq!(walk(FrameWalker::of_requests(), &[&bytes]), ["control 57", "1 [1, 97, 98, 0]", "control 26", "3 [99]"]);
 }
 
 #[test]
-fn data_without_payload_is_a_header() {
+fn empty_data_frame_is_a_control_span() {
     let bytes = [SETTINGS, &data(END_STREAM, 1, b"")].concat();
     assert_eq!(walk(FrameWalker::of_responses(), &[&bytes]), ["control 18"]);
 }
@@ -26,7 +26,7 @@ fn spans_continue_over_any_chunking() {
 }
 
 #[test]
-fn what_is_not_http2_is_never_data() {
+fn bytes_that_are_not_http2_are_never_data() {
     let frames = [SETTINGS, &data(0, 1, b"abc")].concat();
     for (walker, bytes) in [
         (FrameWalker::of_requests(), [b"GET / HTTP/1.1\r\n\r\n", frames.as_slice()].concat()),

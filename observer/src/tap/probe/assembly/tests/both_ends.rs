@@ -13,7 +13,7 @@ const CLIENT_END: &str = "127.0.0.1:40000";
 const SERVER_END: &str = "127.0.0.1:6443";
 
 #[test]
-fn connection_is_reported_by_the_end_that_is_known_first() {
+fn connection_is_reported_by_its_first_known_end() {
     for (first, second) in [(CLIENT, SERVER), (SERVER, CLIENT)] {
         let mut stage = Stage::new();
         stage.begin(first, 1);
@@ -26,7 +26,7 @@ fn connection_is_reported_by_the_end_that_is_known_first() {
 }
 
 #[test]
-fn end_that_becomes_known_after_the_other_has_ended_is_of_the_same_connection() {
+fn late_second_end_joins_the_closed_connection() {
     for (first, second) in [(CLIENT, SERVER), (SERVER, CLIENT)] {
         let mut stage = Stage::new();
         stage.begin(first, 1);
@@ -45,9 +45,9 @@ fn end_that_becomes_known_after_the_other_has_ended_is_of_the_same_connection() 
 }
 
 #[test]
-fn process_of_a_client_is_known_by_its_own_end_where_its_server_was_first() {
+fn client_process_is_found_after_the_server_end() {
     let mut stage = Stage::new();
-    server_says(&mut stage);
+    server_sends(&mut stage);
     let opened = "1 opened None Middle 127.0.0.1:40000 to 127.0.0.1:6443";
     assert_eq!(stage.reports(), [opened, "1 response 29 bytes"]);
     assert_eq!(stage.open_between(CLIENT, 2, CLIENT_END, SERVER_END), Recording::Stops);
@@ -55,9 +55,9 @@ fn process_of_a_client_is_known_by_its_own_end_where_its_server_was_first() {
 }
 
 #[test]
-fn process_of_a_client_is_not_waited_for_without_end() {
+fn wait_for_a_client_process_is_bounded() {
     let mut stage = Stage::new();
-    server_says(&mut stage);
+    server_sends(&mut stage);
     stage.reports();
     stage.assembly.expire(Timestamp::from_nanos(50_000_000));
     assert_eq!(stage.reports(), [""; 0]);
@@ -66,7 +66,7 @@ fn process_of_a_client_is_not_waited_for_without_end() {
 }
 
 #[test]
-fn client_that_is_known_before_its_servers_first_bytes_has_its_process() {
+fn client_known_before_first_server_bytes_has_its_process() {
     let mut stage = Stage::new();
     assert_eq!(stage.open_between(SERVER, 1, SERVER_END, CLIENT_END), Recording::Continues);
     assert_eq!(stage.open_between(CLIENT, 2, CLIENT_END, SERVER_END), Recording::Stops);
@@ -82,7 +82,7 @@ fn client_that_is_known_before_its_servers_first_bytes_has_its_process() {
     assert_eq!(processes, [Some(CLIENT)]);
 }
 
-fn server_says(stage: &mut Stage) {
+fn server_sends(stage: &mut Stage) {
     assert_eq!(stage.open_between(SERVER, 1, SERVER_END, CLIENT_END), Recording::Continues);
     stage.take(SERVER, 1, SENT, 0, GET);
 }

@@ -8,7 +8,7 @@ use super::super::Limits;
 use super::stage::{CLIENT, GET, RECEIVED, SENT, Stage};
 
 #[test]
-fn sent_fields_come_before_the_bytes_that_their_goroutine_sends() {
+fn sent_fields_precede_the_bytes_of_their_goroutine() {
     let mut stage = Stage::recovering();
     stage.take(CLIENT, 1, SENT, 0, b"in the middle");
     stage.sent_field(8, b":path", b"/a");
@@ -38,7 +38,7 @@ fn sent_fields_come_before_the_bytes_that_their_goroutine_sends() {
 }
 
 #[test]
-fn block_with_a_lost_field_or_stream_is_dropped_and_spoils_no_other() {
+fn header_block_with_a_lost_field_is_dropped_alone() {
     let mut stage = Stage::recovering();
     stage.take(CLIENT, 1, SENT, 0, b"in the middle");
     stage.sent_field(8, b":path", b"/a");
@@ -58,7 +58,7 @@ fn block_with_a_lost_field_or_stream_is_dropped_and_spoils_no_other() {
 }
 
 #[test]
-fn fields_of_an_unwanted_connection_are_dropped_and_not_missed() {
+fn fields_of_an_unwanted_connection_are_not_missed() {
     let mut stage = Stage::recovering();
     stage.take(CLIENT, 1, SENT, 0, b"in the middle");
     stage.sent_field(8, b"authorization", b"a");
@@ -71,7 +71,7 @@ fn fields_of_an_unwanted_connection_are_dropped_and_not_missed() {
 }
 
 #[test]
-fn received_bytes_wait_for_their_fields_and_sent_bytes_wait_after_them() {
+fn received_bytes_wait_for_fields_and_delay_sent_bytes() {
     let mut stage = Stage::recovering_with(Limits { decoding: Duration::from_nanos(20), ..Limits::default() });
     stage.take(CLIENT, 1, RECEIVED, 0, b"first");
     stage.received_field(5, 0);
@@ -101,7 +101,7 @@ fn received_bytes_wait_for_their_fields_and_sent_bytes_wait_after_them() {
 }
 
 #[test]
-fn fields_of_a_read_with_a_missing_one_are_dropped() {
+fn fields_of_an_incomplete_read_are_dropped() {
     for numbers in [&[1, 2][..], &[0, 2], &[0, 0]] {
         let mut stage = Stage::recovering();
         stage.take(CLIENT, 1, RECEIVED, 0, b"first");
@@ -114,7 +114,7 @@ fn fields_of_a_read_with_a_missing_one_are_dropped() {
 }
 
 #[test]
-fn nothing_waits_where_the_beginning_was_seen_or_no_fields_are_recorded() {
+fn bytes_wait_only_for_recorded_fields_of_older_connections() {
     for is_recorded in [false, true] {
         let mut stage = Stage::new();
         stage.assembly.record_fields(CLIENT, is_recorded);
@@ -129,7 +129,7 @@ fn nothing_waits_where_the_beginning_was_seen_or_no_fields_are_recorded() {
 }
 
 #[test]
-fn connection_with_traffic_before_its_fields_are_recorded_has_those_that_follow() {
+fn fields_recorded_after_the_first_traffic_are_used() {
     let mut stage = Stage::new();
     stage.open(CLIENT, 1);
     stage.take(CLIENT, 1, RECEIVED, 0, b"first");
@@ -142,7 +142,7 @@ fn connection_with_traffic_before_its_fields_are_recorded_has_those_that_follow(
 }
 
 #[test]
-fn fields_of_a_connection_whose_beginning_was_seen_are_not_missed() {
+fn unneeded_fields_of_new_connections_are_not_missed() {
     let mut stage = Stage::recovering();
     stage.take(CLIENT, 1, SENT, 0, GET);
     stage.take(CLIENT, 1, RECEIVED, 0, b"first");

@@ -38,7 +38,7 @@ fn client_and_server_have_the_same_directions() {
 }
 
 #[test]
-fn process_of_a_client_is_reported_and_that_of_a_server_is_not() {
+fn only_client_processes_are_reported() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.begin_between(SERVER, 2, "10.0.0.1:6443", "10.0.0.8:40001");
@@ -75,7 +75,7 @@ fn bytes_wait_until_the_socket_is_known() {
 }
 
 #[test]
-fn bytes_of_a_connection_that_leads_elsewhere_are_not_missed() {
+fn bytes_to_other_servers_are_not_counted_as_missed() {
     let mut stage = Stage::new();
     stage.take(CLIENT, 1, SENT, 0, GET);
     stage.take_record(&record(CLIENT, 1, Kind::Elsewhere, 29, 0), b"");
@@ -84,7 +84,7 @@ fn bytes_of_a_connection_that_leads_elsewhere_are_not_missed() {
 }
 
 #[test]
-fn bytes_that_wait_too_long_or_are_too_many_are_counted() {
+fn expired_and_excess_waiting_bytes_are_counted() {
     let mut stage = Stage::new();
     stage.take(CLIENT, 1, SENT, 0, GET);
     stage.assembly.expire(Timestamp::from_nanos(1_000_000_002));
@@ -101,7 +101,7 @@ fn bytes_that_wait_too_long_or_are_too_many_are_counted() {
 }
 
 #[test]
-fn bytes_that_wait_are_bounded_over_all_connections() {
+fn waiting_bytes_are_bounded_over_all_connections() {
     let mut stage = Stage::with(Limits { waiting_bytes: 40, ..Limits::default() });
     stage.take(CLIENT, 1, SENT, 0, GET);
     stage.take(CLIENT + 1, 1, SENT, 0, GET);
@@ -115,7 +115,7 @@ fn bytes_that_wait_are_bounded_over_all_connections() {
 }
 
 #[test]
-fn beginning_is_known_by_what_the_client_says_first() {
+fn beginning_is_recognized_by_the_first_client_bytes() {
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     for (way, offset, bytes, expected) in [
         (SENT, 0, &preface[..], "Some(Http2) Beginning"),
@@ -133,7 +133,7 @@ fn beginning_is_known_by_what_the_client_says_first() {
 }
 
 #[test]
-fn records_that_lack_are_holes_of_known_length() {
+fn missing_records_become_gaps_of_known_length() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.take(CLIENT, 1, RECEIVED, 100, b"behind a hole");
@@ -141,7 +141,7 @@ fn records_that_lack_are_holes_of_known_length() {
     stage.take(CLIENT, 1, RECEIVED, 163, b"again");
     // Reported before, except for its last byte.
     stage.take(CLIENT, 1, RECEIVED, 163, b"again!");
-    stage.close_behind(CLIENT, 1, 40, 180);
+    stage.close_after(CLIENT, 1, 40, 180);
     assert_eq!(
         stage.reports()[1..],
         [
@@ -169,7 +169,7 @@ fn same_end_of_another_socket_is_another_connection() {
 }
 
 #[test]
-fn memory_that_has_another_connection_ends_the_former() {
+fn reused_memory_ends_the_former_connection() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.begin(CLIENT, 2);
@@ -178,7 +178,7 @@ fn memory_that_has_another_connection_ends_the_former() {
 }
 
 #[test]
-fn connections_of_a_file_that_is_left_go_out_of_sight_and_no_others() {
+fn detaching_a_file_ends_only_its_connections() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.begin_between(CLIENT + 1, 2, "10.0.0.7:40001", "10.0.0.1:6443");
@@ -189,7 +189,7 @@ fn connections_of_a_file_that_is_left_go_out_of_sight_and_no_others() {
 }
 
 #[test]
-fn what_is_open_when_nothing_more_comes_goes_out_of_sight() {
+fn finish_closes_connections_still_open() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.begin_between(CLIENT + 1, 2, "10.0.0.7:40001", "10.0.0.1:6443");
@@ -200,7 +200,7 @@ fn what_is_open_when_nothing_more_comes_goes_out_of_sight() {
 }
 
 #[test]
-fn states_of_the_socket_say_how_a_connection_ended() {
+fn socket_states_determine_how_a_connection_ended() {
     let fin = [(ESTABLISHED, FIN_WAIT1, 0), (FIN_WAIT1, FIN_WAIT2, 0), (FIN_WAIT2, CLOSE, 0)];
     let followed = [(ESTABLISHED, CLOSE_WAIT, 0), (CLOSE_WAIT, LAST_ACK, 0), (LAST_ACK, CLOSE, 0)];
     for (states, expected) in [
@@ -228,7 +228,7 @@ fn states_of_the_socket_say_how_a_connection_ended() {
 }
 
 #[test]
-fn connection_given_up_without_a_word_ends_as_its_socket_does() {
+fn connection_abandoned_without_close_notify_ends_like_its_socket() {
     for (error, expected) in [(0, "1 request ended Reset"), (ECONNRESET, "1 response ended Reset")] {
         let mut stage = Stage::new();
         stage.begin(CLIENT, 1);
@@ -241,7 +241,7 @@ fn connection_given_up_without_a_word_ends_as_its_socket_does() {
 }
 
 #[test]
-fn end_that_came_before_the_socket_was_known_is_reported() {
+fn socket_end_before_its_discovery_is_reported() {
     let fins = ["1 response ended Fin", "1 request ended Fin"];
     for (states, expected) in [
         (&[(0, CLOSE_WAIT, 0), (CLOSE_WAIT, LAST_ACK, 0)][..], &fins[..]),
@@ -272,7 +272,7 @@ fn end_that_came_before_the_socket_was_known_is_reported() {
 }
 
 #[test]
-fn end_that_is_recorded_before_the_beginning_is_kept_for_it() {
+fn socket_end_recorded_before_the_beginning_is_kept() {
     let mut stage = Stage::new();
     stage.changes_at(0, 1, ESTABLISHED, CLOSE, 0);
     stage.changes(1, ESTABLISHED, CLOSE_WAIT, 0);
@@ -289,7 +289,7 @@ fn end_that_is_recorded_before_the_beginning_is_kept_for_it() {
 }
 
 #[test]
-fn change_is_of_the_connection_that_had_the_socket_then() {
+fn state_change_applies_to_the_owner_at_that_time() {
     let mut stage = Stage::new();
     for (time, process, client) in [(10, CLIENT, "10.0.0.7:40000"), (30, CLIENT + 1, "10.0.0.7:40001")] {
         assert_eq!(stage.open_at(time, 9, (process, time), [client, "10.0.0.1:6443"]), Recording::Continues);
@@ -306,7 +306,7 @@ fn change_is_of_the_connection_that_had_the_socket_then() {
 }
 
 #[test]
-fn reads_that_come_after_the_end_put_it_off() {
+fn late_reads_postpone_the_end() {
     let mut stage = Stage::new();
     stage.open(CLIENT, 1);
     stage.changes(1, 0, CLOSE, ECONNRESET);
@@ -323,7 +323,7 @@ fn reads_that_come_after_the_end_put_it_off() {
 }
 
 #[test]
-fn socket_that_is_closed_before_any_bytes_is_not_kept() {
+fn socket_closed_before_any_bytes_is_forgotten() {
     let mut stage = Stage::new();
     stage.open(CLIENT, 1);
     stage.changes(1, 0, CLOSE, ECONNRESET);
@@ -334,7 +334,7 @@ fn socket_that_is_closed_before_any_bytes_is_not_kept() {
 }
 
 #[test]
-fn closed_socket_ends_its_connection_though_the_library_keeps_it() {
+fn closed_socket_ends_a_connection_kept_by_its_library() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.changes(1, ESTABLISHED, CLOSE, ECONNRESET);
@@ -345,7 +345,7 @@ fn closed_socket_ends_its_connection_though_the_library_keeps_it() {
 }
 
 #[test]
-fn end_of_a_process_waits_for_that_of_its_socket() {
+fn process_exit_waits_for_its_sockets_to_close() {
     let mut stage = Stage::new();
     stage.begin(CLIENT, 1);
     stage.assembly.exited(Timestamp::from_nanos(2), CLIENT);
@@ -361,7 +361,7 @@ fn end_of_a_process_waits_for_that_of_its_socket() {
 }
 
 #[test]
-fn what_finds_no_room_or_has_no_meaning_is_counted() {
+fn excess_connections_and_unknown_records_are_counted() {
     let mut stage = Stage::with(Limits { connections: 1, ..Limits::default() });
     stage.begin(CLIENT, 1);
     assert_eq!(stage.opens(CLIENT + 1, 1), Recording::Stops);

@@ -179,11 +179,11 @@ impl Stage {
     }
 
     pub(super) fn close(&mut self, process: u32, since: u64, sent: u64) {
-        self.close_behind(process, since, sent, 0);
+        self.close_after(process, since, sent, 0);
     }
 
     /// Closes a connection after these numbers of sent and received bytes.
-    pub(super) fn close_behind(&mut self, process: u32, since: u64, sent: u64, received: u64) {
+    pub(super) fn close_after(&mut self, process: u32, since: u64, sent: u64, received: u64) {
         let record = Record { flags: CLOSE_NOTIFIED, ..record(process, since, Kind::Closed, sent, 8) };
         let taken = self.assembly.take(Timestamp::from_nanos(2), &record, &received.to_ne_bytes(), None);
         assert_eq!(taken, Recording::Continues);
@@ -265,7 +265,7 @@ fn line(delivery: &Delivery) -> String {
         TapEvent::Fields { direction, fields, .. } => {
             format!("{} {} fields of {:?}", word(direction), fields.len(), fields.blocks())
         }
-        TapEvent::OutOfSight { .. } => "out of sight".to_owned(),
+        TapEvent::NotObserved { .. } => "out of sight".to_owned(),
         TapEvent::Closed { .. } => "closed".to_owned(),
         TapEvent::ClientBlocked { .. } => panic!("{event:?}"),
     };

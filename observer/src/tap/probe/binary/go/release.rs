@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn version_that_is_cut_off_or_too_long_is_none() {
+    fn truncated_or_overlong_version_is_rejected() {
         let record = |strings: &[u8]| [&[0; HEADER_BYTES], strings].concat();
         assert_eq!(version_text(&record(b"\x06go1.21rest")).as_deref(), Some("go1.21"));
         assert_eq!(version_text(&record(b"\x07go1.21")), None);

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 /// The events so far; a partly written last line is left for the next read.
 #[derive(Clone, Debug)]
-pub(crate) struct Told(Vec<Value>);
+pub(crate) struct Events(Vec<Value>);
 
-impl Told {
+impl Events {
     pub(crate) fn of_lines(text: &str) -> Result<Self> {
         let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         let events: Result<Vec<Value>> = whole.map(|line| serde_json::from_str(line).context("an event is JSON")).collect();

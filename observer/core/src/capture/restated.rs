@@ -18,7 +18,7 @@ const MAX_EACH: usize = 16;
 
 /// Observations that a later part restates.
 #[derive(Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct Restated {
     /// The latest profile of each API server, in the order in which the servers were first named.
     profiles: Vec<(UpstreamName, Observation)>,
     listeners: Vec<(UpstreamName, Observation)>,
@@ -37,7 +37,7 @@ struct Open {
     response_bytes: u64,
 }
 
-impl Standing {
+impl Restated {
     pub(super) fn note(&mut self, observation: &Observation) {
         match &observation.subject {
             Subject::Connection(connection, observed) => self.note_connection(*connection, observed, observation),

@@ -41,14 +41,14 @@ pub(crate) enum StoreAfter {
 }
 
 /// The parts that every connection needs, and the port.
-pub(crate) struct Life {
+pub(crate) struct RestartableServer {
     pub(crate) port: Port,
     pub(crate) responder: Arc<Responder>,
     pub(crate) tls: TlsAcceptor,
     pub(crate) restarts: mpsc::Receiver<Restart>,
 }
 
-impl Life {
+impl RestartableServer {
     /// Serves until all senders of restarts are gone.
     pub(crate) async fn live(mut self, first: TcpListener) {
         let mut listener = first;

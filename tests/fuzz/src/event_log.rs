@@ -4,7 +4,7 @@ use observer_core::http::{Direction, Event, StreamId};
 
 /// The events so far; adjacent slices of one body are joined.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told(pub(crate) Vec<Line>);
+pub(crate) struct EventLog(pub(crate) Vec<Line>);
 
 /// One event, or the joined slices of a body.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) enum Line {
     Other(String),
 }
 
-impl Told {
+impl EventLog {
     pub(crate) fn note(&mut self, event: &Event<'_>) {
         let line = Line::of(event);
         match (self.0.last_mut(), &line) {
@@ -49,7 +49,9 @@ impl Line {
             Event::BodyGap { stream, direction, length } => stretch(stream, direction, false, false, length),
             Event::Opaque { stream, direction, bytes } => stretch(stream, direction, true, true, bytes.len() as u64),
             Event::OpaqueGap { stream, direction, length } => stretch(stream, direction, true, false, length),
-            Event::Malformed { direction, .. } | Event::Dark { direction, .. } => Self::Wrong(direction, format!("{event:?}")),
+            Event::Malformed { direction, .. } | Event::DecodingStopped { direction, .. } => {
+                Self::Wrong(direction, format!("{event:?}"))
+            }
             _ => Self::Other(format!("{event:?}")),
         }
     }

@@ -13,7 +13,7 @@ use observer_core::wire::ObjectRef;
 use super::rig::{Read, files, observed};
 
 #[test]
-fn a_later_part_alone_knows_what_was_open_and_that_its_counts_are_lower_bounds() {
+fn later_part_alone_keeps_open_exchanges_and_reports_missed_bytes() {
     let exchange = ExchangeId { connection: ConnectionId(1), stream: StreamId(3) };
     let options = ListOptions::parse("limit=500");
     let info = Some(RequestInfo::parse("GET", "/api/v1/pods", &options, ""));
