@@ -14,7 +14,7 @@ const PODS: &str = "GET /api/v1/pods?limit=500";
 fn list_with_rv_unset_is_read_from_etcd_before_1_31() {
     check(
         &[PODS, "--server-version", "1.30.4"],
-        &expect![[r"
+        &expect![[r#"
             GET /api/v1/pods?limit=500   API server version v1.30.4 (flag); feature gates: defaults assumed
 
             served from   etcd   rule list-unset-etcd
@@ -22,12 +22,12 @@ fn list_with_rv_unset_is_read_from_etcd_before_1_31() {
             etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
             cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.31: cache, consistent
 
-            VERSION          SERVED FROM        RULE                        ELSE
+            VERSION          SERVED FROM        RULE                       ELSE
             1.16 – 1.30      etcd               list-unset-etcd
-            1.31 – 1.32      cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
+            1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
-            1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
-        "]],
+            1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
+        "#]],
     );
 }
 
@@ -35,7 +35,7 @@ fn list_with_rv_unset_is_read_from_etcd_before_1_31() {
 fn list_with_rv_unset_is_a_consistent_cache_read_in_1_34() {
     check(
         &[PODS, "--server-version", "1.34.2"],
-        &expect![[r"
+        &expect![[r#"
             GET /api/v1/pods?limit=500   API server version v1.34.2 (flag); feature gates: defaults assumed
 
             served from   cache, consistent   rule list-unset-consistent
@@ -43,12 +43,12 @@ fn list_with_rv_unset_is_a_consistent_cache_read_in_1_34() {
             why           no resourceVersion: the watch cache answers once it has reached etcd's current revision; from 1.31, with etcd 3.4.31 or 3.5.13
             etcd reads    Range /registry/pods  limit 1 at the current revision, for the revision only
 
-            VERSION          SERVED FROM        RULE                        ELSE
+            VERSION          SERVED FROM        RULE                       ELSE
             1.16 – 1.30      etcd               list-unset-etcd
-            1.31 – 1.32      cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
+            1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
-            1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
-        "]],
+            1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
+        "#]],
     );
 }
 
@@ -76,15 +76,15 @@ fn gate_flag_overrides_the_version_default() {
 fn without_a_version_every_version_is_listed() {
     check(
         &[PODS],
-        &expect![[r"
+        &expect![[r#"
             GET /api/v1/pods?limit=500
 
-            VERSION          SERVED FROM        RULE                        ELSE
+            VERSION          SERVED FROM        RULE                       ELSE
             1.16 – 1.30      etcd               list-unset-etcd
-            1.31 – 1.32      cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
+            1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
-            1.33.3 – 1.37    cache, consistent  list-unset-consistent       etcd, if the watch cache lags more than 3 s
-        "]],
+            1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
+        "#]],
     );
 }
 
