@@ -14,7 +14,7 @@ const PODS: &str = "GET /api/v1/pods?limit=500";
 fn list_with_rv_unset_is_read_from_etcd_before_1_31() {
     check(
         &[PODS, "--server-version", "1.30.4"],
-        &expect![[r#"
+        &expect![[r"
             GET /api/v1/pods?limit=500   API server version v1.30.4 (flag); feature gates: defaults assumed
 
             served from   etcd   rule list-unset-etcd
@@ -27,7 +27,7 @@ fn list_with_rv_unset_is_read_from_etcd_before_1_31() {
             1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
             1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
-        "#]],
+        "]],
     );
 }
 
@@ -35,7 +35,7 @@ fn list_with_rv_unset_is_read_from_etcd_before_1_31() {
 fn list_with_rv_unset_is_a_consistent_cache_read_in_1_34() {
     check(
         &[PODS, "--server-version", "1.34.2"],
-        &expect![[r#"
+        &expect![[r"
             GET /api/v1/pods?limit=500   API server version v1.34.2 (flag); feature gates: defaults assumed
 
             served from   cache, consistent   rule list-unset-consistent
@@ -48,7 +48,7 @@ fn list_with_rv_unset_is_a_consistent_cache_read_in_1_34() {
             1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
             1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
-        "#]],
+        "]],
     );
 }
 
@@ -76,7 +76,7 @@ fn gate_flag_overrides_the_version_default() {
 fn without_a_version_every_version_is_listed() {
     check(
         &[PODS],
-        &expect![[r#"
+        &expect![[r"
             GET /api/v1/pods?limit=500
 
             VERSION          SERVED FROM        RULE                       ELSE
@@ -84,7 +84,7 @@ fn without_a_version_every_version_is_listed() {
             1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
             1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
-        "#]],
+        "]],
     );
 }
 
