@@ -62,8 +62,8 @@ pub struct Connection {
     pub file: u32,
     /// 1 once bytes were recorded before its socket was known.
     pub is_recorded: u32,
-    /// Start time of its process, in nanoseconds since boot with suspended time. Together with `execs` it identifies the program
-    /// that owns the connection: a later process may get the same PID. The same program often has its objects at the same
+    /// Start time of its process, in nanoseconds since boot, including time suspended. Together with `execs` it identifies the
+    /// program that owns the connection: a later process may get the same PID. The same program often has its objects at the same
     /// addresses.
     pub started: u64,
     /// Number of programs that its process had executed.

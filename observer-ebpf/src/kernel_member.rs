@@ -11,7 +11,7 @@ pub enum KernelMember {
     TaskLeader = 1,
     /// Name of a thread.
     TaskName = 2,
-    /// Start time of a thread, in nanoseconds since boot with suspended time.
+    /// Start time of a thread, in nanoseconds since boot, including time suspended.
     TaskStarted = 3,
     /// Pointer from a table of descriptors to its current array.
     FilesTable = 4,

@@ -30,7 +30,7 @@ pub struct Opened {
     pub socket: u64,
     /// Number of the process's cgroup: the inode of its folder.
     pub cgroup: u64,
-    /// Start time of the process, in nanoseconds since boot with suspended time.
+    /// Start time of the process, in nanoseconds since boot, including time suspended.
     pub started: u64,
     /// Name of the process (`comm` of proc(5)), up to the first 0.
     pub name: [u8; 16],

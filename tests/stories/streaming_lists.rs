@@ -23,7 +23,7 @@ fn granted_streaming_lists_are_reported_as_initial_lists() -> Result<()> {
         let reading = stage.reading_when(|reading| reading.reflector(&player).is_ok_and(|row| row["state"] == "watching"))?;
         let row = reading.reflector(&player)?;
         ensure!(row["age"] == "watch-list" && row["list_requests"] == 0, "{row:#}");
-        let timeline = row["timeline"].as_array().context("a time line")?;
+        let timeline = row["timeline"].as_array().context("a timeline")?;
         let end = timeline.iter().find(|moment| moment["moment"] == "initial-events-ended");
         ensure!(end.is_some_and(|end| end["items"] == OBJECTS), "{row:#}");
     }

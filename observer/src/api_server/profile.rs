@@ -12,8 +12,8 @@ use super::request::{QuestionError, ask_metrics, ask_version};
 use crate::kubeconfig::Selected;
 use crate::printable::print_message;
 
-/// Time limit for the metrics page, connecting included. Large servers take seconds to write it while a user waits, so its facts
-/// are better assumed then.
+/// Time limit for the metrics page, connecting included. Large servers take seconds to write it while a user waits, so defaults are
+/// assumed instead.
 const PAGE_WITHIN: Duration = Duration::from_secs(1);
 
 /// Values that replace whatever is learned of a server.

@@ -22,7 +22,7 @@ use crate::view::{Run, counted};
 /// probe attaches.
 ///
 /// The kernel decides which connections lead to the API server, and only those are read. The traffic is not changed. A probe that
-/// falls behind loses data, and counts it. Every call into a probed TLS library takes a few microseconds longer, whatever the peer.
+/// falls behind loses data, and reports how much. Every call into a probed TLS library takes a few microseconds longer, whatever the peer.
 #[derive(Debug, Args)]
 #[command(after_help = "WHAT IS SEEN:
   Programs written in Go (crypto/tls), and programs that use OpenSSL or BoringSSL, as a library or linked in (Python, curl, node).
@@ -30,7 +30,7 @@ use crate::view::{Run, counted};
 
 WHAT IT TAKES:
   Linux 6.6 or later with BTF on x86-64, not locked down for confidentiality,
-  and the initial user namespace. As root it has all rights. Without root:
+  and the initial user namespace. Root is enough. Without root:
     CAP_BPF, CAP_PERFMON     to load and attach the programs (or CAP_SYS_ADMIN)
     CAP_SYS_PTRACE           to read the processes of other users
     CAP_DAC_READ_SEARCH      to read programs that only their owner may read,

@@ -44,7 +44,7 @@ pub(crate) struct TapSet {
     answering: JoinSet<()>,
     /// Each waits for the first client of an API server whose profile is unknown.
     learning: JoinSet<()>,
-    /// Set at shutdown, so that those of `learning` that have had no client stop waiting.
+    /// Set at shutdown, so that tasks in `learning` whose server has had no client stop waiting.
     leaving: watch::Sender<bool>,
 }
 

@@ -196,7 +196,7 @@ pub(super) fn seen(finding: &Finding) -> String {
 pub(super) fn exposure(exposure: &Exposure) -> Option<String> {
     (exposure.watching > 0).then(|| {
         format!(
-            "if the API server restarted now: {} of {} relist ({}, {}), and {} more if there were writes that watchtap did not observe",
+            "on an API server restart: {} of {} would relist ({}, {}), and up to {} more, if writes happened that watchtap did not observe",
             count(exposure.reflectors),
             counted(exposure.watching, "reflector"),
             counted(exposure.items, "object"),

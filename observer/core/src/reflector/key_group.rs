@@ -17,7 +17,7 @@ pub(super) type IdleEntry = (Timestamp, Option<u64>);
 #[derive(Debug, Default)]
 pub(super) struct KeyGroup {
     all: usize,
-    /// Element *n* is the time since which at least *n* + 2 reflectors are busy.
+    /// Element *n* is the time since which at least *n* + 2 reflectors have been busy.
     together: Vec<Timestamp>,
     /// Highest number of reflectors that were busy at once for at least [`TOGETHER`].
     most_together: usize,

@@ -20,7 +20,7 @@ const MAX_AWAITED: usize = 256;
 /// Bound for awaited revisions and early events of all clients together.
 const MAX_AWAITED_IN_ALL: usize = 4_096;
 
-/// How long a write is awaited.
+/// How long the event of a write is awaited.
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// Own writes of one client to one resource that arrived on a watch of the same client.

@@ -25,7 +25,7 @@ pub(super) struct Stalling {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PastStall {
     pub stalling: Stalling,
-    /// Whether its beginning is still to be reported.
+    /// Whether its start has not been reported yet.
     pub is_news: bool,
     pub lasted_us: u64,
 }

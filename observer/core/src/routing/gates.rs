@@ -57,7 +57,7 @@ impl fmt::Display for GateStage {
 /// State of a gate in one release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GateState {
-    /// Whether setting it has an effect.
+    /// Its stage, which decides whether setting it has an effect.
     pub stage: GateStage,
     /// Whether it is on unless it is set.
     pub default: bool,

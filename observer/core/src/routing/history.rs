@@ -35,7 +35,7 @@ pub enum Coverage {
 pub struct RevisionHistory {
     /// The first revision seen in each second.
     recent: BTreeMap<u64, Seen>,
-    /// The last revision seen in each ten seconds.
+    /// The last revision seen in each ten-second interval.
     older: BTreeMap<u64, Seen>,
     /// The newest revision that fell out of `older`.
     compacted: Option<u64>,

@@ -22,8 +22,8 @@ pub enum ServedFrom {
     Rejected {
         /// The HTTP status, or the code of the `ERROR` event in a watch that was answered with 200.
         status: u16,
-        /// Whether etcd was asked for its current revision before. If a failure does not show how far the request came: whether
-        /// etcd may have been asked.
+        /// Whether etcd was asked for its current revision before. Also set if the failure does not show how far the request got,
+        /// so that etcd may have been asked.
         etcd_touched: bool,
     },
     /// The known facts do not decide the layer.

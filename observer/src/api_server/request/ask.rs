@@ -17,7 +17,7 @@ use crate::api_server::{ClientCertificate, Transport, UpstreamRoute};
 use crate::exec_plugin::run_plugin;
 use crate::kubeconfig::{ExecPlugin, Selected};
 
-/// Longest time until a person learns which cluster is used.
+/// Longest wait for the API server to answer, so that the user soon learns which cluster is used.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
 
 /// Fails with the reason if the API server does not answer. A refusal is an answer.

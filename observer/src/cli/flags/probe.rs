@@ -16,13 +16,13 @@ pub(crate) struct ProbeFlags {
     #[arg(long = "pid", value_name = "PID")]
     processes: Vec<u32>,
 
-    /// Probe only processes of this name (`ps -o comm`; its first 15 bytes count), and those of --pid and --cgroup; may be given
-    /// several times
+    /// Probe only processes that match at least one --pid, --comm or --cgroup; this one matches the name (`ps -o comm`; its first 15
+    /// bytes count); may be given several times
     #[arg(long = "comm", value_name = "NAME")]
     names: Vec<String>,
 
-    /// Probe only processes in this cgroup or below it, such as the pods of kubepods.slice, and those of --pid and --comm: a
-    /// folder, or the path in /proc/PID/cgroup; may be given several times
+    /// Probe only processes that match at least one --pid, --comm or --cgroup; this one matches a cgroup and those below it, such as
+    /// the pods of kubepods.slice. PATH is a cgroup directory, or the path in /proc/PID/cgroup; may be given several times
     #[arg(long = "cgroup", value_name = "PATH")]
     cgroups: Vec<PathBuf>,
 

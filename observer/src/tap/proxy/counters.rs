@@ -12,7 +12,7 @@ pub struct ProxyCounts {
     pub accepted: u64,
     /// Clients that had to wait for descriptors; each counts when it is next in line.
     pub waits_for_descriptors: u64,
-    /// Times that the system did not accept a waiting client for another reason.
+    /// Failed accepts of a waiting client, for any reason other than a lack of descriptors.
     pub waits_for_system: u64,
     /// Connections that completed both handshakes.
     pub established: u64,

@@ -1,4 +1,4 @@
-//! Lets connections ask their listener whether upstream accepts.
+//! Lets connections ask their listener whether upstream accepts connections.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl Gate {
         *self.state.borrow()
     }
 
-    /// Waits until the port is held.
+    /// Waits until the port refuses clients.
     pub(super) async fn held(&self) {
         let mut state = self.state.subscribe();
         if state.wait_for(|state| *state == ListenerState::Refusing).await.is_err() {

@@ -2,7 +2,7 @@
 //!
 //! The end of a side is passed on in the same manner: `close_notify` and FIN as `close_notify` and FIN, a bare FIN as a bare FIN,
 //! RST as RST. Each direction ends by itself, so half-closed connections work. A fatal alert and bytes that are not TLS cannot be
-//! passed on, since an alert of ours would concern another connection than the client's. They end the other side with a bare FIN.
+//! passed on, since our alert would describe a different TLS session. They end the other side with a bare FIN.
 //!
 //! If upstream ends a connection that the client has not ended first, the API server may be going away. The client will reconnect
 //! at once, and must then find the same as without watchtap. So the end is withheld until it is known whether upstream refuses, for

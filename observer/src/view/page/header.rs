@@ -110,16 +110,16 @@ fn missed(missed: &Missed) -> Vec<(Tone, String)> {
 /// The result of [`following::exposure`], in phrases.
 fn exposure(exposure: &Exposure) -> Vec<(Tone, String)> {
     if exposure.watching == 0 {
-        return vec![(Tone::Plain, "if the API server restarted now: no reflector watches, so none relists".to_owned())];
+        return vec![(Tone::Plain, "on an API server restart: no reflector watches, so none would relist".to_owned())];
     }
     let tone = if exposure.reflectors > 0 { Tone::Notable } else { Tone::Plain };
     let (some, all) = (count(exposure.reflectors), counted(exposure.watching, "reflector"));
-    let mut phrases = vec![(tone, format!("if the API server restarted now: {some} of {all} relist"))];
+    let mut phrases = vec![(tone, format!("on an API server restart: {some} of {all} would relist"))];
     if exposure.reflectors > 0 {
         phrases.extend([(tone, counted(exposure.items, "object")), (tone, bytes(exposure.bytes))]);
     }
     if exposure.perhaps > 0 {
-        phrases.push((Tone::Plain, format!("perhaps {} more (i)", count(exposure.perhaps))));
+        phrases.push((Tone::Plain, format!("up to {} more; i: why", count(exposure.perhaps))));
     }
     phrases
 }

@@ -8,7 +8,7 @@ use crate::view::colour::Tone;
 const KEYS: &[(&str, &str)] = &[
     ("1 … 5, tab", "select a table; shift-tab: the previous one"),
     ("j k, ↑ ↓", "down and up; pgdn, space and pgup by a page; g and G, home and end to the first and the last"),
-    ("enter", "open: time line and evidence, members, advice, the verdict's reasons"),
+    ("enter", "open: timeline and evidence, members, advice, the verdict's reasons"),
     ("esc", "back; in a table it clears the filter"),
     ("/", "filter: client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must fit"),
     ("f", "filter by the selected row's client and resource"),

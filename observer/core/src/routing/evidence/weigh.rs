@@ -129,7 +129,7 @@ fn of_refusal(verdict: &mut Verdict, status: u16, etcd_touched: bool, expected: 
     }
 }
 
-/// The rule stays, because it is the part that was wrong.
+/// Keeps the rule, to show which one was wrong.
 fn note_contradiction(verdict: &mut Verdict, predicted: ServedFrom) {
     verdict.predicted = Some(Box::new(predicted));
     settle(verdict, Certainty::Contradicted);

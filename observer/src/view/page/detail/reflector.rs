@@ -95,7 +95,7 @@ fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
     }
 }
 
-/// The cause of the last relist and the change to make, above the long time line. The evidence is below.
+/// The cause of the last relist and the change to make, above the long timeline. The evidence is below.
 fn found(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
     if let Some(cause) = row.last_relist.as_ref().and_then(|relist| relist.cause) {
         sheet.fact("relisted", Tone::Notable, &cause.sentence());
@@ -120,7 +120,7 @@ fn revision(row: &ReflectorRow) -> String {
 
 fn time_line(row: &ReflectorRow, sheet: &mut Sheet) {
     sheet.section(
-        "TIME LINE   L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed",
+        "TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed",
     );
     if row.timeline_dropped > 0 {
         sheet.print(Tone::Quiet, &format!("{} before these are not kept", counted(row.timeline_dropped, "moment")));

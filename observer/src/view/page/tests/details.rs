@@ -13,7 +13,7 @@ fn stuck_reflector_shows_its_finding_and_time_line() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          3 elastic-operator/1.18.2 (apps/manager)
@@ -30,7 +30,7 @@ fn stuck_reflector_shows_its_finding_and_time_line() {
                           resource version after this error; restarting the client helps
                           at once.
 
-        TIME LINE   L list  R last relist  w watch  b bookmarks  · events  x end or
+        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
         refusal  z does not read  ? not observed
           7 moments before these are not kept
         j k scroll · esc back · y copy · p pause · ? help · q quit
@@ -46,7 +46,7 @@ fn relisting_reflector_shows_its_causes_and_advice() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         reflector #1 · my-controller/0.34 pods all namespaces
           client          1 my-controller/0.34 (apps/manager)
@@ -60,7 +60,7 @@ fn relisting_reflector_shows_its_causes_and_advice() {
           finding         no-bookmarks
           advice          Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the resource is quiet; this needs API server 1.16 or later.
 
-        TIME LINE   L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed
+        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed
           12:00:00.000  L  requests a list, RV=0, limit=500
           12:00:00.090  L  3 items came, RV=1000
           12:00:00.100  w  requests a watch, RV=1000
@@ -99,7 +99,7 @@ fn relisting_reflector_shows_its_causes_and_advice() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           12:03:20.000  x  410 Expired
           12:03:20.000  x  the watch ended with an ERROR event, code 410
@@ -132,7 +132,7 @@ fn list_from_etcd_shows_the_reason_of_its_verdict() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         list pods · all namespaces · limit=500
           served from     etcd   rule ~list-unset-etcd
@@ -165,7 +165,7 @@ fn watch_shows_its_cost_and_latest_responses() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         watch pods · all namespaces · RV=N
           served from     cache   rule ~watch-rv
@@ -198,7 +198,7 @@ fn storm_shows_its_members_ranked_by_cost() {
         watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 0 of 12 reflectors relist · perhaps 12 more (i)
+        on an API server restart: 0 of 12 reflectors would relist …
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
         storm 1 · mass-expiry
           state           ongoing; its members joined within 1.1 s
@@ -231,7 +231,7 @@ fn stalled_client_shows_its_stall_and_own_writes() {
         watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
         etcd 0 of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s · events <0.1/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 0 of 1 reflector relist · perhaps 1 more (i)
+        on an API server restart: 0 of 1 reflector would relist · up to 1 more; i: why
         [1 Reflectors 1] 2 Requests 3  3 Storms 0  4 Clients 1  5 Findings 1
         reflector #1 · slow-reader/0.1 pods all namespaces
           client          1 slow-reader/0.1 (apps/manager)
@@ -248,7 +248,7 @@ fn stalled_client_shows_its_stall_and_own_writes() {
                           client-go's reflectors do, and queue the work; if the entire
                           process stops, look for CPU limits and garbage collection.
 
-        TIME LINE   L list  R last relist  w watch  b bookmarks  · events  x end or
+        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
         refusal  z does not read  ? not observed
           12:00:01.000  L  requests a list, RV=0, limit=500
         j k scroll · esc back · y copy · p pause · ? help · q quit
@@ -259,7 +259,7 @@ fn stalled_client_shows_its_stall_and_own_writes() {
         watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
         etcd 0 of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s · events <0.1/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 0 of 1 reflector relist · perhaps 1 more (i)
+        on an API server restart: 0 of 1 reflector would relist · up to 1 more; i: why
          1 Reflectors 1  2 Requests 3  3 Storms 0 [4 Clients 1] 5 Findings 1
         client 1 · slow-reader/0.1
           identity        apps/manager
@@ -292,7 +292,7 @@ fn client_shows_its_reflectors() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
         client 1 · my-controller/0.34
           identity        apps/manager
@@ -336,7 +336,7 @@ fn finding_shows_its_advice() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
         finding stuck-reflector
           client          elastic-operator/1.18.2
@@ -368,7 +368,7 @@ fn dropped_entry_is_reported_as_over() {
         watchtap  kind-dev · API server v1.34.4 (/version) …
         etcd 0 of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: no reflector watches, so none relists
+        on an API server restart: no reflector watches, so none would relist
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
           This is over, or was dropped to make room. esc goes back.
         (17 empty lines)

@@ -98,7 +98,7 @@ fn page_without_clients_shows_how_to_connect() {
         watchtap  kind-dev · API server v1.34.4 (/version) …
         etcd 0 of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: no reflector watches, so none relists
+        on an API server restart: no reflector watches, so none would relist
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
 
           No client has connected yet:
@@ -150,7 +150,7 @@ fn hostile_names_are_drawn_without_terminal_controls() {
         watchtap  kind-dev · API server v1.34.4 (/version) …
         etcd 0 of 3 lists · 0 relists · 0 storms · 0 watches · req 0.3/s · events 0/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: no reflector watches, so none relists
+        on an API server restart: no reflector watches, so none would relist
         [1 Reflectors 3] 2 Requests 3  3 Storms 0  4 Clients 3  5 Findings 0
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ �]0;owned��evil��…  pods          listed          0  -

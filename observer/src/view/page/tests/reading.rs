@@ -13,13 +13,13 @@ fn help() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         KEYS
           1 … 5, tab      select a table; shift-tab: the previous one
           j k, ↑ ↓        down and up; pgdn, space and pgup by a page; g and G, home and
                           end to the first and the last
-          enter           open: time line and evidence, members, advice, the verdict's
+          enter           open: timeline and evidence, members, advice, the verdict's
                           reasons
           esc             back; in a table it clears the filter
           /               filter: client:NAME resource:pods served:etcd cause:expired
@@ -40,12 +40,12 @@ fn help() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         KEYS
           1 … 5, tab      select a table; shift-tab: the previous one
           j k, ↑ ↓        down and up; pgdn, space and pgup by a page; g and G, home and end to the first and the last
-          enter           open: time line and evidence, members, advice, the verdict's reasons
+          enter           open: timeline and evidence, members, advice, the verdict's reasons
           esc             back; in a table it clears the filter
           /               filter: client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must fit
           f               filter by the selected row's client and resource
@@ -84,7 +84,7 @@ fn about_page_shows_the_basis_of_the_numbers() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         API SERVER
           version v1.30.4 (/version)
@@ -107,7 +107,7 @@ fn about_page_shows_the_basis_of_the_numbers() {
           nothing
 
         A RESTART
-          if the API server restarted now: 1 of 2 reflectors relist (1 object, 14 kB), and 1 more if there were writes that watchtap did not observe
+          on an API server restart: 1 of 2 reflectors would relist (1 object, 14 kB), and up to 1 more, if writes happened that watchtap did not observe
           CLIENT                                                                RESOURCE                                       SCOPE                                           RVS BEHIND        ITEMS    BYTES
           kube-rs/2.0                                                           configmaps                                     default/ · labels app=nginx                              1            1    14 kB
 

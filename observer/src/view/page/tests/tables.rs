@@ -12,7 +12,7 @@ fn reflectors_are_sorted_worst_first() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  1 × ERROR event 500
@@ -31,7 +31,7 @@ fn reflectors_are_sorted_worst_first() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT                      RESOURCE           SCOPE              STATE     STATE FOR  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
         ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  1 × ERROR event 500                             0    90 kB
@@ -51,7 +51,7 @@ fn reflectors_are_sorted_worst_first() {
           finding         stuck-reflector
           advice          Update client-go to 1.18.6 or later, which lists without a resource version after this error; restarting the client helps at once.
 
-        TIME LINE   L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed
+        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed
           7 moments before these are not kept
           12:02:31.000  L  requests a list, RV=1100
           12:02:34.000  x  504 Timeout
@@ -74,7 +74,7 @@ fn requests_are_grouped_by_shape() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
           VERB    REQUEST                                N  SERVED FROM            BYTES
         ▸ list    pods · all namespaces · RV=N           1  ~ cache               7.2 MB
@@ -98,7 +98,7 @@ fn requests_are_grouped_by_shape() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
           VERB    REQUEST                                               N  SERVED FROM          RULE                           OBJECTS    BYTES  FIRST BYTE (MED)  TOTAL (MED)   FAILED  LAST END
         ▸ list    pods · all namespaces · RV=N                          1  ~ cache              list-rv                              3   7.2 MB             90 ms        90 ms        0  -
@@ -141,7 +141,7 @@ fn ongoing_storms_are_listed() {
         watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 0 of 12 reflectors relist · perhaps 12 more (i)
+        on an API server restart: 0 of 12 reflectors would relist …
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
           STORM  STATE        LENGTH  TRIGGER             REFLECTORS    LISTS    BYTES
         ▸     1  ongoing       1.1 s  mass-expiry                 12       12    60 kB
@@ -156,7 +156,7 @@ fn ongoing_storms_are_listed() {
         watchtap  kind-dev · API server v1.34.4 (/version) · feature gates: defaults assumed                                                                                ▲ relist storm, 12 reflectors, 1.1 s
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s · events 0/s · 48 requests · 60 kB
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 0 of 12 reflectors relist · perhaps 12 more (i)
+        on an API server restart: 0 of 12 reflectors would relist · up to 12 more; i: why
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
           STORM  STATE           BEGAN      LENGTH  TRIGGER             REFLECTORS  CLIENTS    LISTS      PEAK        ITEMS    UNCHANGED    BYTES  SERVED FROM
         ▸     1  ongoing  12:01:40.000       1.1 s  mass-expiry                 12        3       12       7/s           24           12    60 kB  cache 12
@@ -195,7 +195,7 @@ fn clients_show_the_totals_of_their_reflectors() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
           CLIENT                                     REFLECTORS  STUCK  RELISTS    BYTES
         ▸ elastic-operator/1.18.2                             1      1        1    90 kB
@@ -213,7 +213,7 @@ fn clients_show_the_totals_of_their_reflectors() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
           CLIENT                                IDENTITY                  PROCESS                   REFLECTORS  STUCK  WATCHING      LISTS    WATCHES  RESUMES  RELISTS       EVENTS         UNCHANGED    BYTES
         ▸ elastic-operator/1.18.2               apps/manager              -                                  1      1         0         17          1        0        1            0                 0    90 kB
@@ -246,7 +246,7 @@ fn findings_show_their_evidence() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT      RESOURCE    SEEN
         ▸ stuck-reflector         elastic-o…  secrets     requests revision 1100 repeat…
@@ -262,7 +262,7 @@ fn findings_show_their_evidence() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        if the API server restarted now: 1 of 2 reflectors relist · 1 object · 14 kB · perhaps 1 more (i)
+        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT                        RESOURCE                      SCOPE                         SEEN
         ▸ stuck-reflector         elastic-operator/1.18.2       secrets                       kube-system/                  requests revision 1100 repeatedly; the server has not reached it
