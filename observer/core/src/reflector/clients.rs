@@ -208,8 +208,8 @@ impl Clients {
         id
     }
 
-    /// The client of a request whose process is unknown. The only known process with the same user agent is that client, if it
-    /// has no open connection or made the connection's last request.
+    /// The client of a request whose process is unknown. The only known process with equal [`Words`] is that client, if it has
+    /// no open connection or made the connection's last request.
     fn of_words(&mut self, words: Words, connection: ConnectionId) -> Option<ClientId> {
         if let Some(Speakers { number: 1, last }) = self.by_words.get(&words)
             && (self.on(connection) == Some(*last) || self.known.get(last).is_some_and(|client| client.open_connections == 0))
