@@ -92,7 +92,7 @@ impl ProfileSource {
     }
 }
 
-/// One sentence for each gate of `profile` that its version does not have as a choice.
+/// One sentence for each gate of `profile` that cannot be set in its version.
 pub(crate) fn gates_without_effect(profile: &ServerProfile) -> Vec<String> {
     let gates = profile.gates_without_effect();
     gates

@@ -71,7 +71,7 @@ impl ObservedServer {
         self.id
     }
 
-    /// Resolves the names of `servers`, and numbers them. A server whose addresses earlier ones have already is left out.
+    /// Resolves the names of `servers`, and numbers them. Leaves out a server if earlier ones already have all of its addresses.
     pub(crate) async fn resolve(servers: Vec<Self>) -> Result<Vec<Self>> {
         let mut found = Vec::new();
         let mut taken = BTreeSet::new();

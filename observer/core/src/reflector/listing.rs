@@ -91,8 +91,8 @@ impl Listing {
         of_structure::<Self>() + evidence + of_options(&self.options) + of_texts([token])
     }
 
-    /// Whether a list with `options` retries this one. After a refusal or a broken connection any list does. After a revision that
-    /// is too new, only a list at the same revision does; after an expired revision, none.
+    /// Whether a list with `options` retries this one. After a refusal or a broken connection any list does. If the revision was
+    /// too new, only a list at the same revision does; if it had expired, none does.
     pub(super) fn is_tried_again_by(&self, options: &ListOptions) -> bool {
         self.failure.as_ref().is_some_and(|failure| match failure.kind {
             FailureKind::TooLarge => self.options.resource_version == options.resource_version,

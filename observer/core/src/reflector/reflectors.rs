@@ -25,7 +25,7 @@ use crate::time::Timestamp;
 pub struct ReflectorsMissed {
     /// Reflectors that were dropped to make room.
     pub forgotten: u64,
-    /// Requests of no reflector, because there was no room for another one.
+    /// Requests that were assigned to no reflector, because there was no room for another one.
     pub requests: u64,
     /// How often half of a reflector's object versions were dropped, so that its spurious updates are estimates.
     pub thinned: u64,

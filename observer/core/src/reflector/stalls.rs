@@ -49,7 +49,7 @@ impl Stalls {
     }
 
     /// Ends the blockage: the server can send again, or has nothing more to send. Returns the stall that is over; `None` if the
-    /// blockage was shorter than one.
+    /// blockage was too short to be a stall.
     pub(super) fn end(&mut self, at: Timestamp) -> Option<PastStall> {
         let stalling = self.current.take()?;
         let lasted = at.since(stalling.since);

@@ -66,7 +66,7 @@ impl From<EtcdVersion> for String {
     }
 }
 
-/// The known version of the etcd behind an API server. If there are several endpoints, also those of an etcd for events, the oldest
+/// The known version of the etcd behind an API server. Of several endpoints, including those of an etcd for events, the oldest
 /// version counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -52,8 +52,8 @@ impl FromMetrics {
         }
     }
 
-    /// Adds the facts to `profile`. Facts that are not on the page stay unchanged. If another version wrote the page, several
-    /// servers share one address, and nothing changes.
+    /// Adds the facts to `profile`. Facts that are not on the page stay unchanged. If a server of another version wrote the page,
+    /// several servers share one address, and nothing changes.
     pub fn add_to(self, profile: &mut ServerProfile) {
         if self.built.is_some() && self.built != profile.version {
             return;

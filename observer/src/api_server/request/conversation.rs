@@ -43,7 +43,7 @@ impl Conversation {
         Ok(Self { sender, connection, path_prefix: path_prefix.trim_end_matches('/').to_owned(), fields })
     }
 
-    /// Whether the other side has not closed the connection.
+    /// Whether the other side still has the connection open.
     pub async fn is_open(&mut self) -> bool {
         self.sender.ready().await.is_ok()
     }

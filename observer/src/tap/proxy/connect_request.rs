@@ -1,7 +1,7 @@
 //! The CONNECT of a client that uses us as its forward proxy (`proxy-url` in its kubeconfig).
 //!
-//! This listener connects to one API server only, and answer after it has accepted our connection. So a client whose API server
-//! refuses never gets an answer from us. There is no other answer: a client that asks for another target is disconnected.
+//! This listener connects to one API server only, and answers only after it has accepted our connection. So a client whose API
+//! server refuses never gets an answer from us. There is no other answer: a client that asks for another target is disconnected.
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;

@@ -5,7 +5,7 @@
 //! passed on, since our alert would describe a different TLS session. They end the other side with a bare FIN.
 //!
 //! If upstream ends a connection that the client has not ended first, the API server may be going away. The client will reconnect
-//! at once, and must then find the same as without watchtap. So the end is withheld until it is known whether upstream refuses, for
+//! at once, and must then see the same as without watchtap. So the end is withheld until it is known whether upstream refuses, for
 //! at most [`super::gate::HOLD_BACK`].
 
 use std::pin::pin;
