@@ -45,7 +45,7 @@ impl fmt::Display for Location {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Neither `KUBECONFIG` nor a home directory names a location to look.
+    /// Neither `KUBECONFIG` nor a home directory names a file to read.
     #[error("no kubeconfig: neither KUBECONFIG nor HOME is set; set KUBECONFIG to the path of a kubeconfig")]
     NowhereToLook,
     /// None of the files exists.

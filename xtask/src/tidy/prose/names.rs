@@ -2,6 +2,8 @@
 
 use super::exceptions::{FILES, NAMES};
 use super::retired::{retired, stands_in};
+use super::rule::words_of;
+use crate::tidy::tokens::tokens;
 use crate::tidy::tree::{SourceFile, Tree};
 use crate::tidy::violation::{Violation, assert_found, assert_none};
 
@@ -9,42 +11,23 @@ use crate::tidy::violation::{Violation, assert_found, assert_none};
 const KEYWORDS: [&str; 8] = ["fn", "struct", "enum", "trait", "type", "mod", "const", "static"];
 
 fn violations(file: &SourceFile, retired: &[String]) -> Vec<Violation> {
-    let lines = file.text.lines().zip(1..);
-    let named = lines.filter_map(|(line, number)| name(line).map(|name| (name, number)));
-    let wrong = named.filter(|(name, _)| !NAMES.iter().any(|(excepted, _reason)| excepted == name));
-    wrong
-        .flat_map(|(name, number)| {
-            let words = words(name);
-            let found = retired.iter().filter(move |word| stands_in(&words, word));
-            found.map(move |word| Violation::at(file, number, format!("`{word}` is retired: {name}"))).collect::<Vec<_>>()
-        })
-        .collect()
+    let mut violations = Vec::new();
+    for (name, line) in names(file).into_iter().filter(|(name, _)| !NAMES.iter().any(|(excepted, _reason)| excepted == name)) {
+        let words = words_of(name).collect::<Vec<_>>().join(" ");
+        let found = retired.iter().filter(|word| stands_in(&words, word));
+        violations.extend(found.map(|word| Violation::at(file, line, format!("`{word}` is retired: {name}"))));
+    }
+    violations
 }
 
-/// The name of the item that begins in this line.
-fn name(line: &str) -> Option<&str> {
-    let code = line.trim_start();
-    if code.starts_with("//") {
-        return None;
-    }
-    let mut words = code.split_whitespace().skip_while(|word| !KEYWORDS.contains(word)).skip_while(|word| KEYWORDS.contains(word));
-    let name = words.next()?;
-    let end = name.find(|character: char| !character.is_alphanumeric() && character != '_').unwrap_or(name.len());
-    name.get(..end).filter(|name| !name.is_empty())
-}
-
-/// `LastSeen` and `last_seen` as `last seen`.
-fn words(name: &str) -> String {
-    let mut words = String::new();
-    let mut was_lower = false;
-    for character in name.chars() {
-        if character == '_' || (character.is_uppercase() && was_lower) {
-            words.push(' ');
-        }
-        words.extend(character.to_lowercase().filter(|character| *character != '_'));
-        was_lower = character.is_lowercase();
-    }
-    words
+/// The names of all items, with their lines.
+fn names(file: &SourceFile) -> Vec<(&str, usize)> {
+    let tokens = tokens(&file.text);
+    let named = tokens.windows(2).filter_map(|two| match two {
+        [keyword, name] if KEYWORDS.contains(&keyword.text) => Some((name.text, name.line)),
+        _ => None,
+    });
+    named.collect()
 }
 
 #[test]
@@ -64,8 +47,8 @@ fn names_are_in_the_terms_of_the_glossary() {
 fn excepted_names_exist() {
     let tree = Tree::read();
     for (excepted, reason) in NAMES {
-        let mut lines = tree.files().iter().filter(|file| file.is_rust()).flat_map(|file| file.text.lines());
-        assert!(lines.any(|line| name(line) == Some(excepted)), "{excepted} is gone: {reason}");
+        let mut names = tree.files().iter().filter(|file| file.is_rust()).flat_map(names);
+        assert!(names.any(|(name, _)| name == excepted), "{excepted} is gone: {reason}");
     }
 }
 

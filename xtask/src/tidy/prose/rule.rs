@@ -80,13 +80,15 @@ fn repeats(sentence: &str, name: &str) -> bool {
     !said.is_empty() && said.iter().all(|word| named.contains(word) || named.contains(word.trim_end_matches('s')))
 }
 
-/// Words in lower case, also those of names such as `LastSeen` and `last_seen`.
-fn words_of(text: &str) -> impl Iterator<Item = String> {
+/// Words in lower case, also those of names such as `LastSeen`, `last_seen` and `LAST_SEEN`.
+pub(super) fn words_of(text: &str) -> impl Iterator<Item = String> {
     let mut words = vec![String::new()];
+    let mut was_lower = false;
     for character in text.chars() {
-        if !character.is_alphanumeric() || character.is_uppercase() {
+        if !character.is_alphanumeric() || (character.is_uppercase() && was_lower) {
             words.push(String::new());
         }
+        was_lower = character.is_lowercase();
         if let Some(word) = words.last_mut().filter(|_| character.is_alphanumeric()) {
             word.extend(character.to_lowercase());
         }
