@@ -43,7 +43,7 @@ fn client_go_speaks(protocol: &str, environment: &[(&str, &str)]) {
     let seen = Seen::of(cluster, &[client.to_str().unwrap(), namespace], environment);
 
     let cache = || json!("Cache");
-    for told in [
+    for expected in [
         ExpectedEvent::new("typed", "list", "RV=0 · limit=2", PROTOBUF, cache(), "list-rv0"),
         ExpectedEvent::new("typed", "list", "", PROTOBUF, json!("CacheConsistent"), "list-unset-consistent"),
         ExpectedEvent::new("typed", "get", "", PROTOBUF, json!("Etcd"), "get-unset-etcd"),
@@ -54,21 +54,22 @@ fn client_go_speaks(protocol: &str, environment: &[(&str, &str)]) {
         ExpectedEvent::new("metadata", "list", "RV=0", PROTOBUF, cache(), "list-rv0"),
         ExpectedEvent::new("metadata", "watch", "RV=N", PROTOBUF, cache(), "watch-rv"),
     ] {
-        let program = format!("{}-client/v1.2.3", told.program);
-        let requests = seen.requests.iter().filter(|request| request["resource"] == "configmaps" && request["verb"] == told.verb);
+        let program = format!("{}-client/v1.2.3", expected.program);
+        let requests =
+            seen.requests.iter().filter(|request| request["resource"] == "configmaps" && request["verb"] == expected.verb);
         let found: Vec<&Value> = requests
-            .filter(|request| request["client"]["program"] == program.as_str() && request["options"] == told.options)
+            .filter(|request| request["client"]["program"] == program.as_str() && request["options"] == expected.options)
             .collect();
-        let [request] = found[..] else { panic!("{program} {} {:?}: {found:#?}", told.verb, told.options) };
+        let [request] = found[..] else { panic!("{program} {} {:?}: {found:#?}", expected.verb, expected.options) };
         let content_type = request["content_type"].as_str().unwrap();
-        assert_eq!(content_type.split(';').next(), Some(told.content_type), "{request:#?}");
-        assert_eq!(request["verdict"]["served_from"], told.served_from, "{request:#?}");
-        assert_eq!(request["verdict"]["rule"], told.rule, "{request:#?}");
+        assert_eq!(content_type.split(';').next(), Some(expected.content_type), "{request:#?}");
+        assert_eq!(request["verdict"]["served_from"], expected.served_from, "{request:#?}");
+        assert_eq!(request["verdict"]["rule"], expected.rule, "{request:#?}");
         assert_eq!(request["scope"], json!({"namespace": namespace}), "{request:#?}");
-        if told.verb == "list" {
+        if expected.verb == "list" {
             assert!(request["items"].as_u64().unwrap() >= 2, "{request:#?}");
         }
-        if told.verb == "watch" {
+        if expected.verb == "watch" {
             assert!(request["watch"]["last_event"].is_string(), "{request:#?}");
         }
     }

@@ -28,11 +28,11 @@ fn go_hpack_blocks_after_a_mid_connection_start_are_never_misdecoded() {
         let mut decoder = Decoder::from_middle();
         let (mut known, mut unknown) = (0, 0);
         for block in connection.iter().skip(at) {
-            for (told, sent) in decode(&mut decoder, block).into_iter().zip(expected(block)) {
-                if told == sent {
+            for (reported, sent) in decode(&mut decoder, block).into_iter().zip(expected(block)) {
+                if reported == sent {
                     known += 1;
                 } else {
-                    assert!(is_unknown_part_of(&told, &sent), "seed {seed}, connection {at}: {told:?} of {sent:?}");
+                    assert!(is_unknown_part_of(&reported, &sent), "seed {seed}, connection {at}: {reported:?} of {sent:?}");
                     unknown += 1;
                 }
             }
@@ -60,10 +60,10 @@ fn expected(block: &GoBlock) -> Vec<FieldLine> {
 }
 
 /// A reference to an entry that was never seen, or a literal value whose name is such a reference.
-fn is_unknown_part_of(told: &FieldLine, sent: &FieldLine) -> bool {
-    let name_unknown = told.name == Name::Unknown && told.name_length.is_none();
-    let value_unknown = matches!(told.value, Value::Unknown | Value::NotKept);
-    name_unknown && value_unknown && (told.value_length.is_none() || told.value_length == sent.value_length)
+fn is_unknown_part_of(reported: &FieldLine, sent: &FieldLine) -> bool {
+    let name_unknown = reported.name == Name::Unknown && reported.name_length.is_none();
+    let value_unknown = matches!(reported.value, Value::Unknown | Value::NotKept);
+    name_unknown && value_unknown && (reported.value_length.is_none() || reported.value_length == sent.value_length)
 }
 
 /// A different seed in each run; failures print it.

@@ -78,12 +78,12 @@ fn plugin_receives_the_original_cluster() {
     let session = session(&["sh", "-c", "printf %s \"$KUBERNETES_EXEC_INFO\""]);
     let ours = json!({"server": session.server().unwrap(), "certificate-authority-data": "b3Vycw==", "config": {"a": 1}});
     let info = json!({"kind": "ExecCredential", "spec": {"interactive": false, "cluster": ours}});
-    let told: Value = serde_json::from_slice(&run(&session, Some(&info.to_string())).stdout).unwrap();
-    let cluster = &told["spec"]["cluster"];
+    let received: Value = serde_json::from_slice(&run(&session, Some(&info.to_string())).stdout).unwrap();
+    let cluster = &received["spec"]["cluster"];
     assert_ne!(cluster["server"], ours["server"]);
-    assert!(cluster["server"].as_str().unwrap().starts_with("https://127.0.0.1:"), "{told}");
+    assert!(cluster["server"].as_str().unwrap().starts_with("https://127.0.0.1:"), "{received}");
     assert_ne!(cluster["certificate-authority-data"], ours["certificate-authority-data"]);
-    assert_eq!((&cluster["config"], &told["spec"]["interactive"]), (&json!({"a": 1}), &json!(false)));
+    assert_eq!((&cluster["config"], &received["spec"]["interactive"]), (&json!({"a": 1}), &json!(false)));
 
     let silent = r#"{"kind":"ExecCredential","spec":{"interactive":true}}"#;
     assert_eq!(text(&run(&session, Some(silent)).stdout), silent);

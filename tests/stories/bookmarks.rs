@@ -24,13 +24,13 @@ fn bookmarks_of_an_idle_watch_match_those_of_the_client() -> Result<()> {
     stage.cluster.create_configmaps(QUIET, 2)?;
     let (kubeconfig, _) = stage.own_client()?;
     let runtime = Runtime::new()?;
-    let (told, mut bookmarks) = mpsc::channel(8);
-    let watching = runtime.spawn(async move { watch(&kubeconfig, told).await });
+    let (sender, mut bookmarks) = mpsc::channel(8);
+    let watching = runtime.spawn(async move { watch(&kubeconfig, sender).await });
     // Another watch shows watchtap the resource's current revision.
     let mut busy = stage.enter(CacheClient::Informer(ClientGo::V0_18, HttpVersion::Two), ListForm::Usual)?;
 
     // A server sends bookmarks only after writes.
-    stage.events_when(|told| told.all("watch-opened").count() == 2)?;
+    stage.events_when(|sender| sender.all("watch-opened").count() == 2)?;
     stage.write()?;
     let Some(first) = bookmarks.blocking_recv() else { return runtime.block_on(watching)?.context("no bookmark") };
     let written = stage.write()?;
@@ -61,8 +61,8 @@ struct Bookmark {
     revision: u64,
 }
 
-/// Lists, watches from there, and sends each bookmark to `told`.
-async fn watch(kubeconfig: &Path, told: mpsc::Sender<Bookmark>) -> Result<()> {
+/// Lists, watches from there, and sends each bookmark to `sender`.
+async fn watch(kubeconfig: &Path, sender: mpsc::Sender<Bookmark>) -> Result<()> {
     const LONG: u32 = 290;
     let config_maps: Api<ConfigMap> = Api::namespaced(kube_client(kubeconfig, None).await?, QUIET);
     let list = config_maps.list(&ListParams::default()).await?;
@@ -71,7 +71,7 @@ async fn watch(kubeconfig: &Path, told: mpsc::Sender<Bookmark>) -> Result<()> {
     let mut events = std::pin::pin!(events);
     while let Some(event) = events.try_next().await? {
         if let WatchEvent::Bookmark(bookmark) = event {
-            told.send(Bookmark { at: Instant::now(), revision: bookmark.metadata.resource_version.parse()? }).await?;
+            sender.send(Bookmark { at: Instant::now(), revision: bookmark.metadata.resource_version.parse()? }).await?;
         }
     }
     Ok(())

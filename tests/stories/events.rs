@@ -16,12 +16,12 @@ impl Events {
 
     /// All events of this kind.
     pub(crate) fn all<'t>(&'t self, event: &'t str) -> impl Iterator<Item = &'t Value> {
-        self.0.iter().filter(move |told| told["event"] == event)
+        self.0.iter().filter(move |line| line["event"] == event)
     }
 
     /// All events of this kind for a program.
     pub(crate) fn of<'t>(&'t self, program: &'t str, event: &'t str) -> impl Iterator<Item = &'t Value> {
-        self.all(event).filter(move |told| told["client"]["program"] == program)
+        self.all(event).filter(move |line| line["client"]["program"] == program)
     }
 
     /// The number of events of this kind for a program.
@@ -39,10 +39,10 @@ impl Events {
 
     /// One line per event, without the fields that all events share.
     pub(crate) fn summary(&self) -> String {
-        let line = |told: &Value| {
-            let (event, client) = (&told["event"], &told["client"]["program"]);
-            format!("{event} {client} {} {} {}", told["cause"], told["verb"], told["list_options"]["resource_version"])
+        let summary = |line: &Value| {
+            let (event, client) = (&line["event"], &line["client"]["program"]);
+            format!("{event} {client} {} {} {}", line["cause"], line["verb"], line["list_options"]["resource_version"])
         };
-        self.0.iter().map(line).collect::<Vec<_>>().join("\n")
+        self.0.iter().map(summary).collect::<Vec<_>>().join("\n")
     }
 }

@@ -60,11 +60,11 @@ fn only_clients_without_bookmarks_relist_after_a_reset_watch() -> Result<()> {
     stage.all_have_the_next_write(&mut players)?;
 
     let deeds = checked(&stage, &players)?;
-    let told = stage.events()?;
+    let events = stage.events()?;
     let resumed = deeds[1..].iter().zip(&deeds_before[1..]).all(|(after, before)| after.resumes == before.resumes + 1);
     let is_so = deeds[0].relists == 1 && deeds[1..].iter().all(|deeds| deeds.relists == 0) && resumed;
-    ensure!(is_so, "{deeds:?} after {deeds_before:?}\n{}", told.summary());
-    let relist = told.one(&players[0].program, "relist")?;
+    ensure!(is_so, "{deeds:?} after {deeds_before:?}\n{}", events.summary());
+    let relist = events.one(&players[0].program, "relist")?;
     ensure!(relist["cause"]["name"] == "expired" && relist["cause"]["because"] == "bookmarks-not-requested", "{relist:#}");
     let reading = stage.reading()?;
     let finding = reading.finding("no-bookmarks", &players[0].program)?;

@@ -22,11 +22,11 @@ fn initial_list_of_an_informer_is_complete_and_from_cache() -> Result<()> {
         let list = saw.requests().first().context("a list")?;
         ensure!((list.parameter("limit"), list.parameter("resourceVersion")) == (Some("500"), Some("0")), "{list:?}");
 
-        let told = stage.events_when(|told| told.count(&player.program, "initial-list") > 0)?;
-        let list = told.one(&player.program, "initial-list")?;
+        let events = stage.events_when(|events| events.count(&player.program, "initial-list") > 0)?;
+        let list = events.one(&player.program, "initial-list")?;
         ensure!(list["items"] == OBJECTS, "{OBJECTS} were added: {list:#}");
         ensure!(list["served_from"] == "Cache" && list["certainty"] == "Confirmed" && list["requests"] == 1, "{list:#}");
-        ensure!(list["cause"].is_null() && told.count(&player.program, "relist-began") == 0, "{list:#}");
+        ensure!(list["cause"].is_null() && events.count(&player.program, "relist-began") == 0, "{list:#}");
         let lines = stage.lines()?;
         let said = lines.lines().find(|line| line.contains(&player.program) && line.contains(" list "));
         let said = said.with_context(|| format!("no line about the list:\n{lines}"))?;

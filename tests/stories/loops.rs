@@ -89,22 +89,22 @@ fn repeatedly_cut_watches_are_reported_as_short() -> Result<()> {
         Ok(players.iter().all(|player| reading.finding("short-watches", &player.program).is_ok()))
     };
     for _ in 0..40 {
-        let told = stage.events_when(|told| told.all("watch-opened").count() > opened)?;
-        opened = told.all("watch-opened").count();
+        let events = stage.events_when(|events| events.all("watch-opened").count() > opened)?;
+        opened = events.all("watch-opened").count();
         hop.happen(Act::EndWatches);
         if is_found(&stage)? {
             break;
         }
     }
     let reading = stage.reading()?;
-    let told = stage.events()?;
+    let events = stage.events()?;
     for player in &players {
         let finding = reading.finding("short-watches", &player.program)?;
         ensure!(finding["advice"].as_str().is_some_and(|advice| advice.contains("proxy")), "{finding:#}");
         ensure!(
-            told.of(&player.program, "relist-began").all(|began| began["cause"]["name"] == "very-short-watch"),
+            events.of(&player.program, "relist-began").all(|began| began["cause"]["name"] == "very-short-watch"),
             "{}",
-            told.summary()
+            events.summary()
         );
     }
     stage.close()

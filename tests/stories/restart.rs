@@ -35,12 +35,12 @@ fn resumes_and_relists_after_a_restart_match_server_and_clients() -> Result<()> 
         "{of_oldest:?} {of_newest:?} {of_kube_rs:?}"
     );
     ensure!(of_newest.resumes >= 1 && of_kube_rs.resumes >= 1, "{of_newest:?} {of_kube_rs:?}");
-    let told = stage.events()?;
-    let relist = told.one(&players[0].program, "relist")?;
+    let reported = stage.events()?;
+    let relist = reported.one(&players[0].program, "relist")?;
     ensure!(relist["cause"]["name"] == "refused-misread", "{relist:#}");
     let evidence = relist["evidence"].as_array().context("evidence")?;
     ensure!(evidence.iter().any(|moment| moment["moment"] == "server-refused"), "{relist:#}");
-    let began = told.one(&players[0].program, "relist-began")?;
+    let began = reported.one(&players[0].program, "relist-began")?;
     ensure!(began["server_refused"] == true, "{began:#}");
     let reading = stage.reading_when(|reading| reading.finding("refused-misread", &players[0].program).is_ok())?;
     let finding = reading.finding("refused-misread", &players[0].program)?;
@@ -50,10 +50,11 @@ fn resumes_and_relists_after_a_restart_match_server_and_clients() -> Result<()> 
     stage.cluster.create_configmaps("elsewhere", 1)?;
     restart(&mut stage, &mut players)?;
     checked(&stage, &players)?;
-    let told = stage.events()?;
+    let reported = stage.events()?;
     // Skips client-go 0.18: whether its connection is refused or reset when a server dies is chance, and after a reset it relists.
     for player in &players[1..3] {
-        let relist = told.of(&player.program, "relist").last().with_context(|| format!("{} has listed again", player.program))?;
+        let relist =
+            reported.of(&player.program, "relist").last().with_context(|| format!("{} has listed again", player.program))?;
         ensure!(relist["cause"]["name"] == "expired" && relist["cause"]["because"] == "cache-reset", "{relist:#}");
     }
     stage.close()
@@ -80,18 +81,20 @@ pub(super) fn checked(stage: &Stage, players: &[Player]) -> Result<Vec<Deeds>> {
     let all = || players.iter().zip(&truths);
     let is_reported = |reading: &Reading| {
         all().all(|(player, truth)| {
-            reading.reflector(player).is_ok_and(|row| numbers(row).iter().zip(truth).all(|(told, truth)| told >= truth))
+            reading.reflector(player).is_ok_and(|row| numbers(row).iter().zip(truth).all(|(reported, truth)| reported >= truth))
         })
     };
     // The checks below report the difference.
     let reading = stage.reading_when(is_reported).or_else(|_late| stage.reading())?;
-    let told = stage.events_when(|told| all().all(|(player, truth)| told.count(&player.program, "resume") as u64 >= truth[0]))?;
+    let reported =
+        stage.events_when(|reported| all().all(|(player, truth)| reported.count(&player.program, "resume") as u64 >= truth[0]))?;
     for ((player, truth), saw) in all().zip(&saw) {
         let row = reading.reflector(player)?;
         ensure!(numbers(row) == *truth, "{}: {:?} and not {truth:?}\n{saw:#?}\n{row:#}", player.program, numbers(row));
-        let spurious = told.of(&player.program, "relist").filter_map(|relist| relist["repeats"]["repeated"].as_u64()).sum();
-        let told = [told.count(&player.program, "resume") as u64, told.count(&player.program, "relist") as u64, spurious];
-        ensure!(told == *truth, "{}: told {told:?} and not {truth:?}", player.program);
+        let spurious = reported.of(&player.program, "relist").filter_map(|relist| relist["repeats"]["repeated"].as_u64()).sum();
+        let reported =
+            [reported.count(&player.program, "resume") as u64, reported.count(&player.program, "relist") as u64, spurious];
+        ensure!(reported == *truth, "{}: reported {reported:?} and not {truth:?}", player.program);
     }
     Ok(deeds)
 }

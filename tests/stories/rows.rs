@@ -40,8 +40,8 @@ fn verdict_of_every_list_form_matches_the_server_counters() -> Result<()> {
             let seen = stage.events()?.all("request").count();
             let list = runtime.block_on(templates.list(&parameters))?;
             let counted = stage.cluster.counters(RESOURCE)? - before;
-            let told = stage.events_when(|told| told.all("request").count() > seen)?;
-            let request = told.all("request").last().context("a request")?;
+            let events = stage.events_when(|events| events.all("request").count() > seen)?;
+            let request = events.all("request").last().context("a request")?;
             ensure!(request["resource"] == RESOURCE && request["items"] == list.items.len(), "{form}: {request:#}");
             let verdict = &request["verdict"];
             let layers = layers(counted);

@@ -33,15 +33,15 @@ fn slow_reader_and_its_termination_by_the_server_are_reported() -> Result<()> {
         }
     }
     ensure!(given_up()? > before, "{WRITES} writes of {SIZE} bytes are not enough");
-    let told = stage.events_when(|told| told.count(&player.program, "stalled") > 0)?;
-    let stalled = told.of(&player.program, "stalled").next().context("a stall")?;
+    let events = stage.events_when(|events| events.count(&player.program, "stalled") > 0)?;
+    let stalled = events.of(&player.program, "stalled").next().context("a stall")?;
     ensure!(["stream-window", "connection-window", "socket"].iter().any(|by| stalled["by"] == *by), "{stalled:#}");
 
     player.process.signal(ToClient::CONT)?;
     let version = stage.write()?;
     player.process.has(&version)?;
-    let told = stage.events_when(|told| told.count(&player.program, "stall-ended") > 0)?;
-    let ended = told.of(&player.program, "stall-ended").next().context("its end")?;
+    let events = stage.events_when(|events| events.count(&player.program, "stall-ended") > 0)?;
+    let ended = events.of(&player.program, "stall-ended").next().context("its end")?;
     ensure!(ended["lasted_us"].as_u64() >= Some(1_000_000), "{ended:#}");
     let reading =
         stage.reading_when(|reading| reading.reflector(&player).is_ok_and(|row| row["ended_stalled"].as_u64() >= Some(1)))?;

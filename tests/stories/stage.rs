@@ -139,11 +139,11 @@ impl Stage {
     pub(crate) fn events_when(&self, enough: impl Fn(&Events) -> bool) -> Result<Events> {
         let began = Instant::now();
         loop {
-            let told = self.events()?;
-            if enough(&told) {
-                return Ok(told);
+            let events = self.events()?;
+            if enough(&events) {
+                return Ok(events);
             }
-            ensure!(began.elapsed() < WITHIN, "not told within {WITHIN:?}; what was:\n{}", told.summary());
+            ensure!(began.elapsed() < WITHIN, "not reported within {WITHIN:?}; what was:\n{}", events.summary());
             sleep(PAUSE);
         }
     }

@@ -46,23 +46,23 @@ fn restart_storm_is_reported_once_and_matches_the_exposure() -> Result<()> {
     stage.all_have_the_next_write(&mut players)?;
 
     let deeds = checked(&stage, &players)?;
-    let told = stage.events_when(|told| told.all("storm-ended").next().is_some())?;
-    let relisted = reflectors(told.all("relist"))?;
+    let events = stage.events_when(|events| events.all("storm-ended").next().is_some())?;
+    let relisted = reflectors(events.all("relist"))?;
     // The API server renews a lease of its own every ten seconds. Such a write, which no client watches, makes others relist, too.
     ensure!(
         relisted.is_superset(&predicted) && relisted.len() as u64 <= predicted.len() as u64 + perhaps,
         "{predicted:?} and perhaps {perhaps} more were predicted, {relisted:?} relisted"
     );
-    ensure!(told.all("relist-began").all(|began| began["server_refused"] == true), "{}", told.summary());
-    for relist in told.all("relist") {
+    ensure!(events.all("relist-began").all(|began| began["server_refused"] == true), "{}", events.summary());
+    for relist in events.all("relist") {
         let evidence = relist["evidence"].as_array().context("evidence")?;
         ensure!(evidence.iter().any(|moment| moment["moment"] == "server-refused"), "{relist:#}");
     }
-    ensure!(told.all("storm-began").count() == 1 && told.all("storm-ended").count() == 1, "{}", told.summary());
-    let storm = told.all("storm-ended").next().context("a storm")?;
+    ensure!(events.all("storm-began").count() == 1 && events.all("storm-ended").count() == 1, "{}", events.summary());
+    let storm = events.all("storm-ended").next().context("a storm")?;
     let relists: u64 = deeds.iter().map(|deeds| deeds.relists).sum();
     let spurious: usize = players.iter().map(|player| player.process.count("updated with the same version")).sum();
-    let sum = |name: &str| told.all("relist").filter_map(|relist| relist[name].as_u64()).sum::<u64>();
+    let sum = |name: &str| events.all("relist").filter_map(|relist| relist[name].as_u64()).sum::<u64>();
     ensure!(storm["trigger"] == "api-server-restart" && storm["kind"] == "clients", "{storm:#}");
     ensure!(
         storm["reflectors"] == relisted.len() && storm["clients"] == relisted.len() && storm["relists"] == relists,

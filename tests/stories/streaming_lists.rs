@@ -17,8 +17,8 @@ fn granted_streaming_lists_are_reported_as_initial_lists() -> Result<()> {
         let saw = stage.server_saw(&player)?;
         let [watch] = saw.requests() else { anyhow::bail!("{client} asks once: {saw:#?}") };
         ensure!(watch.is_watch && watch.parameter("sendInitialEvents") == Some("true"), "{watch:?}");
-        let told = stage.events_when(|told| told.count(&player.program, "initial-list") > 0)?;
-        let list = told.one(&player.program, "initial-list")?;
+        let events = stage.events_when(|events| events.count(&player.program, "initial-list") > 0)?;
+        let list = events.one(&player.program, "initial-list")?;
         ensure!(list["items"] == OBJECTS && list["fallback_after"].is_null(), "{list:#}");
         let reading = stage.reading_when(|reading| reading.reflector(&player).is_ok_and(|row| row["state"] == "watching"))?;
         let row = reading.reflector(&player)?;
@@ -39,8 +39,8 @@ fn refused_streaming_list_is_reported_with_its_fallback() -> Result<()> {
     let [refused, list, ..] = saw.requests() else { anyhow::bail!("two requests at least: {saw:#?}") };
     ensure!(refused.status == Some(422) && refused.parameter("sendInitialEvents") == Some("true"), "{saw:#?}");
     ensure!(!list.is_watch, "{saw:#?}");
-    let told = stage.events_when(|told| told.count(&player.program, "initial-list") > 0)?;
-    let list = told.one(&player.program, "initial-list")?;
+    let events = stage.events_when(|events| events.count(&player.program, "initial-list") > 0)?;
+    let list = events.one(&player.program, "initial-list")?;
     ensure!(list["items"] == OBJECTS && list["fallback_after"] == 422 && list["served_from"] == "Cache", "{list:#}");
     let reading = stage.reading_when(|reading| reading.finding("streaming-list-refused", &player.program).is_ok())?;
     let finding = reading.finding("streaming-list-refused", &player.program)?;

@@ -31,12 +31,13 @@ fn etcd_restore_makes_one_client_stuck_and_others_relist() -> Result<()> {
     make_all_list(&stage, &hop, &players)?;
 
     let [stuck, fixed, newest] = &players[..] else { anyhow::bail!("three clients") };
-    let told = stage.events_when(|told| {
-        told.count(&stuck.program, "stuck") > 0 && [fixed, newest].iter().all(|player| told.count(&player.program, "relist") > 0)
+    let events = stage.events_when(|events| {
+        events.count(&stuck.program, "stuck") > 0
+            && [fixed, newest].iter().all(|player| events.count(&player.program, "relist") > 0)
     })?;
-    check_stuck_event(&stage, told.one(&stuck.program, "stuck")?, stuck)?;
+    check_stuck_event(&stage, events.one(&stuck.program, "stuck")?, stuck)?;
     for player in [fixed, newest] {
-        let relist = told.one(&player.program, "relist")?;
+        let relist = events.one(&player.program, "relist")?;
         ensure!(relist["cause"]["name"] == "too-large-resource-version", "{relist:#}");
         let saw = stage.server_saw(player)?;
         let is_without = |request: &&super::server_saw::Request| {
@@ -44,38 +45,38 @@ fn etcd_restore_makes_one_client_stuck_and_others_relist() -> Result<()> {
         };
         ensure!(saw.requests().iter().rfind(is_without).is_some(), "{saw:#?}");
     }
-    ensure!(told.count(&stuck.program, "relist") == 0, "{}", told.summary());
+    ensure!(events.count(&stuck.program, "relist") == 0, "{}", events.summary());
     stage.close()
 }
 
 /// A watch from a future revision is accepted and stays silent; only a list at that revision is refused. So the hop cuts each watch
 /// within its first second, which makes its client list.
 fn make_all_list(stage: &Stage, hop: &TcpHop, players: &[Player]) -> Result<()> {
-    let lists = |told: &super::events::Events, player: &Player| told.count(&player.program, "relist-began");
+    let lists = |events: &super::events::Events, player: &Player| events.count(&player.program, "relist-began");
     let mut opened = stage.events()?.all("watch-opened").count();
     loop {
-        let told = stage.events_when(|told| {
-            told.all("watch-opened").count() > opened || players.iter().all(|player| lists(told, player) > 0)
+        let events = stage.events_when(|events| {
+            events.all("watch-opened").count() > opened || players.iter().all(|player| lists(events, player) > 0)
         })?;
-        if players.iter().all(|player| lists(&told, player) > 0) {
+        if players.iter().all(|player| lists(&events, player) > 0) {
             return Ok(());
         }
-        opened = told.all("watch-opened").count();
+        opened = events.all("watch-opened").count();
         hop.break_all(Break::Reset);
     }
 }
 
 /// Checks the requested revision, the current one, the number of refusals and the advice.
-fn check_stuck_event(stage: &Stage, told: &Value, player: &Player) -> Result<()> {
+fn check_stuck_event(stage: &Stage, events: &Value, player: &Player) -> Result<()> {
     let saw = stage.server_saw(player)?;
     let wanted = saw.requests().last().and_then(|list| list.parameter("resourceVersion")).context("a list at a revision")?;
-    ensure!(told["resource_version"].as_u64() == wanted.parse().ok(), "{wanted} is asked for: {told:#}");
+    ensure!(events["resource_version"].as_u64() == wanted.parse().ok(), "{wanted} is asked for: {events:#}");
     let refused = saw.requests().iter().filter(|request| request.status == Some(504)).count();
-    let refusals = told["refusals"].as_u64().context("a number of refusals")?;
-    ensure!(refusals >= 12 && usize::try_from(refusals)? <= refused, "{refused} were refused: {told:#}");
-    let current = told["current"].as_u64().context("the revision that there is")?;
+    let refusals = events["refusals"].as_u64().context("a number of refusals")?;
+    ensure!(refusals >= 12 && usize::try_from(refusals)? <= refused, "{refused} were refused: {events:#}");
+    let current = events["current"].as_u64().context("the revision that there is")?;
     let (revision, wanted) = (stage.cluster.revision()?, wanted.parse::<u64>()?);
-    ensure!(current <= revision && revision < wanted, "{current} is told, etcd is at {revision}, {wanted} is asked for");
+    ensure!(current <= revision && revision < wanted, "{current} is reported, etcd is at {revision}, {wanted} is asked for");
 
     let reading = stage.reading_when(|reading| reading.report["totals"]["stuck"] == 1)?;
     let row = reading.reflector(player)?;

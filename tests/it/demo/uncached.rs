@@ -22,7 +22,7 @@ fn etcd_reads_and_refusals_without_a_cache_have_their_rules() {
     let (cached, page) = (format!("{CONFIGMAPS}?{FIRST}"), format!("{CONFIGMAPS}?limit=1&resourceVersion=0"));
     let watch = format!("{CONFIGMAPS}?watch=true&timeoutSeconds=1");
 
-    let told = answered_requests(&place, |client| {
+    let answered = answered_requests(&place, |client| {
         for path in [&events, &cached] {
             assert_eq!(client.raw("GET", path, &[], b"").unwrap().status, 200);
         }
@@ -40,10 +40,10 @@ fn etcd_reads_and_refusals_without_a_cache_have_their_rules() {
         ("configmaps", refused.clone(), "list-not-ready-refused", "Confirmed"),
         ("configmaps", refused, "watch-not-ready-refused", "Confirmed"),
     ];
-    assert_eq!(told.len(), expected.len(), "{told:#?}");
-    for (told, (resource, layer, rule, certainty)) in told.iter().zip(expected) {
-        let verdict = &told["verdict"];
-        let said = (&told["resource"], &verdict["served_from"], &verdict["rule"], &verdict["certainty"]);
+    assert_eq!(answered.len(), expected.len(), "{answered:#?}");
+    for (answered, (resource, layer, rule, certainty)) in answered.iter().zip(expected) {
+        let verdict = &answered["verdict"];
+        let said = (&answered["resource"], &verdict["served_from"], &verdict["rule"], &verdict["certainty"]);
         assert_eq!(said, (&json!(resource), &layer, &json!(rule), &json!(certainty)));
     }
 }

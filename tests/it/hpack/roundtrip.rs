@@ -28,10 +28,10 @@ fn h2_hpack_blocks_decode_to_the_encoded_fields() {
         {
             let bytes: Vec<u8> =
                 pieces.iter().filter(|piece| piece.direction == direction).flat_map(|piece| piece.bytes.iter().copied()).collect();
-            let told = decode(&bytes, limit.max(4096));
-            assert_eq!(told.len(), sent.len(), "seed {seed}, {sizes:?}");
-            for (told, sent) in told.iter().zip(&sent) {
-                assert_eq!(told, sent, "seed {seed}, {sizes:?}");
+            let decoded = decode(&bytes, limit.max(4096));
+            assert_eq!(decoded.len(), sent.len(), "seed {seed}, {sizes:?}");
+            for (decoded, sent) in decoded.iter().zip(&sent) {
+                assert_eq!(decoded, sent, "seed {seed}, {sizes:?}");
             }
         }
     }
@@ -43,11 +43,11 @@ fn h2_heads_are_reported_as_sent() {
     let mut random = Random::new(seed);
     for _ in 0..4 {
         let (sizes, exchanges) = exchanges(&mut random);
-        let told = observe(&exchange(sizes, exchanges.clone()));
-        assert_eq!(told.len(), exchanges.len() * 2, "seed {seed}, {sizes:?}");
-        for (told, Exchange { request, response }) in told.chunks(2).zip(&exchanges) {
+        let decoded = observe(&exchange(sizes, exchanges.clone()));
+        assert_eq!(decoded.len(), exchanges.len() * 2, "seed {seed}, {sizes:?}");
+        for (decoded, Exchange { request, response }) in decoded.chunks(2).zip(&exchanges) {
             let sent = [describe_request(request), describe_response(response)];
-            assert_eq!(told, sent, "seed {seed}, {sizes:?}");
+            assert_eq!(decoded, sent, "seed {seed}, {sizes:?}");
         }
     }
 }

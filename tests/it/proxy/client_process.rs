@@ -65,11 +65,11 @@ async fn client_is_served_until_closed_during_process_lookup() {
     eventually(|| rig.handle.counts().over > over).await;
     found.send(7).unwrap();
 
-    let told = deliveries_until_process(receiver).await;
-    let [Delivery::Connection(opened, TapEvent::Opened { process_follows: true, .. }), .., closed, answer] = &told[..] else {
-        panic!("{told:?}")
+    let deliveries = deliveries_until_process(receiver).await;
+    let [Delivery::Connection(opened, TapEvent::Opened { process_follows: true, .. }), .., closed, answer] = &deliveries[..] else {
+        panic!("{deliveries:?}")
     };
-    assert!(matches!(closed, Delivery::Connection(_, TapEvent::Closed { .. })), "{told:?}");
+    assert!(matches!(closed, Delivery::Connection(_, TapEvent::Closed { .. })), "{deliveries:?}");
     assert_eq!(answer, &Delivery::Process(*opened, Some(process(7))));
 }
 
@@ -81,10 +81,10 @@ async fn process_that_is_never_found_is_reported_as_unknown() {
     let intake = intake.with_processes(finder(lookup));
     let mut rig = Rig::with(Options { alpn: &["http/1.1"], intake: Some(intake), ..Options::default() });
     let (client, upstream) = rig.pair().await;
-    let told = deliveries_until_process(receiver).await;
+    let deliveries = deliveries_until_process(receiver).await;
     assert!(
-        matches!(&told[..], [Delivery::Connection(opened, TapEvent::Opened { .. }), Delivery::Process(of, None)] if opened == of),
-        "{told:?}"
+        matches!(&deliveries[..], [Delivery::Connection(opened, TapEvent::Opened { .. }), Delivery::Process(of, None)] if opened == of),
+        "{deliveries:?}"
     );
     drop((found, client, upstream));
 }
@@ -95,7 +95,7 @@ async fn restart(when: Found) -> Vec<String> {
     let (intake, receiver) = Intake::new(IntakeLimits::default());
     let intake = intake.with_processes(finder(lookup));
     let mut rig = Rig::with(Options { alpn: &["http/1.1"], intake: Some(intake), ..Options::default() });
-    let (sender, told) = channel();
+    let (sender, deliveries) = channel();
     let outputs = Outputs::new(vec![Box::new(Sink(sender))], None);
     let observing = Observing::start(receiver, Clock::start().now(), vec![server()], outputs).unwrap();
 
@@ -123,19 +123,19 @@ async fn restart(when: Found) -> Vec<String> {
     drop(rig);
     let snapshot = tokio::task::spawn_blocking(|| observing.finish()).await.unwrap().unwrap().snapshot;
     assert_eq!((snapshot.totals.resumes, snapshot.totals.relists, snapshot.missed.bytes), (2, 0, 0), "{when:?}");
-    told.iter().collect()
+    deliveries.iter().collect()
 }
 
 /// All deliveries for connections, up to the first process.
 async fn deliveries_until_process(mut receiver: IntakeReceiver) -> Vec<Delivery> {
     let reading = tokio::task::spawn_blocking(move || {
-        let mut told = Vec::new();
-        while !told.iter().any(|one| matches!(one, Delivery::Process(..))) {
+        let mut deliveries = Vec::new();
+        while !deliveries.iter().any(|one| matches!(one, Delivery::Process(..))) {
             let batch: Vec<_> = receiver.drain(Duration::from_secs(10)).map(|delivered| delivered.delivery).collect();
-            assert!(!batch.is_empty(), "the process is not told: {told:?}");
-            told.extend(batch.into_iter().filter(|one| !matches!(one, Delivery::Notice(_))));
+            assert!(!batch.is_empty(), "the process is not reported: {deliveries:?}");
+            deliveries.extend(batch.into_iter().filter(|one| !matches!(one, Delivery::Notice(_))));
         }
-        told
+        deliveries
     });
     reading.await.unwrap()
 }

@@ -92,8 +92,8 @@ fn check(protocol: &'static str, dialogue: Dialogue, statuses: &[u16]) {
     let report = forwarded_unchanged(protocol, dialogue);
     assert_eq!((&report["missed"]["malformed"], &report["missed"]["stopped_directions"]), (&json!(0), &json!(0)));
     let requests = report["requests"].as_array().unwrap();
-    let told: Vec<&Value> = requests.iter().map(|request| &request["status"]).collect();
-    assert_eq!(told, statuses.iter().map(|status| json!(status)).collect::<Vec<_>>().iter().collect::<Vec<_>>());
+    let observed: Vec<&Value> = requests.iter().map(|request| &request["status"]).collect();
+    assert_eq!(observed, statuses.iter().map(|status| json!(status)).collect::<Vec<_>>().iter().collect::<Vec<_>>());
     assert!(requests.iter().all(|request| request["end"] == "complete"), "{requests:#?}");
 }
 

@@ -54,9 +54,13 @@ pub fn check(input: &[u8]) {
     drop(intake);
     taken.take(receiver.as_mut());
     let [request, response] = offered.ways.each_ref().map(|way| way.len() as u64);
-    assert_eq!(taken.closed, Some(Plaintext { request, response }), "the end of the connection is not told, or with other bytes");
-    assert_eq!(offered.ends, taken.ends, "an end is told otherwise");
-    assert_eq!(losses.bytes, taken.ways.iter().map(|way| way.lost).sum::<u64>(), "lost bytes are counted otherwise than told");
+    assert_eq!(
+        taken.closed,
+        Some(Plaintext { request, response }),
+        "the end of the connection is not reported, or with other bytes"
+    );
+    assert_eq!(offered.ends, taken.ends, "an end is reported otherwise");
+    assert_eq!(losses.bytes, taken.ways.iter().map(|way| way.lost).sum::<u64>(), "lost bytes are counted otherwise than reported");
     for (offered, way) in offered.ways.iter().zip(&taken.ways) {
         assert_eq!(offered.len() as u64, way.position, "bytes came or went");
         for (at, bytes) in &way.seen {
@@ -64,8 +68,8 @@ pub fn check(input: &[u8]) {
             assert_eq!(here, Some(bytes.as_slice()), "other bytes at {at}");
         }
     }
-    if losses.stopped_directions == 0 && offered.told.is_sound() {
-        assert_eq!(offered.told.without_stretches(), taken.told.without_stretches(), "payload said more than a body");
+    if losses.stopped_directions == 0 && offered.log.is_sound() {
+        assert_eq!(offered.log.without_stretches(), taken.log.without_stretches(), "payload said more than a body");
     }
 }
 
@@ -74,14 +78,14 @@ pub fn check(input: &[u8]) {
 struct Offered {
     ways: [Vec<u8>; 2],
     decoder: Decoder,
-    told: EventLog,
+    log: EventLog,
     ends: Vec<Direction>,
 }
 
 impl Offered {
     fn bytes(&mut self, direction: Direction, bytes: &[u8]) {
         self.ways[usize::from(direction == Direction::Response)].extend_from_slice(bytes);
-        self.decoder.0.bytes(direction, bytes, &mut |event| self.told.note(&event));
+        self.decoder.0.bytes(direction, bytes, &mut |event| self.log.note(&event));
     }
 }
 
@@ -90,7 +94,7 @@ impl Offered {
 struct Taken {
     ways: [Way; 2],
     decoder: Decoder,
-    told: EventLog,
+    log: EventLog,
     ends: Vec<Direction>,
     closed: Option<Plaintext>,
 }
@@ -115,20 +119,20 @@ impl Taken {
     }
 
     fn event(&mut self, event: &TapEvent) {
-        let Self { ways, decoder, told, ends, closed } = self;
-        assert!(closed.is_none(), "something is told after the end");
+        let Self { ways, decoder, log, ends, closed } = self;
+        assert!(closed.is_none(), "something is reported after the end");
         match event {
             TapEvent::Bytes { direction, bytes, .. } => {
                 let way = &mut ways[usize::from(*direction == Direction::Response)];
                 let at = usize::try_from(way.position).expect("the input is short");
                 way.seen.push((at, bytes.to_vec()));
                 way.position += bytes.len() as u64;
-                decoder.0.bytes(*direction, bytes, &mut |event| told.note(&event));
+                decoder.0.bytes(*direction, bytes, &mut |event| log.note(&event));
             }
             TapEvent::Gap { direction, gap: gap @ Gap { length, .. }, .. } => {
                 let way = &mut ways[usize::from(*direction == Direction::Response)];
                 (way.position, way.lost) = (way.position + length, way.lost + length);
-                decoder.0.gap(*direction, *gap, &mut |event| told.note(&event));
+                decoder.0.gap(*direction, *gap, &mut |event| log.note(&event));
             }
             TapEvent::Closed { forwarded, .. } => *closed = Some(*forwarded),
             TapEvent::Ended { direction, .. } => ends.push(*direction),
