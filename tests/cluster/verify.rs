@@ -110,7 +110,7 @@ fn disturbed_rows_are_noisy_and_count_other_requests() {
     });
     assert_eq!((verified.exit_code, verified.disagreeing()), (Some(2), vec![]), "{verified:?}");
     for row in verified.rows().filter(|row| row["judgement"] == "Noisy") {
-        assert!(row["attempts"].as_array().unwrap().iter().all(|attempt| attempt["others"].as_u64() > Some(0)), "{row:#}");
+        assert!(row["attempts"].as_array().unwrap().iter().all(|attempt| attempt["other_requests"].as_u64() > Some(0)), "{row:#}");
     }
     assert!(verified.document["tally"]["noisy"].as_u64() > Some(0));
 }

@@ -81,7 +81,7 @@ pub fn command_line() -> clap::Command {
     Cli::command()
 }
 
-/// Prints help or a usage error. `exec` keeps exit code 2 for the command that it runs, `verify` for undecided rows. Their own
+/// Prints help or a usage error. `exec` keeps exit code 2 for the command that it runs, `verify` for inconclusive rows. Their own
 /// usage errors exit with 125.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let has_another_two = arguments.get(1).is_some_and(|command| command == "exec" || command == "verify");

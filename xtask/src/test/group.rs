@@ -19,11 +19,11 @@ pub(crate) enum Group {
     Kubectl,
     /// The probe's programs in this machine's kernel, with real processes
     Kernel,
-    /// The tests of the same binary that need Go: those with `go_client` in their name
+    /// The tests of the same binary that need Go: those in the modules `closing` and `older_connections`
     KernelGo,
-    /// The tests of the same binary that create cgroups: those with `cgroup` in their name or module
+    /// The tests of the same binary that create cgroups: those in the module `cgroups`
     KernelCgroups,
-    /// The tests of the same binary with TLS libraries from the npm and Python registries: those with `tls_library` in their name
+    /// The tests of the same binary with TLS libraries from the npm and Python registries: those in the module `libraries`
     KernelLibraries,
     /// The tests of the same binary with a real kube-apiserver and clients of all kinds: those in modules whose names start with
     /// `cluster_`
@@ -116,11 +116,13 @@ impl Group {
                     "kernel",
                     "--",
                     "--skip",
-                    "go_client",
+                    "closing::",
                     "--skip",
-                    "cgroup",
+                    "older_connections::",
                     "--skip",
-                    "tls_library",
+                    "cgroups::",
+                    "--skip",
+                    "libraries::",
                     "--skip",
                     "cluster_",
                     "--skip",
@@ -129,9 +131,9 @@ impl Group {
                 &["--test", "kernel", "--", "--test-threads", "1", "--nocapture", "loss::"],
                 &["--test", "benches", "--", "clients_under_probes"],
             ],
-            Self::KernelGo => &[&["--test", "kernel", "--", "go_client"]],
-            Self::KernelCgroups => &[&["--test", "kernel", "--", "cgroup"]],
-            Self::KernelLibraries => &[&["--test", "kernel", "--", "--nocapture", "tls_library"]],
+            Self::KernelGo => &[&["--test", "kernel", "--", "closing::", "older_connections::"]],
+            Self::KernelCgroups => &[&["--test", "kernel", "--", "cgroups::"]],
+            Self::KernelLibraries => &[&["--test", "kernel", "--", "--nocapture", "libraries::"]],
             Self::KernelCluster => &[&["--test", "kernel", "--", "cluster_"]],
             Self::Controllers => &[&["--test", "controllers"]],
             // These tests mostly wait.
