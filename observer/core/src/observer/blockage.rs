@@ -1,4 +1,4 @@
-//! Responses that wait for their client to read, and the effect on its reflectors.
+//! Responses that are blocked because the client does not read. Each blockage is passed on to the client's reflectors.
 
 use super::event::Event;
 use super::following::Emitter;
@@ -38,7 +38,7 @@ impl Observer {
         self.change_blockage((connection, stream), at, emit, |open| open.unblock(at, by));
     }
 
-    /// Applies the blockages of its connection to a new exchange, which waits from the beginning.
+    /// Applies the ongoing blockages of a connection to a new exchange on it.
     pub(super) fn inherit_blockage(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let blocked = self.connections.get(&id.connection).map(|connection| connection.blocked.clone()).unwrap_or_default();
         let Some(open) = self.open.get_mut(&id).filter(|_| !blocked.is_empty()) else { return };

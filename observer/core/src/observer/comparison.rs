@@ -1,4 +1,4 @@
-//! Two runs, compared shape by shape.
+//! Compares two runs by request shape: which requests are new, gone, cheaper, more expensive, or answered by another layer.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -13,9 +13,10 @@ use crate::k8s::Verb;
 use crate::routing::ServedFrom;
 use crate::time::Timestamp;
 
-/// Durations count as equal if they differ by at most a fifth, or by at most this many microseconds: no two runs are equally fast.
+/// Durations count as equal if they differ by at most a fifth, or by at most this many microseconds. Latencies of unchanged
+/// requests vary that much.
 const LATENCY_GRAIN_US: u64 = 1_000;
-/// Byte counts are equal if they differ by at most a twentieth: revisions and timestamps in the bodies grow.
+/// Byte counts are equal if they differ by at most one part in this many: revisions and timestamps in the bodies grow.
 const BYTES_GRAIN: u64 = 20;
 
 /// The changes from one run to another.
@@ -66,9 +67,9 @@ pub enum Change {
     New,
     /// It occurs in the first run only.
     Gone,
-    /// It costs more. The first difference decides: reads from etcd, failures, bytes, requests, then time.
+    /// It costs more. The first of these that differs decides: reads from etcd, failures, bytes, requests, time.
     Worse,
-    /// It costs less. The same first difference decides.
+    /// It costs less, by the same order.
     Better,
     /// It costs the same, but another layer or rule answers.
     Moved,
@@ -95,10 +96,10 @@ pub struct Side {
     pub bytes: u64,
     /// Whether some answers were not read, so that items, events and bytes are lower bounds.
     pub lower_bound: bool,
-    /// Median time to the head of a list's response, in microseconds, of the most frequent row.
+    /// Median time to the head of a list's response, in microseconds, of the summed row with the most requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_byte_us: Option<u64>,
-    /// Median time to the end, in microseconds, of the most frequent row; `None` for watches.
+    /// Median time to the end, in microseconds, of the summed row with the most requests; `None` for watches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_us: Option<u64>,
 }
@@ -145,7 +146,7 @@ impl ComparedRun {
 }
 
 impl ComparisonRow {
-    /// Additional cost of the second run, the heaviest first: reads from etcd, failures, bytes, requests.
+    /// Additional cost of the second run, the most important quantity first: reads from etcd, failures, bytes, requests.
     fn cost(&self) -> [i128; 4] {
         let costs = |side: &Option<Side>| side.as_ref().map(Side::costs).unwrap_or_default();
         let (before, after) = (costs(&self.before), costs(&self.after));
@@ -160,7 +161,7 @@ impl Side {
         [self.from_etcd, self.failed, self.bytes, self.count].map(i128::from)
     }
 
-    /// The sum of rows. Medians cannot be added, so they are those of the most frequent row.
+    /// The sum of rows. Medians cannot be added, so the sum has those of the row with the most requests.
     fn sum(mut parts: Vec<Part<'_>>) -> Self {
         parts.sort_by_key(|(verdict, part)| (Reverse(part.count), verdict.map(|verdict| verdict.rule)));
         let (first_byte_us, total_us) = parts.first().map(|(_, part)| (part.first_byte_us, part.total_us)).unwrap_or_default();
@@ -188,7 +189,7 @@ impl Side {
         self.lower_bound |= part.lower_bound;
     }
 
-    /// Layers and rules, without counts and order.
+    /// The layers that answered, each with its rule, without counts and order.
     fn answered_by(&self) -> HashSet<(&Option<ServedFrom>, Option<&'static str>)> {
         self.layers.iter().map(|layer| (&layer.served_from, layer.rule)).collect()
     }

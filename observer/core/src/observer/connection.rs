@@ -1,4 +1,4 @@
-//! An open connection.
+//! State that the Observer keeps for each open connection.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ pub(super) struct Connection {
     pub(super) attached_late: bool,
     /// Profile of its server, if the version differs from that of other servers at the same address.
     pub(super) profile: Option<Arc<ServerProfile>>,
-    /// Whether the client asked to end it, or for an upgrade that ends it.
+    /// Whether the client asked the server to close it, or asked for an upgrade, after which it closes.
     pub(super) ends_with_response: bool,
-    /// When its latest exchange ended, or it was opened.
+    /// When its latest exchange ended; before the first end, when it was opened.
     pub(super) idle_since: Timestamp,
 }
 

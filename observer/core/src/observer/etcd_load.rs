@@ -1,5 +1,5 @@
-//! How much was read from etcd, and when that is heavy. Objects and bytes count: a list of one event is a list from etcd, too, but
-//! costs almost nothing.
+//! The load that requests put on etcd. It is measured in objects and bytes, since a list from etcd that returns one event costs
+//! almost nothing.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct EtcdReads {
 pub enum EtcdLoad {
     /// No list was read from etcd.
     None,
-    /// Some lists were read from etcd, and none of it is heavy.
+    /// Some lists were read from etcd, but the load is not heavy.
     Light,
     /// A list delivered 500 objects or 1 MB from etcd, or all lists together delivered 100 objects per second.
     Heavy,

@@ -53,7 +53,7 @@ pub enum Event {
         connection: ConnectionId,
         /// The side that ended its half first, and how; `None` when that was not seen.
         first_end: Option<ConnectionEnd>,
-        /// Bytes that the tap read to pass them on.
+        /// Bytes that the tap read in order to forward them.
         forwarded: Plaintext,
         /// Bytes that a decoder was given.
         observed: Plaintext,
@@ -89,7 +89,7 @@ pub enum Event {
         #[serde(flatten)]
         record: Box<RequestRecord>,
     },
-    /// The first list of a reflector is complete, and it watches.
+    /// The first list of a reflector is complete, and the reflector watches.
     InitialList {
         /// The list and its cost.
         #[serde(flatten)]
@@ -216,11 +216,11 @@ pub enum Event {
         /// Connection whose decoder failed.
         connection: ConnectionId,
     },
-    /// An API server began or ceased to refuse connections, and the tap with it.
+    /// An API server started or stopped refusing connections, and so did the tap's listener in front of it.
     Listener {
         /// When the tap's listener changed its state.
         at: Timestamp,
-        /// API server behind the listener.
+        /// The API server.
         #[serde(skip_serializing_if = "UpstreamName::is_empty")]
         upstream: UpstreamName,
         /// Whether the tap accepts clients now.
@@ -260,7 +260,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The event for a report of a reflector.
+    /// Makes an event from a report of a reflector.
     pub(super) fn of_reflector(emit: reflector::ReflectorEvent) -> Self {
         match emit {
             reflector::ReflectorEvent::InitialList(list) => Self::InitialList { list },
@@ -273,7 +273,7 @@ impl Event {
         }
     }
 
-    /// The event for a report on a storm.
+    /// Makes an event from a report on a storm.
     pub(super) fn of_storm(emit: storm::StormEvent) -> Self {
         match emit {
             storm::StormEvent::Began(record) => Self::StormBegan { record },

@@ -1,4 +1,4 @@
-//! Reflectors and their storms.
+//! Passes observations on to the reflectors, and the relists of reflectors on to the storms.
 
 use super::event::Event;
 use super::limits::Limits;
@@ -8,7 +8,7 @@ use crate::reflector::{self, AtShutdown, PropagationRow, RateLimit, ReflectorRow
 use crate::storm::{StormRecord, Storms};
 use crate::time::Timestamp;
 
-/// Reflectors and storms.
+/// All reflectors and storms, and counts of relists and resumes.
 #[derive(Debug)]
 pub(super) struct Following {
     reflectors: Reflectors,
@@ -109,7 +109,7 @@ impl Following {
         self.reflectors.rows(now)
     }
 
-    /// The first `most` of `rows`, with details, and the number of the others.
+    /// The first `most` of `rows`, with their timelines and the evidence of their last relists, and the number of the others.
     pub(super) fn in_detail(&self, mut rows: Vec<ReflectorRow>, most: usize) -> (Vec<ReflectorRow>, u64) {
         let not_shown = rows.len().saturating_sub(most) as u64;
         rows.truncate(most);

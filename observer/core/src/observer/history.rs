@@ -1,4 +1,4 @@
-//! Revisions that this run saw as current, per resource. They decide whether a snapshot of a revision can still exist.
+//! The revisions that answers of one API server showed, per resource. They decide whether a snapshot of a revision can still exist.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ type Key = (String, String);
 #[derive(Debug, Default)]
 pub(super) struct Histories {
     by_resource: BTreeMap<Key, History>,
-    /// The highest revision that any resource in the main etcd showed.
+    /// The highest revision shown by any resource in the etcd that resources share by default.
     shown: Option<u64>,
 }
 
@@ -25,7 +25,7 @@ struct History {
     revisions: RevisionHistory,
     /// The highest revision that an answer about the resource showed, of an item or of the list.
     shown: Option<u64>,
-    /// Whether it shares its revisions with the other resources.
+    /// Whether the resource is stored in the same etcd as the others.
     company: Company,
 }
 
@@ -36,9 +36,9 @@ enum Company {
     /// No evidence yet.
     #[default]
     Unknown,
-    /// Its current revision was at least as high as the highest that the others had shown.
+    /// Same etcd: its current revision was at least as high as the highest revision that the others had shown.
     Abreast,
-    /// Later, its current revision was lower than the others had shown.
+    /// Another etcd: later, its current revision was lower than one that the others had shown.
     Apart,
 }
 
@@ -59,8 +59,8 @@ impl Histories {
         self.by_resource.len()
     }
 
-    /// Learns the revisions in a part of an answer. Returns whether the answer shows that earlier ones are gone. `has_room` allows
-    /// a new resource.
+    /// Learns the revisions in a part of an answer. Returns whether the answer shows that revisions seen earlier are gone.
+    /// `has_room` is whether a new resource may be added.
     pub(super) fn learn(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, has_room: bool) -> bool {
         let Some(resource) = exchange.request.resource() else { return false };
         let goes_back = self.heed_going_back(exchange, resource, body);
@@ -92,7 +92,8 @@ impl Histories {
         }
     }
 
-    /// Forgets the shown revisions if an answer other than a list has a lower one than its server had shown before the request.
+    /// Forgets the shown revisions if an answer other than a list has a lower revision than its server had shown before the
+    /// request.
     fn heed_going_back(&mut self, exchange: &Exchange, resource: &Resource, body: &Body) -> bool {
         let (reached, is_created) = match body {
             Body::Status(status) => (status.current_revision(), false),
@@ -112,7 +113,7 @@ impl Histories {
             self.went_back(resource, reached);
             true
         } else if self.by_resource.get(&key(resource)).is_some_and(|history| history.shown > Some(reached)) {
-            // A cache may lag, too. In both cases it is unknown which revisions the server must have.
+            // Either etcd was restored, or a watch cache lags. In both cases it is unknown which revisions the server must have.
             self.drop_shown();
             true
         } else {
@@ -121,7 +122,8 @@ impl Histories {
     }
 
     /// Notes that `revision` is current in the etcd that stores `resource`. If the resource itself had shown a higher one, etcd was
-    /// restored, so all earlier revisions prove nothing. If only others had, the resource does not share their etcd.
+    /// restored, so all earlier revisions prove nothing. If only other resources had shown a higher one, this resource does not
+    /// share their etcd.
     pub(super) fn went_back(&mut self, resource: &Resource, revision: u64) {
         let abreast = self.shown(resource) > Some(revision);
         let Some(history) = self.by_resource.get_mut(&key(resource)) else { return };
@@ -151,7 +153,8 @@ fn current_by(exchange: &Exchange, at: Timestamp, body: &Body) -> Option<(u64, T
         Body::List(meta) if is_current_state(exchange) => {
             Some((ResourceVersion::number(&meta.resource_version)?, exchange.started))
         }
-        // Other events may be replayed from long ago. A bookmark has the revision that the cache has reached.
+        // A bookmark has the revision that the watch cache has reached. Other events may be old: a watch begins with the events
+        // since its revision.
         Body::Events(events) => {
             let bookmark = events.iter().rfind(|event| event.event_type == EventType::Bookmark)?;
             Some((ResourceVersion::number(&bookmark.object.resource_version)?, at))

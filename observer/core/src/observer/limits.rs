@@ -1,4 +1,4 @@
-//! Bounds of the Observer's tables.
+//! The bounds of the Observer's tables, in number and memory.
 
 use crate::reflector::ReflectorLimits;
 use crate::storm::StormLimits;
@@ -6,7 +6,7 @@ use crate::storm::StormLimits;
 /// Bounds for the data kept. [`super::Missed`] counts the data that they discard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests under way at once; 10 000 watches and their lists fit.
+    /// Requests under way at once. The default has room for 10 000 watches and their lists.
     pub open_exchanges: usize,
     /// Open connections whose API server is remembered.
     pub connections: usize,
@@ -14,7 +14,7 @@ pub struct Limits {
     pub records: usize,
     /// Rows of the tables of lists, watches and other requests together, and rows of each other table of a snapshot.
     pub rows: usize,
-    /// Estimated bytes of all requests under way; 10 000 watches with long selectors fit.
+    /// Estimated bytes of all requests under way. The default has room for 10 000 watches with long selectors.
     pub open_memory: usize,
     /// Estimated bytes of the finished requests that are kept individually. Those under way may take as much again in a snapshot.
     pub records_memory: usize,
@@ -24,7 +24,8 @@ pub struct Limits {
     pub profiles_memory: usize,
     /// API servers that are distinguished.
     pub upstreams: usize,
-    /// Resources whose revisions are remembered, over all API servers; and as many custom and aggregated resources whose scope is.
+    /// Resources whose revisions are remembered, over all API servers. The scopes of as many custom and aggregated resources are
+    /// remembered, too.
     pub histories: usize,
     /// Bounds of the tables of reflectors.
     pub reflectors: ReflectorLimits,

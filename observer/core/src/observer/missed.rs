@@ -8,7 +8,7 @@ use crate::observation::{BodyNotRead, ProbeMissed};
 use crate::reflector::ReflectorsMissed;
 use crate::time::Timestamp;
 
-/// Bound for distinct reasons; further ones count as `other`.
+/// Bound for distinct reasons why bodies were not understood; further reasons count as `other`.
 const MAX_REASONS: usize = 16;
 /// Bound for spans of a capture that are kept individually; the first ones are kept.
 const MAX_SPANS: usize = 16;
@@ -62,7 +62,7 @@ pub struct Missed {
     /// Connections to API servers beyond those that are distinguished. No facts about these servers are kept.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub upstreams_dropped: u64,
-    /// Clients that were reset although the API server refused.
+    /// Clients that were reset although the API server refused connections: its refusal came too late to pass on.
     pub reset_instead_of_refused: u64,
     /// Client connections that failed for a reason other than a refusal.
     pub connect_failures: u64,
@@ -78,7 +78,7 @@ pub struct Missed {
     /// Name of the last of these, with the reason.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub last_not_probed: String,
-    /// Reflectors that are followed, but not among the rows.
+    /// Reflectors that are followed, but not among the rows of a snapshot.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub reflectors_not_shown: u64,
     /// Data that the tables of reflectors dropped to keep their bounds.

@@ -1,4 +1,4 @@
-//! The Observer.
+//! The Observer: processes observations in order, emits events, and makes snapshots of its state.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub struct Observer {
     now: Timestamp,
     pub(super) upstreams: Upstreams,
     pub(super) connections: BTreeMap<ConnectionId, Connection>,
-    /// Boxed, because half of the slots in the nodes of a map that grows at its end stay free.
+    /// Boxed to save memory: in a `BTreeMap` that grows at its end, half of the slots of each node stay free.
     pub(super) open: BTreeMap<ExchangeId, Box<Exchange>>,
     pub(super) open_memory: MemoryUse,
     finished: Records,
@@ -162,7 +162,8 @@ impl Observer {
         if self.upstreams.several() { snapshot } else { snapshot.without_upstream_names() }
     }
 
-    /// Keeps the state of the reflectors. A later request replaces it, if the run continued long enough after the first one.
+    /// Keeps the state of the reflectors at a shutdown request. A later request replaces this state if it belongs to another
+    /// shutdown.
     fn shutdown_requested(&mut self, at: Timestamp) {
         if self.at_shutdown.as_ref().is_none_or(|before| before.is_over(at)) {
             self.at_shutdown = Some(self.following.at_shutdown(at));
@@ -346,8 +347,9 @@ impl Observer {
         (own.unwrap_or(profile), history)
     }
 
-    /// Learns the version that a client was given. If no version was known, it is the server's. If another was known, the address
-    /// leads to several servers (a rolling upgrade), and this connection to one of that version. A version from a flag stays.
+    /// Learns the version that a client was given. If no version was known, it is the server's. If another version was known, the
+    /// address leads to several servers (a rolling upgrade), and this connection leads to one of `version`. A version from a flag
+    /// is never replaced.
     fn learn_version(&mut self, connection: ConnectionId, version: &ServerVersion, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let upstream = self.upstream_of(connection);
         let known = self.upstreams.known_of(&upstream, None).0;

@@ -1,7 +1,7 @@
-//! Memory of requests under way.
+//! Bounds the memory of requests under way.
 //!
-//! A request is counted when it begins, and again when its answer may have added texts. The request whose memory exceeds the bound
-//! is no longer followed.
+//! A request is counted when it begins, and again when its answer may have added strings. The request with which the total exceeds
+//! the bound is no longer followed.
 
 use super::event::Event;
 use super::observe::Observer;
@@ -19,7 +19,7 @@ impl Observer {
         }
         exchange.counted_memory = memory;
         self.open_memory.add(memory);
-        // A capture may repeat an identity.
+        // A damaged or forged capture may have two exchanges with the same ID.
         if let Some(before) = self.open.insert(exchange.id, exchange) {
             self.open_memory.remove(before.counted_memory);
         }

@@ -1,5 +1,5 @@
-//! Outages: times in which API servers refused connections. The tap's listener then refuses, too, so that clients notice no
-//! difference.
+//! Outages: times in which API servers refused connections. The tap's listener refuses connections at these times, too, so that
+//! clients notice no difference.
 
 use std::collections::VecDeque;
 

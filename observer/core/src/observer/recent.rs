@@ -1,4 +1,4 @@
-//! Recent rates.
+//! Recent rates of requests, watch events and bytes, over all traffic.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! One request as a plain record, for events and reports.
+//! Requests and verdicts as plain data, for events and reports.
 
 use serde::Serialize;
 
@@ -26,10 +26,10 @@ pub struct VerdictRecord {
     /// The prediction, if the answer contradicts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted: Option<ServedFrom>,
-    /// The second outcome, when there is one.
+    /// The second outcome and its condition, when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Otherwise>,
-    /// Reads of etcd, in order, without those of the second outcome.
+    /// The reads from etcd that the answer causes, in order, without those of the second outcome.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub etcd_reads: Vec<EtcdRead>,
     /// The verdicts that remain possible when the layer is unknown, each with its condition.

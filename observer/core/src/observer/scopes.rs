@@ -1,4 +1,4 @@
-//! Whether custom and aggregated resources have namespaces, as far as a run has shown.
+//! Learns whether custom and aggregated resources have namespaces.
 //!
 //! The scope of a built-in resource is known ([`crate::k8s::is_namespaced`]). Another resource shows its scope in its first object,
 //! or in its first granted request in a namespace. Earlier rows are then merged with later ones.
@@ -14,7 +14,7 @@ use crate::observation::UpstreamName;
 /// The scopes that were learned.
 #[derive(Debug)]
 pub(super) struct Scopes {
-    /// Bound for custom and aggregated resources whose scope is remembered.
+    /// Maximum number of custom and aggregated resources whose scope is remembered.
     most: usize,
     /// Whether a resource has namespaces, by API server and resource as shapes name it.
     namespaced: BTreeMap<(UpstreamName, String), bool>,

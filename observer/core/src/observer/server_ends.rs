@@ -1,4 +1,4 @@
-//! The server's end of a connection, and what it proves.
+//! Decides whether the server's end of a connection proves that the server's snapshots are gone.
 //!
 //! A restart of the API server loses its snapshots, so a verdict that relies on one would be wrong after it. Refused connections
 //! show a restart. Behind a load balancer, no connection is refused, and the end of one connection may be the only sign. Other
@@ -10,8 +10,8 @@
 //! - No request was under way for 90 s, the API server's idle timeout (kubernetes/apiserver `pkg/server/secure_serving.go`,
 //!   `IdleTimeout`).
 //!
-//! None of these explains a response that the server broke off. To forget snapshots needlessly costs little: revisions that are
-//! shown afterwards count again.
+//! None of these explains a response that the server did not complete. Forgetting snapshots needlessly costs little, because
+//! revisions shown afterwards count again.
 
 use std::time::Duration;
 
@@ -28,14 +28,14 @@ impl Observer {
     /// The connection with this ID; added if it is new.
     pub(super) fn connection(&mut self, id: ConnectionId) -> &mut Connection {
         if self.connections.len() >= self.limits.connections && !self.connections.contains_key(&id) {
-            // The oldest goes; a capture may have lost its end.
+            // Drops the oldest connection. Its end may be missing from the capture.
             self.connections.pop_first();
             self.missed.connections_forgotten = self.missed.connections_forgotten.saturating_add(1);
         }
         self.connections.entry(id).or_default()
     }
 
-    /// Notes that the client asked to end a connection, or for an upgrade that ends it.
+    /// Notes that the client asked the server to close a connection, or asked for an upgrade, after which it closes.
     pub(super) fn expect_end(&mut self, connection: ConnectionId) {
         if let Some(connection) = self.connections.get_mut(&connection) {
             connection.ends_with_response = true;
@@ -56,7 +56,7 @@ impl Observer {
         }
     }
 
-    /// Notes the end of an exchange: its connection is idle, or the server broke off the response.
+    /// Notes the end of an exchange: its connection may be idle now, or the server did not complete the response.
     pub(super) fn note_cut(&mut self, exchange: ExchangeId, at: Timestamp, end: ExchangeEnd) {
         let Some(connection) = self.connections.get_mut(&exchange.connection) else { return };
         connection.idle_since = at;

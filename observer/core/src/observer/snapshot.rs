@@ -58,7 +58,7 @@ pub struct Totals {
     pub watch_events: u64,
     /// Bytes of the response bodies of all finished requests.
     pub response_bytes: u64,
-    /// Bytes that the tap read to pass them on, over all closed connections.
+    /// Bytes that the tap read in order to forward them, over all closed connections.
     pub forwarded: Plaintext,
     /// Bytes among these that decoders were given; the rest is in [`Missed::bytes`].
     pub observed: Plaintext,
@@ -143,8 +143,8 @@ impl Snapshot {
         self.shutdown_requested.unwrap_or(self.at)
     }
 
-    /// Removes the findings with these identifiers, and counts them. `poller:` mutes all of a kind, since identifiers begin with
-    /// the kind.
+    /// Removes the findings with these identifiers, and counts them. A kind with a colon, such as `poller:`, mutes all findings of
+    /// this kind.
     #[must_use]
     pub fn without_findings(mut self, muted: &[String]) -> Self {
         let before = self.findings.len();

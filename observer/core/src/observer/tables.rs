@@ -106,7 +106,7 @@ impl Tables {
         rows
     }
 
-    /// Finished watches together with `open` ones, which run until `now`.
+    /// Rows of finished and `open` watches. Open watches are counted until `now`.
     pub(super) fn watches<'e>(&self, open: impl Iterator<Item = &'e Exchange>, now: Timestamp, scopes: &Scopes) -> Vec<WatchRow> {
         let mut rows: BTreeMap<Key, WatchRow> =
             self.of(|verb| verb == Some(Verb::Watch)).map(|(key, row)| (key.clone(), row.watch(&key.shape))).collect();
@@ -254,7 +254,7 @@ impl Row {
         }
     }
 
-    /// Records the durations that rows of this verb show, and no others.
+    /// Records the durations that a row of this verb reports. Watches have none.
     fn time(&mut self, exchange: &Exchange) {
         let verb = exchange.verb();
         if verb == Some(Verb::List) {

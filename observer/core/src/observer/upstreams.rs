@@ -31,7 +31,7 @@ pub(super) struct Upstreams {
     most: usize,
     /// Memory of their profiles.
     memory: MemoryUse,
-    /// The first that was named. Its profile stands for the run while clients use none, or several.
+    /// The first API server that was named. A snapshot shows its profile as that of the run while clients use none, or several.
     first: Option<UpstreamName>,
     unknown: ServerProfile,
 }
@@ -39,7 +39,7 @@ pub(super) struct Upstreams {
 #[derive(Debug, Default)]
 struct Upstream {
     profile: ServerProfile,
-    /// The memory that the profile was counted with, in bytes.
+    /// Memory of the profile as it was counted, in bytes.
     counted_memory: usize,
     /// Latest profiles of servers of other versions at the same address.
     others: Vec<OtherVersion>,
@@ -51,7 +51,7 @@ struct Upstream {
 #[derive(Debug)]
 struct OtherVersion {
     profile: Arc<ServerProfile>,
-    /// Whether it was made from the current profile of the address.
+    /// Whether it was derived from the address's current profile, not from an earlier one.
     is_current: bool,
 }
 
@@ -84,9 +84,10 @@ impl Upstreams {
         Ok(())
     }
 
-    /// The profile of a server of `version` at the address of another one; `None` if connections hold too many such profiles already.
+    /// The profile of a server of `version` at the address of a server of another version. Returns `None` if connections hold too
+    /// many such profiles already.
     pub(super) fn another(&mut self, name: &UpstreamName, version: &ServerVersion) -> Option<Arc<ServerProfile>> {
-        /// A rolling upgrade has two versions.
+        /// Maximum number of other versions per address; a rolling upgrade has one.
         const MOST: usize = 4;
         let upstream = self.known.get_mut(name)?;
         upstream.others.retain(|other| Arc::strong_count(&other.profile) > 1);
@@ -132,7 +133,7 @@ impl Upstreams {
         Some(profile)
     }
 
-    /// Notes that a list of a server had a lower revision than had been shown.
+    /// Notes that a list of a server had a lower revision than the server had shown before.
     pub(super) fn went_back(&mut self, name: &UpstreamName, resource: &Resource, revision: u64) {
         if let Some(upstream) = self.known.get_mut(name) {
             upstream.histories.went_back(resource, revision);
@@ -157,12 +158,12 @@ impl Upstreams {
         self.known.values_mut().for_each(|upstream| upstream.histories.forget());
     }
 
-    /// Whether clients have used several, so that requests must name theirs.
+    /// Whether clients have used several API servers, so that records must name them.
     pub(super) fn several(&self) -> bool {
         self.used().nth(1).is_some()
     }
 
-    /// The profile of the only one that clients have used, else of the first that was named.
+    /// The profile of the only API server that clients have used. If they used none or several, that of the first that was named.
     pub(super) fn main_profile(&self) -> &ServerProfile {
         match (self.used().next(), self.several()) {
             (Some((_, upstream)), false) => &upstream.profile,
@@ -170,7 +171,7 @@ impl Upstreams {
         }
     }
 
-    /// Those that clients have used; empty if there is only one.
+    /// The API servers that clients have used; empty if there is only one.
     pub(super) fn records(&self) -> Vec<UpstreamRecord> {
         if !self.several() {
             return Vec::new();

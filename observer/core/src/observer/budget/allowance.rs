@@ -46,7 +46,8 @@ impl Budget {
     /// Schema that is read and written.
     pub const SCHEMA: &'static str = "watchtap.budget/v1";
 
-    /// The budget that `usage` just keeps: its amounts, plus a tenth for quantities that drift, and no list of other resources.
+    /// The tightest budget that `usage` does not exceed. Its limits are the amounts of `usage`, plus a tenth for quantities that
+    /// drift. It allows no lists of any other resource.
     pub fn just_kept_by(usage: &Usage) -> Self {
         let allowance = |used: &BTreeMap<Quantity, u64>| -> Allowance {
             let each = |quantity: Quantity| {

@@ -1,4 +1,4 @@
-//! Budgets: limits on the cost of a run, compared with its actual cost.
+//! Budgets: limits that a user sets on the cost of a run (`--budget`), compared with its actual cost.
 
 mod allowance;
 mod quantity;

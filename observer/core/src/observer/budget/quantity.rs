@@ -1,4 +1,4 @@
-//! Quantities of cost.
+//! The quantities of cost that a budget can limit, such as lists, items and bytes.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ pub enum Quantity {
     Lists,
     /// Lists that read their objects from etcd. Reads of single objects, such as the leases of leader election, are not lists.
     ListsFromEtcd,
-    /// Items of all lists, and initial objects of watches that begin with all objects.
+    /// Items of all lists, including the initial objects of watches that begin with all objects.
     Items,
     /// Bytes of response bodies.
     Bytes,
-    /// Lists of reflectors that had one, and watches that send all objects again.
+    /// Relists, including watches that send all objects again.
     Relists,
     /// Reflectors beyond the first that listed or watched the same objects in one process at the same time.
     DuplicateInformers,
@@ -27,7 +27,7 @@ impl Quantity {
     pub const ALL: [Self; 6] =
         [Self::Lists, Self::ListsFromEtcd, Self::Items, Self::Bytes, Self::Relists, Self::DuplicateInformers];
 
-    /// Whether it varies between runs of an unchanged client, because objects come and go.
+    /// Whether it varies between runs of an unchanged client, because objects are created and deleted.
     pub const fn drifts(self) -> bool {
         matches!(self, Self::Items | Self::Bytes)
     }

@@ -1,4 +1,4 @@
-//! Limits and excesses of budgets.
+//! Tests of budgets: limits, and usages that exceed them.
 
 use std::collections::BTreeMap;
 

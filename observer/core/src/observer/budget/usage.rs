@@ -1,4 +1,4 @@
-//! The cost of a run.
+//! The actual cost of a run, counted in the quantities that a budget can limit.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl Usage {
             usage.add(&row.shape.resource, Quantity::Relists, row.relists);
             usage.add(&row.shape.resource, Quantity::Items, row.streamed_items);
         }
-        // All rows of a group have the same number.
+        // All rows of duplicate reflectors report the same number, so each group of duplicates is counted once.
         let alike: BTreeMap<_, u64> = snapshot
             .reflectors
             .iter()
@@ -57,7 +57,7 @@ impl Usage {
             || !missed.reflectors.is_none()
             || missed.unknown_requests > 0
             || !missed.bodies.is_empty();
-        // These totals do not come from the tables, so they include discarded rows.
+        // The tables may have discarded rows. The totals of the snapshot count them, too.
         for (quantity, used) in [(Quantity::Lists, snapshot.totals.lists), (Quantity::Relists, snapshot.totals.relists)] {
             usage.total.insert(quantity, used);
         }

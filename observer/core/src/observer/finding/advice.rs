@@ -1,4 +1,5 @@
-//! Advice, in one sentence that fits the request. It never recommends a change that was already made, or that cannot help.
+//! The advice of each finding, one sentence. It depends on the requests that were seen, so that it never recommends a change that
+//! was already made or cannot help.
 
 use super::kind::FindingKind;
 use crate::observer::rows::ListRow;
@@ -78,7 +79,7 @@ pub(super) fn to_poller(row: &ReflectorRow, lists: &[ListRow]) -> &'static str {
     }
 }
 
-/// Whether the watch cache answered all lists of the resource of `row`, refused ones aside. False if none was seen, or a layer is
+/// Whether the watch cache answered all lists of the resource of `row`, except refused ones. False if none was seen, or a layer is
 /// unknown.
 fn is_answered_by_cache(row: &ReflectorRow, lists: &[ListRow]) -> bool {
     let same = |list: &&ListRow| (&list.shape.resource, &list.shape.upstream) == (&row.shape.resource, &row.shape.upstream);
@@ -131,7 +132,7 @@ pub(super) fn to_filter(row: &ListRow) -> &'static str {
     }
 }
 
-/// Advice for a reflector that relists repeatedly, mostly for `cause`.
+/// Advice for a reflector that relists repeatedly; `cause` is the most frequent cause.
 pub(super) const fn to_relist_loop(cause: Option<RelistCause>) -> &'static str {
     let Some(cause) = cause else { return FindingKind::RelistLoop.advice() };
     match cause {

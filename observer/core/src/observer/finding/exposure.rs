@@ -1,4 +1,4 @@
-//! The cost of a restart of the API server now.
+//! Estimates the cost of a restart of the API server at this moment.
 
 use serde::Serialize;
 
@@ -10,8 +10,8 @@ use crate::reflector::{ReflectorId, ReflectorRow, RelistCause};
 /// A watch cache that is reset holds no history before its first list, which has the newest revision in etcd (kubernetes/apiserver
 /// `pkg/storage/cacher/watch_cache.go`, `getAllEventsSinceLocked`). A watch from an older revision expires. So reflectors behind
 /// the newest revision seen relist for certain. The others relist if something was written that was not seen here. Watches of
-/// `events`, which have no watch cache, do not expire. client-go up to 1.15 relists in any case; the counts ignore that. Clients
-/// that watched without a revision before, instead of resuming, relist in any case, too.
+/// `events`, which have no watch cache, do not expire. Clients that earlier watched without a revision, instead of resuming, relist
+/// for certain. client-go up to 1.15 does, too, but the counts ignore that.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Exposure {
     /// Reflectors with an open watch.
@@ -20,11 +20,11 @@ pub struct Exposure {
     pub reflectors: u64,
     /// Reflectors among them that would relist if something was written that was not seen here.
     pub perhaps: u64,
-    /// Objects that the certain ones hold.
+    /// Objects held by the reflectors that would relist for certain.
     pub items: u64,
-    /// Bytes of the last lists of the certain ones.
+    /// Bytes of the last lists of the reflectors that would relist for certain.
     pub bytes: u64,
-    /// The certain ones, those with the most bytes first; bounded.
+    /// The reflectors that would relist for certain, those with the most bytes first; bounded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exposed: Vec<Exposed>,
 }
@@ -48,7 +48,7 @@ pub struct Exposed {
 }
 
 impl Exposure {
-    /// The exposure of `reflectors`. It names at most `most` of the exposed ones.
+    /// The exposure of `reflectors`. `exposed` has at most `most` entries.
     pub(in crate::observer) fn of(reflectors: &[ReflectorRow], most: usize) -> Self {
         let watching = reflectors.iter().filter(|row| row.is_watching());
         let mut exposure = Self::default();

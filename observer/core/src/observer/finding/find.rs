@@ -1,4 +1,4 @@
-//! Derives findings from the state at one moment.
+//! Derives all findings from the state at one moment, and merges findings with the same identifier.
 
 use std::collections::BTreeMap;
 

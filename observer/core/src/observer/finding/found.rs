@@ -1,4 +1,4 @@
-//! One finding.
+//! The type of a finding: one diagnosis of a run, with evidence and advice.
 
 use serde::Serialize;
 

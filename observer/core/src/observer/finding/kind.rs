@@ -1,4 +1,4 @@
-//! Kinds of findings.
+//! The kinds of findings, such as a stuck reflector or a poller, and their identifiers.
 
 use std::fmt;
 

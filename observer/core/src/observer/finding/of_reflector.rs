@@ -1,4 +1,4 @@
-//! Findings about one reflector, past ones included.
+//! Derives the findings about one reflector, ongoing and past.
 
 use super::advice;
 use super::found::{Finding, counted, finding, seconds};
@@ -8,12 +8,12 @@ use crate::reflector::{PollingKind, ReflectorRow, ReflectorState, RelistCause, S
 use crate::thresholds::{LONG_STALL, MOST_WAITS};
 use crate::time::{Timestamp, microseconds};
 
-/// Number of causes that the evidence of a loop names.
+/// Maximum number of causes that the evidence of a relist loop names.
 const MOST_CAUSES: usize = 3;
 const UNASKED: RelistCause = RelistCause::Expired { because: Stale::BookmarksNotRequested };
 const RESET: RelistCause = RelistCause::Expired { because: Stale::CacheReset };
 
-/// All findings about `row`, as of `now`. A specific finding replaces the generic one that it explains.
+/// All findings about `row`, as of `now`. A specific finding replaces a generic one with the same explanation.
 pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], now: Timestamp) -> Vec<Finding> {
     let found = [
         stuck(row, now),
@@ -153,13 +153,13 @@ fn one(row: &ReflectorRow, kind: FindingKind, seen: String, spell: Spell) -> Fin
     Finding { spell: Some(spell), amount: spell.times, ..found }
 }
 
-/// The occurrences of a trouble. A trouble that is ongoing ended when the client left.
+/// The occurrences of a trouble. If the client has left, an ongoing trouble ended when the reflector was last seen.
 fn spell(row: &ReflectorRow, trouble: Trouble) -> Option<Spell> {
     let spell = *row.spells.get(&trouble)?;
     Some(if row.client_left { spell.over_at(row.last_seen) } else { spell })
 }
 
-/// The cause of most relists of `row`.
+/// The most frequent cause of relists of `row`.
 fn top_cause(row: &ReflectorRow) -> Option<RelistCause> {
     let of_relists = row.spells.iter().filter_map(|(trouble, spell)| match trouble {
         Trouble::Relisted(cause) => Some((spell.times, *cause)),

@@ -1,4 +1,5 @@
-//! Problems: findings with the same cause, each with its clients, an amount, and the one change to make.
+//! Groups findings into problems. A problem has the findings with one cause, and names the clients, an amount and the change to
+//! make.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +9,9 @@ use super::found::{Finding, counted, seconds};
 use super::kind::FindingKind;
 use crate::reflector::Spell;
 
-/// Number of clients, and of resources, that the words of a problem name.
+/// Maximum number of clients, and of resources, that the text of a problem names.
 const MOST_NAMES: usize = 4;
-/// Number of clients, and of resources, that a problem keeps.
+/// Maximum number of clients, and of resources, that a problem keeps.
 const MOST_KEPT: usize = 32;
 
 /// Findings with the same cause and the same change, over all clients concerned.
@@ -23,8 +24,8 @@ pub struct Problem {
     pub clients: Vec<String>,
     /// Resources concerned: `pods`, `deployments.apps`.
     pub resources: Vec<String>,
-    /// Amount in the unit of its kind: relists, lists, watches, objects, informers, or microseconds. Times are not added: the
-    /// longest counts.
+    /// Amount in the unit of its kind: relists, lists, watches, objects, informers, or microseconds. Of several times, it is the
+    /// longest, not the sum.
     pub amount: u64,
     /// How often, since when and until when; `None` where this is not kept.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -56,7 +57,7 @@ pub(in crate::observer) fn problems(findings: &[Finding]) -> Vec<Problem> {
 impl Problem {
     fn of(kind: FindingKind, findings: &[&Finding]) -> Self {
         let amounts = findings.iter().map(|finding| finding.amount);
-        // Several reflectors may be stuck or stalled at the same time.
+        // Times are not added, because several reflectors may be stuck or stalled at the same time.
         let amount = if is_a_time(kind) { amounts.max().unwrap_or(0) } else { amounts.fold(0, u64::saturating_add) };
         let (clients, resources) = (programs(findings), resources(findings));
         let advice = findings.first().map_or(kind.advice(), |finding| finding.advice);
@@ -79,7 +80,7 @@ impl Problem {
     }
 }
 
-/// Parts of the words of a problem.
+/// The parts from which the text of a problem is made.
 struct Parts<'p> {
     clients: &'p [String],
     resources: &'p [String],
@@ -87,7 +88,7 @@ struct Parts<'p> {
     advice: &'p str,
 }
 
-/// [`Problem::change`] and [`Problem::wrong`].
+/// Returns [`Problem::change`] and [`Problem::wrong`].
 fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
     let Parts { clients, resources, amount, advice } = *parts;
     let (of, what) = (names(clients), names(resources));

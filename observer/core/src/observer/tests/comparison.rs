@@ -1,4 +1,4 @@
-//! Comparisons of two scripts.
+//! Tests of comparisons of two runs, each given by a script.
 
 use super::super::*;
 use super::script::play;

@@ -1,4 +1,4 @@
-//! Requests that count as reads from etcd.
+//! Tests of the requests that count as reads from etcd.
 
 use super::super::*;
 use super::script::play;

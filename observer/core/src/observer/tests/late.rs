@@ -1,4 +1,4 @@
-//! Connections that were open before they were observed.
+//! Tests of connections that were open before they were observed.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Requests that ask the same question share a row, whether or not an answer held objects.
+//! Requests for the same objects share a row, whether or not an answer had objects that show the scope.
 
 use super::super::*;
 use super::script::play;

@@ -1,4 +1,4 @@
-//! Scripts in text, outcomes in text.
+//! Plays a script of observations, written as text, and prints events and snapshots as text.
 //!
 //! A line is `TIME WORDS`: `0s version v1.34.4`, `0s open 1`, `1ms 1/3 GET /api/v1/pods?limit=500`, `4ms 1/3 <- 200`,
 //! `5ms 1/3 list rv=17 items=500`, `6ms 1/3 event ADDED default/a rv=18`, `9s 1/3 end`. `C/S` is connection and stream.

@@ -1,4 +1,4 @@
-//! State that holds across a span of a capture that could not be read.
+//! Tests of the state that is kept after a span of a capture that could not be read.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Server versions that are learned from clients' requests.
+//! Tests of server versions that are learned from clients' requests for `/version`.
 
 use expect_test::expect;
 
