@@ -1,4 +1,4 @@
-//! One connection, whichever protocol it speaks.
+//! Decodes one connection, whether it speaks HTTP/1.1 or HTTP/2.
 
 use std::mem;
 
@@ -21,7 +21,7 @@ pub struct Connection {
     state: State,
 }
 
-/// The decoder in charge.
+/// The decoder that is in use.
 #[derive(Debug)]
 enum State {
     /// None yet: at the beginning of a connection, the client's first bytes decide.
@@ -47,7 +47,7 @@ enum Piece<'a> {
 }
 
 impl Connection {
-    /// Creates a decoder. `protocol` is the choice of ALPN; with `None`, the bytes of the connection decide.
+    /// Creates a decoder. `protocol` is the one that ALPN negotiated; with `None`, it is detected from the bytes of the connection.
     ///
     /// At the beginning of a connection, up to 64 KiB are held until the protocol is known. Beyond that, or if a gap comes first,
     /// decoding stops in both directions.
@@ -87,8 +87,8 @@ impl Connection {
         }
     }
 
-    /// Takes HTTP/2 header fields in plaintext, which the next bytes of one direction carry in their header blocks. They matter
-    /// only if decoding began in the middle; otherwise the blocks themselves are readable.
+    /// Takes HTTP/2 header fields in plaintext; the next bytes of the same direction contain the header blocks that carry them. The
+    /// fields matter only if decoding began in the middle; otherwise the blocks themselves are readable.
     pub fn fields(&mut self, direction: Direction, fields: &HeaderFields) {
         match &mut self.state {
             State::Racing(_, Decoder::Http2(decoder)) | State::Decoding(Decoder::Http2(decoder)) => {
@@ -121,7 +121,7 @@ impl Connection {
                 self.follow(finding, sink);
             }
             State::Racing(http1, http2) => {
-                // HTTP/1.1 first: its proof is a complete head.
+                // HTTP/1.1 is tried first: its proof is a complete head.
                 if http1.proves(direction, piece, sink) {
                     take_winner(&mut self.state, |http1, _| http1);
                 } else if http2.proves(direction, piece, sink) {
@@ -177,8 +177,8 @@ impl Decoder {
         }
     }
 
-    /// Feeds the decoder, and returns whether its position is now proved. Errors are no proof and are not passed on, as the bytes
-    /// may be of the other protocol.
+    /// Feeds the decoder, and returns whether its position is now proved. Errors prove nothing and are not passed on, because the
+    /// bytes may belong to the other protocol.
     fn proves(&mut self, direction: Direction, piece: Piece<'_>, sink: &mut dyn FnMut(Event<'_>)) -> bool {
         let mut proved = false;
         self.feed(direction, piece, &mut |event| {

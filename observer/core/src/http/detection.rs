@@ -8,10 +8,10 @@ use super::{Direction, Loss, Protocol};
 
 /// The connection preface of an HTTP/2 client.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Most bytes held until the protocol is known.
+/// Maximum number of bytes held until the protocol is known.
 const MAX_HELD: usize = 64 * 1024;
 
-/// The finding so far, and the bytes held for the decoder.
+/// The detection of one connection: its result so far, and the bytes held for the decoder.
 #[derive(Debug)]
 pub(super) struct Detection {
     finding: Finding,
@@ -52,7 +52,7 @@ impl Detection {
             Direction::Response => {}
         }
         self.length = self.length.saturating_add(bytes.len());
-        // Once decided, the bytes are replayed at once, so the bound applies only while undecided.
+        // Once the protocol is known, the decoder gets the held bytes immediately, so the bound applies only before.
         if self.finding == Finding::Undecided && self.length > MAX_HELD {
             self.finding = Finding::Lost(Loss::Bound);
         }
@@ -66,8 +66,8 @@ impl Detection {
         self.finding
     }
 
-    /// Notes an end. If the client ends before it has decided, the server's first byte decides: an HTTP/2 server begins with the
-    /// length of its SETTINGS frame, which is below 65536.
+    /// Notes the end of a direction. If the client sent nothing, the server's first byte decides. It is 0 on HTTP/2, because a
+    /// server begins with the length (three bytes) of its SETTINGS frame, which is below 65536.
     pub(super) fn end(&mut self, direction: Direction) -> Finding {
         self.pieces.push((direction, HeldPiece::End));
         match direction {

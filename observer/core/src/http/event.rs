@@ -26,16 +26,16 @@ pub enum Protocol {
     Http2,
 }
 
-/// One request and its response on a connection: the stream identifier of HTTP/2, or on HTTP/1.1 the ordinal of the request,
-/// starting at 1.
+/// Identifies one request and its response on a connection. On HTTP/2, it is the stream identifier; on HTTP/1.1, the ordinal of the
+/// request, starting at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StreamId(pub u64);
 
-/// The head of a request, reduced to the parts that may leave this floor.
+/// The head of a request, reduced to the parts that may leave this module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestHead {
-    /// The method; `OTHER` if HTTP defines no such method, as the word may then be anything.
+    /// The method; `OTHER` if HTTP defines no such method, because any other word may be a secret.
     pub method: Field<String>,
     /// Path and allow-listed query.
     pub target: Field<Target>,
@@ -61,8 +61,8 @@ pub struct ResponseHead {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// A gap after which the framing cannot be found again, such as one in a head or a frame header. The direction stays undecoded until
-    /// the connection ends.
+    /// A gap after which the framing cannot be found again, such as one in a head or a frame header. The direction stays undecoded
+    /// until the connection ends.
     Gap,
     /// The bytes violate the HTTP standard; the preceding `Malformed` event has the offset.
     Malformed,
@@ -123,7 +123,7 @@ pub enum Event<'a> {
         /// Request or response.
         direction: Direction,
     },
-    /// The connection ended, or this direction of it, before the message was complete.
+    /// The connection, or this direction of it, ended before the message was complete.
     MessageCut {
         /// Which exchange.
         stream: StreamId,

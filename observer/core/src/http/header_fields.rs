@@ -4,15 +4,15 @@ use std::fmt;
 
 use super::held::HeldBytes;
 
-/// Most fields at once; kube-apiserver's clients send a dozen per request.
+/// Maximum number of fields in one call; clients of kube-apiserver send about a dozen per request.
 const MAX_FIELDS: usize = 256;
-/// Most bytes of names and values: kube-apiserver accepts no more than 1 MiB of header fields.
+/// Maximum length of all names and values, in bytes: kube-apiserver accepts no more than 1 MiB of header fields.
 const MAX_BYTES: usize = 1 << 20;
 
 /// Names and values of header fields in order, and the header blocks that carry them.
 ///
 /// They may include credentials: `Debug` does not show them, and they are overwritten before their memory is freed. The decoder
-/// keeps the same parts of them as of a block that it can decode itself.
+/// keeps no more of them than of a header block that it decodes itself.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HeaderFields {
     blocks: Blocks,

@@ -1,4 +1,4 @@
-//! Header fields that may leave this floor.
+//! The header fields that may leave the `http` module, and their values.
 
 use super::Field;
 

@@ -2,13 +2,13 @@
 
 use std::{fmt, hint, mem};
 
-/// Least capacity of a buffer, in bytes.
+/// Minimum capacity of a buffer, in bytes.
 const LEAST: usize = 64;
 
 /// Bytes held until the decoder knows what they are; they may contain a credential.
 ///
-/// So `Debug` never shows them, and they are overwritten before their memory is freed, also when the buffer grows. The caller
-/// enforces the bound.
+/// Therefore `Debug` never shows them, and they are overwritten before their memory is freed, also when the buffer grows. The
+/// caller enforces the bound.
 #[derive(Default, PartialEq, Eq)]
 pub(super) struct HeldBytes(Vec<u8>);
 
@@ -68,7 +68,7 @@ impl fmt::Debug for HeldBytes {
 
 fn overwrite(mut bytes: Vec<u8>) {
     bytes.fill(0);
-    // Without a reader, the compiler could remove the stores.
+    // If nothing read the bytes, the compiler could remove the stores.
     hint::black_box(&bytes);
 }
 

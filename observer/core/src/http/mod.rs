@@ -3,8 +3,8 @@
 //! The decoder answers, corrects and delays nothing: the bytes have already been forwarded. Names follow RFC 9110, RFC 9112
 //! (HTTP/1.1), RFC 9113 (HTTP/2) and RFC 7541 (HPACK).
 //!
-//! This floor is where secrets stop. Of header fields, only those on the allow-list of [`HeaderName`] leave it; of query
-//! parameters, only those of [`crate::k8s::query`]; of `Authorization`, only an [`Identity`].
+//! No secret leaves this module. Of header fields, it passes on only those on the allow-list of [`HeaderName`]; of query
+//! parameters, only those in [`crate::k8s::query`]; of `Authorization`, only an [`Identity`].
 
 mod connection;
 mod detection;

@@ -1,4 +1,4 @@
-//! The reader of one body.
+//! Reads one body: chooses the syntax by the media type, and inflates the body if it is compressed.
 
 use super::cbor::Cbor;
 use super::gzip::{Inflater, Wanted};
@@ -16,8 +16,8 @@ pub enum BodyKind {
     /// A stream of watch events.
     Watch,
     /// A stream of watch events in messages, as a WebSocket carries them. In protobuf, each message is one event, without the
-    /// length prefix of a stream. In JSON and CBOR, the messages joined are a [`Self::Watch`] (kubernetes/apiserver
-    /// `pkg/endpoints/handlers/watch.go` `HandleWS`, v0.29 to v0.36: a message is one write of an encoder).
+    /// length prefix of a stream. In JSON and CBOR, the joined bytes of all messages are a [`Self::Watch`] body
+    /// (kubernetes/apiserver `pkg/endpoints/handlers/watch.go` `HandleWS`, v0.29 to v0.36: a message is one write of an encoder).
     Messages,
 }
 
@@ -74,7 +74,7 @@ impl BodyReader {
 
     /// Notes `length` missing bytes. The facts after them are lost, except those after a value that certainly contains the gap.
     /// Without content coding, such a value is a watch event in JSON or protobuf, or an item or the metadata of a list in protobuf.
-    /// The gap itself gives no fact, as the caller knows of it.
+    /// The gap itself gives no fact, because the caller knows about it.
     pub fn gap(&mut self, length: u64) {
         if length == 0 {
             return;

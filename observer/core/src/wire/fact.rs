@@ -96,7 +96,7 @@ pub struct WatchFrame {
     /// The kind of change.
     #[serde(rename = "type")]
     pub event_type: EventType,
-    /// The object. A bookmark has only its resource version, an `ERROR` nothing. Of a `Table`, the object of its first row.
+    /// The object; for a `Table`, the object of its first row. A bookmark has only a resource version, and an `ERROR` has no field.
     pub object: ObjectRef,
     /// Whether a bookmark carries the annotation `k8s.io/initial-events-end: "true"`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -104,9 +104,9 @@ pub struct WatchFrame {
     /// The `Status` of an `ERROR` event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Box<Status>>,
-    /// Length of the frame in bytes after content decoding, from the end of the frame before. In JSON, the newline between two
+    /// Length of the frame in bytes after content decoding, from the end of the previous frame. In JSON, the newline between two
     /// frames counts toward the second; in protobuf, a frame's length prefix counts toward the frame. A frame is emitted as soon as
-    /// its last byte has come.
+    /// its last byte is read.
     pub bytes: u64,
 }
 
@@ -144,7 +144,7 @@ pub enum Fact {
     /// The document is complete; never emitted for watches. In protobuf, only the end of the body shows it. Only a
     /// [`Fact::Malformed`] may follow, for garbage or a wrong checksum.
     Complete,
-    /// The body is not understood from here on, and no further facts follow.
+    /// The body cannot be parsed from here on, and no further facts follow.
     Malformed {
         /// Offset in the body, after content decoding.
         at: u64,

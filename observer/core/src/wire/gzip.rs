@@ -1,13 +1,13 @@
-//! Inflates a gzip body (RFC 1952), bounded in memory and in output.
+//! Inflates a gzip body (RFC 1952). Its memory and its output are bounded.
 
 use flate2::{Decompress, FlushDecompress, Status};
 
 use super::proportion::SoFar;
 
-/// Most inflated bytes held at once: with more room, an inflater is faster.
+/// Maximum number of inflated bytes held at once. With more room, an inflater is faster.
 const MOST_AT_ONCE: usize = 64 * 1024;
 
-/// Least inflated bytes held at once, for short input: the text of Kubernetes objects seldom shrinks to less than a sixteenth.
+/// Minimum room for inflated bytes, used for short input: the text of Kubernetes objects seldom shrinks to less than a sixteenth.
 const LEAST_AT_ONCE: usize = 4 * 1024;
 const EXPECTED_RATIO: usize = 16;
 
@@ -24,7 +24,7 @@ pub(super) struct Inflater {
 }
 
 impl Inflater {
-    /// Most bytes that a body may inflate to by default.
+    /// Maximum number of bytes that a body may inflate to, by default.
     pub(super) const DEFAULT_CAP: u64 = 4 << 30;
 
     /// An inflater that fails after `cap` bytes of output, or earlier if the output is out of proportion to the input.
@@ -49,7 +49,7 @@ impl Inflater {
         Ok(())
     }
 
-    /// Notes the end of the body; an error if it is within a member.
+    /// Notes the end of the body. Returns an error if the body ends within a member.
     pub(super) fn finish(&mut self) -> Result<(), &'static str> {
         if self.member.take().is_some() { Err("ends in the middle of a gzip member") } else { Ok(()) }
     }

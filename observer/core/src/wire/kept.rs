@@ -1,4 +1,4 @@
-//! Bounded text from a body.
+//! Keeps at most a given number of bytes of a text from a body.
 
 use std::borrow::Cow;
 use std::str;

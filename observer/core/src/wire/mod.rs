@@ -1,10 +1,10 @@
-//! The facts of Kubernetes response bodies, read as a stream: lists, watch frames, single objects, `Status`.
+//! Reads Kubernetes response bodies as a stream, and emits the facts in them: lists, watch frames, single objects, `Status`.
 //!
-//! A [`BodyReader`] takes the bytes of one body in any chunking and emits [`Fact`]s. It holds no object: of an item only the four
-//! strings of an [`ObjectRef`] exist, one item at a time, so memory does not grow with the list.
+//! A [`BodyReader`] takes the bytes of one body in any chunking and emits [`Fact`]s. It holds no object: it keeps only the four
+//! strings of an [`ObjectRef`], one item at a time, so memory does not grow with the list.
 //!
-//! `meaning` defines, in one place, which values are read. The syntaxes `json`, `protobuf` and `cbor` know how values are written,
-//! and drive it. Each may come plain or in gzip (several members).
+//! `meaning` defines, in one place, which values are read. The syntaxes `json`, `protobuf` and `cbor` parse the bytes and pass
+//! these values to it. In each syntax, a body may be plain or compressed with gzip (one or several members).
 
 mod body;
 mod fact;

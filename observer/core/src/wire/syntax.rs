@@ -2,7 +2,8 @@
 
 use super::meaning::{Field, ValuePath};
 
-/// A notation of values: JSON, CBOR, protobuf. It walks the interesting places of its input and skips everything else.
+/// A notation of values: JSON, CBOR, protobuf. It reads the values at the interesting places of its input ([`ValuePath`]) and skips
+/// everything else.
 ///
 /// A syntax reads one document, or a series of watch events, from chunks that may be cut anywhere. It keeps a few words and at most
 /// one string.
@@ -25,7 +26,7 @@ pub(super) trait Syntax: Send + std::fmt::Debug {
     /// Notes the end of the body.
     fn finish(&mut self, receiver: &mut impl Receiver) -> Ending;
 
-    /// How many of the first `bytes` may follow a document without meaning.
+    /// Number of leading `bytes` that may follow a document because they have no meaning, such as whitespace.
     fn meaningless(bytes: &[u8]) -> usize;
 }
 

@@ -39,8 +39,8 @@ impl Body {
         }
     }
 
-    /// Takes those of `missing` bytes as read that are certainly content, and returns how many. Fewer than `missing` if the gap
-    /// reaches into framing.
+    /// Skips the first of `missing` unseen bytes, as far as they are certainly content, and returns how many it skipped: fewer than
+    /// `missing` if the gap reaches into framing.
     pub(super) fn skip(&mut self, missing: u64) -> u64 {
         match self {
             Self::Length(left) => {

@@ -32,9 +32,9 @@ enum Next {
     Data(u64),
     /// The CRLF or LF after a chunk.
     DataEnd,
-    /// The LF after a chunk, whose CR has come.
+    /// The LF after a chunk; the CR has been read.
     DataEndLf,
-    /// Trailer lines up to an empty one, of which this many bytes have passed. They are not kept.
+    /// Trailer lines up to an empty one; the number counts their bytes so far. They are not kept.
     Trailers(u64),
 }
 
@@ -55,7 +55,7 @@ impl Chunked {
         BodyStep::Wait
     }
 
-    /// Takes those of `missing` bytes as read that lie in the current chunk, and returns how many.
+    /// Skips the first of `missing` unseen bytes, as far as they lie in the current chunk, and returns how many it skipped.
     pub(super) fn skip(&mut self, missing: u64) -> u64 {
         match self.next {
             Next::Data(left) => {

@@ -8,8 +8,8 @@
 //! - Requests: a complete, valid request head at a turn counts as one. Otherwise the client's bytes are skipped until the next
 //!   turn.
 //! - Responses: if exactly one request waits, a complete, valid response head at a turn counts as its answer. Any other bytes
-//!   belong to an earlier response. The waiting request then stays without a known answer, nothing more is reported about it, and
-//!   the next turn decides again.
+//!   belong to an earlier response. The response to the waiting request then stays unknown, nothing more is reported about that
+//!   request, and the next turn decides again.
 //!
 //! Once a direction is proved, it is decoded as from the beginning. This relies on clients that wait for an answer before they send
 //! the next request, as all Kubernetes clients do over HTTP/1.1.
@@ -47,8 +47,8 @@ impl Decoder {
         self.settle(sink);
     }
 
-    /// Notes a gap. It gives an [`Event::BodyGap`] for the part that is certainly within a body; if it reaches further, the
-    /// direction is not decoded any further.
+    /// Notes a gap. Emits an [`Event::BodyGap`] for the part that is certainly within a body. If the gap reaches beyond that part,
+    /// decoding of the direction stops.
     pub(in crate::http) fn gap(&mut self, direction: Direction, gap: Gap, sink: &mut dyn FnMut(Event<'_>)) {
         if gap.length == 0 {
             return;
@@ -98,7 +98,8 @@ impl Decoder {
         }
     }
 
-    /// A response's decision about the client's bytes takes effect before the rest of the response is read, whatever the chunking.
+    /// Decodes bytes of responses. A response may decide how the client's bytes are read, for example after a request for an
+    /// upgrade. This takes effect before the next bytes of the response are read, whatever the chunking.
     fn response_bytes(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>)) {
         let mut input = self.responses.input(bytes);
         while self.responses.step(&mut input, &mut self.pairing, sink).is_continue() {

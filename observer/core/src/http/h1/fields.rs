@@ -9,7 +9,7 @@ use crate::redacted::Redacted;
 
 /// The fields of one head so far.
 ///
-/// A value off the allow-list is never copied out of its line, and neither is `Authorization`.
+/// Only values of allow-listed fields are copied out of their lines; that of `Authorization` is not.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     /// Allow-listed fields.
@@ -21,7 +21,7 @@ pub(super) struct Fields {
     open: Open,
     /// The kept value of the open field, at most [`MAX_VALUE`] bytes of it.
     value: Redacted<Vec<u8>>,
-    /// Whether the value was longer.
+    /// Whether the value was longer, so that its end is missing.
     cut: bool,
 }
 
@@ -92,7 +92,7 @@ impl Fields {
         match self.open {
             Open::Nothing => return Err("first field line is a continuation"),
             Open::Dropped => {}
-            // The first line was read on its own, and is gone.
+            // The first line was already reduced to an identity, and its text is not kept.
             Open::Authorization => self.identity = Field::Unknown,
             Open::Kept(_) => {
                 self.append(b" ");

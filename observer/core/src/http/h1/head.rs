@@ -49,7 +49,7 @@ impl<S: StartLine> Head<S> {
         self.size == 0
     }
 
-    /// Reads on to the end of the head, or of `input`.
+    /// Continues reading, up to the end of the head or of `input`.
     pub(super) fn step(&mut self, input: &mut Input<'_>) -> HeadStep<S> {
         loop {
             let before = input.offset();

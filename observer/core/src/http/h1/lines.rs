@@ -24,7 +24,7 @@ pub(super) struct Line<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     held: HeldBytes,
-    /// Bytes of the current line so far; if it is too long, more than are held.
+    /// Length of the current line so far, in bytes. If the line is too long, fewer bytes are held.
     length: u64,
 }
 
@@ -46,7 +46,7 @@ impl Lines {
         Some(parsed)
     }
 
-    /// Offset at which the line begins that `input` continues.
+    /// Offset of the first byte of the current line, which `input` continues.
     pub(super) fn start(&self, input: &Input<'_>) -> u64 {
         input.offset().saturating_sub(self.length)
     }

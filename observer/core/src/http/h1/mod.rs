@@ -4,8 +4,8 @@
 //! leaves a choice, Go's net/http decides, because both kube-apiserver and client-go run it.
 //!
 //! Decisions worth knowing:
-//! - A request is answered or cut: when the response direction ends, each request without a complete response gets a `MessageCut`,
-//!   even if no byte of the response came. An incomplete request head has no stream, so its end is not reported.
+//! - Every request is answered or cut: when the response direction ends, each request without a complete response gets a
+//!   `MessageCut`, even if no byte of the response came. An incomplete request head has no stream, so its end is not reported.
 //! - A response with 101, or with 2xx to CONNECT, gives a `Response` and then an `Upgraded`. The end of the response direction is
 //!   the `MessageEnd` of the upgraded exchange; the request's own `MessageEnd` came before.
 //! - A response without a request (a server may send 408 before it closes) is `Malformed`, since it belongs to no stream.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::http::{Loss, StreamId};
 
-/// Most requests that may wait for their response.
+/// Maximum number of requests that may wait for their responses.
 pub(super) const MAX_UNANSWERED: usize = 1024;
 
 /// The requests without a final response, oldest first (RFC 9112 §9.3.2), and the facts that one direction needs from the other.
@@ -96,12 +96,12 @@ impl Pairing {
         self.unanswered.front().copied()
     }
 
-    /// Why requests may have passed unseen; `None` if none have.
+    /// Why requests may have passed unseen; `None` if all were seen.
     pub(super) fn requests_lost(&self) -> Option<Loss> {
         self.requests_lost
     }
 
-    /// Adds a request. If its response will certainly not be seen, returns that as the verdict instead.
+    /// Adds a request. If its response will certainly not be seen, does not add it, and returns the verdict that follows.
     pub(super) fn ask(&mut self, question: Question) -> Option<Verdict> {
         match self.responses {
             Responding::Decoded => {

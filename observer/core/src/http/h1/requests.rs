@@ -85,7 +85,8 @@ impl Requests {
         self.offset = input.offset();
     }
 
-    /// Continues after `length` bytes that were not seen; `loss` is the reason reported if that is impossible.
+    /// Continues after `length` bytes that were not seen. If that is impossible, reports that decoding stopped, with `loss` as the
+    /// reason.
     pub(super) fn miss(&mut self, length: u64, loss: Loss, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) {
         let mut left = length;
         while left > 0 {

@@ -68,7 +68,8 @@ impl Responses {
         }
     }
 
-    /// Notes that the client sends again. Bytes that are not a head by now belong to an earlier response.
+    /// Notes that the client sends again. If the server's bytes since the last turn are not a complete head by now, they belong to
+    /// an earlier response.
     pub(super) fn interrupt(&mut self, pairing: &mut Pairing) {
         match &self.state {
             State::Head(head) if !self.proved && !head.is_fresh() => self.seek(pairing),
@@ -76,7 +77,7 @@ impl Responses {
         }
     }
 
-    /// The bytes of a call, to be passed to [`Responses::step`] until it breaks.
+    /// The bytes of one call, to be passed to [`Responses::step`] until it returns `Break`.
     pub(super) fn input<'a>(&self, bytes: &'a [u8]) -> Input<'a> {
         Input::new(bytes, self.offset)
     }
@@ -93,7 +94,7 @@ impl Responses {
         flow
     }
 
-    /// Continues after some of `missing` bytes that were not seen; returns how many, at least one.
+    /// Skips at least one of `missing` bytes that were not seen, and returns how many it skipped.
     pub(super) fn miss_some(&mut self, missing: u64, pairing: &mut Pairing, sink: &mut dyn FnMut(Event<'_>)) -> u64 {
         let covered = match &mut self.state {
             State::Body(stream, body) => {

@@ -3,7 +3,7 @@
 use crate::http::Loss;
 use crate::http::held::HeldBytes;
 
-/// Most bytes that are held.
+/// Maximum number of bytes that are held.
 pub(super) const MAX_UNDECIDED: usize = 64 * 1024;
 
 /// Bytes that are opaque if the server agrees, and the next request if it does not.

@@ -17,8 +17,8 @@ const CONNECTION: u32 = 0;
 /// Decodes an HTTP/2 connection.
 ///
 /// Each message of a stream whose request was reported ends in one of `MessageEnd`, `MessageCut` and `Reset`. There are two
-/// exceptions: decoding of its direction stopped before, or its end may have passed before the first proved boundary. A message that breaks a
-/// rule of RFC 9113 §8 is cut, with a `Malformed` before it; the rest of the connection continues.
+/// exceptions: decoding of its direction stopped before, or its end may have passed before the first proved boundary. A message
+/// that breaks a rule of RFC 9113 §8 is cut, with a `Malformed` before it; the rest of the connection continues.
 #[derive(Debug)]
 pub(in super::super) struct Decoder {
     sides: PerDirection<Side>,
@@ -47,8 +47,8 @@ impl Decoder {
         }
     }
 
-    /// Takes plaintext header fields, whose blocks come next in one direction. They add only the facts that a block itself leaves
-    /// open.
+    /// Takes plaintext header fields; the blocks that carry them come next in the same direction. The fields add only the facts
+    /// that a block itself leaves unknown.
     pub(in super::super) fn fields(&mut self, direction: Direction, fields: &HeaderFields) {
         if self.streams.start() == Start::Middle && self.side(direction).decoding == SideState::Decoded {
             self.side(direction).announce(fields);

@@ -1,7 +1,7 @@
 //! Flow-control windows (RFC 9113 §5.2 and §6.9).
 //!
-//! A window is the DATA payload that its direction may still send, as the other side has granted it. An update that is still under
-//! way counts as arrived.
+//! A window is the number of bytes of DATA payload that one direction may still send. The other side grants them. A `WINDOW_UPDATE`
+//! counts as soon as it passes, although its receiver gets it later.
 
 use super::super::Direction;
 use super::per_direction::PerDirection;
@@ -17,7 +17,8 @@ pub(super) struct Flow {
     reported: PerDirection<bool>,
 }
 
-/// The difference between one stream's windows and the initial window: granted less sent, by the direction of the DATA.
+/// The difference between one stream's windows and the initial window: bytes granted minus bytes sent, by the direction of the
+/// DATA.
 ///
 /// So a change of `SETTINGS_INITIAL_WINDOW_SIZE` changes all streams at once (RFC 9113 §6.9.2).
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,13 +43,13 @@ impl Flow {
         self.initial.of(direction).saturating_add(*stream.over.of(direction))
     }
 
-    /// Whether the window of the connection is used up, if that has changed since the last time.
+    /// Whether the window of the connection is used up; `None` if that has not changed since the last call.
     pub(super) fn connection_change(&mut self, direction: Direction) -> Option<bool> {
         let used_up = self.connection(direction) <= 0;
         change(self.reported.of_mut(direction), used_up)
     }
 
-    /// Whether the window of a stream is used up, if that has changed since the last time.
+    /// Whether the window of a stream is used up; `None` if that has not changed since the last call.
     pub(super) fn stream_change(&self, direction: Direction, stream: &mut StreamFlow) -> Option<bool> {
         let used_up = self.stream(direction, stream) <= 0;
         change(stream.reported.of_mut(direction), used_up)

@@ -8,7 +8,7 @@ pub(super) const PREFACE: [u8; 24] = *b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Length of a frame header in bytes.
 pub(super) const HEADER_LENGTH: usize = 9;
 
-/// The part of a frame header that has come so far.
+/// The part of a frame header that has been read so far.
 pub(super) type PartialHeader = Gather<HEADER_LENGTH>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,13 +33,13 @@ pub(super) struct Framing {
     frame_start: u64,
     /// The frame of the next byte, if that byte is payload.
     current: Option<FrameHeader>,
-    /// Whether header blocks of the current bytes passed before a boundary was proved.
+    /// Whether a header block within the bytes of the current call passed before a boundary was proved.
     has_passed_block: bool,
 }
 
 #[derive(Debug)]
 enum State {
-    /// The next byte is one of the client's preface, of which this many have come.
+    /// The next byte is one of the client's preface; this many bytes of it have been read.
     Preface(usize),
     /// No frame boundary is proved yet.
     Searching(Search),
@@ -76,7 +76,7 @@ impl Framing {
         }
     }
 
-    /// Returns, once, whether header blocks of the current bytes passed before a boundary was proved.
+    /// Returns, once, whether a header block within the bytes of the current call passed before a boundary was proved.
     pub(super) const fn take_passed_block(&mut self) -> bool {
         std::mem::replace(&mut self.has_passed_block, false)
     }
@@ -101,8 +101,9 @@ impl Framing {
 
     /// Skips a gap; returns the missing part of a frame's content.
     ///
-    /// Only DATA may be named. Without a stream, the gap may lie in any payload whose loss affects nothing else: DATA, PING,
-    /// PRIORITY, extensions, and header blocks, whose loss [`super::hpack::Decoder::lose`] notes.
+    /// A gap that names a stream must lie in a DATA frame of that stream. Any other gap may lie in the payload of DATA, PING,
+    /// PRIORITY and extensions, whose loss affects nothing else. It may also lie in a header block, whose loss the caller passes to
+    /// [`super::hpack::Decoder::lose`].
     pub(super) fn skip(&mut self, gap: Gap) -> Result<Option<Piece<'static>>, FramingLost> {
         self.offset = self.offset.saturating_add(gap.length);
         if let State::Searching(search) = &mut self.state {

@@ -2,7 +2,7 @@
 
 use crate::redacted::Redacted;
 
-/// The part of `N` bytes that has come so far.
+/// The first of `N` bytes, as far as they have been read.
 #[derive(Clone, Debug)]
 pub(super) struct Gather<const N: usize> {
     bytes: Redacted<[u8; N]>,
@@ -14,7 +14,7 @@ impl<const N: usize> Gather<N> {
         Self { bytes: Redacted([0; N]), filled: 0 }
     }
 
-    /// Takes the needed bytes from the front of `bytes`. Returns all `N` bytes once they have come, and starts over.
+    /// Takes the needed bytes from the front of `bytes`. Once there are `N` bytes, returns them and starts over.
     pub(super) fn take(&mut self, bytes: &mut &[u8]) -> Option<[u8; N]> {
         if self.filled == 0
             && let Some((whole, rest)) = bytes.split_first_chunk()

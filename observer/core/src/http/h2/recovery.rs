@@ -1,16 +1,16 @@
 //! Recovers the header fields of a connection that is observed from its middle.
 //!
 //! A header block then refers to entries of the dynamic table that were never seen. A tap that can read the fields in plaintext
-//! announces them ahead of the blocks that carry them. The readable parts of a block are compared with its announced fields. If they
-//! differ, none of the announced fields is used: one that was lost on the way shifts all others. If they agree, the table learns the
-//! entries that the block left open.
+//! announces them ahead of the blocks that carry them. The readable parts of a block are compared with its announced fields. If
+//! they differ, none of the announced fields is used, because a lost field shifts all later ones. If they agree, the table learns
+//! the entries that the block left unknown.
 
 use std::collections::VecDeque;
 
 use super::super::header_fields::{Blocks, HeaderFields};
 use super::hpack::{Decoder, FieldLine, Trace};
 
-/// Most streams whose fields wait for their block. The writer of a connection has one at a time.
+/// Maximum number of streams whose fields wait for their block. The writer of a connection has one at a time.
 const MAX_STREAMS: usize = 16;
 
 /// The recovery of one direction; it has no state before the first announcement.

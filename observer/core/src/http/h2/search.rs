@@ -1,7 +1,7 @@
 //! Finds a frame boundary if decoding begins in the middle of a connection.
 //!
 //! The evidence is a row of [`PROOF`] [plausible](FrameHeader::is_plausible) headers, each at the end of the frame before. The
-//! first one is at the first byte of a `bytes` call: one read or write of the endpoint, which mostly begins with a frame.
+//! first one is at the first byte of a `bytes` call: one read or write of the endpoint, which usually begins with a frame.
 //!
 //! A plausible header has a type that RFC 9113 defines, only flags that its type defines, and no reserved bit. Its stream and
 //! length fit its type, and it is not a header block that continues in a CONTINUATION. About one in 2¹⁶ random headers is

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use super::hpack;
 
-/// Most SETTINGS frames that wait for an acknowledgement; beyond it, the oldest counts as acknowledged.
+/// Maximum number of SETTINGS frames that wait for an acknowledgement. Beyond it, the oldest counts as acknowledged.
 const MAX_PENDING: usize = 16;
 
 /// The settings that matter to an observer; `None` if a frame does not contain one.

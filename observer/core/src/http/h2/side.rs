@@ -11,8 +11,9 @@ use super::recovery::Recovery;
 use super::settings::{Change, Settings};
 use crate::redacted::Redacted;
 
-/// Longest header block, in bytes with its frame headers: as many as kube-apiserver accepts of decoded fields (Go's net/http,
-/// `DefaultMaxHeaderBytes`). The frame headers count, so that CONTINUATION frames without content are bounded too.
+/// Maximum length of a header block, in bytes, frame headers included. It is the length of decoded fields that kube-apiserver
+/// accepts (Go's net/http, `DefaultMaxHeaderBytes`). Frame headers count, so that CONTINUATION frames without content are bounded
+/// too.
 const MAX_BLOCK: u64 = 1 << 20;
 
 /// One direction of a connection.

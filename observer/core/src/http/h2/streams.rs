@@ -1,8 +1,8 @@
 //! The open streams of a connection.
 //!
-//! They are the streams whose request head was seen. On a connection that is decoded from its middle, streams with a response but
-//! an unknown request are here too. Frames of all other streams (pushed, or still under way after a reset) change the header table
-//! and the flow control, and are not reported.
+//! A stream is open from its request's head. On a connection that is decoded from its middle, streams with a response but an
+//! unknown request are here too. Frames of all other streams (pushed, or still under way after a reset) change the header table and
+//! the flow control, and are not reported.
 //!
 //! A stream that is over needs no entry. Identifiers only grow (RFC 9113 §5.1.1), so one that is not open and not above the highest
 //! is over.
@@ -14,11 +14,11 @@ use super::head::{Fields, unknown_request};
 use super::payload::Piece;
 use super::stream::{Carries, ResponseState, Stream, StreamError};
 
-/// Most streams open at once; one API server allows 100 to 1000 on a connection.
+/// Maximum number of streams open at once; an API server allows 100 to 1000 on a connection.
 const MAX_OPEN: usize = 10_000;
 
-/// Most streams from before decoding began that are remembered as over. Beyond it, no further ones are reported, as one that is
-/// over could be reported again.
+/// Maximum number of streams from before decoding began that are remembered as over. Once it is reached, no further such streams
+/// are reported, because one that is over could be reported twice.
 const MAX_FORMER: usize = 10_000;
 
 /// More than [`MAX_OPEN`] streams are open.

@@ -1,7 +1,7 @@
 //! A walk over the frame headers of one direction, cheap enough for the forwarding path.
 //!
-//! It reads the 9 bytes of RFC 9113 §4.1, and knows nothing of HPACK or streams. A tap uses it to drop DATA payload first when the
-//! observing side lags, and to notice a GOAWAY at once.
+//! It reads the 9 bytes of RFC 9113 §4.1, and knows nothing of HPACK or streams. If the decoder lags behind the traffic, a tap
+//! drops DATA payload first; the walker finds this payload. It also notices a GOAWAY at once.
 
 use super::frame::{FrameHeader, FrameType, PREFACE, PartialHeader};
 use crate::redacted::Redacted;

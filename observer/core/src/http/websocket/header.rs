@@ -5,7 +5,7 @@ use crate::redacted::Redacted;
 /// Longest header, in bytes: two, the extended length, the masking key.
 const MAX_HEADER: usize = 2 + 8 + 4;
 
-/// Most payload of a control frame, in bytes (RFC 6455 §5.5).
+/// Maximum length of a control frame's payload, in bytes (RFC 6455 §5.5).
 const MAX_CONTROL: u64 = 125;
 
 /// The kind of a frame.

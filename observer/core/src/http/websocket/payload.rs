@@ -8,7 +8,7 @@ const UNMASKED: usize = 1024;
 pub(super) struct Payload {
     left: u64,
     mask: Option<[u8; 4]>,
-    /// Which byte of the mask is next.
+    /// Index of the mask's next byte.
     turn: usize,
 }
 
@@ -49,7 +49,7 @@ impl Payload {
         missing <= self.left
     }
 
-    /// Takes `missing` bytes as read.
+    /// Skips `missing` bytes of the payload that were not seen.
     pub(super) fn skip(&mut self, missing: u64) {
         self.left = self.left.saturating_sub(missing);
         // The mask has four bytes, so the remainder always fits.

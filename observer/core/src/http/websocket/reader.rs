@@ -56,7 +56,7 @@ enum State {
     Over,
 }
 
-/// The first two bytes of a Close frame's payload.
+/// The first two bytes of a Close frame's payload, as far as they were read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Code {
     first: Option<u8>,

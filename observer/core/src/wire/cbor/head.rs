@@ -5,7 +5,7 @@
 pub(super) enum Head {
     /// An integer; `None` if it does not fit into `i64`.
     Integer(Option<i64>),
-    /// A byte or text string of this many bytes; `None` if chunks follow, and a break.
+    /// A byte or text string of this many bytes; `None` if its bytes come in chunks that end with a break.
     String(Option<u64>),
     /// An array of this many elements; `None` if it ends with a break.
     Array(Option<u64>),
@@ -39,8 +39,8 @@ impl HeadReader {
         self.missing == 0
     }
 
-    /// Reads on; returns the head, or `None` if it continues, and the rest of `bytes`. The error means that the first byte begins
-    /// no head.
+    /// Continues reading. Returns the head, or `None` if it needs more bytes, and the rest of `bytes`. The error means that no head
+    /// begins with this first byte.
     #[inline]
     pub(super) fn take<'a>(&mut self, bytes: &'a [u8]) -> Result<(Option<Head>, &'a [u8]), &'static str> {
         let mut rest = bytes;

@@ -2,14 +2,15 @@
 
 use super::head::{Head, HeadReader};
 
-/// Most nested values without a length. Kubernetes reads no deeper than 64 of any kind (kubernetes/apimachinery
+/// Maximum depth of nested values without a length. Kubernetes reads at most 64 nested values of any kind (kubernetes/apimachinery
 /// `pkg/runtime/serializer/cbor/internal/modes/decode.go`); those with a length cost nothing here.
 const MAX_OPEN: usize = 128;
 
 /// Finds the end of one or several nested items, across chunks.
 ///
 /// The content of an array or map of known length is counted together with the items after it. So only values without a length need
-/// a level. It is not checked that a map without a length contains pairs, or a string without one strings.
+/// a level. Two rules are not checked: that a map without a length contains pairs, and that a string without a length consists of
+/// strings.
 #[derive(Debug, Default)]
 pub(super) struct Nesting {
     levels: Vec<Level>,
@@ -46,8 +47,8 @@ impl Nesting {
         self.string == 0 && self.head.is_empty() && self.levels.iter().all(|level| *level == Level::Items(0))
     }
 
-    /// Reads on; returns the bytes after the end, or `None` before it. The error has the bytes from the invalid one on, and the
-    /// reason.
+    /// Continues reading. Returns the bytes after the end, or `None` if the end is not in `bytes`. The error has the bytes from the
+    /// invalid one on, and the reason.
     pub(super) fn end_within<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, (&'a [u8], &'static str)> {
         let mut rest = bytes;
         loop {
@@ -71,13 +72,13 @@ impl Nesting {
     }
 
     /// Skips the items of the innermost level that lie completely in `bytes`, if the level has a known length; returns the rest.
-    /// This is only the fast way: the slow way reads the item at which it stops.
+    /// This is a fast path only: the caller reads the item at which it stops.
     fn skim<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let (Some(Level::Items(all_left)), true) = (self.levels.last_mut(), self.string == 0 && self.head.is_empty()) else {
             return bytes;
         };
         let (mut left, mut rest) = (*all_left, bytes);
-        // The slow way reads the last item, so that it finds the end.
+        // The last item is left to the caller, which checks whether the end is reached.
         while left > 1 {
             let (major, argument, after) = match rest {
                 [initial, after @ ..] if initial & 0x1f < 24 => (initial >> 5, u32::from(initial & 0x1f), after),

@@ -1,4 +1,4 @@
-//! Parses CBOR into the values of the interesting places.
+//! Parses CBOR, and passes the values at the interesting places (`ValuePath`) to a receiver.
 
 use super::head::{Head, HeadReader};
 use super::nesting::{Level, Nesting, STRAY_BREAK, TOO_MANY};
@@ -14,7 +14,8 @@ const MAX_KEY: usize = 64;
 pub(in crate::wire) struct Cbor {
     root: ValuePath,
     place: ValuePath,
-    /// The items left of each open place, from the outermost to the innermost; for a map, pairs. Places nest at most eight deep.
+    /// Number of items left at each open place, from the outermost to the innermost; pairs, for a map. Places nest at most eight
+    /// deep.
     open: Vec<Level>,
     state: State,
     head: HeadReader,
@@ -25,10 +26,11 @@ pub(in crate::wire) struct Cbor {
 /// Position of the parser in the bytes.
 ///
 /// ```text
-/// Start ─ a map ─► Entry ─ a key ─► Text ─► Value ─► … ─► Entry, at last of the place around
+/// Start ─ a map ─► Entry ─ a key ─► Text ─► Value ─► … ─► Entry
 /// ```
 ///
-/// `…` is one of `Text`, `Ignored`, or the `Entry` of an inner place. In arrays an `Entry` is a value.
+/// `…` is one of `Text`, `Ignored`, or the `Entry` of an inner place. In an array, an `Entry` is a value. After the last one, the
+/// next `Entry` is that of the enclosing place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Before the outermost map, or between its tag and the map.
@@ -350,7 +352,7 @@ impl Cbor {
     }
 }
 
-/// The rest of a place in items: a pair counts as two.
+/// The items left at a place; a pair counts as two.
 fn items(level: Level, shape: Shape) -> Level {
     match (level, shape) {
         (Level::Items(pairs), Shape::Object) => Level::Items(pairs.saturating_mul(2)),

@@ -1,4 +1,4 @@
-//! Classifies sixty-four bytes at once.
+//! Finds the quotes, backslashes and brackets among 64 bytes at once, as bitmaps.
 //!
 //! The use of the bitmaps follows simdjson (simdjson/simdjson, `src/generic/stage1`). In each bitmap, bit `n` stands for byte `n`.
 
@@ -44,8 +44,8 @@ impl Block {
     }
 }
 
-/// The bytes with an odd number of `quotes` up to and including themselves. They are those of strings, from the opening quote up
-/// to, but not including, the closing one.
+/// Marks each byte with an odd number of `quotes` up to and including itself. These are the bytes of strings, from the opening
+/// quote up to, but not including, the closing one.
 #[inline(always)]
 pub(super) fn parity(quotes: u64) -> u64 {
     [1, 2, 4, 8, 16, 32].into_iter().fold(quotes, |bits, distance| bits ^ (bits << distance))

@@ -1,7 +1,7 @@
 //! Bodies in JSON, as streams.
 //!
-//! A parser walks the few interesting places of a body and skips everything else, 64 bytes at a time, without keeping it. Strings
-//! that are kept are unescaped and cut.
+//! A parser reads the values at the few interesting places of a body (`meaning::value_path`). It skips everything else, 64 bytes at
+//! a time, without keeping it. Strings that are kept are unescaped and cut.
 
 mod syntax;
 

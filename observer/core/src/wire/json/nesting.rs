@@ -22,8 +22,8 @@ pub(super) struct Nesting {
     in_string: u64,
     /// One if the next byte is escaped by a backslash before it, else zero.
     escaped: u64,
-    /// Whether the last block was all string, without quotes and backslashes: many more such blocks may follow, as in a secret's
-    /// data.
+    /// Whether the last block was part of one string, without quotes and backslashes. Many more such blocks may follow, as in a
+    /// secret's data.
     in_long_string: bool,
 }
 
@@ -33,7 +33,7 @@ impl Nesting {
         Self { depth, in_string: 0, escaped: 0, in_long_string: false }
     }
 
-    /// Reads on; returns the offset after the bracket that closes the outermost value, if `bytes` contains it.
+    /// Continues reading. Returns the offset after the bracket that closes the outermost value, if `bytes` contains it.
     #[inline]
     pub(super) fn end_within(&mut self, bytes: &[u8]) -> Option<usize> {
         // A copy, so that it stays in registers.
@@ -95,7 +95,7 @@ impl Nesting {
     }
 }
 
-/// Number of complete blocks within a string that neither end it nor escape anything.
+/// Number of leading blocks that lie completely within a string, without a quote or a backslash.
 fn blocks_of_string(blocks: &[[u8; BLOCK]]) -> usize {
     let bytes = blocks.as_flattened();
     memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len()) / BLOCK

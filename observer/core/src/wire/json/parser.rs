@@ -1,4 +1,4 @@
-//! Parses JSON text into the values of the interesting places.
+//! Parses JSON text, and passes the values at the interesting places (`ValuePath`) to a receiver.
 //!
 //! At interesting places the grammar is checked (RFC 8259); in skipped values only strings and brackets are tracked. A step reads
 //! one token and leaves only a few words of state, so text may be cut anywhere.
@@ -22,7 +22,7 @@ const MAX_SCALAR: usize = 32;
 /// ```text
 ///                   ┌───────────────────────── , ──────────────────────────┐
 ///                   ▼                                                      │
-/// Start ─ { ─► AfterOpen ─ " ─► Name ─ " ─► Colon ─ : ─► Value ──► … ─► AfterValue ─ } or ] ─► AfterValue of the place around
+/// Start ─ { ─► AfterOpen ─ " ─► Name ─ " ─► Colon ─ : ─► Value ──► … ─► AfterValue ─ } or ] ─► AfterValue of the enclosing place
 /// ```
 ///
 /// `…` is one of `Text`, `IgnoredString`, `Scalar`, `Ignored`, or the `AfterOpen` of an inner place. In an array, a `Value`
@@ -108,8 +108,8 @@ impl Parser {
         Progress::Pending
     }
 
-    /// The short way from [`State::AfterValue`] to [`State::Value`], by which most steps begin. If `bytes` begins with a comma and
-    /// a complete name, returns the interest in that member, and the bytes of its value.
+    /// Fast path from [`State::AfterValue`] to [`State::Value`], with which most steps begin. If `bytes` begins with a comma and a
+    /// complete name, returns the interest in that member, and the bytes of its value.
     fn next_member<'a>(&self, bytes: &'a [u8]) -> Option<(Interest, &'a [u8])> {
         let (State::AfterValue, Shape::Object, [b',', b'"', name @ ..]) = (self.state, self.place.shape(), bytes) else {
             return None;
@@ -221,7 +221,7 @@ impl Parser {
         Ok(Step::Read(rest))
     }
 
-    /// Begins a string, of which `bytes` begins after the opening quote.
+    /// Begins a string; `bytes` begins after its opening quote.
     fn string<'a>(&mut self, bytes: &'a [u8], interest: Interest, receiver: &mut impl Receiver) -> Step<'a> {
         let Interest::Text(field) = interest else {
             not_as_wanted(interest, Instead::Value, receiver);
@@ -351,7 +351,7 @@ impl Parser {
     }
 }
 
-/// Reads on in `text`; returns the bytes after it, or `None` if it continues.
+/// Continues reading `text`. Returns the bytes after it, or `None` if it needs more bytes.
 fn take<'a>(text: &mut Text, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, Wrong<'a>> {
     match text.take(bytes) {
         Taken::All => Ok(None),

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-/// How many of the last bytes match the beginning of an event.
+/// Searches for the beginning of an event: counts how many of the last bytes match it.
 ///
 /// kube-apiserver writes an event as `{"type":…,"object":…}` without whitespace, and one newline after it (kubernetes/apimachinery
 /// `pkg/apis/meta/v1/watch.go`, `pkg/runtime/serializer/json/json.go`). No JSON string contains a raw newline, and in indented JSON

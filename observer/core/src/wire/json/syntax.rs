@@ -1,4 +1,4 @@
-//! JSON as a syntax of bodies: gaps and ends, which its parser does not handle.
+//! Implements `Syntax` for JSON: handles gaps and the ends of bodies, which the parser does not.
 
 use super::parser::{Parser, without_space};
 use super::resync::Resync;

@@ -1,4 +1,4 @@
-//! One document: a list, a single object or a `Status`.
+//! Reads one document: a list, a single object or a `Status`.
 //!
 //! Its type may become clear only at its end, as members may come in any order. A document with `items` or `rows` is a list. Its
 //! `kind` decides only if neither is present, since a custom resource may also be named `…List`.

@@ -1,7 +1,7 @@
-//! The meaning of the values of a body, independent of how they are written.
+//! Interprets the values of a body, whatever syntax it is written in.
 //!
-//! `place` lists the few values whose content is read. A syntax passes them to a reader of documents or of watches, which turns
-//! them into facts. A value of an unexpected type counts as absent. If a member occurs twice, which no encoder of Kubernetes
+//! `value_path` lists the few values whose content is read. A syntax passes them to a reader of documents or of watches, which
+//! turns them into facts. A value of an unexpected type counts as absent. If a member occurs twice, which no encoder of Kubernetes
 //! writes, only one counts.
 
 mod document;

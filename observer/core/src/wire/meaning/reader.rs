@@ -9,7 +9,7 @@ pub(in crate::wire) trait Reader: Debug + Send {
     /// Reads the next bytes.
     fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Fact));
 
-    /// Notes `length` missing bytes, and falls silent unless the place of the following bytes is known.
+    /// Notes `length` missing bytes. Emits no further facts, unless the place of the following bytes is known.
     fn gap(&mut self, length: u64);
 
     /// Notes the end of a message, if the body comes in messages.
@@ -18,7 +18,7 @@ pub(in crate::wire) trait Reader: Debug + Send {
     /// Notes the end of the body.
     fn finish(&mut self, sink: &mut dyn FnMut(Fact));
 
-    /// Emits an error, and falls silent.
+    /// Emits an error, and then no further facts.
     fn malformed(&mut self, what: &'static str, sink: &mut dyn FnMut(Fact));
 
     /// Stops emitting facts.

@@ -1,4 +1,4 @@
-//! The few values whose content is read, and the fields read from them.
+//! The few values of a body whose content is read (its *interesting places*), and the fields read from them.
 //!
 //! Everything else in a body is skipped, so a `metadata` inside a `spec` is never examined. Member names are matched exactly, as
 //! Go's encoder writes them.
@@ -6,7 +6,8 @@
 use crate::k8s::Status;
 use crate::wire::{ListMeta, ObjectRef};
 
-/// A value whose content is read, named by its path. Each has a single parent, so the place alone represents the path.
+/// The place of a value whose content is read. Each place has a single parent, so the last element alone stands for the complete
+/// path.
 ///
 /// ```text
 /// Event                                 a watch event

@@ -1,4 +1,4 @@
-//! A stream of watch events.
+//! Reads a stream of watch events.
 
 use super::outline::{Outline, is_full, note_identity};
 use super::reader::Reader;

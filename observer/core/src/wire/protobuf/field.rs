@@ -13,8 +13,8 @@ use crate::wire::syntax::{Next, Receiver};
 const MAX_KEY: usize = 64;
 
 impl Protobuf {
-    /// Reads fields that lie completely in `bytes`, up to the next message whose content is read; returns the rest. This is only
-    /// the fast way: the slow way reads the field at which it stops.
+    /// Reads fields that lie completely in `bytes`, up to the next message whose content is read; returns the rest. This is a fast
+    /// path only: the caller reads the field at which it stops.
     pub(super) fn fields<'a>(&mut self, bytes: &'a [u8], receiver: &mut impl Receiver) -> &'a [u8] {
         let Some(Open { message, place, end, .. }) = self.opens.top().copied() else { return bytes };
         let room = usize::try_from(end.saturating_sub(self.position(bytes))).unwrap_or(usize::MAX);
@@ -133,7 +133,7 @@ impl Protobuf {
         Ok(rest)
     }
 
-    /// Reads on in a varint. Returns its value, or the varint so far if it continues, and the rest of `bytes`.
+    /// Continues reading a varint. Returns its value, or the varint so far if it needs more bytes, and the rest of `bytes`.
     fn varint<'a>(&self, bytes: &'a [u8], mut varint: Varint) -> Result<(Result<u64, Varint>, &'a [u8]), Wrong<'a>> {
         let end = self.opens.top().map_or(u64::MAX, |open| open.end);
         let mut room = end.saturating_sub(self.position(bytes));

@@ -70,7 +70,7 @@ impl Stack {
     }
 
     /// Drops an item, or the metadata of a list or an object, that contains all bytes up to `after`; returns its place and end. The
-    /// metadata of a `Status` is not dropped, as its token would be missing.
+    /// metadata of a `Status` is not dropped, because its continue token would be missing.
     pub(super) fn lose(&mut self, after: u64) -> Option<(ValuePath, u64)> {
         let of_status = self.0.iter().any(|open| open.message == Message::Status);
         let is_loss = |place| place == ValuePath::Item || place == ValuePath::Metadata && !of_status;

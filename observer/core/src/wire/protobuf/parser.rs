@@ -1,4 +1,4 @@
-//! Parses protobuf into the values of the interesting places.
+//! Parses protobuf, and passes the values at the interesting places (`ValuePath`) to a receiver.
 
 use super::message::Message;
 use super::open::{Open, Stack};

@@ -14,7 +14,7 @@ pub(super) struct Style {
     pub chunks_of: Option<usize>,
     /// A tag around each value.
     pub tags: bool,
-    /// Least number of argument bytes of a head.
+    /// Minimum number of argument bytes of a head.
     pub wide: u8,
 }
 

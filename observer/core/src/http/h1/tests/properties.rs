@@ -1,4 +1,4 @@
-//! Properties of any bytes.
+//! Properties that hold for any bytes.
 
 use proptest::prelude::*;
 

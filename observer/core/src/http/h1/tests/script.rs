@@ -96,9 +96,9 @@ pub(super) fn split(calls: &[Call], sizes: &[usize]) -> Vec<Call> {
 pub(super) struct Log {
     /// The events in order, with adjacent slices joined.
     pub(super) said: Vec<Emitted>,
-    /// Most bytes held at once.
+    /// Maximum number of bytes held at once.
     pub(super) most_held: usize,
-    /// Most requests that waited at once.
+    /// Maximum number of requests that waited at once.
     pub(super) most_unanswered: usize,
     /// `Debug` of the events and of the decoder after each call.
     pub(super) debug: String,

@@ -18,7 +18,7 @@ pub struct Decoder {
     state: State,
     place: BlockPosition,
     text: Text,
-    /// The current block's representations, once announced fields can explain them.
+    /// The representations of the current block; kept once fields were announced, which may fill in unknown parts.
     trace: Option<Box<Trace>>,
 }
 
@@ -159,7 +159,7 @@ impl Decoder {
         self.trace.as_mut().map(|trace| std::mem::replace(trace, Box::new(Trace::new(true))))
     }
 
-    /// Notes the fields of a traced block, so that later blocks can refer to the entries that it left open.
+    /// Notes the fields of a traced block, so that later blocks can refer to the table entries that it left unknown.
     pub(in crate::http::h2) fn learn(&mut self, block: &Trace, fields: &[FieldLine]) {
         for (traced, field) in block.lines().iter().zip(fields).filter(|(traced, _)| traced.is_open()) {
             if let Some(entry) = traced.name_from {

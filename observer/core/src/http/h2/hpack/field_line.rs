@@ -1,4 +1,4 @@
-//! A field line, reduced to the facts that are kept on this floor.
+//! A field line, reduced to the parts that may be kept.
 
 use super::text::Text;
 use crate::http::headers::MAX_VALUE;
@@ -41,7 +41,8 @@ pub enum Value {
     NotKept,
     /// Nothing, because the value was never seen or does not fit its name.
     Unknown,
-    /// The value of an allow-listed field, at most its first 1024 bytes. Or the method; `OTHER` if HTTP defines no such method.
+    /// The first 1024 bytes of the value of an allow-listed field. For `:method`, the method, or `OTHER` if HTTP defines no such
+    /// method.
     Text(Box<[u8]>),
     /// The parsed `:path`; never the text itself.
     Target(Box<Target>),

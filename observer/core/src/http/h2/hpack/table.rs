@@ -6,12 +6,13 @@ use super::FieldLine;
 
 /// Size of the table before any update, in bytes (RFC 9113 §6.5.2, `SETTINGS_HEADER_TABLE_SIZE`).
 pub(in crate::http::h2) const INITIAL_SIZE: u32 = 4096;
-/// Most bytes held, by the measure of RFC 7541 §4.1. In a larger table, the oldest entries become unknown.
+/// Maximum size of the held entries, in bytes as RFC 7541 §4.1 counts them. If the encoder's table is larger, its oldest entries
+/// become unknown.
 const MAX_HELD: u64 = 64 * 1024;
 
 /// Number of the first entry that is seen.
 const FIRST_SEEN: u64 = 1 << 32;
-/// Most entries that fit into [`MAX_HELD`].
+/// Maximum number of entries that fit into [`MAX_HELD`].
 const MAX_ENTRIES: usize = 2048;
 
 /// The newest entries of the encoder's table.
@@ -89,7 +90,7 @@ impl Table {
         let position = newest.checked_sub(number).and_then(|position| usize::try_from(position).ok());
         let Some(position) = position.filter(|position| *position < MAX_ENTRIES) else { return };
         if self.older == Older::Possible {
-            // An unknown entry counts with the least size that it may have.
+            // The size of an unknown entry counts as the smallest possible one.
             while self.lines.len() <= position {
                 self.size = self.size.saturating_add(FieldLine::UNKNOWN.size());
                 self.lines.push_back(FieldLine::UNKNOWN);

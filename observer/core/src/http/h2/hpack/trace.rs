@@ -1,8 +1,8 @@
-//! The representations of a header block, with the parts that each carries or leaves open.
+//! The representations of a header block: the parts that each contains, and the parts that each leaves unknown.
 
 use super::{FieldLine, Name, Value};
 
-/// Most representations kept of a block; a longer block is not explained.
+/// Maximum number of representations kept of a block; the unknown parts of a longer block are not recovered.
 const MAX_LINES: usize = 256;
 
 /// The representations of one header block, in their order.
@@ -15,7 +15,7 @@ pub(in crate::http::h2) struct Trace {
     name_from: Option<u64>,
 }
 
-/// A representation, as far as it is readable by itself.
+/// A representation, as far as it can be read without entries that were never seen.
 #[derive(Debug)]
 pub(super) struct Traced {
     line: FieldLine,

@@ -1,4 +1,4 @@
-//! Properties of any conversation, and of any bytes.
+//! Properties that hold for any conversation, and for any bytes.
 
 use std::collections::BTreeMap;
 
