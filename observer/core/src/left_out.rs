@@ -1,4 +1,4 @@
-//! Fields without information, which JSON output leaves out.
+//! Decides which fields JSON output leaves out, because they contain no information.
 
 /// Whether a counter is zero, for `skip_serializing_if`.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]

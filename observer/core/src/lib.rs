@@ -4,7 +4,7 @@
 //! inputs give the same outputs, whatever the chunking of the bytes. Strange input yields a value ([`http::Event::Malformed`],
 //! `Unknown` with a reason), never a panic.
 //!
-//! Each floor uses lower ones only (a house rule tests it). From the bottom:
+//! The modules stand on floors. A module uses modules of lower floors only (a house rule tests it). From the bottom:
 //! - 0: [`k8s`], `left_out`, [`logs`], [`metrics`], `thresholds`, [`time`], [`redacted`]
 //! - 1: [`http`], [`wire`], [`routing`]
 //! - 2: [`observation`], [`verification`]

@@ -1,4 +1,4 @@
-//! Bytes that must not appear in any text.
+//! A wrapper for bytes that must not appear in debug output.
 
 use std::fmt;
 use std::ops::Deref;

@@ -1,4 +1,4 @@
-//! Deflating a block's lines, and inflating them within a bound.
+//! Deflates the lines of a block, and inflates them within a bound.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
@@ -51,7 +51,7 @@ fn deflated(lines: &[u8]) -> Vec<u8> {
         let read = usize::try_from(deflate.total_in()).unwrap_or(usize::MAX);
         match deflate.compress_vec(lines.get(read..).unwrap_or_default(), &mut packed, FlushCompress::Finish) {
             Ok(Status::Ok | Status::BufError) if packed.len() < MAX_PACKED => packed.reserve(lines.len() / 4 + 64),
-            // Only `StreamEnd` is possible here. A reader recognises the others as damage.
+            // Only `StreamEnd` is possible here. If it were another result, a reader would detect the block as damaged.
             Ok(Status::StreamEnd | Status::Ok | Status::BufError) | Err(_) => return packed,
         }
     }

@@ -1,15 +1,16 @@
-//! Bounds of a line, checked before any part of the line is kept.
+//! Checks the bounds of a line before any part of it is kept.
 //!
-//! A tap's decoder cuts each text where it enters, so watchtap never records a longer one. A file from elsewhere may hold one. The
-//! bounds are those of the types that the members belong to. A line beyond a bound is rejected with a reason and not truncated: a
-//! truncated text would be a different text. Members that this version does not know have no bound, because they are skipped.
+//! A tap's decoder cuts each text when it reads it, so watchtap never records a text beyond its bound. A file from another source
+//! may contain one. The bounds are those of the types that the members belong to. A line beyond a bound is rejected with a reason
+//! and not truncated: a truncated text would be a different text. Members that this version does not know have no bound, because
+//! they are skipped.
 
 use crate::http::{HeaderName, Identity};
 use crate::k8s::{ContinueToken, ListOptions, RequestInfo, Status};
 use crate::observation::{BodyNotRead, UpstreamName, WORDS};
 use crate::wire::{ListMeta, ObjectRef};
 
-/// Most values of one line. An event has fewer than 64; a batch has up to 1 024 events in 128 KiB.
+/// Maximum number of values in one line. An event has fewer than 64; a batch has up to 1 024 events in 128 KiB.
 const MAX_VALUES: usize = 1 << 16;
 /// The longest text in an array whose member has no bound, in bytes. Some structures are written as arrays of their fields.
 const ELEMENT: usize = RequestInfo::MAX_NAME;
@@ -64,7 +65,7 @@ const TEXTS: &[(&[u8], usize)] = &[
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutOfBounds;
 
-/// Checks the texts of a line, and the number of its values. Non-JSON may pass, but nothing of it is kept.
+/// Checks the texts of a line, and the number of its values. A line that is not JSON may pass, but nothing of it is kept.
 pub(super) fn check(line: &[u8]) -> Result<(), OutOfBounds> {
     let mut rest = line;
     let mut values = 0_usize;

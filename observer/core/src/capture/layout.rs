@@ -4,7 +4,7 @@ use flate2::Crc;
 
 use crate::time::Timestamp;
 
-/// First bytes of every capture. A transfer in text mode damages the first byte or the line end, so it is detected.
+/// First bytes of every capture. A transfer in text mode changes the first byte or the line end, so such damage is detected.
 pub(super) const MAGIC: [u8; 8] = *b"\x89wtcap\r\n";
 /// Version of the file format. It rises when an earlier reader would misread a file, but not for additions that it may skip.
 pub const VERSION: u16 = 1;
@@ -12,9 +12,9 @@ pub const VERSION: u16 = 1;
 pub(super) const SYNC: [u8; 4] = [0xC5, b'b', b'l', b'k'];
 /// Length of a block's head, in bytes.
 pub(super) const BLOCK_HEAD: usize = 52;
-/// Most bytes of a block's lines, before deflating.
+/// Maximum length of a block's lines before deflating, in bytes.
 pub(super) const MAX_RAW: usize = 1 << 20;
-/// Most bytes of a deflated block: with the fixed codes of deflate a byte takes nine bits at most.
+/// Maximum length of a deflated block, in bytes: with the fixed codes of deflate, a byte takes at most nine bits.
 pub(super) const MAX_PACKED: usize = MAX_RAW + MAX_RAW / 4;
 /// Length of a file's head in this version, in bytes.
 const FILE_HEAD: u16 = 44;

@@ -1,4 +1,4 @@
-//! One observation as one line.
+//! Writes an observation as one line of JSON, and parses such lines.
 
 use serde::Deserialize;
 
@@ -48,8 +48,8 @@ pub(super) fn halves(observation: &Observation) -> Option<[Observation; 2]> {
     }
 }
 
-/// Parses a line without its newline. A line that is not understood is [`Subject::Unknown`], at its own time if any, else
-/// `otherwise`.
+/// Parses a line without its newline. A line that cannot be parsed gives [`Subject::Unknown`], at the line's own time or, without
+/// one, at `otherwise`.
 pub(super) fn observation(line: &[u8], otherwise: Timestamp) -> Result<Observation, OutOfBounds> {
     #[derive(Deserialize)]
     struct Stamp {
@@ -66,7 +66,7 @@ pub(super) fn observation(line: &[u8], otherwise: Timestamp) -> Result<Observati
     if causes(&observation.subject) <= Status::MAX_CAUSES { Ok(observation) } else { Err(OutOfBounds) }
 }
 
-/// Most causes of one `Status` in an observation. They are bounded, because an exchange keeps its `Status`.
+/// Number of causes in the `Status` with the most causes. They are bounded, because an exchange keeps its `Status`.
 fn causes(subject: &Subject) -> usize {
     let Subject::Exchange(_, ExchangeObservation::BodyRead { body, .. }) = subject else { return 0 };
     match body {

@@ -8,7 +8,7 @@ use crate::observation::Observation;
 use crate::redacted::Redacted;
 use crate::time::Timestamp;
 
-/// Most bytes taken per step: they bound the buffer, whatever the caller pushes.
+/// Maximum number of bytes taken per step. It bounds the buffer, whatever the caller passes.
 const STEP: usize = 64 << 10;
 
 /// How a file ends.
@@ -181,7 +181,7 @@ impl Reader {
             }
             BlockKind::Observations => {
                 self.expected = Some(head.first.saturating_add(u64::from(head.count)));
-                // A head stores the time, but not how far the wall clock was set.
+                // A block head stores the time of the run, but not by how much the wall clock was changed.
                 let latest = self.each(head, lines, offset, Record::Observation, emit);
                 self.latest = self.latest.max(latest.or(Some(head.until)));
             }

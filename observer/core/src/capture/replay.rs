@@ -1,4 +1,4 @@
-//! Joins the files of a capture to the observations that the Observer was fed.
+//! Joins the files of a capture into the sequence of observations that the Observer received.
 
 use super::layout::FileHead;
 use super::lost::{Lost, LostReason, Refused};
@@ -19,9 +19,9 @@ pub enum Replayed {
 
 /// Joins the parts of one capture, given in order.
 ///
-/// Restated observations are left out if the part before was read to its end. The observations are then those that were recorded.
-/// An Observer fed with them ends in the state of the one that ran. A part given alone begins with a loss for the parts before it,
-/// and with what is open.
+/// If the previous part was read to its end, restated observations are left out. The observations are then exactly the recorded
+/// ones, and an Observer that receives them ends in the same state as the original. A part given alone begins with a loss for the
+/// parts before it, and with the restated observations.
 #[derive(Debug, Default)]
 pub struct Replay {
     reader: Reader,

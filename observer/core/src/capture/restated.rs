@@ -1,4 +1,4 @@
-//! Restates what is open as observations, so that a later part of a capture can be read alone.
+//! Restates open connections and exchanges as observations, so that a later part of a capture can be read alone.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,12 @@ use crate::observation::{
 };
 use crate::time::Timestamp;
 
-/// Most connections, and most exchanges, that are restated. A replay that begins at a later part ignores observations of others.
+/// Maximum number of connections, and of exchanges, that are restated. A replay that begins at a later part ignores observations of
+/// others.
 const MAX_OPEN: usize = 16_384;
-/// Most API servers whose profile and listener are restated; more than there can be listeners.
+/// Maximum number of API servers whose profile and listener are restated; there can be fewer listeners than that.
 const MAX_UPSTREAMS: usize = 256;
-/// Most observations that are kept per connection or exchange.
+/// Maximum number of observations that are kept per connection or exchange.
 const MAX_EACH: usize = 16;
 
 /// Observations that a later part restates.
@@ -98,8 +99,8 @@ impl Restated {
         }
     }
 
-    /// The observations that restate what is open. For a body under way they state its bytes so far, and that these were missed. A
-    /// reader without the earlier parts lacks their content, so its counts are lower bounds.
+    /// The observations that restate everything that is open. For a body under way, they state its bytes so far, and that these
+    /// were missed. A reader without the earlier parts lacks their content, so its counts are lower bounds.
     pub(super) fn observations(&self) -> impl Iterator<Item = Observation> {
         let alone = self.profiles.iter().chain(&self.listeners).map(|(_, latest)| latest.clone());
         let connections = self.connections.values().flatten().cloned();

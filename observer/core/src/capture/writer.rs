@@ -8,12 +8,12 @@ use super::restated::Restated;
 use crate::observation::Observation;
 use crate::time::Timestamp;
 
-/// Most bytes of lines in a block, unless its only line is longer.
+/// Maximum length of the lines in a block, in bytes, unless its only line is longer.
 const TARGET: usize = 256 << 10;
 
 /// Produces the bytes of a capture. The caller writes them to files, and decides when to flush a block and when to begin a file.
 ///
-/// Holds at most one open block and what is open on the observed connections, both bounded.
+/// Holds at most one open block, and the observations that a later part restates. Both are bounded.
 #[derive(Debug)]
 pub struct Writer {
     capture: Timestamp,

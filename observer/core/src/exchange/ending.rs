@@ -12,7 +12,7 @@ pub fn of(exchange: &Exchange) -> Option<String> {
     Some(in_words(error, exchange.status_code(), end))
 }
 
-/// Describes an end by its `ERROR` event, else by its refusal (status 400 or above), else by its manner.
+/// Describes an end by its `ERROR` event, else by its refusal (status 400 or above), else by `end`.
 pub fn in_words(error: Option<&Status>, status: Option<u16>, end: ExchangeEnd) -> String {
     if let Some(error) = error {
         return format!("{} {}", error.code, error.reason);

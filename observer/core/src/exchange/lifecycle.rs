@@ -24,7 +24,8 @@ pub struct Exchange {
     pub request: RequestLine,
     /// Which layer answers; `None` for requests that read no objects, and for those with an unknown path.
     pub verdict: Option<Verdict>,
-    /// The highest revision that the API server had shown before. An answer with a lower one is stale.
+    /// The highest revision in earlier answers of the API server, for this resource or another one in the same etcd. An answer with
+    /// a lower one is stale.
     pub shown_before: Option<u64>,
     /// How far back the API server can begin a watch of this resource.
     pub event_window: EventWindow,
@@ -55,7 +56,7 @@ pub struct Exchange {
     pub response_bytes: u64,
     /// Response bytes that the decoder was not given. If there are any, the counts of items and events are lower bounds.
     pub missed_bytes: u64,
-    /// Why the body is not decoded.
+    /// Why the body is not decoded; `None` if it is.
     pub not_read: Option<BodyNotRead>,
     /// How long the response waited because its client did not read.
     pub stall: Stall,
@@ -98,7 +99,7 @@ impl Exchange {
         }
     }
 
-    /// Sets the highest revision that the API server had shown before.
+    /// Sets the highest revision in earlier answers of the API server.
     #[must_use]
     pub fn after(self, shown_before: Option<u64>) -> Self {
         Self { shown_before, ..self }

@@ -24,7 +24,7 @@ pub(crate) struct MemoryUse {
 }
 
 impl MemoryUse {
-    /// No memory in use, of at most `most` bytes.
+    /// A table without memory in use, with a bound of `most` bytes.
     pub(crate) const fn of(most: usize) -> Self {
         Self { most, used: 0 }
     }
@@ -43,7 +43,7 @@ impl MemoryUse {
         self.used = self.used.saturating_add(bytes);
     }
 
-    /// Replaces what an entry was `counted` with by `bytes`.
+    /// Counts an entry with `bytes` instead of the previously `counted` bytes.
     pub(crate) const fn recount(&mut self, counted: &mut usize, bytes: usize) {
         self.remove(std::mem::replace(counted, bytes));
         self.add(bytes);

@@ -1,4 +1,4 @@
-//! One request and its response, put together from observations.
+//! Builds each exchange (a request and its response, or a watch) from observations.
 
 mod client;
 pub mod ending;

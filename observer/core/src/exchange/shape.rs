@@ -1,4 +1,5 @@
-//! The shape of a request. Two requests of one shape ask the same question.
+//! The shape of a request: its resource, objects, options and API server. Two requests of one shape ask the same question, apart
+//! from the revision.
 
 use std::fmt;
 
@@ -45,8 +46,8 @@ impl fmt::Display for Scope {
 /// Resource, objects, options and API server of a request, without its revision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Shape {
-    /// `pods` or `deployments.apps`, with a subresource after a slash. The path of a non-resource request; `unknown` without method
-    /// or path.
+    /// `pods` or `deployments.apps`, with a subresource after a slash. For a non-resource request, its path; `unknown` if method or
+    /// path is unknown.
     pub resource: String,
     /// The objects that are asked for; `None` for a non-resource or unknown request.
     pub scope: Option<Scope>,

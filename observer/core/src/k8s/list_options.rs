@@ -77,7 +77,7 @@ pub struct ListOptions {
     pub resource_version: ResourceVersion,
     /// How to interpret `resource_version`.
     pub resource_version_match: ResourceVersionMatch,
-    /// Most items in the answer; 0 means no limit. Negative values count as 0, as in the storage layer.
+    /// Maximum number of items in the answer; 0 means no limit. Negative values count as 0, as in the storage layer.
     pub limit: u64,
     /// The `continue` parameter, decoded.
     pub continue_token: Continue,
@@ -153,8 +153,8 @@ impl ListOptions {
         }
     }
 
-    /// Whether a list with these options shows exactly the revision that it names. With a limit, a revision means that by default
-    /// (kubernetes/apiserver pkg/storage/etcd3/store.go `GetList`, v0.16 to v0.37).
+    /// Whether a list with these options shows exactly the revision that it names. With a limit, this is the default meaning of a
+    /// revision (kubernetes/apiserver pkg/storage/etcd3/store.go `GetList`, v0.16 to v0.37).
     pub fn is_exact(&self) -> bool {
         let by_limit = self.limit > 0 && self.resource_version_match == ResourceVersionMatch::Unset;
         let is_named = matches!(self.resource_version, ResourceVersion::At(_));
@@ -173,7 +173,7 @@ impl ListOptions {
         self.watch && self.send_initial_events.unwrap_or(names_none)
     }
 
-    /// Whether a bookmark ends these initial events. Without one, nothing in the stream marks their end.
+    /// Whether the initial events of such a watch end with a bookmark. Without one, nothing in the stream marks their end.
     pub fn ends_state_with_bookmark(&self) -> bool {
         self.watch && self.send_initial_events == Some(true)
     }

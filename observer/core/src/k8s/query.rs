@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-/// The parameters that an observer needs: `ListOptions`, and those that change an answer's form. All others are dropped at once,
+/// The parameters that watchtap needs: `ListOptions`, and those that change an answer's form. All others are dropped at once,
 /// because a client may put a credential there.
 pub const KEPT: &[&str] = &[
     "allowWatchBookmarks",

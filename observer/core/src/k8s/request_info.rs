@@ -75,8 +75,8 @@ impl RequestInfo {
     /// Longest path that is kept of a non-resource request, in bytes.
     pub const MAX_PATH: usize = PATH_SEGMENTS_KEPT * (1 + MAX_NAME);
 
-    /// Reads method, path (percent-encoded, as sent) and options. `prefix` is a path in front of the API server's own, as a gateway
-    /// has it (`/k8s/clusters/c-1`), or empty.
+    /// Reads method, path (percent-encoded, as sent) and options. `prefix` is a path in front of the API server's own, as gateways
+    /// use it (`/k8s/clusters/c-1`), or empty.
     pub fn parse(method: &str, path: &str, options: &ListOptions, prefix: &str) -> Self {
         let path = path.strip_prefix(prefix.trim_end_matches('/')).unwrap_or(path);
         let path = percent_decode_str(path).decode_utf8_lossy();

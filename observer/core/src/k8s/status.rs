@@ -55,7 +55,7 @@ impl Status {
 
     /// Longest string kept of each field, in bytes.
     pub const MAX_TEXT: usize = 1024;
-    /// Most causes kept.
+    /// Maximum number of causes kept.
     pub const MAX_CAUSES: usize = 16;
 
     /// Approximate memory use, in bytes.

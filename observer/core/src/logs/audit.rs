@@ -25,8 +25,8 @@ pub struct AuditEvent {
     pub user_agent: String,
     /// The HTTP status; for a watch, that of the response head.
     pub status: u16,
-    /// Time in etcd, if the server recorded it: for a write, or at least one read of a single key. It never covers the read of the
-    /// current revision for a cache.
+    /// Time in etcd, if the server recorded it: for a write, or at least one read of a single key. It never covers the read of
+    /// etcd's current revision that precedes a consistent list from the watch cache.
     pub etcd_latency: Option<Duration>,
 }
 

@@ -21,13 +21,13 @@ pub struct RangeRead {
     pub key: String,
     /// The key after the last one; empty if only `key` is read.
     pub range_end: String,
-    /// Most keys to return; 0 is no limit.
+    /// Maximum number of keys to return; 0 means no limit.
     pub limit: u64,
     /// The revision to read; 0 is the current one.
     pub revision: u64,
-    /// Only the number of keys was requested.
+    /// Whether only the number of keys was requested.
     pub count_only: bool,
-    /// Values were not requested.
+    /// Whether only the keys were requested, without values.
     pub keys_only: bool,
 }
 
@@ -44,7 +44,7 @@ struct Line {
 impl EtcdRequest {
     /// Reads a line of the log in its JSON form. `None` if it is not about a request (etcd
     /// server/etcdserver/api/v3rpc/interceptor.go, `logUnaryRequestStats`, release-3.4 to 3.6). A log at another level has only
-    /// slow requests, as warnings, which cannot be used for counting: they give `None` too.
+    /// slow requests, as warnings. They cannot be used for counting, so they give `None` too.
     pub fn read(line: &[u8]) -> Option<Self> {
         if line.len() > MAX_LINE {
             return None;

@@ -12,9 +12,9 @@ const MAX_LINE: usize = 64 * 1024;
 /// Reads a page in any chunking, and emits its samples in order.
 #[derive(Default)]
 pub struct MetricsReader {
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end is still to come.
     begun: Vec<u8>,
-    /// The current line is too long; its rest is skipped.
+    /// Whether the current line is too long, so that its rest is skipped.
     passing: bool,
     unread: Unread,
 }

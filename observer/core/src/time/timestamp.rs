@@ -8,9 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A moment of a run: nanoseconds since the Unix epoch, by the wall clock as it was set when the run began.
 ///
-/// A tap derives it from one wall-clock reading and a steady clock. So it never goes backwards within a run, and differences are
-/// elapsed time. If the machine's wall clock has been set since, the stamp also holds the difference, which affects only the
-/// display. The core only receives timestamps.
+/// A tap derives it from one reading of the wall clock and from a clock that cannot be set. So it never goes backwards within a
+/// run, and differences are elapsed time. If the machine's wall clock has been set since, the stamp also holds the difference,
+/// which affects only the display. The core only receives timestamps.
 ///
 /// As text, also in JSON, it is RFC 3339 in UTC with nanoseconds, by the wall clock of that moment:
 /// `2026-01-31T12:00:01.204000000Z`.
