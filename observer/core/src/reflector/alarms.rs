@@ -24,7 +24,7 @@ pub(super) struct Alarms {
 }
 
 impl Alarms {
-    /// No timers yet; holds at most `limit`.
+    /// An empty table for at most `limit` timers.
     pub(super) const fn new(limit: usize) -> Self {
         Self { due: BTreeSet::new(), limit }
     }

@@ -16,8 +16,8 @@ use super::watch_end::WatchEnd;
 use crate::observation::Blockage;
 use crate::time::Timestamp;
 
-/// A client that left at most this long before the request shut down together with it: both received the signal, or the exit of the
-/// command is the request. The ends of its connections may be observed before the request is.
+/// A client that disconnected at most this long before the shutdown request counts as connected. Both received the same signal, or
+/// the exit of the client is the request. The end of its connections may be observed first.
 const LEFT_WITH: Duration = Duration::from_secs(2);
 /// A request at most this long after the first belongs to the same shutdown.
 const SAME: Duration = Duration::from_secs(10);
@@ -124,7 +124,7 @@ impl Reflectors {
     }
 }
 
-/// When the last watch was requested, if its client ended it within [`LEFT_WITH`] before `at`.
+/// The time when the last watch was requested, if its client ended it at most [`LEFT_WITH`] before `at`.
 fn watched_until_now(reflector: &Reflector, at: Timestamp) -> Option<Timestamp> {
     let past = reflector.past_watch.as_ref().filter(|_| matches!(reflector.state, State::Waiting))?;
     let by_client = matches!(past.end, WatchEnd::ClientLeft | WatchEnd::Cancelled);

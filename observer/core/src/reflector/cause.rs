@@ -1,4 +1,4 @@
-//! The causes of relists.
+//! The causes of relists, with an identifier and a sentence for each.
 
 use std::fmt;
 
@@ -63,8 +63,8 @@ pub enum Stale {
     NoBookmarks,
     /// The server's watch cache was reset and holds only later events.
     CacheReset,
-    /// The revision is recent, but the server's event window may have passed it: its length is fixed (1.16 to 1.18), at its
-    /// largest, or unknown. Or the watch cache was reset.
+    /// The revision is recent, but the server's event window may no longer reach back to it. The window has a fixed length (1.16 to
+    /// 1.18), its maximum length, or an unknown length. Or the watch cache was reset.
     WindowPassed,
     /// The client did not watch, or did not read, for a while.
     ClientStalled,
@@ -89,7 +89,8 @@ pub enum UnknownCause {
 }
 
 impl RelistCause {
-    /// Different causes that are counted of a reflector or a storm. There are two dozen, and one for each status.
+    /// Maximum number of distinct causes that are counted for a reflector or a storm. There are 22 causes without a status code,
+    /// and two for each status code.
     pub(crate) const MOST_COUNTED: usize = 64;
 
     /// Identifier of the cause, with details after a slash. The page's filter `cause:` takes it; `watchtap explain` takes only

@@ -1,4 +1,4 @@
-//! The causes of relists, in a few words for a table's cell.
+//! Short labels for the causes of relists, for cells of tables.
 
 /// Labels by identifier, for causes without a status code.
 const LABELS: [(&str, &str); 22] = [

@@ -1,4 +1,4 @@
-//! Clients: which connections and requests come from the same one.
+//! Decides which connections and requests come from the same client.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ impl fmt::Display for ClientId {
 enum Key {
     /// A process of this machine, without its container.
     Process(Process),
-    /// User agent and credential; several processes may share them.
+    /// User agent and identity; several processes may share them.
     Words(Words),
 }
 
@@ -80,7 +80,7 @@ pub(super) struct Clients {
     /// Known processes, by user agent and identity.
     by_words: BTreeMap<Words, Speakers>,
     known: BTreeMap<ClientId, KnownClient>,
-    /// Clients without a connection, by the end of their last one.
+    /// Clients without a connection, by the time when their last connection ended.
     gone: BTreeSet<(Timestamp, ClientId)>,
     connections: BTreeMap<ConnectionId, Connection>,
     next: u64,
@@ -93,7 +93,7 @@ pub(super) struct Clients {
 #[derive(Clone, Copy, Debug)]
 struct Speakers {
     number: usize,
-    /// The process that was first seen last.
+    /// The process that was discovered last.
     last: ClientId,
 }
 
@@ -127,10 +127,11 @@ impl Clients {
         *self.connection(connection, None, at) = Connection { process, client: None };
     }
 
-    /// The entry of a connection, created if it is missing. `stays` does not leave, even if its oldest connection is dropped.
+    /// The entry of a connection, created if it is missing. To make room, the oldest connection is dropped. If it is a connection
+    /// of `stays`, that client does not count as disconnected.
     fn connection(&mut self, id: ConnectionId, stays: Option<ClientId>, at: Timestamp) -> &mut Connection {
         if self.connections.len() >= self.most_connections && !self.connections.contains_key(&id) {
-            // Drops the oldest; a capture may lack its end.
+            // Drops the oldest connection. Its end may be missing from the capture.
             let client = self.connections.pop_first().and_then(|(_, connection)| connection.client);
             if let Some(client) = client.filter(|client| Some(*client) != stays) {
                 self.leave(client, at);
@@ -186,8 +187,8 @@ impl Clients {
         Some(id)
     }
 
-    /// A client with an unknown process that lost all its connections. A process with the same user agent and identity is that
-    /// client, unless another process with them is known.
+    /// The client whose process is unknown, if it has these [`Words`] and no open connection. A new process with the same words is
+    /// this client, unless another process with them is known.
     fn unfound(&self, words: &Words) -> Option<ClientId> {
         let id = *self.by_key.get(&Key::Words(words.clone()))?;
         let is_away = self.known.get(&id).is_some_and(|client| client.open_connections == 0);
@@ -208,8 +209,8 @@ impl Clients {
         id
     }
 
-    /// The client of a request whose process is unknown. The only known process with equal [`Words`] is that client, if it has
-    /// no open connection or made the connection's last request.
+    /// The client of a request whose process is unknown. If exactly one process with these [`Words`] is known, it may be that
+    /// client. It must have no open connection, or have made the last request on `connection`.
     fn of_words(&mut self, words: Words, connection: ConnectionId) -> Option<ClientId> {
         if let Some(Speakers { number: 1, last }) = self.by_words.get(&words)
             && (self.on(connection) == Some(*last) || self.known.get(last).is_some_and(|client| client.open_connections == 0))
@@ -281,7 +282,8 @@ impl Clients {
         }
     }
 }
-/// Each kubectl command is a process of its own. A user or script that repeats it counts as one client, and may be a poller.
+/// Whether a request comes from kubectl. Each kubectl command is a process of its own. A user or script that repeats commands
+/// counts as one client, which may be a poller.
 fn is_of_one_command(request: &RequestLine) -> bool {
     request.kubectl_command.is_some() || request.user_agent.as_deref().is_some_and(|user_agent| user_agent.starts_with("kubectl"))
 }

@@ -1,4 +1,4 @@
-//! Statistics of a reflector: sums over its life. They follow from its state, and decide nothing about it.
+//! Counters of a reflector over the run. They result from its state changes, and no state change depends on them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -49,7 +49,7 @@ pub(super) struct Sums {
     pub ended_stalled: u64,
 }
 
-/// Adds to a sum, which stays at its largest value.
+/// Adds to a sum, which stops at its maximum value instead of overflowing.
 const fn add(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
 }
@@ -64,18 +64,18 @@ impl Counts {
         self.causes.iter().map(|(cause, number)| (*cause, *number))
     }
 
-    /// The share of delivered objects that the client already had.
+    /// Number of delivered objects, and of those among them that the client already had.
     pub(super) fn repeats(&self) -> Repeats {
         self.repeats.repeats(self.repeats_at_least)
     }
 
-    /// The first relist of the current loop: the last five relists were within ten minutes.
+    /// The time of the first relist in the current loop; `None` unless the last five relists were within ten minutes.
     pub(super) fn loop_since(&self) -> Option<Timestamp> {
         let (first, last) = self.last_relists.front().zip(self.last_relists.back())?;
         (self.last_relists.len() >= LOOP_RELISTS && last.since(*first) <= LOOP_WITHIN).then_some(*first)
     }
 
-    /// The last relist, if a loop that it belonged to is over by `now`.
+    /// The time of the last relist, if it was so long before `now` that its loop, if any, is over.
     pub(super) fn loop_over(&self, now: Timestamp) -> Option<Timestamp> {
         self.last_relists.back().copied().filter(|last| now.since(*last) > LOOP_WITHIN)
     }
@@ -101,12 +101,12 @@ impl Counts {
         add(&mut self.sums.bookmarks, bookmarks);
     }
 
-    /// Counts the object of an event that the client did not have.
+    /// Counts the object of an event as one that the client did not have.
     pub(super) fn note_news(&mut self) {
         self.repeats.note(Before::Other, 1);
     }
 
-    /// Marks the share of repeated objects as a lower bound.
+    /// Marks the number of repeated objects as a lower bound, if `is_lossy`.
     pub(super) const fn note_loss(&mut self, is_lossy: bool) {
         self.repeats_at_least |= is_lossy;
     }
@@ -139,13 +139,13 @@ impl Counts {
         self.short_watches >= SHORT_WATCHES
     }
 
-    /// Notes a watch that lasted longer.
+    /// Notes a watch that is not very short.
     pub(super) const fn note_long_watch(&mut self) {
         self.short_watches = 0;
     }
 
     pub(super) fn note_relist(&mut self, at: Timestamp, cause: RelistCause) {
-        // Causes with a status have as many values as statuses; more of them are not counted apart.
+        // There are two causes for each status code. Causes beyond the bound are not counted by cause.
         if self.causes.len() < RelistCause::MOST_COUNTED || self.causes.contains_key(&cause) {
             add(self.causes.entry(cause).or_default(), 1);
         }

@@ -1,4 +1,4 @@
-//! Reports that reflectors make as events happen.
+//! The reports that reflectors make as events happen, such as a relist, a resume or a stall.
 
 use serde::Serialize;
 

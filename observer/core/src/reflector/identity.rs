@@ -1,4 +1,4 @@
-//! The identity of a reflector, which its requests have in common.
+//! The identity of a reflector: the properties that all of its requests share.
 
 use std::fmt;
 
@@ -66,7 +66,7 @@ impl Key {
         info.is_some_and(|info| matches!(info.verb, Verb::List | Verb::Watch) && info.subresource.is_empty())
     }
 
-    /// Estimated memory of its texts, in bytes.
+    /// Estimated memory of its strings, in bytes.
     pub(super) fn memory(&self) -> usize {
         let Self { client: _, upstream, resource, namespace, label_selector, field_selector, shard_selector, representation: _ } =
             self;

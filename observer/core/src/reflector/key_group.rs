@@ -1,4 +1,4 @@
-//! Reflectors with the same key, which only their history distinguishes.
+//! Reflectors with the same key, such as those of replicas. Only their history distinguishes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use super::identity::ReflectorId;
 use crate::thresholds::TOGETHER;
 use crate::time::Timestamp;
 
-/// Number of candidates that are checked for a request, per index. Thousands of replicas may share a key; most of those that fit
-/// are alike.
+/// Maximum number of candidates that are checked for a request, per index. Thousands of replicas may share a key, and most
+/// candidates fit equally well.
 const MAX_CANDIDATES: usize = 64;
 
 /// An entry of the index: when the reflector was last seen, and its revision at that time.
@@ -25,7 +25,7 @@ pub(super) struct KeyGroup {
     at_revision: BTreeMap<u64, BTreeSet<(Timestamp, ReflectorId)>>,
 }
 
-/// Bound for the number of simultaneous reflectors that is counted; more are far too many anyway.
+/// Bound for the number of simultaneous reflectors, beyond the first, that is counted.
 const MOST_TOGETHER: usize = 64;
 
 impl KeyGroup {
@@ -41,7 +41,7 @@ impl KeyGroup {
         self.most_together.max(present.saturating_add(1))
     }
 
-    /// Updates the times after reflectors became busy or idle at `at`.
+    /// Updates `together` and `most_together` after reflectors became busy or idle at `at`.
     fn note(&mut self, at: Timestamp) {
         let busy = self.all.saturating_sub(self.idle.len());
         let more_than_one = busy.saturating_sub(1).min(MOST_TOGETHER);

@@ -9,8 +9,8 @@ pub struct ReflectorLimits {
     pub clients: usize,
     /// Number of open connections of clients.
     pub connections: usize,
-    /// Object versions over all reflectors, at up to 39 bytes each. When they are used up, a reflector keeps a sample, and its
-    /// counts are estimates. Each reflector may keep an equal share in any case.
+    /// Number of object versions over all reflectors, at up to 39 bytes each. Above this bound, a reflector keeps a sample of its
+    /// objects, and its counts are estimates. Each reflector may always keep an equal share.
     pub objects: usize,
     /// Number of API servers.
     pub servers: usize,

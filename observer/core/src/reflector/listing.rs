@@ -1,4 +1,4 @@
-//! A list until it is complete: its attempts, its pages, or the initial events of a watch.
+//! The state of a list until it is complete: its attempts, its pages, or the initial events of a watch.
 
 use super::cause::RelistCause;
 use super::failure::{Failure, FailureKind};
@@ -29,7 +29,7 @@ pub(super) struct Listing {
     pub began: Timestamp,
     /// The options of the latest attempt's first page.
     pub options: ListOptions,
-    /// Items and repeats before the latest request, to restore if it fails.
+    /// Items and repeats before the latest request. They are restored if it fails.
     before: (u64, RepeatCounter),
     /// The request under way.
     pub exchange: Option<ExchangeId>,
@@ -37,7 +37,7 @@ pub(super) struct Listing {
     pub requests: u64,
     /// How the latest attempt failed.
     pub failure: Option<Failure>,
-    /// A complete page arrived that is not the last.
+    /// Whether the last request returned a complete page that is not the last page of the list.
     pub awaits_page: bool,
     /// Token of the next page; `None` if it cannot be decoded.
     token: Option<ContinueToken>,
@@ -101,7 +101,7 @@ impl Listing {
         })
     }
 
-    /// Whether a plain list replaces this streaming list, which failed.
+    /// Whether the next request, a watch or not, replaces this failed streaming list with a plain list.
     pub(super) fn is_replaced_by(&self, is_watch: bool) -> bool {
         self.options.ends_state_with_bookmark() && !is_watch
     }

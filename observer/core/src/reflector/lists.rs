@@ -71,7 +71,7 @@ impl Reflector {
             return listing;
         }
         if !has_failed {
-            // The client dropped the remaining pages.
+            // The client does not request the remaining pages.
             self.polls.note_complete();
             let origin = if matches!(listing.origin, Origin::Initial) { Origin::Initial } else { Origin::Plain };
             return Box::new(Listing::begin(origin, exchange));
@@ -82,14 +82,15 @@ impl Reflector {
 
     fn begin_list(&mut self, exchange: &Exchange, context: &Context<'_>, emit: &mut dyn FnMut(ReflectorEvent)) -> Listing {
         let last_list = self.list_failure.as_ref().map_or(self.revision_since, |failure| failure.at);
-        // The reason for an expiry lies after that revision, not after the watch that reported the expiry.
+        // The cause of an expiry lies after the expired revision, and perhaps before the watch that reported the expiry.
         let idle_since = self
             .past_watch
             .as_ref()
             .map_or(last_list, |watch| if watch.failure == Some(FailureKind::Expired) { self.expires_from() } else { watch.ended });
         let refusal = context.refused_between(idle_since, exchange.started);
         let options = &exchange.request.options;
-        // Another list may come from a poller. A watch without a revision makes the server resend all objects.
+        // Another list may come from a poller. A watch without a revision is never a poller's: it makes the server send all objects
+        // again.
         let without_end = options.watch && !options.ends_state_with_bookmark();
         let went_wrong = self.watched_since_list || self.list_failure.is_some() || refusal.is_some();
         let origin = match (self.had_a_list && (self.has_watched() || without_end), went_wrong || without_end) {
@@ -153,7 +154,7 @@ impl Reflector {
         Origin::Again { cause, evidence }
     }
 
-    /// Start of the time in which its revision can have expired.
+    /// The earliest time at which its revision can have expired.
     fn expires_from(&self) -> Timestamp {
         let delivered = self.useful_watch.as_ref().map(|watch| watch.ended);
         self.revision_chosen.or(delivered).unwrap_or(self.revision_since)
@@ -232,7 +233,7 @@ impl Reflector {
             self.spells.happen(Trouble::WentBack, at);
         }
         if let Some(revision) = listing.revision {
-            // A revision that the request names is older than the request, and so is the revision of an object in an initial state.
+            // A revision that the request names is older than the request. So is the revision of an object in an initial state.
             let named = self.revision_chosen.filter(|_| self.revision == Some(revision));
             let is_older = listing.options.is_exact() || listing.is_without_end();
             self.revision_chosen = if is_older { named } else { Some(listing.chosen) };

@@ -10,7 +10,7 @@ use crate::k8s::{ResourceVersion, Status};
 use crate::observation::{Blockage, ExchangeId};
 use crate::time::Timestamp;
 
-/// Number of moments that are kept of a reflector, the latest.
+/// Maximum number of moments that are kept for a reflector; the latest are kept.
 const MAX_MOMENTS: usize = 32;
 /// Bound for the message of a `Status`, in bytes.
 const MAX_MESSAGE: usize = 160;
@@ -18,7 +18,7 @@ const MAX_MESSAGE: usize = 160;
 /// An event with its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moment {
-    /// Time of the event; of several events, the first.
+    /// Time of the event; for several merged events, the time of the first.
     pub at: Timestamp,
     /// The event itself.
     #[serde(flatten)]

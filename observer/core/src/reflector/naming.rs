@@ -21,19 +21,19 @@ pub(super) struct Past<'r> {
     pub list_failure: Option<&'r Failure>,
     /// The latest watch, if it came after the latest list.
     pub watch: Option<&'r PastWatch>,
-    /// The latest watch that was of use.
+    /// The latest useful watch: granted, not very short, and not ended by an `ERROR` event within a second.
     pub useful_watch: Option<&'r PastWatch>,
     /// Earliest time at which the server can have chosen the reflector's revision; `None` if that was not observed.
     pub revision_chosen: Option<Timestamp>,
     /// Time from which the reflector is known to have that revision.
     pub revision_since: Timestamp,
-    /// Start of the time in which that revision can have expired.
+    /// Earliest time at which that revision can have expired.
     pub expires_from: Timestamp,
     /// Number of later revisions that the server has shown; 0 if unknown.
     pub revisions_since: u64,
     /// Whether the server refused connections since the reflector's last watch or list.
     pub refused: bool,
-    /// Whether part of the traffic since then was not observed.
+    /// Whether part of the traffic since the reflector's last watch or list was not observed.
     pub out_of_sight: bool,
     /// Whether the client had no connection left and reconnected after the watch ended, and its process is unknown.
     pub may_be_another_process: bool,
@@ -81,13 +81,14 @@ pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Serv
             RelistCause::WatchWithoutRevision
         }
         (WatchEnd::StreamReset { .. }, _) => RelistCause::StreamReset,
-        // A client that closes its connection and lists from its own revision had no answer to its pings.
+        // A client that closes its connection and then lists from its own revision had received no answer to its HTTP/2 pings.
         (WatchEnd::ConnectionLost { .. } | WatchEnd::ClientLeft, _) => RelistCause::ConnectionLost,
         (WatchEnd::TimedOut | WatchEnd::Early, _) => RelistCause::Unknown { reason: UnknownCause::WatchEndedNormally },
     }
 }
 
-/// Covers the failures after which another list is a relist. After any other failure it is a retry.
+/// The cause of a relist after a list that failed because its revision was too new or had expired. After any other failure, another
+/// list is a retry.
 const fn after_failed_list(failure: &Failure) -> RelistCause {
     match (failure.kind, failure.is_page) {
         (FailureKind::TooLarge, _) => RelistCause::TooLargeResourceVersion,
@@ -126,7 +127,7 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
             EventWindow::Grows | EventWindow::Fixed | EventWindow::Unknown => Stale::WindowPassed,
         };
     }
-    // A client does not watch between the pages of its list either.
+    // A client that requests the pages of its list does not watch, either.
     let unwatched_from =
         past.useful_watch.map(|watch| watch.ended).filter(|ended| *ended <= expired.asked).max(past.revision_chosen);
     if was_not_read || unwatched_from.is_some_and(|from| expired.asked.since(from) >= UNWATCHED) {

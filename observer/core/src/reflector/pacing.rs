@@ -1,4 +1,4 @@
-//! Rate limits that clients apply to their own requests.
+//! Detects rate limits that clients apply to their own requests.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -10,8 +10,8 @@ use crate::time::{PerSecond, Timestamp};
 
 /// Bound for the clients that are followed. The client that has been idle for longest is dropped to make room.
 const MAX_FOLLOWED: usize = 1_024;
-/// Number of request times kept per client: more than the default burst of client-go (10) and of controller-runtime (30), plus the
-/// evenly spaced requests after it.
+/// Maximum number of request times kept per client. It has room for the default burst of client-go (10) or controller-runtime (30),
+/// plus the evenly spaced requests after the burst.
 const KEPT: usize = 64;
 
 /// A client's own rate limit: a token bucket, as in client-go (`rest.Config`, `QPS` and `Burst`).
@@ -54,7 +54,7 @@ impl Pacing {
         times.push_back(exchange.started);
         if let Some((every, burst)) = limit(times) {
             if self.limits.len() >= MAX_FOLLOWED && !self.limits.contains_key(&client_id) {
-                // Drops the client that was first seen.
+                // Drops the client that was seen first.
                 self.limits.pop_first();
                 self.forgotten = self.forgotten.saturating_add(1);
             }
@@ -115,7 +115,7 @@ mod tests {
             (&[(9, 1), (7, 200)][..], None),
             (&[(29, 0), (20, 50)][..], Some((50, 30))),
             (&[(3, 1), (40, 200)][..], Some((200, 4))),
-            // A loop, a poller and a burst alone show no limit.
+            // A loop, a poller or a burst alone shows no limit.
             (&[(40, 200)][..], None),
             (&[(9, 1), (20, 10_000)][..], None),
             // A client creates five objects, then checks every second whether they are ready.

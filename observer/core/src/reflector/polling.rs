@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::thresholds::{ALIKE, HOT, HOT_LISTS, LONGEST_WAIT, OVER_AFTER, POLLS};
 use crate::time::{Timestamp, microseconds};
 
-/// Number of latest intervals that are examined.
+/// Maximum number of intervals that are examined, the latest.
 const INTERVALS: usize = 16;
 
 /// The kind of a series of lists without a watch.
@@ -79,7 +79,7 @@ impl PollClock {
         }
     }
 
-    /// Notes a complete list, or one of which the client wanted only the first pages.
+    /// Notes that a list is complete, or that the client requests no further page of it.
     pub(super) const fn note_complete(&mut self) {
         self.whole = self.whole.saturating_add(1);
     }
@@ -94,7 +94,7 @@ impl PollClock {
         *self = Self::default();
     }
 
-    /// How the client polls at `now`: the current series, or an earlier one that was worse. `None` if it does not poll.
+    /// How the client polls at `now`: the current series, or an earlier one if it was worse. `None` if there was no series.
     pub(super) fn polling(&self, now: Timestamp) -> Option<Polling> {
         worse(self.past, self.series(now))
     }
@@ -130,7 +130,7 @@ impl PollClock {
 }
 
 impl Polling {
-    /// The same for a client that has left: its series has ended.
+    /// The polling of a client that has left. A short series counts as a wait, because it has ended.
     #[must_use]
     pub(super) fn of_one_that_left(self) -> Self {
         Self { kind: if self.kind == PollingKind::Polls { PollingKind::Wait } else { self.kind }, ..self }

@@ -1,4 +1,4 @@
-//! How long a client waits until its own writes arrive on its own watches.
+//! Measures how long a client waits until its own writes arrive on its own watches.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -15,7 +15,7 @@ use crate::wire::{EventType, WatchFrame};
 
 /// Bound for the clients that write, and for the measured pairs of client and resource.
 const MAX_FOLLOWED: usize = 1_024;
-/// Bound per client for writes under way, for awaited revisions, and for early events.
+/// Bound per client for writes under way, for awaited revisions, and for events that arrive before the response of their write.
 const MAX_AWAITED: usize = 256;
 /// Bound for awaited revisions and early events of all clients together.
 const MAX_AWAITED_IN_ALL: usize = 4_096;
@@ -47,7 +47,7 @@ pub struct PropagationRow {
     pub max_us: u64,
 }
 
-/// All measurements, bounded. Above the bounds, the entries of the client that was first seen are dropped.
+/// All measurements, bounded. Above the bounds, the entries of the client that was seen first are dropped.
 #[derive(Debug)]
 pub(super) struct Propagation {
     writers: BTreeMap<ClientId, Writer>,
@@ -64,9 +64,9 @@ type Written = (String, String);
 #[derive(Debug, Default)]
 struct Writer {
     under_way: BTreeSet<ExchangeId>,
-    /// Resource, revision and end of response of the awaited writes, in this order.
+    /// Writes whose event is awaited: resource, revision, and the time when the response ended. The earliest comes first.
     awaited: VecDeque<(Written, u64, Timestamp)>,
-    /// Events that arrived while a write was under way.
+    /// Resource and revision of events that arrived while a write was under way.
     early: VecDeque<(Written, u64)>,
 }
 
@@ -97,7 +97,7 @@ impl Propagation {
     /// Notes a request to write.
     pub(super) fn asked(&mut self, client: ClientId, exchange: &Exchange) {
         if self.writers.len() >= MAX_FOLLOWED && !self.writers.contains_key(&client) {
-            // Drops the client that was first seen. Its next write adds it again.
+            // Drops the client that was seen first. Its next write adds it again.
             if let Some((forgotten, writer)) = self.writers.pop_first() {
                 self.kept = self.kept.saturating_sub(writer.kept());
                 writer.awaited.into_iter().for_each(|(of, ..)| self.count_forgotten(forgotten, of));
@@ -207,7 +207,7 @@ impl Propagation {
         self.forgotten = self.forgotten.saturating_add(u64::from(would_come_back));
     }
 
-    /// `delay` is `None` if the event arrived before the response ended.
+    /// Adds a measured write. `delay` is `None` if the event arrived before the response ended.
     fn measure(&mut self, client: ClientId, exchange: &Exchange, resource: &Resource, delay: Option<Duration>) {
         let key = (client, written(resource));
         if self.measured.len() >= MAX_FOLLOWED && !self.measured.contains_key(&key) {
@@ -228,14 +228,14 @@ impl Propagation {
 }
 
 impl Measured {
-    /// The histogram starts at 1 µs, which counts as 0.
+    /// A quantile in microseconds. The histogram starts at 1 µs, so 1 counts as 0.
     fn quantile_us(&self, share: f64) -> u64 {
         Some(self.latency.quantile_us(share)).filter(|micros| *micros > 1).unwrap_or(0)
     }
 }
 
 impl Writer {
-    /// Drops writes that have waited too long: the resource is not watched, or nothing was changed.
+    /// Drops writes whose event was awaited for too long: the client does not watch the resource, or the write changed nothing.
     fn forget_before(&mut self, now: Timestamp) {
         while self.awaited.front().is_some_and(|(_, _, written)| now.since(*written) > LONGEST) {
             self.awaited.pop_front();

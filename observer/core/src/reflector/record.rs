@@ -1,4 +1,4 @@
-//! A reflector as plain data.
+//! A reflector as plain data, for snapshots and reports.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ pub struct ReflectorRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<u64>,
     /// How far `resource_version` is behind the newest revision seen in the same etcd. A watch cache that is reset starts at that
-    /// one.
+    /// newest revision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind_store: Option<u64>,
     /// Number of objects that it has; an estimate if [`Repeats::error`] is above 0.

@@ -27,7 +27,7 @@ pub struct ReflectorsMissed {
     pub forgotten: u64,
     /// Requests that were assigned to no reflector, because there was no room for another one.
     pub requests: u64,
-    /// How often half of a reflector's object versions were dropped, so that its spurious updates are estimates.
+    /// Number of times that half of a reflector's object versions were dropped. Its spurious updates are then estimates.
     pub thinned: u64,
     /// Own writes, and measured times of own writes, that were dropped to make room.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
@@ -65,7 +65,7 @@ pub struct Reflectors {
 }
 
 impl Reflectors {
-    /// No reflectors yet.
+    /// An empty table.
     pub const fn new(limits: ReflectorLimits) -> Self {
         Self {
             limits,
@@ -200,7 +200,7 @@ impl Reflectors {
         let all = self.objects;
         let Some(reflector) = self.of(exchange.id) else { return };
         let kept = reflector.kept_objects();
-        // It may use the room that the others leave, and at least an equal share.
+        // It may use the room that the other reflectors leave, and at least an equal share.
         let mut room = Room { versions: (limit + kept).saturating_sub(all).max(share), exceeded: 0 };
         reflector.understood(exchange, at, body, &mut room, emit);
         let (client, now) = (reflector.key.client, reflector.kept_objects());
@@ -236,7 +236,7 @@ impl Reflectors {
     }
 
     /// Updates the counted memory of a reflector whose list or latest moments may have grown. If the bound is then exceeded, drops
-    /// its older moments, and forgets idle reflectors only if that is not enough: detail is worth less than a reflector.
+    /// its older moments. If that is not enough, drops idle reflectors.
     fn count_memory(&mut self, id: ReflectorId) {
         self.count_again(id);
         if self.memory.is_exceeded()
@@ -271,7 +271,7 @@ impl Reflectors {
         let row = |reflector: &Reflector| {
             let client = self.clients.get(reflector.key.client);
             let process = client.and_then(|client| client.process.clone());
-            // Only looked up for rows that report it.
+            // The group is looked up only for rows that report duplicates.
             let group = (process.is_some() && reflector.has_watched()).then(|| self.by_key.get(&reflector.key)).flatten();
             let together = group.map_or(1, |group| group.most_together(now));
             let row = ReflectorRow::of(reflector, process, self.servers.get(&reflector.key.upstream), now);
@@ -336,7 +336,7 @@ impl Reflectors {
             let reflector = self.known.get(&id).filter(|reflector| !reflector.is_busy())?;
             let same_connection = reflector.connection == exchange.id.connection;
             let fit = if is_list { fit_of_list(reflector, options, same_connection)? } else { fit_of_watch(reflector, options)? };
-            // Among equals the one that was seen last: the others may belong to clients that have left.
+            // Of equal fits, the one that was seen last wins, because the others may belong to clients that have left.
             Some((fit, same_connection, reflector.last_seen, Reverse(id)))
         };
         self.by_key.get(key)?.candidates(options.resource_version.revision()).filter_map(fits).max().map(|(.., Reverse(id))| id)
@@ -359,7 +359,8 @@ impl Reflectors {
         Some(id)
     }
 
-    /// Makes room by dropping the reflectors that have been idle for longest, a sixteenth of all. Returns whether any was dropped.
+    /// Makes room by dropping a sixteenth of all reflectors, those that have been idle for longest. Returns whether any was
+    /// dropped.
     fn forget_some(&mut self) -> bool {
         let mut idle: Vec<(Timestamp, ReflectorId)> = self
             .known
@@ -417,7 +418,7 @@ fn fit_of_list(reflector: &Reflector, options: &ListOptions, same_connection: bo
         State::Waiting => fit(false, 2),
         State::Listed if is_anothers => None,
         State::Listed => fit(false, 1),
-        // The client dropped the remaining pages and starts a new list.
+        // The client does not request the remaining pages, and starts a new list.
         State::Listing(..) if is_poller && same_connection => fit(false, 0),
         State::Listing(..) | State::Watching(_) => None,
     }

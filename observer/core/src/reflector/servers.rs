@@ -1,4 +1,4 @@
-//! API servers: facts that show why a revision expired or a watch was lost.
+//! Facts about API servers that show why a revision expired or a watch was lost: refused connections and newest revisions.
 
 use std::collections::BTreeMap;
 
@@ -112,7 +112,7 @@ impl Server {
 
     /// The newest revision seen of `resource`.
     pub(super) fn newest(&self, resource: &Resource) -> Option<u64> {
-        // Borrowed keys would need a type of their own; this runs only once per row of a snapshot.
+        // The key is cloned: a borrowed key would need a type of its own, and this runs only once per row of a snapshot.
         self.newest.get(&(resource.group.clone(), resource.resource.clone())).map(|(newest, _)| *newest)
     }
 }

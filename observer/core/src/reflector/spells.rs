@@ -1,4 +1,4 @@
-//! Troubles of a reflector, past ones included: how often and when they occurred.
+//! The troubles of a reflector, ongoing and past: how often and when each occurred. Findings are derived from them.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::cause::RelistCause;
 use crate::time::{Timestamp, microseconds};
 
-/// Bound for the kinds of trouble kept per reflector; causes with status codes can be many.
+/// Bound for the kinds of trouble kept per reflector. There can be many causes with a status code.
 const MAX_TROUBLES: usize = 24;
 
-/// A disturbance that lasts, or that happens at one moment.
+/// A condition that lasts, such as a stall, or an event at one moment, such as a relist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
     /// It repeatedly asks for a revision that the server does not reach.
@@ -52,7 +52,7 @@ pub struct Spell {
 pub(super) struct Spells(BTreeMap<Trouble, Spell>);
 
 impl Spell {
-    /// `times` moments, the first at `since` and the last at `until`.
+    /// A spell of `times` moments, the first at `since` and the last at `until`.
     pub const fn of_moments(times: u64, since: Timestamp, until: Timestamp) -> Self {
         Self { times, since, until: Some(until), lasted_us: 0, latest: until }
     }

@@ -17,7 +17,7 @@ pub(super) struct Stalls {
 pub(super) struct Stalling {
     pub since: Timestamp,
     pub by: Blockage,
-    /// Whether it has lasted long enough and was reported.
+    /// Whether it was reported, because it lasted long enough.
     reported: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct PastStall {
 }
 
 impl Stalling {
-    /// When it has lasted long enough to be reported.
+    /// When it is long enough to be reported as a stall.
     pub(super) fn due(&self) -> Timestamp {
         self.since.plus(SHORTEST_STALL)
     }
@@ -79,7 +79,7 @@ impl Stalls {
         self.current.as_ref().map(Stalling::due)
     }
 
-    /// When the current blockage is to be reported; `None` if it was.
+    /// When the current blockage is to be reported; `None` if it was reported already, or if there is none.
     pub(super) fn report_due(&self) -> Option<Timestamp> {
         self.current.as_ref().filter(|stalling| !stalling.reported).map(Stalling::due)
     }

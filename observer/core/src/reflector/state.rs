@@ -68,7 +68,7 @@ pub(super) struct Reflector {
     /// Revision at which it was last stuck.
     pub last_stuck_at: Option<u64>,
     pub polls: PollClock,
-    /// The last watch that was of use, and the number of failed attempts since; `None` once a resume is confirmed.
+    /// The last useful watch, and the number of failed attempts since; `None` once a resume is confirmed.
     pub interrupted: Option<Interrupted>,
     /// The resume to report once the watch is confirmed.
     pub resuming: Option<Box<ResumeEvent>>,
@@ -115,7 +115,7 @@ pub(super) struct Form {
 pub enum ListsFrom {
     /// `resourceVersion` is unset: the newest state.
     Newest,
-    /// `resourceVersion=0`: any state that the API server has at hand.
+    /// `resourceVersion=0`: any state, such as that of a watch cache that lags.
     Any,
     /// Any other `resourceVersion`.
     Named,
@@ -149,7 +149,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Whether `kept` versions exceed the bound, so that the caller drops half of them. Counts this.
+    /// Whether `kept` versions exceed the bound. If so, this is counted, and the caller drops half of them.
     pub(super) const fn is_exceeded_by(&mut self, kept: usize) -> bool {
         let is_exceeded = kept > self.versions;
         if is_exceeded {
@@ -373,7 +373,7 @@ impl Reflector {
         self.objects.len() + listed
     }
 
-    /// Keeps half of the object versions.
+    /// Drops half of the object versions.
     pub(super) fn thin(&mut self) {
         self.objects.thin();
         if let State::Listing(listing, _) = &mut self.state {

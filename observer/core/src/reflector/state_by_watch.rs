@@ -15,7 +15,8 @@ use crate::wire::{EventType, WatchFrame};
 
 /// The state is complete once nothing has arrived for this long: the server sends it without a pause.
 const PAUSE: Duration = Duration::from_secs(1);
-/// After this long the state counts as complete in any case. Where objects are only added, new objects look like initial ones.
+/// After this long the state counts as complete in any case. New objects look like initial ones, so a resource to which objects are
+/// added without a pause would never be complete.
 const LONGEST: Duration = Duration::from_secs(30);
 
 impl Reflector {

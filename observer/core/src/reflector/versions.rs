@@ -1,4 +1,4 @@
-//! The version of each object that a reflector has, which distinguishes spurious updates from news.
+//! The version of each object that a reflector has. It distinguishes spurious updates from changes.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -16,7 +16,7 @@ use crate::wire::ObjectRef;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Versions {
     by_object: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
-    /// One object in 2 to the power of this is kept.
+    /// One object in 2^`thinned` is kept.
     thinned: u32,
     /// Whether part of the reflector's traffic was not observed, so that versions may be missing.
     pub is_partial: bool,
@@ -99,13 +99,13 @@ fn key(object: &ObjectRef) -> u64 {
     hash(&[&object.namespace, &object.name])
 }
 
-/// A number stands for itself. Other text, which clients may only compare, is hashed.
+/// The version as a number. A version that is not a number is hashed, since clients may only compare it for equality.
 fn version(object: &ObjectRef) -> u64 {
     object.resource_version.parse().unwrap_or_else(|_| hash(&[&object.resource_version]))
 }
 
-/// FNV-1a of 64 bits over the words, each followed by a byte that no text contains. The finalizer of `SplitMix64` then makes all
-/// bits depend on all bytes. The result is the same in every build, so a capture replayed years later keeps the same objects.
+/// FNV-1a of 64 bits over the strings, each followed by a byte that no string contains. The finalizer of `SplitMix64` then makes
+/// all bits depend on all bytes. The result is the same in every build, so a capture replayed years later keeps the same objects.
 fn hash(words: &[&str]) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;

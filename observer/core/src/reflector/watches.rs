@@ -29,7 +29,8 @@ impl Reflector {
             // earlier state.
             ResourceVersion::Unset | ResourceVersion::Any => self.forget_all(),
             ResourceVersion::At(revision) => {
-                // The client's own revision decides: events under way when the previous watch broke may not have reached it.
+                // The revision in the request counts, since events under way when the previous watch broke may not have reached the
+                // client.
                 if self.revision != Some(revision) {
                     let listed = self.listed_revision.filter(|(listed, _)| *listed == revision);
                     self.advance(at, revision, listed.map(|(_, chosen)| chosen));
@@ -98,8 +99,8 @@ impl Reflector {
         }
     }
 
-    /// Confirms a granted watch as a resume: it delivered, or it lasted. The server also grants an expired watch, but its first
-    /// event refuses it.
+    /// Confirms a granted watch as a resume, because it delivered an event or lasted for a second. A grant alone proves nothing:
+    /// the server also grants a watch from an expired revision, and sends an `ERROR` event first.
     pub(super) fn confirm_resume(&mut self, emit: &mut dyn FnMut(ReflectorEvent)) {
         if let Some(resume) = self.resuming.take() {
             self.interrupted = None;
@@ -169,7 +170,7 @@ impl Reflector {
         self.note_delivery(at, &mut events, &mut bookmarks);
     }
 
-    /// Processes the object of an event: part of an initial state, or news.
+    /// Processes the object of an event, which belongs to an initial state or is a change after it.
     fn take(&mut self, frame: &WatchFrame) {
         match &mut self.state {
             State::Listing(listing, Some(_)) if frame.event_type == EventType::Deleted => listing.objects.remove(&frame.object),
@@ -178,7 +179,7 @@ impl Reflector {
                 if frame.event_type == EventType::Deleted {
                     self.objects.remove(&frame.object);
                 } else {
-                    // Any event after a revision is news.
+                    // An event after the initial state is always a change.
                     self.counts.note_news();
                     self.objects.take(&frame.object);
                 }
@@ -222,7 +223,7 @@ impl Reflector {
         }
     }
 
-    /// Counts consecutive watches that ended within a second.
+    /// Counts consecutive very short watches.
     fn note_length(&mut self, end: WatchEnd, at: Timestamp) {
         if end != WatchEnd::VeryShort {
             self.counts.note_long_watch();

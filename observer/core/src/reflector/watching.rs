@@ -20,7 +20,7 @@ pub(super) struct Watching {
     pub asked: Timestamp,
     pub opened: Option<Timestamp>,
     pub allows_bookmarks: bool,
-    /// How far back the server can begin a watch.
+    /// How far back the server's watch cache reaches.
     pub window: EventWindow,
     pub events: u64,
     /// When the last event or bookmark arrived.
@@ -128,7 +128,7 @@ impl PastWatch {
         Failure { at: self.ended, code: self.end.code(), kind: self.failure.unwrap_or(FailureKind::Broken), is_page: false }
     }
 
-    /// Whether it was granted, and neither very short nor refused by its first event.
+    /// Whether it was granted, and neither very short nor ended by an `ERROR` event within a second of its request.
     pub(super) fn was_of_use(&self) -> bool {
         match self.end {
             WatchEnd::TimedOut
