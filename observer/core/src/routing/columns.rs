@@ -1,6 +1,7 @@
-//! The columns of the tables: the classes that requests and servers fall into, and the conditions that a row puts on them.
+//! The columns of the routing tables. For each column, one type has the classes of requests, and another type has the condition of
+//! a row on that class.
 //!
-//! A condition named like a class admits only that class; the others state what they admit. `Any` includes "not given".
+//! A condition with the name of a class admits only that class. The other conditions have docstrings. `Any` includes "not given".
 
 use super::gates::Gate;
 
@@ -73,7 +74,7 @@ pub(super) enum VersionIs {
     N,
 }
 
-/// Condition on something that is there or is not: a limit, a selector, a capability.
+/// Condition on something that is present or absent: a limit, a selector, a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum If {
     Any,

@@ -1,5 +1,5 @@
-//! Reads of etcd by one request (§4.1 of docs/semantics.md; kubernetes/apiserver `pkg/storage/etcd3/store.go` and
-//! `watcher.go`).
+//! The reads from etcd that the API server makes for one request (§4.1 of docs/semantics.md; kubernetes/apiserver
+//! `pkg/storage/etcd3/store.go` and `watcher.go`).
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ use super::rules::ReadsOf;
 use super::version::Release;
 use crate::k8s::{Continue, ListOptions, RequestInfo, Resource, ResourceVersion, Verb};
 
-/// Page of the list inside a deletecollection (kubernetes/apiserver `pkg/registry/generic/registry/store.go`
+/// Page size of the list that a deletecollection makes (kubernetes/apiserver `pkg/registry/generic/registry/store.go`
 /// `deleteCollectionPageSize`).
 const DELETE_PAGE: u64 = 10_000;
 
-/// Objects in one page of an etcd watch's initial list, from 1.29 on.
+/// Page size of the initial list of a watch that etcd answers, from 1.29 on.
 const WATCH_PAGE: u64 = 10_000;
 
 /// One call to etcd. All reads are linearizable, in every version.
@@ -31,13 +31,13 @@ pub struct EtcdRead {
     /// The exclusive end of the range; `None` for a single key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range_end: Option<String>,
-    /// Most keys in one answer; `None` for no limit.
+    /// Maximum number of keys in one answer; `None` for no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
     /// The revision to read at, or to start from; `None` is the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<RevisionAt>,
-    /// Whether the call is repeated, each time after the last key, until the limit is met or the range is exhausted.
+    /// Whether the call is repeated, each time after the last returned key, until the limit is met or the range is exhausted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
 }
@@ -154,8 +154,8 @@ fn collection(resource: &Resource, info: &RequestInfo, options: &ListOptions, fa
     }
 }
 
-/// The revision that etcd is asked for; `None` for the current one. 1.16 reads any revision exactly; a legacy exact read of one key
-/// reads the latest state.
+/// The revision at which etcd reads a list; `None` for the current one. 1.16 reads any named revision exactly. A revision with a
+/// limit and without a match is exact ("legacy exact"), except for a list of one key, which reads the latest state.
 fn list_revision(options: &ListOptions, facts: &Facts<'_>) -> Option<u64> {
     let revision = named_revision(options)?;
     let is_range = facts.keys == Keys::Many;
@@ -167,8 +167,8 @@ fn list_revision(options: &ListOptions, facts: &Facts<'_>) -> Option<u64> {
     (is_exact || options.continue_token != Continue::Unset).then_some(revision)
 }
 
-/// `/registry/pods/` or `/registry/pods/default/`. `selected` is the namespace that a field selector demands. It applies if the
-/// path has no namespace and the resource is not cluster-scoped.
+/// The key prefix of the requested scope: `/registry/pods/` or `/registry/pods/default/`. `selected` is the namespace that a field
+/// selector demands. It applies if the path has no namespace and the resource is not cluster-scoped.
 fn scope_prefix(resource: &Resource, info: &RequestInfo, selected: Option<String>) -> String {
     let prefix = resource_prefix(resource);
     let has_namespaces = scope_of(resource) != Scope::Cluster;

@@ -1,4 +1,4 @@
-//! Capabilities of the etcd behind an API server.
+//! The version of the etcd behind an API server, and the capability that depends on it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,14 +17,14 @@ pub struct EtcdVersion {
     pub patch: u16,
 }
 
-/// A text that is no version of etcd.
+/// The error for a string that is not a version of etcd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an etcd version such as 3.5.13")]
 pub struct InvalidEtcdVersion;
 
 impl EtcdVersion {
-    /// Whether `RequestWatchProgress` is sound: 3.4.31 and later within 3.4, then 3.5.13 and later
-    /// (kubernetes/apiserver `pkg/storage/feature/feature_support_checker.go`, v0.31 to v0.37; §1.8 of the reference).
+    /// Whether `RequestWatchProgress` works correctly: 3.4.31 and later within 3.4, then 3.5.13 and later (kubernetes/apiserver
+    /// `pkg/storage/feature/feature_support_checker.go`, v0.31 to v0.37; §1.8 of docs/semantics.md).
     pub fn supports_progress_requests(self) -> bool {
         let Self { major, minor, patch } = self;
         ((3, 4, 31)..(3, 5, 0)).contains(&(major, minor, patch)) || (major, minor, patch) >= (3, 5, 13)

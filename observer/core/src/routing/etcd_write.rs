@@ -1,5 +1,5 @@
-//! Calls to etcd by one write (§4.1 and §4.5 of docs/semantics.md; kubernetes/apiserver `pkg/storage/etcd3/store.go`,
-//! `lease_manager.go`, and `pkg/registry/generic/registry/store.go` and `dryrun.go`, v0.16 to v0.36).
+//! The calls to etcd that the API server makes for one write (§4.1 and §4.5 of docs/semantics.md; kubernetes/apiserver
+//! `pkg/storage/etcd3/store.go`, `lease_manager.go`, and `pkg/registry/generic/registry/store.go` and `dryrun.go`, v0.16 to v0.36).
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ const EACH_NAMESPACE: &str = "{namespace}";
 /// Placeholder for each name of a collection.
 const EACH_NAME: &str = "{each name}";
 
-/// Subresources that write no stored object: they connect to a node or a pod, or answer a question.
+/// Subresources that write no stored object: they connect to a node or a pod, or return a token.
 const NOT_STORED: [&str; 6] = ["attach", "exec", "log", "portforward", "proxy", "token"];
 
 const COMPARE_READ: &str = "mod_revision = the value read";
@@ -35,7 +35,7 @@ pub enum EtcdWrite {
         /// Why it is read, in words.
         purpose: &'static str,
     },
-    /// A lease is granted, or one that was granted less than a minute ago is used again.
+    /// A lease is granted, or a lease granted less than a minute ago is used again.
     LeaseGrant {
         /// Time to live of the objects under it.
         ttl: &'static str,
@@ -69,7 +69,7 @@ pub fn etcd_writes(info: &RequestInfo, query: &str, profile: &ServerProfile) -> 
             vec![EtcdWrite::Range { key, purpose: "nothing is written: dryRun only checks whether the object exists" }]
         }
         Verb::Create if info.subresource == "eviction" => evicted(info, key),
-        // Such as a binding, which changes the object that it belongs to.
+        // A subresource such as a binding changes the object that it belongs to.
         Verb::Create if !info.subresource.is_empty() => changed(resource, key, profile, PUT),
         Verb::Create => created(resource, key),
         Verb::Update | Verb::Patch => changed(resource, key, profile, PUT),
@@ -83,13 +83,14 @@ fn created(resource: &Resource, key: String) -> Vec<EtcdWrite> {
     lease(resource).into_iter().chain([put]).collect()
 }
 
-/// An event lives as long as its lease, and every write of the event renews it (kubernetes
+/// An `Event` object lives as long as its lease, and every write of the object gives it a new lease (kubernetes
 /// `pkg/registry/core/event/storage/storage.go` `TTLFunc`).
 fn lease(resource: &Resource) -> Option<EtcdWrite> {
     is_event(resource).then_some(EtcdWrite::LeaseGrant { ttl: "--event-ttl, 1 h" })
 }
 
-/// If a budget covers the pod, it is decremented first (kubernetes `pkg/registry/core/pod/storage/eviction.go`, v1.34).
+/// If a PodDisruptionBudget covers the pod, its status is updated first, with one allowed disruption less (kubernetes
+/// `pkg/registry/core/pod/storage/eviction.go`, v1.34).
 fn evicted(info: &RequestInfo, pod: String) -> Vec<EtcdWrite> {
     let budget = format!("/registry/poddisruptionbudgets/{}/{{its budget}}", info.namespace);
     vec![
@@ -98,7 +99,8 @@ fn evicted(info: &RequestInfo, pod: String) -> Vec<EtcdWrite> {
     ]
 }
 
-/// The object comes from the watch cache, if there is one. After a conflict, the API server reads it from etcd and retries.
+/// The API server takes the current object from the watch cache, if there is one. After a conflict, it reads the object from etcd
+/// and retries.
 fn changed(resource: &Resource, key: String, profile: &ServerProfile, then: &'static str) -> Vec<EtcdWrite> {
     let read = EtcdWrite::Range { key: key.clone(), purpose: "the current object: the resource has no watch cache" };
     let txn = EtcdWrite::Txn { key, compare: COMPARE_READ, then, otherwise: ONCE_MORE };

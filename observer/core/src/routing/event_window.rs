@@ -1,4 +1,4 @@
-//! How far back a watch cache can begin a watch: its window of events.
+//! The event window of a watch cache. It decides how old the revision of a new watch may be.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::k8s::Resource;
 /// The first release whose window grows (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go`, `resizeCacheLocked`, v0.19 to
 /// v0.37; until v0.18 its length is that of `--watch-cache-sizes` and `--default-watch-cache-size`).
 const GROWS_SINCE: Release = Release::new(19, 0);
-/// Most events of a window that grows, unless the server keeps them for longer than usual (the same file,
+/// Maximum number of events in a window that grows, unless the server is configured to keep events for longer (the same file,
 /// `defaultUpperBoundCapacity`).
 const LARGEST: u64 = 100 * 1024;
 
@@ -41,8 +41,8 @@ impl EventWindow {
         }
     }
 
-    /// Whether the window certainly reaches back to a revision of this age. `revisions_since` revisions were seen after it; no more
-    /// events can have pushed it out.
+    /// Whether the window certainly reaches back to a revision of this age. `revisions_since` is the number of later revisions that
+    /// were seen. At most as many events can have pushed it out.
     pub fn holds(self, age: Duration, revisions_since: u64) -> bool {
         match self {
             Self::Grows => age < SURELY_HELD && revisions_since < LARGEST,

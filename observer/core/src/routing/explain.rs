@@ -23,7 +23,7 @@ pub struct VersionSpan {
 }
 
 /// How every version that the tables cover would answer, oldest first; empty for requests without a verdict. Gates and etcd are
-/// those of `template`, if a version has them. The cache is assumed ready, and revisions unknown.
+/// those of `template`; a gate has no effect in a version that does not have it. The cache is assumed ready, and revisions unknown.
 pub fn across_versions(info: &RequestInfo, options: &ListOptions, template: &ServerProfile) -> Vec<VersionSpan> {
     let mut spans: Vec<VersionSpan> = Vec::new();
     for release in boundaries() {
@@ -43,7 +43,7 @@ pub fn across_versions(info: &RequestInfo, options: &ListOptions, template: &Ser
     spans
 }
 
-/// Changes that would spare etcd, one phrase each; empty if the request reads no objects from etcd anyway.
+/// Changes that would avoid reads from etcd, one phrase each. Empty if the request reads no objects from etcd.
 pub fn cheaper(asked: &Question<'_>) -> Vec<String> {
     let reads_objects = |verdict: &Verdict| verdict.served_from.layers().contains(&Layer::Etcd);
     if !route(asked).is_some_and(|verdict| reads_objects(&verdict)) {

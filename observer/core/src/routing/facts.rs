@@ -1,4 +1,4 @@
-//! A request and a server, sorted into the classes of the tables' columns.
+//! Sorts a request and a server into the classes of the tables' columns.
 
 use super::columns::{GateIs, InitialEvents, Keys, Match, Snapshot, Token, Version};
 use super::gates::Gate;
@@ -11,11 +11,11 @@ use crate::k8s::{Continue, ContinueRevision, ListOptions, RequestInfo, ResourceV
 const KNOWS_MATCH: Release = Release::new(19, 0);
 /// The first release that knows `sendInitialEvents`.
 const KNOWS_INITIAL_EVENTS: Release = Release::new(27, 0);
-/// The first release that takes the namespace of a list by name from an exact `metadata.namespace` selector
-/// (kubernetes/apiserver `pkg/registry/generic/registry/store.go` `ListPredicate`: absent in v0.26.0, there in v0.27.0).
+/// The first release that takes the namespace of a list by name from an exact `metadata.namespace` selector (kubernetes/apiserver
+/// `pkg/registry/generic/registry/store.go` `ListPredicate`: absent in v0.26.0, present in v0.27.0).
 const READS_NAMESPACE_SELECTOR: Release = Release::new(27, 0);
 
-/// One possible combination of the unknown facts.
+/// One possible combination of values for the facts that are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct World {
     pub(super) release: Release,
@@ -42,7 +42,7 @@ pub(super) struct Facts<'q> {
     pub(super) selective: bool,
     pub(super) initial: InitialEvents,
     pub(super) bookmarks: bool,
-    /// Value of the `watch` parameter: whether the options are validated as those of a watch.
+    /// Value of the `watch` parameter. If true, the options are validated as those of a watch, with any path.
     pub(super) as_watch: bool,
 }
 

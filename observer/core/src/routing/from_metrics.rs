@@ -1,4 +1,4 @@
-//! Facts about a server on a page of `/metrics` (§5.2 of docs/semantics.md).
+//! Reads facts about a server from a page of its `/metrics` (§5.2 of docs/semantics.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::profile::{Basis, ServerProfile};
 use super::version::ServerVersion;
 use crate::metrics::Sample;
 
-/// Most resources that are distinguished; a large cluster has a few hundred types.
+/// Maximum number of resources that are distinguished; a large cluster has a few hundred.
 const MAX_RESOURCES: usize = 4096;
 
 /// Facts about a server's configuration, gathered from the samples of one page.
@@ -32,7 +32,7 @@ pub struct FromMetrics {
 }
 
 impl FromMetrics {
-    /// Takes a sample; most have no effect.
+    /// Takes one sample of the page. Most samples have no effect.
     pub fn note(&mut self, sample: &Sample<'_>) {
         let label = |name| sample.label(name).unwrap_or_default();
         match sample.name {
@@ -89,7 +89,7 @@ fn insert(resources: &mut BTreeSet<String>, sample: &Sample<'_>) {
     }
 }
 
-/// Events never have a watch cache, so no flag and no page needs to state it.
+/// Whether `resource` is that of events. They never have a watch cache, so a profile does not list them as uncached.
 fn is_event(resource: &str) -> bool {
     matches!(resource, "events" | "events.events.k8s.io")
 }

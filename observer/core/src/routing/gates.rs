@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 
 use super::version::Release;
 
-/// A gate with an effect on routing. Text and JSON use upstream's names.
+/// A gate with an effect on routing. Each variant states the effect when the gate is on. Text and JSON use upstream's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Gate {
-    /// Lists without resourceVersion are answered from the watch cache.
+    /// The watch cache answers lists without `resourceVersion`.
     ConsistentListFromCache,
-    /// A consistent list whose cache lags gets 429 instead of an etcd read.
+    /// If the watch cache lags, a consistent list is refused with 429 instead of being read from etcd.
     ConsistentListFromCacheSkipTimeoutFallback,
-    /// Exact and continued lists are answered from snapshots of the watch cache.
+    /// Snapshots of the watch cache answer exact and continued lists.
     ListFromCacheSnapshot,
-    /// While its watch cache is not ready, the server answers from etcd or with 429 instead of waiting.
+    /// While the watch cache is not ready, the server answers from etcd, or refuses with 429, instead of waiting.
     ResilientWatchCacheInitialization,
-    /// Watches without resourceVersion go to etcd.
+    /// Watches without `resourceVersion` go to etcd.
     WatchFromStorageWithoutResourceVersion,
-    /// `sendInitialEvents` is understood, and watches without resourceVersion get it.
+    /// The server accepts `sendInitialEvents`, and sets it for watches whose `resourceVersion` is unset or 0.
     WatchList,
 }
 
@@ -30,15 +30,15 @@ pub enum Gate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateStage {
-    /// The release does not know it yet.
+    /// The release does not have the gate.
     Absent,
     /// Can be set.
     Alpha,
     /// Can be set.
     Beta,
-    /// Known, but cannot be changed.
+    /// The gate exists, but cannot be set.
     Locked,
-    /// Removed: its last behaviour is permanent. A server that is given the gate does not start.
+    /// The gate was removed, and its last default is permanent. A server that is given the gate does not start.
     Gone,
 }
 
@@ -59,11 +59,11 @@ impl fmt::Display for GateStage {
 pub struct GateState {
     /// Its stage, which decides whether setting it has an effect.
     pub stage: GateStage,
-    /// Whether it is on unless it is set.
+    /// Whether the gate is on if it is not set.
     pub default: bool,
 }
 
-/// The state of a gate since `from`, until the next row of the same gate.
+/// The state of a gate from release `from` on, until the next row of the same gate.
 struct GateRow {
     gate: Gate,
     from: Release,
@@ -82,7 +82,7 @@ macro_rules! gate_rows {
     (@ off) => { false };
 }
 
-/// §1.2 of docs/semantics.md, one line for each change. Gate, minor and patch, stage, default.
+/// The table of §1.2 of docs/semantics.md, one row for each change: gate, minor and patch, stage, default.
 const GATES: &[GateRow] = gate_rows! {
     ConsistentListFromCache                     28 . 0   Alpha   off;
     ConsistentListFromCache                     31 . 0   Beta    on;
@@ -152,7 +152,7 @@ impl GateStage {
     }
 }
 
-/// No gate of this name has an effect on routing.
+/// The error for a name that is none of these gates.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no gate that affects routing; use one of {}", Gate::ALL.map(Gate::as_str).join(", "))]
 pub struct UnknownGate;

@@ -6,21 +6,22 @@ use std::time::Duration;
 use crate::time::Timestamp;
 
 /// A revision that was current at most this long ago is still held: the event window of the watch cache (kubernetes/apiserver
-/// `pkg/storage/cacher/watch_cache.go`, 75 s in v0.19 to v0.37; §1.4 of the reference).
+/// `pkg/storage/cacher/watch_cache.go`, 75 s in v0.19 to v0.37; §1.4 of docs/semantics.md).
 pub const SURELY_HELD: Duration = Duration::from_secs(75);
 /// A revision that was current this long ago is compacted: twice the default of `--etcd-compaction-interval`.
 pub const SURELY_COMPACTED: Duration = Duration::from_mins(10);
 
-/// Shortest time between two revisions that are kept of the last [`SURELY_HELD`].
+/// Interval of kept revisions that were current within the last [`SURELY_HELD`].
 const RECENT_EVERY: Duration = Duration::from_secs(1);
-/// Shortest time between two older revisions that are kept.
+/// Interval of older kept revisions.
 const OLDER_EVERY: Duration = Duration::from_secs(10);
 
 /// Whether the watch cache holds a snapshot of a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// It does: the revision was current at most 75 s ago. (Exception: a resource not written since etcd's last compaction has lost
-    /// its snapshots. v0.34 to v0.37 drop all below the compacted revision, the newest included. The traffic does not show that.)
+    /// It does: the revision was current at most 75 s ago. The traffic does not show one exception: a resource that was not written
+    /// since etcd's last compaction has lost its snapshots. v0.34 to v0.37 drop all snapshots below the compacted revision, the
+    /// newest included.
     Held,
     /// The revision is newer than every one seen, and one was seen at most 75 s ago: the cache has it, or waits for it.
     Ahead,
@@ -49,9 +50,9 @@ struct Seen {
 }
 
 impl RevisionHistory {
-    /// Learns that `revision` was current at `at`: from a list that named no revision, a bookmark, a new event.
+    /// Learns that `revision` was current at `at`, as shown by a list of the current state or by a bookmark.
     ///
-    /// A revision below a known one proves nothing, because the answer came late, or from a cache that lags. It is left out.
+    /// A revision below a known one is ignored, because the answer came late, or from a cache that lags.
     pub fn note(&mut self, revision: u64, at: Timestamp) {
         if self.newest.is_some_and(|newest| newest.revision > revision) {
             return;

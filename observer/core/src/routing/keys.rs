@@ -67,7 +67,7 @@ const VIRTUAL: &[&str] = &[
 pub(super) enum Scope {
     Namespaced,
     Cluster,
-    /// A custom resource, or one newer than the tables: only its definition states its scope.
+    /// A custom resource, or a resource newer than the tables. Its scope cannot be derived from its name.
     Unknown,
 }
 

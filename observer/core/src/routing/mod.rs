@@ -1,8 +1,9 @@
-//! Which layer of kube-apiserver answers a list, get or watch: watch cache, snapshot or etcd.
+//! Decides which layer of kube-apiserver answers a list, get or watch: watch cache, snapshot or etcd.
 //!
-//! The decision is data that can be compared with docs/semantics.md. [`rules`] state why, `tables` when, and [`Gate`] the
-//! defaults of each version. [`route`] sorts a request into the classes of the tables' columns and looks it up. Where a fact is
-//! unknown, it looks up every possibility. If the results differ, it returns [`ServedFrom::Unknown`] with the layers that remain.
+//! Tables of data decide, so that they can be compared with docs/semantics.md. [`rules`] have the reasons, `tables` the conditions,
+//! and [`Gate`] the defaults of each version. [`route`] sorts a request into the classes of the tables' columns and looks it up.
+//! Where a fact is unknown, it looks up every possibility. If the results differ, it returns [`ServedFrom::Unknown`] with the
+//! layers that remain.
 
 mod etcd_support;
 mod gates;

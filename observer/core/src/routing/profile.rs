@@ -17,7 +17,7 @@ const COMMONLY_AGGREGATED: [&str; 3] = ["metrics.k8s.io", "custom.metrics.k8s.io
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// A flag of watchtap. Outranks everything.
+    /// A flag of watchtap. It overrides all other sources.
     Flag,
     /// The server's own answer to `GET /version`.
     VersionEndpoint,
@@ -27,10 +27,10 @@ pub enum Basis {
     Metrics,
     /// The default of the server's minor version.
     MinorDefault,
-    /// Nothing: the value that most servers have.
+    /// No source: the value of most servers is assumed.
     #[default]
     Assumed,
-    /// Nothing, and nothing is assumed: the fact is unknown.
+    /// No source and no assumption: the fact is unknown.
     Unknown,
 }
 
@@ -84,15 +84,16 @@ pub struct ServerProfile {
     pub version: Option<ServerVersion>,
     /// Gates that are set, or that the server reported. A gate that cannot be set in that version has no effect.
     pub gates: BTreeMap<Gate, bool>,
-    /// Gates that answers showed not to be at their default ([`super::lesson`]). If `gates` lacks one of them, answers showed it on
-    /// and off: several servers share one address.
+    /// Gates that answers showed in a state other than their default ([`super::lesson`]). If `gates` lacks such a gate, another
+    /// answer showed the opposite state: several servers share one address.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub gates_by_answers: BTreeSet<Gate>,
-    /// Capabilities of the etcd behind it.
+    /// Version of the etcd behind it.
     pub etcd: EtcdSupport,
     /// `--watch-cache`: whether anything is cached at all.
     pub watch_cache: bool,
-    /// Resources without a watch cache beyond `events`, as `pods` or `deployments.apps` (`--watch-cache-sizes=deployments.apps#0`).
+    /// Resources other than `events` that have no watch cache, such as `deployments.apps` with the server's flag
+    /// `--watch-cache-sizes=deployments.apps#0`.
     pub uncached: BTreeSet<String>,
     /// API groups that an extension server serves.
     pub aggregated: BTreeSet<String>,
@@ -121,8 +122,8 @@ impl ServerProfile {
         Self { version: Some(version), provenance: Provenance { version: basis, ..Provenance::default() }, ..Self::default() }
     }
 
-    /// The profile of a server of `version`, as a client learned it, at the address of `self`. Gates do not apply to it if metrics
-    /// or answers of another version showed them. The storage is the same.
+    /// The profile of another server at the same address, whose `version` a client was given. It has no gates that metrics or
+    /// answers of the known server showed. It has the same etcd and the same watch caches.
     #[must_use]
     pub fn of_another_version(&self, version: ServerVersion) -> Self {
         let mut other = Self { version: Some(version), ..self.clone() };
@@ -142,7 +143,7 @@ impl ServerProfile {
         set.unwrap_or(state.default)
     }
 
-    /// Notes the state of a gate that an answer showed. If another answer showed the opposite, its default applies again.
+    /// Notes the state of a gate that an answer showed. If an earlier answer showed the opposite, the default applies again.
     pub(crate) fn note_answer(&mut self, gate: Gate, on: bool) {
         if self.gates_by_answers.insert(gate) {
             self.gates.insert(gate, on);
@@ -164,8 +165,8 @@ impl ServerProfile {
         self.aggregated.contains(&resource.group)
     }
 
-    /// Whether `resource` has a watch cache. Core events have none in any version, under either of their groups (§3.1 of the
-    /// reference; kubernetes `pkg/kubeapiserver/default_storage_factory_builder.go` `DefaultWatchCacheSizes`).
+    /// Whether `resource` has a watch cache. Core events have none in any version, under either of their groups (§3.1 of
+    /// docs/semantics.md; kubernetes `pkg/kubeapiserver/default_storage_factory_builder.go` `DefaultWatchCacheSizes`).
     pub fn is_cached(&self, resource: &Resource) -> bool {
         let is_event = resource.resource == "events" && matches!(resource.group.as_str(), "" | "events.k8s.io");
         self.watch_cache && !is_event && !self.uncached.contains(&resource.to_string())
@@ -178,7 +179,7 @@ impl ServerProfile {
             Some(version) => format!("version {version} ({})", basis.version),
             None => "version unknown".to_owned(),
         };
-        // Nearly every etcd answers progress requests, so that is worth no phrase.
+        // Nearly every etcd answers progress requests, so this assumption is not reported.
         let etcd = match self.etcd {
             EtcdSupport::Version(version) => Some(format!("etcd {version} ({})", basis.etcd)),
             EtcdSupport::AssumedSound => None,
@@ -201,7 +202,7 @@ impl ServerProfile {
         phrases
     }
 
-    /// Gates for output. `/metrics` has all gates of a server, so only those that differ from their default are worth a phrase.
+    /// Gates for output. `/metrics` has all gates of a server, so only those that differ from their default are reported.
     fn gates_to_report(&self) -> impl Iterator<Item = (&Gate, &bool)> {
         let release = self.version.as_ref().map(ServerVersion::release).filter(|_| self.provenance.gates == Basis::Metrics);
         self.gates.iter().filter(move |(gate, on)| release.is_none_or(|release| gate.state(release).default != **on))

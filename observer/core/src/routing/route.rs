@@ -1,5 +1,5 @@
-//! From a question to its verdict. Every world that the known facts leave possible is looked up in the tables. Worlds that agree
-//! give one verdict.
+//! Gives the verdict on a request. Each combination of possible values for the unknown facts is a world, and each world is looked
+//! up in the tables. If all worlds agree, the verdict is known.
 
 use std::collections::BTreeSet;
 
@@ -15,19 +15,20 @@ use super::verdict::{Alternative, CacheState, Question, Verdict};
 use super::version::{Release, ServerVersion};
 use crate::k8s::{Resource, ResourceVersion, Verb};
 
-/// Subresources whose get reads the object, then connects to a node or a pod. Others return the object or a part of it.
+/// Subresources whose get reads the object, then connects to a node or a pod. A get of any other subresource returns the object or
+/// a part of it.
 const CONNECTING: [&str; 6] = ["attach", "exec", "log", "metrics", "portforward", "proxy"];
 
-/// The first release whose deletecollection lists in pages of 10 000 if no limit is given. The limit makes a list at a revision an
-/// exact one (kubernetes/apiserver `pkg/registry/generic/registry/store.go` `deleteCollectionPageSize`, v0.28 to v0.37; absent in
-/// v0.27.0).
+/// The first release whose deletecollection lists in pages of 10 000 if no limit is given. This limit makes a list with a
+/// `resourceVersion` exact (kubernetes/apiserver `pkg/registry/generic/registry/store.go` `deleteCollectionPageSize`, v0.28 to
+/// v0.37; absent in v0.27.0).
 const DELETES_IN_PAGES: Release = Release::new(28, 0);
 
 /// The first release that checks whether the watch cache is ready before it asks etcd for its current revision
 /// (kubernetes/apiserver `pkg/storage/cacher/delegator.go` `GetList`, v0.34 and later; watches check first in every version).
 const LOOKS_FIRST: Release = Release::new(34, 0);
 
-/// The tables never return it, as a test proves.
+/// The answer if no row covers a request. A test proves that this never happens.
 const NO_RULE: ServedFrom = ServedFrom::Unknown { reason: UnknownReason::NoRule, remaining: Vec::new() };
 
 /// Which layer answers. `None` if the request returns no stored objects: non-resource requests, writes (their own reads do not
@@ -96,7 +97,7 @@ fn unknown(question: &Question<'_>, resource: &Resource, reason: UnknownReason, 
     Verdict { alternatives, ..Verdict::certain(ServedFrom::Unknown { reason, remaining }, rules::rule_of(reason)) }
 }
 
-/// The first unknown fact on which alone two worlds disagree.
+/// The first unknown fact that by itself changes the decision: two worlds differ only in this fact, and disagree.
 fn reason(worlds: &[World], decisions: &[Decision]) -> UnknownReason {
     let known: Vec<(&World, &Decision)> = worlds.iter().zip(decisions).collect();
     let depends_on = |same_but_for: fn(World, World) -> World| {

@@ -1,4 +1,4 @@
-//! Which layer of the API server answers a request.
+//! The layers of the API server that can answer a request, and how sure a verdict about the layer is.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,8 +22,8 @@ pub enum ServedFrom {
     Rejected {
         /// The HTTP status, or the code of the `ERROR` event in a watch that was answered with 200.
         status: u16,
-        /// Whether etcd was asked for its current revision before. Also set if the failure does not show how far the request got,
-        /// so that etcd may have been asked.
+        /// Whether the server sent a request to etcd before the refusal. Also true if the answer does not show how far the request
+        /// got, so that etcd may have been asked.
         etcd_touched: bool,
     },
     /// The known facts do not decide the layer.
@@ -35,7 +35,7 @@ pub enum ServedFrom {
     },
 }
 
-/// A layer that remains possible.
+/// The layer of an answer, without the details that [`ServedFrom`] has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Layer {
     /// As [`ServedFrom::Cache`].
@@ -86,12 +86,12 @@ pub enum Certainty {
     Contradicted,
 }
 
-/// The second outcome of a request, if the first does not happen.
+/// The second outcome of a request. Under a certain condition, such as a cache that lags, it replaces the expected outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Otherwise {
-    /// The condition, in words.
+    /// The condition of the second outcome, in words.
     pub when: &'static str,
-    /// The outcome under this condition.
+    /// The second outcome.
     pub then: Fallback,
 }
 
@@ -145,7 +145,7 @@ impl Otherwise {
 }
 
 impl fmt::Display for ServedFrom {
-    /// The words of every screen.
+    /// Writes the words that every screen uses.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Cache => "cache",

@@ -1,4 +1,4 @@
-//! The verdict on one request.
+//! The types of a routing question and of its answer, the verdict on one request.
 
 use serde::Serialize;
 
@@ -14,10 +14,10 @@ use crate::time::Timestamp;
 /// Whether the watch cache of the resource is filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CacheState {
-    /// It is.
+    /// It is filled.
     #[default]
     Ready,
-    /// It is not: the server just started, or its cache was reset.
+    /// It is not filled: the server has just started, or its cache was reset.
     NotReady,
 }
 
@@ -43,7 +43,7 @@ pub struct Question<'q> {
 pub struct Verdict {
     /// The layer that answers.
     pub served_from: ServedFrom,
-    /// The rule that fired.
+    /// The rule that gave the verdict.
     pub rule: RuleId,
     /// How sure it is; `Predicted` until a response was seen.
     pub certainty: Certainty,
@@ -56,7 +56,7 @@ pub struct Verdict {
     /// The second outcome, when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Otherwise>,
-    /// Reads of etcd, in order, without those of a second outcome. Empty for an unknown layer.
+    /// Reads from etcd, in order, without those of a second outcome. Empty for an unknown layer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<EtcdRead>,
     /// The verdicts that remain possible when the layer is unknown. Empty without a version: then
@@ -84,7 +84,7 @@ pub struct Alternative {
     /// The second outcome, when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Otherwise>,
-    /// Reads of etcd, in order.
+    /// Reads from etcd, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<EtcdRead>,
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Longest version text that is read, in bytes.
+/// Maximum length of a version that is parsed, in bytes.
 const MAX_TEXT: usize = 128;
 
 /// A release of Kubernetes 1.x, as the tables compare them. Pre-releases count as their `.0`.
@@ -100,14 +100,14 @@ impl Versions {
 }
 
 impl Serialize for Versions {
-    /// As its `Display` text.
+    /// Serializes as its `Display` text.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
 impl fmt::Display for Versions {
-    /// `1.16 – 1.30`, `1.33.0 – 1.33.2`, `1.32`.
+    /// Writes the range as `1.16 – 1.30`, `1.33.0 – 1.33.2` or `1.32`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { first, last } = *self;
         if first == last {
@@ -133,7 +133,7 @@ pub struct ServerVersion {
     suffix: String,
 }
 
-/// A text that states no usable version.
+/// The error for a string that states no usable version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidVersion {
     /// Not of the form `v1.34.4`, `1.34` or `1.34.4-suffix`.
@@ -158,7 +158,7 @@ impl ServerVersion {
         self.patch
     }
 
-    /// The release whose rules are borrowed, when this version is newer than the tables cover.
+    /// The release whose rules are used instead, if this version is newer than the tables cover; otherwise `None`.
     pub fn borrowed_from(&self) -> Option<Release> {
         (self.minor > Release::NEWEST.minor).then_some(Release::NEWEST)
     }
@@ -173,7 +173,8 @@ impl ServerVersion {
         self.minor < Release::OLDEST.minor
     }
 
-    /// Every release that it can be: one, or without a patch all of `known` in its minor.
+    /// The releases that it can be. With a patch, this is one release. Without a patch, these are all releases of `known` in its
+    /// minor.
     pub(super) fn releases(&self, known: fn() -> BTreeSet<Release>) -> Vec<Release> {
         if let Some(newest) = self.borrowed_from() {
             return vec![newest];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::record::StormMember;
 use crate::reflector::ListEvent;
 
-/// Counts, items and bytes of lists.
+/// Counts, items and bytes, summed over lists.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cost {
     pub relists: u64,

@@ -1,4 +1,4 @@
-//! A storm while it is ongoing, and after its end while some members lack a complete list.
+//! The state of a storm: while it is ongoing, and after its end, when some members may still lack a complete list.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,10 +15,10 @@ use crate::time::{Rate, Timestamp};
 /// without a complete list.
 pub(super) const MAX_MEMBERS: usize = 32;
 
-/// Most reflectors, and most clients, that a storm counts exactly. Beyond that, its counts are lower bounds.
+/// Maximum number of reflectors, and of clients, that a storm counts exactly. Above it, the counts are lower bounds.
 const MOST_COUNTED: usize = 65_536;
 
-/// Room for members that are kept one by one.
+/// Room for members that are kept individually.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     /// Maximum number.
@@ -86,8 +86,8 @@ impl Storm {
         self.memory
     }
 
-    /// Adds a relist of a member, or the relists of a reflector from before the storm was declared. Members beyond the first
-    /// `MOST_COUNTED` are not counted one by one.
+    /// Adds a relist of a member, or the relists of a reflector from before the storm was declared. Reflectors beyond the first
+    /// `MOST_COUNTED` are not counted as members.
     pub(super) fn add(&mut self, began: &RelistBegan, cost: &Cost, is_listed: bool, room: Room) {
         if self.reflectors.len() < MOST_COUNTED && self.reflectors.insert(began.reflector) {
             self.last = self.last.max(began.at);

@@ -1,24 +1,24 @@
-//! The definition of a storm, in numbers.
+//! The numbers that define a storm, and the bounds for data about storms.
 
 use crate::thresholds::{STORM_REFLECTORS, STORM_WITHIN};
 use std::time::Duration;
 
-/// How many reflectors must relist in how much time to make a storm, and how much of it is kept.
+/// The number of reflectors and the time that define a storm, and the bounds for data about storms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StormLimits {
     /// Number of different reflectors.
     pub reflectors: usize,
     /// Time in which they must begin to relist.
     ///
-    /// A storm ends after the same time without a new member, if less than half of `reflectors` have begun to list in that time. Its length is the time in which its
-    /// members joined: a member that cannot list does not prolong it.
+    /// A storm ends after the same time without a new member, if fewer than half of `reflectors` began to relist in that time. Its
+    /// length is the time in which its members joined: a member that cannot list does not prolong it.
     pub window: Duration,
     /// Number of members per storm that are kept individually; the others are only counted.
     pub members: usize,
-    /// Bytes, estimated, for the recent relists and storm members of all API servers together, and as many for past storms. Ten
+    /// Estimated bytes for the recent relists and storm members of all API servers together, and as many for past storms. Ten
     /// recent relists of each API server are kept in any case.
     pub memory: usize,
-    /// Number of past storms that are kept, the latest.
+    /// Number of past storms that are kept; the latest are kept.
     pub past: usize,
     /// Number of API servers.
     pub servers: usize,

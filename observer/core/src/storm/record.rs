@@ -77,7 +77,7 @@ pub struct StormRecord {
     pub upstream: UpstreamName,
     /// Start of its first relist.
     pub began: Timestamp,
-    /// When it was declared a storm: with the relist that completed the required number.
+    /// When it was declared a storm, at the relist that completed the required number.
     pub named: Timestamp,
     /// When its last member joined, with its first relist in the storm. The length of the storm is the time until then.
     pub last: Timestamp,

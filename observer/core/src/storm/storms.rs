@@ -1,4 +1,4 @@
-//! All storms: groups relists into storms.
+//! Groups relists into storms.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -52,13 +52,12 @@ struct Recent {
 }
 
 impl Storms {
-    /// No storm yet.
+    /// An empty table.
     pub const fn new(limits: StormLimits) -> Self {
         Self { limits, fronts: BTreeMap::new(), past: VecDeque::new(), next: 1, named: 0 }
     }
 
-    /// Notes the start of a relist. A client whose process was restarted, or that rebuilt its informer, takes no part: that is a
-    /// rollout, not a failure.
+    /// Notes the start of a relist. Restarted processes and rebuilt informers take no part: they are a rollout, not a failure.
     pub fn began(&mut self, began: RelistBegan, emit: &mut dyn FnMut(StormEvent)) {
         let at = began.at;
         self.pass(at, emit);
@@ -146,8 +145,8 @@ impl Front {
         self.recent_memory + self.storm.as_ref().map_or(0, Storm::memory)
     }
 
-    /// Notes a relist. If `recent` would grow by more than `room` bytes, drops the reflectors that relisted first, down to as many as
-    /// make a storm.
+    /// Notes a relist. If `recent` would grow by more than `room` bytes, drops the reflectors that relisted first. At least `least`
+    /// reflectors stay.
     fn note(&mut self, began: RelistBegan, room: usize, least: usize) {
         let (at, reflector) = (began.at, began.reflector);
         let most = self.recent_memory.saturating_add(room);
@@ -186,8 +185,9 @@ impl Front {
         Some(recent)
     }
 
-    /// End of its storm, unless more happens: after the window without a new member, and with few relists in it. A member that
-    /// cannot list does not delay the end. The result depends on events only, not on the time of the call.
+    /// The time when its storm ends, unless more relists follow. It is the end of the first window without a new member and with
+    /// few relists. A member that cannot list does not delay the end. The result depends on events only, not on the time of the
+    /// call.
     fn over_since(&self, limits: &StormLimits) -> Option<Timestamp> {
         let storm = self.storm.as_ref()?;
         let few = limits.reflectors.div_ceil(2);

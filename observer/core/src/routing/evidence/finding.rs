@@ -1,10 +1,10 @@
-//! A proof and the conclusion from it.
+//! A proof in one answer, and the conclusion from it.
 
 use super::ProofId;
 use crate::routing::Layer;
 use crate::routing::rules::RuleId;
 
-/// A proof in an answer, and the conclusion from it.
+/// A proof in an answer, and the conclusion from it. It is not a finding of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) proof: ProofId,

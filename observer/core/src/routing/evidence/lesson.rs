@@ -1,7 +1,7 @@
 //! Learns a feature gate from an answer that contradicts its verdict.
 //!
-//! Most contradictions have several explanations and teach nothing. A gate is learned only if the server itself stated its version,
-//! no other source states the gate, and the answer has no other explanation.
+//! Most contradictions have several explanations, so that nothing is learned from them. A gate is learned only if the server itself
+//! stated its version, no other source states the gate, and the answer has no other explanation.
 
 use super::proof::{NOT_REFUSED, VALIDATED};
 use crate::k8s::Status;
@@ -14,7 +14,7 @@ use crate::routing::verdict::Verdict;
 /// `pkg/apis/meta/internalversion/validation/validation.go`, v0.27 to v0.36).
 const GATE_IS_OFF: &str = "unless the WatchList feature gate is enabled";
 
-/// The gate and whether it is on, if the answer shows that it differs from the default of the server's version. `refusal` is the
+/// The gate and whether it is on, if the answer shows that its state is not the default of the server's version. `refusal` is the
 /// `Status` of the answer.
 pub fn lesson(profile: &ServerProfile, verdict: &Verdict, refusal: Option<&Status>) -> Option<(Gate, bool)> {
     let gate = Gate::WatchList;

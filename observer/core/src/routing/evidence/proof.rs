@@ -1,4 +1,4 @@
-//! The catalogue of proofs.
+//! The catalogue of proofs: properties of an answer that show which layer gave it.
 
 use std::fmt;
 

@@ -15,9 +15,9 @@ use crate::routing::verdict::Verdict;
 /// Options whose validation depends on the server's version and gates.
 const VALIDATED_OPTIONS: [&str; 4] = ["continue", "resourceVersion", "resourceVersionMatch", "sendInitialEvents"];
 
-/// A status other than 2xx shows that no layer delivered an object; some also show how far the request came. Two prove nothing. The
-/// 404 of a get is one, because the predicted layer looked for the object. A 500 where etcd was predicted is the other, because it
-/// may come from etcd.
+/// A status other than 2xx shows that no layer delivered an object; some also show how far the request got. Two statuses prove
+/// nothing, and give `None`. The 404 of a get is one, because the predicted layer looked for the object. A 500 where etcd was
+/// predicted is the other, because it may come from etcd.
 pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
     let status = evidence.status;
     if let ServedFrom::Rejected { status: predicted, etcd_touched } = verdict.served_from
@@ -32,7 +32,7 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
     match (status, evidence.refusal) {
         (429, _) if evidence.plain_text => Some(refused(FLOW_CONTROL, false, true, rules::REFUSED_BY_STATUS)),
         (429, Some(refusal)) if is_collection && refusal.message.contains("storage is (re)initializing") => {
-            // A request that goes to etcd anyway does not ask the cache.
+            // A request for which etcd is predicted does not ask the cache.
             let expected = layer != Some(Layer::Etcd);
             let touched = asks_first && verdict.asks_before_ready;
             Some(refused(CACHE_NOT_READY, touched, expected, rule_of_not_ready(evidence.info.verb, touched)))
@@ -48,7 +48,7 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
             Some(refused(VALIDATED, false, false, rules::REFUSED_BY_STATUS))
         }
         // A proxy in front of the API server answers 429 and 503 too, but without a `Status`. Then it is unknown how far the
-        // request came.
+        // request got.
         (400 | 401 | 403 | 405 | 406 | 413 | 415 | 422, _) | (429 | 503, Some(_)) => {
             Some(refused(REFUSED, asks_first && status == 429, true, rules::REFUSED_BY_STATUS))
         }
@@ -60,7 +60,7 @@ pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Find
         (404, _) => None,
         // etcd has errors of its own: a revision that it has not reached becomes a 500.
         (500, _) if verdict.served_from == ServedFrom::Etcd => None,
-        // It is unknown how far the request came. If it was to read from etcd, etcd may have been asked.
+        // It is unknown how far the request got. If a read from etcd was predicted, etcd may have been asked.
         _ => Some(refused(FAILED, !verdict.reads.is_empty(), true, rules::REFUSED_BY_STATUS)),
     }
 }
@@ -81,7 +81,7 @@ fn too_large(verdict: &Verdict, refusal: &Status, asks_first: bool) -> Finding {
     refused(TOO_LARGE_IN_ETCD, true, expected, rules::REFUSED_BY_STATUS)
 }
 
-/// By the cause, which 1.18.6 and later send. Earlier releases send only the message.
+/// Whether the requested revision is too large, by the cause that 1.18.6 and later send. Earlier releases send only the message.
 fn is_too_large(status: &Status) -> bool {
     status.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge")
         || status.message.contains("Too large resource version")

@@ -42,7 +42,7 @@ pub struct ListSeen {
 /// The revision that a list asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// Undecided here: the list is of one key, or has an option that the server may not know.
+    /// Not decided: the list reads one key, or has an option that the server may not know.
     Unclear,
     /// The current state, or any state that the cache has; at least the named revision, if there is one.
     Present,
@@ -56,14 +56,15 @@ impl Evidence<'_> {
         self.list.filter(|_| self.info.verb == Verb::List && self.is_success())
     }
 
-    /// A watch over WebSocket is accepted with 101.
+    /// Whether the request was granted: 2xx, or 101 for a watch over WebSocket.
     pub(super) const fn is_success(&self) -> bool {
         matches!(self.status, 101 | 200..=299)
     }
 
     pub(super) fn asked(&self, rule: RuleId) -> Asked {
         let is_matched = self.options.resource_version_match != ResourceVersionMatch::Unset;
-        // Servers before 1.19 ignore the match, and none of their rules mentions it.
+        // Servers before 1.19 ignore the match. The rules `list-exact…` and `list-not-older…` exist only for servers that know it.
+        // For `list-rv0`, the result is the same with and without it.
         let knows_match = ["list-exact", "list-not-older", "list-rv0"].iter().any(|known| rule.as_str().starts_with(known));
         if names_one(self.info, self.options) || (is_matched && !knows_match) {
             return Asked::Unclear;

@@ -1,4 +1,4 @@
-//! Answers, and their effect on a verdict.
+//! Tests of the effect of answers on a verdict.
 
 use super::*;
 use crate::k8s::{Status, StatusCause};
@@ -123,7 +123,8 @@ fn compacted_revision_error_proves_etcd() {
     check("v1.34.4", "GET /api/v1/pods?resourceVersion=7", refused(410, EXPIRED), never);
 }
 
-/// Measured by the matrix: 1.31 to 1.33 ask etcd first, while 1.34 and later first check whether the cache is ready.
+/// Measured on real servers (`tests/cluster/matrix`): 1.31 to 1.33 ask etcd first, while 1.34 and later first check whether the
+/// cache is ready.
 #[test]
 fn unready_cache_is_reported_before_or_after_asking_etcd() {
     for (version, line, etcd_touched, rule) in [
@@ -300,7 +301,7 @@ fn check(version: &str, line: &str, seen: Seen, expected: &str) {
     assert_eq!(weighed(&mut verdict, line, seen), expected, "{version} {line}");
 }
 
-/// `LAYER certainty proof, predicted LAYER`.
+/// The weighed verdict as text: `LAYER certainty proof, predicted LAYER`.
 fn weighed(verdict: &mut Verdict, line: &str, seen: Seen) -> String {
     let request = Request::new(line);
     let mut evidence = Evidence {

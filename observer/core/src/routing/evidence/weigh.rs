@@ -47,7 +47,7 @@ fn of_success(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
     list::finding(verdict.rule, evidence).or_else(|| watch::finding(evidence))
 }
 
-/// The status of a refusal inside a watch that was answered with 200 is that of its `ERROR` event.
+/// The status of a refusal. If the server sent it inside a watch that it answered with 200, this is the code of the `ERROR` event.
 fn status_of(verdict: &Verdict, evidence: &Evidence<'_>) -> u16 {
     if let (ServedFrom::Rejected { status, .. }, true) = (&verdict.served_from, evidence.is_success()) {
         *status
@@ -67,7 +67,7 @@ fn of_layers(verdict: &mut Verdict, layers: &'static [Layer], is_list: bool) -> 
         };
     }
     let Some(layer) = verdict.served_from.layer() else { return false };
-    // No server announces that its cache is not ready. The list is read from etcd then.
+    // A cache that is not ready does not contradict the rule: etcd then answers the list, and the server does not announce it.
     let in_place_of_the_cache = layer == Layer::Cache && is_list;
     let falls_back = verdict.otherwise.is_some_and(|otherwise| otherwise.then == Fallback::Etcd);
     if layers.contains(&layer) {
@@ -129,7 +129,7 @@ fn of_refusal(verdict: &mut Verdict, status: u16, etcd_touched: bool, expected: 
     }
 }
 
-/// Keeps the rule, to show which one was wrong.
+/// Marks the verdict as contradicted. It keeps its rule, to show which one was wrong.
 fn note_contradiction(verdict: &mut Verdict, predicted: ServedFrom) {
     verdict.predicted = Some(Box::new(predicted));
     settle(verdict, Certainty::Contradicted);

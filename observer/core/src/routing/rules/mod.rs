@@ -1,5 +1,5 @@
-//! The rules that verdicts name. Each has a stable identifier, a sentence, its place in docs/semantics.md, the upstream source, and
-//! the etcd reads that it causes.
+//! The rules that verdicts name. Each has a stable identifier, a sentence, its place in docs/semantics.md, its upstream source, and
+//! the reads from etcd that it causes.
 //!
 //! The rows of `tables` decide when each rule applies.
 

@@ -1,4 +1,4 @@
-//! Rules for verdicts that the facts do not decide.
+//! Rules for unknown verdicts, one for each reason.
 
 use super::rule::{ReadsOf, Rule, RuleId, rules};
 use crate::routing::served_from::UnknownReason;

@@ -1,6 +1,6 @@
 //! §1.5: answers that replace those of the watch cache while it is not ready.
 //!
-//! A request that goes to etcd anyway is unaffected.
+//! A request that etcd answers in any case is unaffected.
 
 use super::outcome::{Decision, ETCD, Outcome, REFUSED_429, REFUSED_429_LATE};
 use crate::routing::columns::{GateIs, If, VersionIs};
@@ -46,9 +46,9 @@ macro_rules! not_ready_rows {
     };
 }
 
-/// The wait lasts until the request's deadline, which gives 504.
+/// The wait lasts until the request's deadline. It then fails with 504.
 const V16_TO_24_12: Versions = Versions { first: Release::OLDEST, last: Release::new(24, 12) };
-/// A wait without success gives 503. Includes all releases in which the gate can be off.
+/// The wait fails with 503. Includes all releases in which the gate can be off.
 const V24_13_ON: Versions = Versions { first: Release::new(24, 13), last: Release::NEWEST };
 const V31_TO_33: Versions = Versions::minors(31, 33);
 const V31_ON: Versions = Versions::since(31);

@@ -1,9 +1,9 @@
-//! The answer of a row: the layer that serves the request, and the alternative.
+//! The answer of a row: the layer that serves the request, and the second outcome.
 
 use crate::routing::rules::RuleId;
 use crate::routing::served_from::{Fallback, Otherwise, ServedFrom};
 
-/// The expected outcome, and the alternative where docs/semantics.md states one.
+/// The expected outcome, and the second outcome where docs/semantics.md states one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) served_from: ServedFrom,
@@ -51,7 +51,8 @@ const fn only(served_from: ServedFrom) -> Outcome {
     Outcome { served_from, otherwise: None }
 }
 
-/// All versions wait equally long (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` `blockTimeout`).
+/// The answer of a watch cache that may have to catch up first. All versions wait for 3 s (kubernetes/apiserver
+/// `pkg/storage/cacher/watch_cache.go` `blockTimeout`).
 const fn late(served_from: ServedFrom, then: Fallback) -> Outcome {
     Outcome { served_from, otherwise: Some(Otherwise { when: "the watch cache lags more than 3 s", then }) }
 }

@@ -95,8 +95,8 @@ const VALIDATES_FOR_THE_CACHE: Release = Release::new(33, 0);
 const CACHE_KNOWS_LIMITS: Release = Release::new(31, 0);
 
 /// The layer that parses `resourceVersion` refuses one that is not a number. The etcd layer answers 400, for a get only after it
-/// has read the object. The watch cache returns an error without a status, which becomes 500. The matrix (`docs/accuracy.md`)
-/// measured this on 1.29.6 to 1.37.2.
+/// has read the object. The watch cache returns an error without a status, which becomes 500. This was measured on 1.29.6 to 1.37.2
+/// (`docs/accuracy.md`).
 fn version_is_no_number(verb: Verb, facts: &Facts<'_>, cached: bool) -> Option<Decision> {
     if facts.version != Version::Invalid {
         return None;
@@ -125,7 +125,8 @@ fn goes_to_the_cache(facts: &Facts<'_>) -> bool {
     facts.token == Token::Absent && facts.matching != Match::Exact && (!facts.limit || limit_is_known)
 }
 
-/// A name in the path counts as a field selector, and an explicit field selector must demand the same name.
+/// Whether the path and the field selector name different objects. A name in the path counts as a field selector, and an explicit
+/// one must demand the same name.
 fn names_conflict(info: &RequestInfo, options: &ListOptions) -> bool {
     !info.name.is_empty()
         && !options.field_selector.is_empty()

@@ -1,4 +1,4 @@
-//! Asks for a verdict by a request line.
+//! Gives the verdict on a request that is written as `METHOD URL`.
 
 use crate::k8s::{ListOptions, RequestInfo};
 use crate::routing::{CacheState, Question, RevisionHistory, ServerProfile, Verdict, route};
@@ -29,7 +29,7 @@ impl Request {
     }
 }
 
-/// A server of this version; all else has its default.
+/// The profile of a server of this version, with defaults for everything else.
 #[track_caller]
 pub(in crate::routing) fn server(version: &str) -> ServerProfile {
     ServerProfile { version: Some(version.parse().unwrap()), ..ServerProfile::default() }

@@ -1,4 +1,4 @@
-//! Other versions, and cheaper requests.
+//! Tests of the verdicts of other versions, and of advice on cheaper requests.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,8 @@ fn paged_list_is_explained_for_all_versions() {
     );
 }
 
-/// On a real 1.33.2, `apiserver_cache_list_total` and a get for the revision move if path or selector also names the namespace.
+/// Measured on a real 1.33.2: if the path or the selector also names the namespace, `apiserver_cache_list_total` and the count of
+/// gets for the current revision rise.
 #[test]
 fn paged_single_key_list_is_cached_in_1_33_2() {
     let of_one_key = expect![[r"

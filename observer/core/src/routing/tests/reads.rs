@@ -1,4 +1,4 @@
-//! Reads of etcd.
+//! Tests of the reads from etcd that verdicts predict.
 
 use super::asking::{Request, server, verdict};
 use crate::routing::{RevisionHistory, ServerProfile, route};

@@ -1,4 +1,4 @@
-//! Every class of request finds a row, on every version and with every setting of the gates. Every row is found.
+//! Every class of request matches a row, on every version and with every setting of the gates. Every row is matched by a request.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -131,7 +131,7 @@ fn gates_and_options_outside_of_the_oracle_have_their_rules() {
     }
 }
 
-/// Measured by the matrix; cacher.go and store.go of each version agree.
+/// Measured on real servers (`tests/cluster/matrix`), in agreement with cacher.go and store.go of each version.
 #[test]
 fn non_numeric_revision_is_refused_by_the_layer_parsing_it() {
     let refused = |status, etcd_touched| ServedFrom::Rejected { status, etcd_touched };
@@ -154,7 +154,7 @@ fn non_numeric_revision_is_refused_by_the_layer_parsing_it() {
     }
 }
 
-/// Measured by the matrix on 1.29.6; cacher.go of v0.27, v0.28 and v0.30 agrees.
+/// Measured on a real 1.29.6 (`tests/cluster/matrix`), in agreement with cacher.go of v0.27, v0.28 and v0.30.
 #[test]
 fn initial_events_before_1_30_are_consistent_only_with_bookmarks() {
     let layer = |version: &str, query: &str| {
@@ -173,7 +173,7 @@ fn initial_events_before_1_30_are_consistent_only_with_bookmarks() {
     }
 }
 
-/// Measured by the matrix; store.go agrees.
+/// Measured on real servers (`tests/cluster/matrix`), in agreement with store.go.
 #[test]
 fn deletecollection_lists_in_pages_from_1_28_on() {
     let profile = |version| ServerProfile { gates: [(Gate::ConsistentListFromCache, true)].into(), ..server(version) };
@@ -187,7 +187,7 @@ fn deletecollection_lists_in_pages_from_1_28_on() {
     assert_eq!(layer("1.31.14", "resourceVersion=0"), ServedFrom::Cache);
 }
 
-/// Measured by the matrix; watcher.go `startWatching` of each version agrees.
+/// Measured on real servers (`tests/cluster/matrix`), in agreement with watcher.go `startWatching` of each version.
 #[test]
 fn streaming_list_from_etcd_may_end_with_504() {
     let request = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
