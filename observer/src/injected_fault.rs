@@ -1,10 +1,10 @@
-//! Faults that tests request by the namespace of a request, to show that traffic continues. A build without the feature
-//! `injected-faults` contains none of this, and a release build cannot have the feature.
+//! Panics that tests cause on purpose, by the namespace in a request, to check that traffic continues. Only a build with the
+//! feature `injected-faults` contains them, and a release build cannot have this feature.
 
 #[cfg(all(feature = "injected-faults", not(debug_assertions)))]
 compile_error!("`injected-faults` lets every client crash observing: it is for tests only, never for release builds");
 
-/// The component that panics.
+/// The component that panics, and the text that causes the panic.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Component {
     /// The decoder of one connection, at the bytes of a request in namespace `fault-in-decoder`.
@@ -21,10 +21,11 @@ pub(crate) enum Component {
     Report,
 }
 
-/// Panics if `seen` contains the mark of `component`. The message is the worst possible one: all of `seen`, and everything that the
-/// decoders have been given so far.
+/// Panics if `seen` contains the text for `component`. The panic message is the worst case for secrets: it contains all of `seen`,
+/// and all bytes that the decoders have received so far.
 ///
-/// The message is also written to the file named by `FAULTY_WATCHTAP_WORDS`, as proof to a search of other outputs that it existed.
+/// The message is also written to the file that `FAULTY_WATCHTAP_WORDS` names. With it, a test can check that the message existed,
+/// and that no other output contains it.
 #[cfg(feature = "injected-faults")]
 pub(crate) fn inject(component: Component, seen: &impl std::fmt::Debug) {
     use std::sync::{Mutex, PoisonError};

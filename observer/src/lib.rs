@@ -1,6 +1,6 @@
 //! watchtap: shows which layer of the Kubernetes API server answers each list and watch, and by which rule.
 //!
-//! This crate is the shell around [`observer_core`]. [`tap`] carries traffic in, and [`intake`] hands copies of it to
+//! This crate is the shell around [`observer_core`]. [`tap`] forwards or records traffic, and [`intake`] passes copies of it to
 //! [`pipeline`], which feeds the core. [`capture`] records the core's input, and [`view`] shows its results. ARCHITECTURE.md has
 //! the map.
 

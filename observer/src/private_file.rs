@@ -1,8 +1,8 @@
-//! Files that only their owner can read, since names of objects can be sensitive.
+//! Creates output files that only their owner can read, since names of objects can be sensitive.
 //!
-//! Another user may have created the file at a path, to read our output or to make us overwrite a different file. So a file, a pipe
-//! or a link of another user is refused. A file that others may have open is replaced with a new file of the same name. Devices and
-//! standard streams that we were given (`/dev/stdout`) are written to, whoever owns them.
+//! Another user may have created something at the same path, to read the output or to make watchtap overwrite a different file. So
+//! a file, a pipe or a link that belongs to another user is refused. A file that others may have open is replaced with a new file
+//! of the same name. Devices and inherited standard streams (`/dev/stdout`) are accepted with any owner.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -15,7 +15,7 @@ use rustix::process::geteuid;
 
 /// The mode of a new file.
 const PRIVATE: u32 = 0o600;
-/// The permissions of a file's group and of all others.
+/// The permission bits of a file's group and of all other users.
 const OF_OTHERS: u32 = 0o077;
 /// Root's uid. Links of root are trusted.
 const ROOT: u32 = 0;
@@ -32,7 +32,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
         trust_link(there.uid(), geteuid().as_raw())?;
         options.create(true).mode(PRIVATE);
     } else {
-        // Checked before opening: at another user's pipe, opening would wait for its reader.
+        // The owner is checked before opening, because opening another user's pipe would wait for a reader.
         trust(&there)?;
         options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
     }
@@ -49,7 +49,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Fails if the name exists by now.
+/// Creates the file; fails if the name exists.
 fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path)
 }
@@ -93,7 +93,7 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, format!("{why}; remove it, or name a file of your own"))
 }
 
-/// Whether the program that started us opened it as a standard stream.
+/// Whether the file is one of this process's standard streams, which the parent process opened.
 fn is_standard_stream(metadata: &Metadata) -> bool {
     let is_it = |stream: BorrowedFd<'_>| {
         let stream = stream.try_clone_to_owned().and_then(|stream| File::from(stream).metadata());
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// A uid that no test runs as.
+    /// A uid under which no test runs.
     const STRANGER: u32 = 54_321;
 
     #[test]

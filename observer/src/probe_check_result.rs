@@ -1,4 +1,4 @@
-//! The result of `watchtap probe --check`: plain values that the probe makes and the views show.
+//! The result of `watchtap probe --check`, as plain data: the probe produces it, and the views show it.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use serde::Serialize;
 /// The probe's requirements on this machine, and the TLS libraries of its processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProbeCheck {
-    /// Requirements of a probe, in the order of the table: those that most others depend on come first.
+    /// Requirements of a probe, in the order of the table. Those on which most others depend come first.
     pub requirements: Vec<Requirement>,
-    /// Files with TLS libraries that processes here run; unseen ones come first.
+    /// Programs and libraries with TLS code that run on this machine. Those whose traffic a probe does not see come first.
     pub files: Vec<CheckedFile>,
     /// Processes that the kernel does not let us inspect.
     pub not_examined: Vec<NotExamined>,
@@ -40,7 +40,7 @@ pub struct Requirement {
     pub state: RequirementState,
     /// The evidence, such as the kernel's release.
     pub found: String,
-    /// The traffic or facts that stay unseen without it; `None` if it is met or nothing works without it.
+    /// The traffic or facts that a probe does not see without it. `None` if it is met, or if no probe works without it.
     pub unseen: Option<&'static str>,
     /// How to meet it; `None` if nothing is missing.
     pub remedy: Option<String>,
@@ -80,7 +80,7 @@ pub struct CheckedFile {
     pub name: String,
     /// Whether a probe sees its TLS traffic.
     pub seen: Seen,
-    /// The reason if none or only part of it is seen.
+    /// The reason, if a probe sees none or only a part of the traffic.
     pub why: Option<String>,
     /// The TLS libraries in it; empty if they could not be determined.
     pub libraries: Vec<CheckedLibrary>,
@@ -106,7 +106,7 @@ pub struct CheckedLibrary {
     pub name: &'static str,
     /// The version of rustls; for Go, the release that built the program. `None` for other libraries, which do not state theirs.
     pub version: Option<String>,
-    /// Functions that carry plaintext and can be probed, if the file names them: those of OpenSSL's interface.
+    /// Names of the functions that carry plaintext and can be probed: those of OpenSSL's interface. Empty for other libraries.
     pub functions: Vec<&'static str>,
 }
 
@@ -146,7 +146,7 @@ impl Requirement {
         Self::new(name, RequirementState::Met, found)
     }
 
-    /// A requirement of other tools that a probe does not have.
+    /// A requirement that other eBPF tools have and a probe does not.
     pub fn does_not_matter(name: &'static str, found: impl Into<String>) -> Self {
         Self::new(name, RequirementState::DoesNotMatter, found)
     }
@@ -156,7 +156,7 @@ impl Requirement {
         Self::new(name, RequirementState::Unknown, found)
     }
 
-    /// A missing requirement without which `unseen` is not seen.
+    /// A missing requirement, without which a probe does not see `unseen`.
     pub fn limits(name: &'static str, found: impl Into<String>, unseen: &'static str, remedy: impl Into<String>) -> Self {
         let remedy = Some(remedy.into());
         Self { unseen: Some(unseen), remedy, ..Self::new(name, RequirementState::Limits, found) }

@@ -1,4 +1,4 @@
-//! The credentials of a kubeconfig's user that requests of ours present.
+//! Reads the client certificate and bearer token of a kubeconfig's user, for watchtap's own requests to the API server.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,23 +11,23 @@ use super::ClientCertificate;
 use crate::exec_plugin::PluginCredential;
 use crate::kubeconfig::{self, BearerToken, Selected};
 
-/// Longest token file that is read, in bytes.
+/// Maximum number of bytes read from a token file; later bytes are ignored.
 const MAX_TOKEN: u64 = 64 * 1024;
 
-/// Credentials of a kubeconfig's user that we can present without a plugin.
+/// Credentials of a kubeconfig's user for our own requests: from the kubeconfig and its files, or from an exec plugin.
 pub(super) struct Credentials {
     pub(super) certificate: Option<ClientCertificate>,
     pub(super) token: Option<String>,
 }
 
 impl Credentials {
-    /// `None` if there are none, or they cannot be read.
+    /// Returns the user's credentials, or `None` if the user has none. A token that cannot be read counts as none.
     pub(super) fn of(selected: &Selected) -> Option<Self> {
         let (certificate, token) = (certificate(selected), token(selected).ok().flatten());
         Self::with(certificate, token)
     }
 
-    /// `None` if there are none.
+    /// Returns the user's credentials, or `None` if the user has none. A token that cannot be read is an error.
     pub(super) fn read(selected: &Selected) -> Result<Option<Self>> {
         Ok(Self::with(certificate(selected), token(selected)?))
     }
@@ -46,8 +46,9 @@ impl From<PluginCredential> for Credentials {
     }
 }
 
-/// The context with the current contents of its certificate files, since the last reading may be hours old, and its credentials.
-/// If the certificates cannot be read, the old contents stay. If reading takes more than 1 s, there are no credentials.
+/// Reads the context's certificate files again, because their contents in `selected` may be hours old, and returns the user's
+/// credentials with it. If the certificates cannot be read, the old contents stay. If reading takes more than 1 s, `selected` is
+/// returned unchanged, without credentials.
 pub(super) async fn reread(selected: &Selected) -> (Selected, Option<Credentials>) {
     const READ_WITHIN: Duration = Duration::from_secs(1);
     let named = selected.clone();

@@ -1,4 +1,4 @@
-//! Where an API server listens.
+//! The address of an API server, and of the forward proxy in front of it.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::forward_proxy::{ForwardProxy, ProxyEnvironment};
 use crate::kubeconfig::Selected;
 
-/// An API server of a run. All listeners and addresses that lead to the same one share it. The session numbers them.
+/// The number that the session gives to an API server of a run. All listeners and addresses that lead to the same server share it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UpstreamId(pub u32);
 
@@ -34,7 +34,7 @@ pub(crate) fn endpoint(selected: &Selected) -> UpstreamEndpoint {
     UpstreamEndpoint { host: selected.upstream.host.clone(), port: selected.upstream.port }
 }
 
-/// The cluster's `proxy-url`, otherwise the proxy in our environment, which is the client's too.
+/// The cluster's `proxy-url`, otherwise the proxy in the environment of watchtap, which its clients share.
 pub(crate) fn forward_proxy(selected: &Selected) -> Result<Option<ForwardProxy>> {
     if selected.forward_proxy.is_some() {
         return Ok(selected.forward_proxy.clone());

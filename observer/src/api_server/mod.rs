@@ -1,4 +1,5 @@
-//! The API server that a tap leads to: where it listens, how it is reached and trusted, and our own requests to it.
+//! The API server behind a tap: its address, the route to it, the verification of its certificate, and watchtap's own requests to
+//! it.
 
 mod credentials;
 mod endpoint;

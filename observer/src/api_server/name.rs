@@ -1,12 +1,12 @@
-//! The name of an API server in reports.
+//! Makes the name of an API server in reports.
 
 use super::endpoint::{endpoint, forward_proxy};
 use crate::forward_proxy::ForwardProxy;
 use crate::kubeconfig::Selected;
 
 /// The name of an API server in reports: `HOST:PORT`, the path in front of its API, the name in its certificate if that differs,
-/// and the forward proxy. Behind another proxy, the same address may be another server, as with tunnels to `127.0.0.1`. Equal names
-/// mean the same server.
+/// and the forward proxy. The proxy is included because one address can mean different servers behind different proxies, such as
+/// tunnels to `127.0.0.1`. Equal names mean the same server.
 pub(crate) fn name(selected: &Selected) -> String {
     // If the proxy's address cannot be read, no listener leads to this server.
     name_behind(selected, forward_proxy(selected).ok().flatten().as_ref())

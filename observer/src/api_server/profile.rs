@@ -1,4 +1,4 @@
-//! The server profile: learned by requests of ours, and overridden by what the user states.
+//! Learns the server profile by requests to the API server, and replaces values that the user gave as flags.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use super::request::{QuestionError, ask_metrics, ask_version};
 use crate::kubeconfig::Selected;
 use crate::printable::print_message;
 
-/// Time limit for the metrics page, connecting included. Large servers take seconds to write it while a user waits, so defaults are
-/// assumed instead.
+/// Time limit for the metrics page, including the connection. A large server takes seconds to write the page, and the user waits
+/// for it. After this limit, defaults are assumed.
 const PAGE_WITHIN: Duration = Duration::from_secs(1);
 
-/// Values that replace whatever is learned of a server.
+/// Values that the user gave. They replace those learned from a server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProfileOverrides {
     /// The API server's version.
@@ -31,10 +31,10 @@ pub(crate) struct ProfileOverrides {
     pub aggregated: Vec<String>,
 }
 
-/// How server profiles are found.
+/// The sources of server profiles: the user's values, and requests to the server.
 #[derive(Clone, Debug)]
 pub(crate) struct ProfileSource {
-    /// Values that hold for every server.
+    /// The user's values, which apply to every server.
     pub overrides: ProfileOverrides,
     /// Whether `/version` is requested. Without it, and without a version in `overrides`, every verdict is unknown.
     pub asks_version: bool,
@@ -43,7 +43,7 @@ pub(crate) struct ProfileSource {
 }
 
 impl ProfileOverrides {
-    /// Replaces values of `profile`.
+    /// Returns `profile` with these values in place of its own.
     pub(crate) fn over(&self, mut profile: ServerProfile) -> ServerProfile {
         if let Some(version) = &self.version {
             profile.version = Some(version.clone());
@@ -73,13 +73,14 @@ impl Default for ProfileSource {
 }
 
 impl ProfileSource {
-    /// The profile of any server if no request is needed; `None` if each server must be asked.
+    /// Returns the profile of every server, or `None` if a request to each server is necessary.
     pub(crate) fn without_asking(&self) -> Option<ServerProfile> {
         let needs_no_answer = self.overrides.version.is_some() || !self.asks_version;
         needs_no_answer.then(|| self.overrides.over(ServerProfile::default()))
     }
 
-    /// The profile of the server of `selected`, which is asked if necessary. Overrides without effect are reported.
+    /// Returns the profile of the API server of `selected`, and asks that server if necessary. Prints a message for each override
+    /// without effect.
     pub(crate) async fn learn(&self, selected: &Selected) -> ServerProfile {
         let profile = match self.without_asking() {
             Some(profile) => profile,

@@ -1,4 +1,4 @@
-//! Writing a capture: appended block by block, bounded in size by rotation.
+//! Writes a capture to disk, block by block. Rotation bounds its size.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -11,14 +11,14 @@ use observer_core::observation::Observation;
 
 use crate::private_file;
 
-/// Longest time that an observation waits for its block to be written, if the owner calls [`CaptureFile::flush_if_due`] in time.
+/// Maximum time until an observation is written to the file, if the owner calls [`CaptureFile::flush_if_due`] in time.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
 /// Bounds the disk space of a capture to about `max_size` × `files`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Bytes of observations after which a file is full. A file exceeds this by at most one block (1 MiB, usually far less), and by
-    /// the state of open exchanges that is repeated at its start. That state is bounded too, but may be larger than `max_size`.
+    /// Size in bytes after which a file is full. A file exceeds it by at most one block (1 MiB, usually far less), and by the state
+    /// at its start. That state describes the exchanges that are open then. It is bounded too, but may be larger than `max_size`.
     pub max_size: u64,
     /// Number of files kept, including the one being written; at least 1.
     pub files: u32,
@@ -45,7 +45,7 @@ pub struct CaptureFile {
 }
 
 impl CaptureFile {
-    /// Creates `path`, or empties it; only its owner can read it.
+    /// Creates the file `path`, or truncates it. Only its owner can read the file.
     ///
     /// Files of an earlier capture beside it (`FILE.1`, …) stay until rotation replaces them.
     pub fn create(path: &Path, bounds: Bounds) -> io::Result<Self> {
@@ -93,7 +93,7 @@ impl CaptureFile {
                 self.write()
             }
             (None, _) => {
-                // The second starts with the first observation that waits.
+                // The 1 s begins with the first observation of a block.
                 self.flushed = Instant::now();
                 Ok(())
             }
@@ -126,7 +126,7 @@ impl CaptureFile {
             writer.begin_file(&mut self.pending);
         }
         self.write()?;
-        // If very many exchanges are open, a file that counted their state would be full before its first observation.
+        // The repeated state is not counted: with very many open exchanges, the file would be full before its first observation.
         self.written = 0;
         Ok(())
     }
@@ -142,7 +142,7 @@ impl CaptureFile {
     }
 }
 
-/// `FILE` for 0, otherwise `FILE.number`.
+/// The path of a rotated file: `FILE.number`, or `FILE` for number 0.
 pub(crate) fn numbered(path: &Path, number: u32) -> PathBuf {
     let mut name: OsString = path.as_os_str().to_owned();
     if number > 0 {

@@ -1,4 +1,4 @@
-//! Captures on disk: the files around the bytes of [`observer_core::capture`].
+//! Captures on disk: writes the format of [`observer_core::capture`] to rotated files, and replays such files.
 
 mod file;
 mod reading;

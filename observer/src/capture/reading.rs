@@ -1,4 +1,4 @@
-//! Reading captures: files in the order of their parts, at full speed or at a pace.
+//! Replays the files of a capture in the order in which they were written, at full speed or at a given speed.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use observer_core::time::Timestamp;
 
 /// Bytes per read.
 const CHUNK: usize = 64 << 10;
-/// Bytes that contain the head of any file.
+/// Maximum size of the head of a file, in bytes.
 const HEAD: u64 = 4 << 10;
 
 /// The loss reported for an empty file.
@@ -38,10 +38,10 @@ pub enum ReadError {
     },
 }
 
-/// How fast observations are replayed.
+/// The speed of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// Without waiting.
+    /// At full speed.
     AtOnce,
     /// This many times as fast as they were recorded; above 0.
     Times(f64),
@@ -51,12 +51,13 @@ pub enum Pace {
 #[derive(Debug)]
 pub struct Recording {
     files: Vec<PathBuf>,
-    /// Files whose writer was killed before it wrote the head. Their position in the capture is unknown.
+    /// Files without a head, because their writer was killed before it wrote one. Their position in the capture is unknown.
     empty: Vec<PathBuf>,
 }
 
 impl Recording {
-    /// Sorts the files by capture and part, and keeps none open. An empty file among several counts as a lost part.
+    /// Sorts the files by capture and by their position in it, and keeps no file open. An empty file among several counts as a
+    /// loss.
     pub fn of(files: &[PathBuf]) -> Result<Self, ReadError> {
         let [_, _, ..] = files else { return Ok(Self { files: files.to_vec(), empty: Vec::new() }) };
         let mut placed = Vec::with_capacity(files.len());
@@ -76,7 +77,7 @@ impl Recording {
         Ok(Self { files: placed.into_iter().map(|(_, file)| file).collect(), empty })
     }
 
-    /// Passes each observation to `told`. Returns the losses, each with the file that shows it.
+    /// Passes each observation to `told`. Returns the losses, each with the file in which it was detected.
     pub fn replay(&self, pace: Pace, told: &mut dyn FnMut(Observation)) -> Result<Vec<(PathBuf, Lost)>, ReadError> {
         let mut replay = Replay::default();
         let mut clock = Clock { pace, begun: None };
@@ -102,21 +103,21 @@ impl Recording {
         if let Some(last) = self.files.last() {
             replay.finish(&mut |one| found.take(last, one, &mut clock, told));
         }
-        // The observations of these files are also missing between their neighbours, where `Replay` reports them.
+        // The observations of these files are missing between two other files, and `Replay` reports them there.
         let room = Found::MAX_LOST.saturating_sub(found.lost.len());
         found.lost.extend(self.empty.iter().take(room.max(1)).map(|file| (file.clone(), EMPTY)));
         Ok(found.lost)
     }
 }
 
-/// Losses and a refusal met during a replay.
+/// The losses of a replay, and the reason if a file was refused.
 struct Found {
     lost: Vec<(PathBuf, Lost)>,
     refused: Option<Refused>,
 }
 
 impl Found {
-    /// Further losses are counted by the Observer only: no reader needs so many.
+    /// Maximum number of losses listed. The Observer counts all of them.
     const MAX_LOST: usize = 64;
 
     fn take(&mut self, file: &Path, one: Replayed, clock: &mut Clock, told: &mut dyn FnMut(Observation)) {
@@ -132,7 +133,7 @@ impl Found {
     }
 }
 
-/// Delays observations to keep the pace.
+/// Delays observations, to replay them at the given speed.
 struct Clock {
     pace: Pace,
     begun: Option<(Instant, Timestamp)>,

@@ -1,4 +1,4 @@
-//! Capture files in a directory.
+//! Tests of writing, rotating and replaying capture files in a directory.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -141,7 +141,7 @@ fn replay_pace_spreads_observations_over_time() {
     assert!(begun.elapsed().as_millis() >= 100);
 }
 
-/// One per millisecond, all different.
+/// Makes `count` observations, one per millisecond, all different.
 fn observations(count: u64) -> Vec<Observation> {
     let each = (1..=count).map(|number| Observation {
         at: Timestamp::from_nanos(number * 1_000_000),

@@ -13,9 +13,10 @@ use super::origin::{Circumstances, is_forwarded};
 use super::session;
 use crate::signals::{Received, SignalStream};
 
-/// A running command. It inherits our standard input, output and error, and gets the signals that are meant for it.
+/// A running command. It inherits watchtap's stdin, stdout and stderr. Signals that are meant for it are forwarded to it.
 ///
-/// One per process: signals belong to the process, and after the first child has ended they end this process.
+/// A process can have only one `Child`, because signals are handled for the entire process. After that child has ended, signals end
+/// this process.
 pub struct Child {
     process: process::Child,
     signals: SignalStream,
@@ -30,7 +31,7 @@ pub enum SpawnError {
     /// The command exists, but the system refuses to run it: no permission, a directory, not a program.
     #[error("cannot run {}: {source}", command.display())]
     NotExecutable {
-        /// As it was given: a path, or a name to find in `PATH`.
+        /// A path, or a name to find in `PATH`, as the user gave it.
         command: OsString,
         /// The system's error.
         source: io::Error,
@@ -38,13 +39,13 @@ pub enum SpawnError {
     /// A signal requested shutdown before the command was started.
     #[error("stopped by a signal ({0}) before the command was started")]
     Interrupted(i32),
-    /// Our own part failed: no signal handlers, or no process could be created.
+    /// An internal failure: signal handlers could not be installed, or no process could be created.
     #[error("cannot start a process: {0}")]
     Failed(#[source] io::Error),
 }
 
 impl SpawnError {
-    /// The exit code for this error, as in env(1): 127, 126, 128 plus the signal's number, or 125 for a failure of our own.
+    /// The exit code for this error, as in env(1): 127, 126, 128 plus the signal's number, or 125 for an internal failure.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::NotFound(_) => 127,
@@ -70,8 +71,8 @@ impl SpawnError {
 impl Child {
     /// Starts `command` with `variables` added to the environment that it inherits. Needs a tokio runtime.
     ///
-    /// From here until the child has ended, signals that arrive at `signals` are the child's. The child also ignores the signals
-    /// that our process ignored at its start.
+    /// Until the child has ended, signals that arrive at `signals` are meant for the child. The child also ignores the signals that
+    /// our process ignored at its start.
     pub(crate) fn spawn(
         command: &OsStr,
         arguments: &[OsString],
@@ -87,8 +88,8 @@ impl Child {
         Ok(Self { process, signals })
     }
 
-    /// Waits for the command to end, and forwards signals that were sent to us alone. If a signal requests shutdown, `asked_to_end`
-    /// is called before the signal is forwarded.
+    /// Waits for the command to end, and forwards signals that only watchtap received. If a signal requests shutdown,
+    /// `asked_to_end` is called before the signal is forwarded.
     ///
     /// When this returns, signals end our process again: remove private files before doing anything that may block.
     pub async fn wait_forwarding(mut self, asked_to_end: impl Fn()) -> io::Result<ExitStatus> {
@@ -106,7 +107,8 @@ impl Child {
         }
     }
 
-    /// Only `wait` reaps the child, in the same task. So as long as it has an id, no other process can have that id.
+    /// Forwards a signal to the child if necessary. Only `wait` reaps the child, in the same task. So while the child has an id, no
+    /// other process can have this id.
     fn hand_on(&self, received: Received) {
         let command = self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         let circumstances = Circumstances { command, leads_session: session::is_led_by_us() };
@@ -121,7 +123,8 @@ impl Child {
     }
 }
 
-/// Our exit code for the command's end: its own, or 128 plus the number of the signal that ended it, as in a shell.
+/// The exit code of `watchtap exec` after the command: the command's own, or 128 plus the number of the signal that ended it, as in
+/// a shell.
 pub fn exit_code(status: ExitStatus) -> u8 {
     let by_signal = status.signal().and_then(|signal| signal.checked_add(128));
     status.code().or(by_signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)

@@ -1,4 +1,4 @@
-//! The command that `watchtap exec` runs: its environment, the signals forwarded to it, its end.
+//! The command that `watchtap exec` runs: its environment, signal forwarding, and its exit code.
 
 mod command;
 mod environment;

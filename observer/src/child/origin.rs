@@ -1,11 +1,11 @@
-//! Decides whether the command already has a signal that we received.
+//! Decides whether a signal that watchtap received must be forwarded to the command, or has reached the command already.
 
 use rustix::process::Pid;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
 
 use crate::signals::Sender;
 
-/// The facts that decide, in addition to the sender.
+/// The facts that the decision depends on, in addition to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Circumstances {
     /// `None` once the command has ended.
@@ -18,11 +18,11 @@ pub(super) struct Circumstances {
 ///
 /// The kernel sends a terminal's signals to the complete foreground process group (Linux `drivers/tty/n_tty.c`, `__isig`), so the
 /// command has them. There is one exception: when the terminal itself disappears, its SIGHUP goes to the session leader alone
-/// (`drivers/tty/tty_jobctrl.c`, `tty_signal_session_leader`). All other signals of the kernel reach us alone, such as an alarm set
-/// before we were started, or the limit of our processor time. They are meant for the run, and so for the command.
+/// (`drivers/tty/tty_jobctrl.c`, `tty_signal_session_leader`). All other signals of the kernel reach only watchtap, such as an
+/// alarm that was set before it started, or its CPU time limit. They are meant for the complete run, and so for the command too.
 ///
-/// A signal from a process counts as sent to us alone. `kill -TERM -GROUP` looks the same from here, so the command gets that
-/// signal twice. A command that signals its own parent or group does not get its signal back.
+/// A signal from a process counts as sent to watchtap only. `kill -TERM -GROUP` cannot be distinguished from that, so the command
+/// gets such a signal twice. A signal that the command sent to its parent or group is not forwarded to it.
 pub(super) fn is_forwarded(signal: i32, sender: Sender, circumstances: Circumstances) -> bool {
     match sender {
         Sender::Kernel => match signal {

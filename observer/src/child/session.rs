@@ -1,8 +1,8 @@
-//! Whether our process leads its session.
+//! Finds out whether watchtap's process is the leader of its session.
 
 use rustix::process::getpid;
 
-/// True for the first process of a terminal or of `ssh -t`.
+/// Whether this process is the session leader, such as the first process of a terminal or of `ssh -t`.
 #[cfg(target_os = "linux")]
 pub(super) fn is_led_by_us() -> bool {
     let own = getpid().as_raw_nonzero().get();
@@ -14,7 +14,7 @@ pub(super) fn is_led_by_us() -> bool {
     rustix::process::getsid(None).is_ok_and(|session| session == getpid())
 }
 
-/// The session leader's number in our PID namespace: the last field of the `NSsid` line in Linux's `/proc/self/status`
+/// Parses the PID of the session leader in this PID namespace: the last field of the `NSsid` line in Linux's `/proc/self/status`
 /// (`man 5 proc_pid_status`).
 ///
 /// It is 0 for a leader outside that namespace, as under `kubectl exec`. rustix 1.1 assumes that getsid(2) returns a positive

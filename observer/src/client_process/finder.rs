@@ -14,7 +14,7 @@ use tokio::time::timeout;
 #[cfg(target_os = "linux")]
 use super::lookup::ClientProcesses;
 
-/// Most pending lookups; the clients of further ones stay unknown.
+/// Maximum number of pending lookups. Clients of further lookups stay unknown.
 const MAX_WAITING: usize = 1_024;
 
 /// A thread that finds the processes of clients. It ends when the last clone is dropped.
@@ -23,7 +23,7 @@ pub struct ProcessFinder {
     questions: SyncSender<Question>,
 }
 
-/// A pending lookup of a [`ProcessFinder`]. The default one has no finder behind it and is answered at once: unknown.
+/// A pending lookup of a [`ProcessFinder`]. The default value belongs to no finder, and its answer is always `None`.
 #[derive(Debug, Default)]
 pub struct Inquiry(Option<oneshot::Receiver<Option<Process>>>);
 
@@ -35,7 +35,7 @@ struct Question {
 }
 
 impl ProcessFinder {
-    /// Starts the thread with kernel lookups; see the module documentation.
+    /// Starts the thread, which looks processes up in the kernel; see the module documentation.
     #[cfg(target_os = "linux")]
     pub fn start() -> io::Result<Self> {
         let mut processes = ClientProcesses::new();
@@ -55,7 +55,7 @@ impl ProcessFinder {
         Ok(Self { questions })
     }
 
-    /// Asks which process is connected from `client` to `listener`; returns at once.
+    /// Begins the lookup of the process that is connected from `client` to `listener`. Does not block.
     pub fn ask(&self, client: SocketAddr, listener: SocketAddr) -> Inquiry {
         let (answer, answered) = oneshot::channel();
         Inquiry(self.questions.try_send(Question { client, listener, answer }).ok().map(|()| answered))
@@ -63,7 +63,7 @@ impl ProcessFinder {
 }
 
 impl Inquiry {
-    /// The answer, or the inquiry itself while there is none yet.
+    /// Returns the answer, or the inquiry itself if there is no answer yet.
     pub fn answered(mut self) -> Result<Option<Process>, Self> {
         match self.0.as_mut().map(oneshot::Receiver::try_recv) {
             Some(Ok(process)) => Ok(process),

@@ -1,4 +1,4 @@
-//! Maps a connection to a process.
+//! Finds the process at the client's end of a connection.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -11,16 +11,16 @@ use super::cgroups::cgroups;
 use super::owners::Owners;
 use super::socket::SocketDiagnosis;
 
-/// Most recently found clients; a new socket is looked for among their descriptors first. After a restart of the API server all
-/// clients reconnect at once, and some disconnect before they are found. That must not cause a scan of all processes.
+/// Number of recently found client processes whose descriptors are searched first for a new socket. After a restart of the API
+/// server all clients reconnect at once, and some disconnect before they are found. That must not cause a scan of all processes.
 const REGULARS: usize = 256;
 /// Unsuccessful scans of all processes take at most 1/`SHARE` of the time.
 const SHARE: u32 = 20;
-/// The same if the socket was gone after the scan: the next scan may still find a process.
+/// The same limit if the socket was closed during the scan. It is higher, because the scan for the next socket may succeed.
 const SHARE_FOR_GONE: u32 = 2;
 
-/// Finds the processes of clients by asking the kernel. That takes about 10 µs for a known client. It takes about 1 ms for the most
-/// recently started process, and a few ms for any other.
+/// Finds the processes of clients by asking the kernel. A lookup of a known client takes about 10 µs. It takes about 1 ms for the
+/// most recently started process, and a few ms for others.
 #[derive(Default)]
 pub(super) struct ClientProcesses {
     diagnosis: Option<SocketDiagnosis>,

@@ -1,4 +1,4 @@
-//! Maps sockets to processes.
+//! Finds the process that has a socket open, by scanning the descriptors of processes in `/proc`.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -9,10 +9,10 @@ use std::path::Path;
 use observer_core::observation;
 use procfs::process::Process;
 
-/// Most sockets remembered; a full table is cleared.
+/// Maximum number of sockets remembered. A full table is cleared.
 const MAX_SOCKETS: usize = 1_024;
 
-/// The processes that own sockets, as of the last scan.
+/// The sockets found by scans, and the processes that have them open.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     by_inode: HashMap<u64, observation::Process>,
@@ -23,7 +23,7 @@ impl Owners {
         self.by_inode.get(&inode)
     }
 
-    /// Scans processes until one has `inode`, in descending order of PID, since an unknown client is most often new.
+    /// Scans all processes until one has the socket `inode`, in descending order of PID, since an unknown client is usually new.
     pub(super) fn look_for(&mut self, inode: u64) {
         let mut numbers: Vec<u32> = fs::read_dir("/proc").into_iter().flatten().filter_map(number).collect();
         numbers.sort_unstable_by_key(|pid| Reverse(*pid));
@@ -36,8 +36,8 @@ impl Owners {
         }
     }
 
-    /// Scans one process until it has `inode`, in descending order of descriptor, since the wanted socket is new. Entries of other
-    /// processes stay. A process that ends meanwhile, or that we may not inspect, is skipped.
+    /// Scans the descriptors of one process up to the socket `inode`, in descending order, since the wanted socket is new.
+    /// Remembered sockets of other processes stay. A process that ends meanwhile, or that we may not inspect, is skipped.
     pub(super) fn look_at(&mut self, pid: u32, inode: u64) {
         if let Some(process) = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok()) {
             self.note(&process, inode);

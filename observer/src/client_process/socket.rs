@@ -1,4 +1,4 @@
-//! Finds the socket between two addresses.
+//! Asks the kernel for the inode of the TCP socket between two addresses.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -12,7 +12,7 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
 /// Any cookie (`INET_DIAG_NOCOOKIE` of `linux/inet_diag.h`).
 const NO_COOKIE: [u8; 8] = [0xFF; 8];
-/// Receive buffer in bytes; an answer about one socket takes a few hundred.
+/// Size of the receive buffer in bytes; an answer about one socket takes a few hundred.
 const ANSWER: usize = 4096;
 
 /// Queries sockets through `sock_diag(7)`.
@@ -29,7 +29,7 @@ impl SocketDiagnosis {
     /// The inode of the TCP socket connected from `local` to `remote`; `None` if this network namespace has none.
     pub(super) fn inode(&mut self, local: SocketAddr, remote: SocketAddr) -> io::Result<Option<u64>> {
         match self.ask(local, remote)? {
-            // A dual-stack socket has IPv4-mapped addresses.
+            // An IPv6 socket that is connected over IPv4 has IPv4-mapped addresses.
             None => match (mapped(local), mapped(remote)) {
                 (Some(local), Some(remote)) => self.ask(local, remote),
                 _ => Ok(None),
@@ -48,7 +48,7 @@ impl SocketDiagnosis {
         let answer = <NetlinkMessage<SockDiagMessage>>::deserialize(&answer).map_err(io::Error::other)?;
         // Any other message means that there is no such socket.
         let NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) = answer.payload else { return Ok(None) };
-        // Without a connected socket the kernel answers with a listening one.
+        // If no connected socket matches, the kernel returns a listening one.
         let found = &response.header.socket_id;
         let is_it = (found.destination_address, found.destination_port) == (remote.ip(), remote.port());
         // A socket without an owner, such as one in `TIME_WAIT`, has inode 0.

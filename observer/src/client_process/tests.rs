@@ -1,4 +1,4 @@
-//! Tests with real sockets and processes.
+//! Tests of lookups with real sockets and processes.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

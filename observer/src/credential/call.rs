@@ -1,4 +1,4 @@
-//! The plugin's side of the private socket.
+//! The side of `watchtap credential` on the private socket to the running watchtap.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::exchange::{MAX_LINE, Plan, Question, Reply, from_line, to_line};
 use crate::exec_plugin::exec_info;
 
-/// Longer than the tap ever takes.
+/// Time limit for the answer. It is longer than the running watchtap ever needs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a request to the tap failed.
@@ -43,7 +43,7 @@ pub fn ask_for_plan(socket: &Path, user: &str, exec_info: Option<&str>) -> Resul
     }
 }
 
-/// Hands a certificate and its key to the tap. Returns the pair that the client presents instead.
+/// Passes a certificate and its key to the tap. Returns the private certificate and key that the client presents instead.
 pub fn hand_over(socket: &Path, user: &str, certificate_pem: &str, key_pem: &str) -> Result<(String, String), CallError> {
     let (certificate_pem, key_pem) = (certificate_pem.to_owned(), key_pem.to_owned());
     match ask(socket, &Question::Certificate { user: user.to_owned(), certificate_pem, key_pem })? {

@@ -1,4 +1,4 @@
-//! The exchange over the private socket: one line of JSON each way, then the end.
+//! The messages on the private socket: one line of JSON in each direction, then it is closed.
 
 use std::io::{self, ErrorKind};
 
@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Longest line, in bytes. A certificate with its intermediates takes about 10 KiB, a cluster's CA bundle may take more.
+/// Maximum length of a line, in bytes. A certificate with its intermediates takes about 10 KiB; a cluster's CA bundle may take
+/// more.
 pub(super) const MAX_LINE: u64 = 4 * 1024 * 1024;
 
 /// A question of `watchtap credential`. It has no `Debug`, since it may contain a key.
@@ -17,10 +18,10 @@ pub(super) enum Question {
     Plan {
         /// The name of the kubeconfig's user.
         user: String,
-        /// The API server that the client asks for, as in its copy of the kubeconfig.
+        /// The address of the API server that the client needs the credential for, as in its copy of the kubeconfig.
         server: Option<String>,
     },
-    /// Hands over the certificate that the plugin returned.
+    /// Passes on the certificate that the plugin returned.
     Certificate {
         /// The name of the kubeconfig's user.
         user: String,
@@ -53,7 +54,7 @@ pub(super) enum Reply {
 pub struct Plan {
     /// A path, or a name to find in `PATH`.
     pub command: String,
-    /// As in the kubeconfig; they may contain secrets.
+    /// The arguments, as in the kubeconfig. They may contain secrets.
     pub arguments: Vec<String>,
     /// The original cluster, for `KUBERNETES_EXEC_INFO`.
     pub cluster: Option<Map<String, Value>>,
@@ -71,7 +72,7 @@ pub(super) fn to_line(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Parses a line of [`to_line`]. The error quotes nothing of it.
+/// Parses a line that [`to_line`] wrote. The error does not quote the line.
 pub(super) fn from_line<T: DeserializeOwned>(line: &[u8]) -> io::Result<T> {
     if !line.ends_with(b"\n") {
         return Err(io::Error::new(ErrorKind::UnexpectedEof, "the line is not terminated"));

@@ -1,4 +1,4 @@
-//! The tap's side of exec plugins: which user may use which certificate.
+//! Remembers the certificates that exec plugins returned for each user, and issues a private certificate for each of them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,13 +27,13 @@ pub struct PluginUser {
 }
 
 struct Listener {
-    /// As in the client's copy of the kubeconfig.
+    /// The address of the listener, as in the client's copy of the kubeconfig.
     server: String,
     original: Map<String, Value>,
     tap: ProxyHandle,
 }
 
-/// The last certificate handed over, and the identity issued for it.
+/// The certificate that the plugin returned last, and the private certificate issued for it.
 struct Handed {
     certificate_pem: String,
     key_pem: String,
@@ -41,12 +41,13 @@ struct Handed {
 }
 
 impl PluginUser {
-    /// A user whose plugin is `command` with `arguments`, without listeners yet.
+    /// A user with this plugin, without listeners. `issuer` issues private certificates for this user only.
     pub fn new(command: String, arguments: Vec<String>, issuer: Arc<PrivateAuthority>) -> Self {
         Self { command, arguments, issuer, listeners: Vec::new(), last: Mutex::new(None) }
     }
 
-    /// Adds a listener of this user: `tap`, which clients know as `server`, and which stands for the cluster `original`.
+    /// Adds a listener of this user. `server` is its address in the clients' kubeconfig, and `original` is the cluster that it
+    /// leads to.
     pub fn add_listener(&mut self, server: String, original: Map<String, Value>, tap: ProxyHandle) {
         self.listeners.push(Listener { server, original, tap });
     }
@@ -57,9 +58,9 @@ impl PluginUser {
         Plan { command: self.command.clone(), arguments: self.arguments.clone(), cluster }
     }
 
-    /// Presents the certificate upstream from now on. A client that gets another certificate than before reconnects (client-go
-    /// `plugin/pkg/client/auth/exec/exec.go`, v0.34), and must do so here. So each certificate gets a private one of its own, and
-    /// the same certificate gets the same one.
+    /// Presents the certificate upstream from now on, and returns the private certificate for the client. client-go reconnects if
+    /// its plugin returns another certificate than before (`plugin/pkg/client/auth/exec/exec.go`, v0.34), and must do so here too.
+    /// So each new certificate gets a new private certificate. The same certificate gets the same private certificate as before.
     fn exchange(&self, certificate_pem: String, key_pem: String) -> Result<Reply, String> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handed) = last.as_ref().filter(|handed| handed.certificate_pem == certificate_pem && handed.key_pem == key_pem)

@@ -1,4 +1,4 @@
-//! The tap's side of the private socket.
+//! Answers `watchtap credential` on the private socket of a run.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -15,14 +15,15 @@ use tokio::time::{sleep, timeout};
 use super::exchange::{MAX_LINE, Question, from_line, to_line};
 use super::keeper::Keeper;
 
-/// Callers served at a time; others wait in the kernel's queue.
+/// Maximum number of callers served at once; others wait in the kernel's queue.
 const MAX_CALLERS: usize = 16;
 /// Time limit for a caller to send its line, and to take the answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Pause after a failed accept, which happens when descriptors run out.
+/// Pause after a failed accept, which happens when no file descriptor is free.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers `watchtap credential`. It answers every caller that can connect: socket and folder are accessible to their owner only.
+/// The server behind the private socket. It answers every caller that can connect, because only the owner can access the socket and
+/// its folder.
 #[derive(Debug)]
 pub struct CredentialServer {
     listener: UnixListener,
@@ -37,7 +38,7 @@ impl CredentialServer {
         Ok(Self { listener, keeper: Arc::new(keeper) })
     }
 
-    /// Answers callers, without end.
+    /// Answers callers; never returns.
     pub async fn serve(self) {
         let mut callers = JoinSet::new();
         loop {

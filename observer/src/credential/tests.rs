@@ -1,4 +1,4 @@
-//! The documents, and both ends of the socket.
+//! Tests of the messages, and of both ends of the private socket.
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;

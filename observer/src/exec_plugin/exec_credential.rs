@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// The output of a plugin that returns a client certificate. `Debug` shows nothing of it.
+/// The output of a plugin that returns a client certificate. `Debug` shows no part of it.
 #[derive(Clone, PartialEq)]
 pub(crate) struct ExecCredential {
     document: Map<String, Value>,
@@ -36,8 +36,8 @@ pub(super) fn status_text(document: &Map<String, Value>, field: &str) -> Option<
 }
 
 impl ExecCredential {
-    /// Reads the output; `None` unless it contains both a certificate and its key. The client then gets the output unchanged, and
-    /// reports any fault in it itself.
+    /// Parses the output. Returns `None` unless it contains both a certificate and its key. The client then gets the output
+    /// unchanged, and reports any fault in it itself.
     pub(crate) fn with_certificate(output: &[u8]) -> Option<Self> {
         let document = document(output)?;
         let (certificate_pem, key_pem) = certificate(&document)?;

@@ -1,11 +1,11 @@
-//! The client's information for a plugin: `KUBERNETES_EXEC_INFO`.
+//! Reads and edits `KUBERNETES_EXEC_INFO`, the variable in which a client describes the cluster to its exec plugin.
 
 use serde_json::{Map, Value};
 
 /// The environment variable with this information.
 pub(crate) const EXEC_INFO: &str = "KUBERNETES_EXEC_INFO";
 
-/// The server that the client asks for, if the information includes it (`provideClusterInfo`).
+/// The address of the server that the client needs a credential for, if the client included it (`provideClusterInfo`).
 pub(crate) fn server(info: &Value) -> Option<&str> {
     info.get("spec")?.get("cluster")?.get("server")?.as_str()
 }

@@ -1,4 +1,4 @@
-//! Exec plugins of a kubeconfig's users, run on our own behalf, and the documents that they exchange with a client.
+//! Runs exec plugins for watchtap's own requests, and reads and edits the documents that a plugin and its client exchange.
 //!
 //! The document between plugin and client is `ExecCredential` (kubernetes/client-go `pkg/apis/clientauthentication/v1`, v0.34).
 

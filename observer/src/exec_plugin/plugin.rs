@@ -1,4 +1,4 @@
-//! Running a plugin for our own requests.
+//! Runs an exec plugin, to get a credential for watchtap's own requests.
 
 use std::fmt;
 use std::path::Path;
@@ -14,13 +14,13 @@ use super::exec_credential;
 use super::exec_info::EXEC_INFO;
 use crate::kubeconfig::ExecPlugin;
 
-/// Time limit of a plugin: some open a browser.
+/// Time limit of a plugin. It is long, because some plugins open a browser.
 const ENDS_WITHIN: Duration = Duration::from_mins(1);
 
-/// Longest output that is read, in bytes.
+/// Maximum number of bytes read from a plugin's output.
 const MAX_OUTPUT: u64 = 1024 * 1024;
 
-/// The credential that a plugin returned. `Debug` shows nothing of it.
+/// The credential that a plugin returned. `Debug` shows no part of it.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct PluginCredential {
     /// A bearer token.
@@ -40,12 +40,12 @@ pub(crate) enum PluginError {
         /// The system's error.
         error: std::io::Error,
     },
-    /// It failed. Its stderr was shown.
+    /// It exited with an error. Its stderr was passed through to watchtap's stderr.
     #[error("the exec plugin `{command}` ended with {status}")]
     Failed {
         /// As in the kubeconfig.
         command: String,
-        /// How it ended.
+        /// Its exit status.
         status: ExitStatus,
     },
     /// It ran longer than a minute.
@@ -77,7 +77,7 @@ pub(crate) async fn run_plugin(plugin: &ExecPlugin) -> Result<PluginCredential, 
     PluginCredential::read(&output).ok_or_else(|| PluginError::NoCredential { command: command() })
 }
 
-/// The output of a program, and how it ended. A program that writes too much finds its pipe closed.
+/// Returns the exit status and the output of a program. If the output is longer than [`MAX_OUTPUT`], its pipe is closed.
 async fn output(mut process: Command) -> std::io::Result<(ExitStatus, Vec<u8>)> {
     let mut child = process.spawn()?;
     let mut output = Vec::new();

@@ -1,13 +1,13 @@
-//! The address of a forward proxy.
+//! Parses the address of a forward proxy.
 //!
-//! Parsed as in Go (`net/url`, and `portMap` of `net/http/transport.go`, Go 1.26). Everything after the port is ignored.
+//! The rules are those of Go (`net/url`, and `portMap` of `net/http/transport.go`, Go 1.26). Everything after the port is ignored.
 
 use std::fmt;
 
 use percent_encoding::percent_decode_str;
 use rustls_pki_types::ServerName;
 
-/// A proxy that connects us to an API server.
+/// A forward proxy between watchtap and an API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardProxy {
     /// The protocol of the connection to it.
@@ -48,7 +48,7 @@ pub enum AddressError {
     /// The address does not begin with a scheme such as `http://`.
     #[error("expected the address of a proxy with its scheme, such as http://HOST:PORT")]
     NoScheme,
-    /// The scheme is none of those supported.
+    /// The scheme is not supported.
     #[error("the scheme of a proxy is http, https, socks5 or socks5h")]
     UnknownScheme,
     /// The address has no host.

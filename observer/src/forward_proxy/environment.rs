@@ -1,11 +1,11 @@
-//! The proxy that the environment names.
+//! The forward proxy that environment variables name for an API server.
 
 use std::ffi::OsString;
 
 use super::address::{AddressError, ForwardProxy};
 use super::no_proxy::NoProxy;
 
-/// `HTTPS_PROXY` and `NO_PROXY`, or the same in lower case.
+/// The values of `HTTPS_PROXY` and `NO_PROXY`, or of the same variables in lower case.
 #[derive(Clone, Default)]
 pub struct ProxyEnvironment {
     https_proxy: String,
@@ -13,7 +13,8 @@ pub struct ProxyEnvironment {
 }
 
 impl ProxyEnvironment {
-    /// Reads both with `variable`, which looks one up. Upper case wins over lower case, and an empty value counts as unset.
+    /// Reads both values. `variable` looks up one environment variable. Upper case takes precedence, and an empty value counts as
+    /// unset.
     pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let either = |names: [&str; 2]| {
             let values = names.into_iter().filter_map(|name| variable(name)?.into_string().ok());
@@ -38,7 +39,7 @@ impl ProxyEnvironment {
     }
 }
 
-/// The address may contain a password.
+/// Shows no values, because the address may contain a password.
 impl std::fmt::Debug for ProxyEnvironment {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("ProxyEnvironment").field("no_proxy", &self.no_proxy).finish_non_exhaustive()

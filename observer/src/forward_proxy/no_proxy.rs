@@ -1,17 +1,17 @@
-//! The hosts that are reached directly although there is a proxy: `NO_PROXY`.
+//! `NO_PROXY`: the hosts to which clients connect directly, although there is a forward proxy.
 //!
 //! The rules are those of `config.init` and `config.useProxy` (golang.org/x/net `http/httpproxy/proxy.go`, v0.47), which client-go
-//! uses through `http.ProxyFromEnvironment`. Upstream's conversion of entries with non-ASCII letters is left out: no kubeconfig
-//! that we can read has such a host.
+//! uses through `http.ProxyFromEnvironment`. Go's conversion of entries with non-ASCII letters is left out: no kubeconfig that
+//! watchtap can read has such a host.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-/// The exceptions of one environment.
+/// The parsed entries of one `NO_PROXY` value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct NoProxy {
-    /// Whether `*` is among them.
+    /// Whether `*` is among the entries, which exempts all hosts.
     everybody: bool,
     networks: Vec<IpNet>,
     addresses: Vec<(IpAddr, Port)>,
@@ -21,7 +21,7 @@ pub(super) struct NoProxy {
 /// The port of an entry; empty for any port. It stays text, so that an invalid port matches nothing.
 type Port = String;
 
-/// `example.com` matches itself and its subdomains, `.example.com` and `*.example.com` match subdomains only.
+/// A domain entry: `example.com` matches itself and its subdomains, `.example.com` and `*.example.com` match only subdomains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Domain {
     /// Begins with a dot.
@@ -31,7 +31,7 @@ struct Domain {
 }
 
 impl NoProxy {
-    /// Parses a list with commas between its entries, and skips invalid ones.
+    /// Parses a comma-separated list, and skips invalid entries.
     pub(super) fn parse(list: &str) -> Self {
         let mut parsed = Self::default();
         for entry in list.split(',').map(|entry| entry.trim().to_lowercase()).filter(|entry| !entry.is_empty()) {
@@ -95,7 +95,7 @@ fn network(entry: &str) -> Option<IpNet> {
     Some(mapped.and_then(|(address, length)| IpNet::new(address.into(), length).ok()).unwrap_or(network))
 }
 
-/// Go's `net.SplitHostPort`: `None` without a port, or if colons make it ambiguous.
+/// Go's `net.SplitHostPort`. Returns `None` if `entry` has no port, or if its colons are ambiguous.
 fn split_port(entry: &str) -> Option<(&str, &str)> {
     let (host, port) = match entry.strip_prefix('[') {
         Some(rest) => {

@@ -1,4 +1,4 @@
-//! Addresses and exceptions. The table of exceptions was compared with golang.org/x/net v0.47.
+//! Tests of proxy addresses and of `NO_PROXY`. The results in the `NO_PROXY` tables were compared with golang.org/x/net v0.47.
 
 use std::ffi::OsString;
 
@@ -108,7 +108,7 @@ fn environment(variables: &[(&str, &str)]) -> ProxyEnvironment {
     ProxyEnvironment::read(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value)))
 }
 
-/// With `no_proxy` as the exceptions, `direct` is reached directly and `proxied` is not; each is `host:port`.
+/// Checks that with this `no_proxy` value, the hosts in `direct` need no proxy, and those in `proxied` do. Each is `host:port`.
 #[track_caller]
 fn check(no_proxy: &str, direct: &[&str], proxied: &[&str]) {
     let environment = environment(&[("HTTPS_PROXY", "http://proxy"), ("NO_PROXY", no_proxy)]);

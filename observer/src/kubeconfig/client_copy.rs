@@ -1,4 +1,4 @@
-//! The kubeconfig that leads a client through the tap.
+//! Makes the copy of the kubeconfig with which clients connect through the proxy.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -12,28 +12,28 @@ use super::merged::Kubeconfig;
 use super::pairs::Pair;
 use super::section::{Entry, Section};
 
-/// The tap's end of a client's connection, as the copy describes it.
+/// The listener of the proxy for a client, as the copy describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientEndpoint<'a> {
-    /// The address on which the tap listens.
+    /// The address of the listener.
     pub listener: SocketAddr,
-    /// The field of the cluster that leads there.
+    /// The field of the cluster that contains this address.
     pub via: Via,
-    /// The CA of this run, as PEM text.
+    /// The CA of this run, which issued the listener's certificate, as PEM text.
     pub ca_pem: &'a str,
-    /// The certificate that the tap admits; `None` unless the kubeconfig's user has a client certificate of its own.
+    /// The private client certificate that the listener admits. `None` unless the kubeconfig's user has a client certificate.
     pub client_certificate: Option<ClientCertificatePair<'a>>,
-    /// The program that replaces the user's exec plugin; `None` unless there is one.
+    /// The program that replaces the user's exec plugin. `None` if the user has no exec plugin.
     pub exec_plugin: Option<PluginInPlace<'a>>,
 }
 
-/// The field of a cluster that leads a client to the tap.
+/// The field of a cluster in the copy that contains the proxy's address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Via {
-    /// `server` is the tap. The API server then sees the tap's address as `Host`.
+    /// `server` is the proxy. The API server then gets the proxy's address as `Host`.
     #[default]
     Server,
-    /// `server` stays, and `proxy-url` is the tap: for gateways that route by host.
+    /// `server` stays unchanged, and `proxy-url` is the proxy: for gateways that route by host.
     ProxyUrl,
 }
 
@@ -46,7 +46,7 @@ pub struct PluginInPlace<'a> {
     pub arguments: &'a [&'a str],
 }
 
-/// The private client certificate of this run.
+/// A private client certificate of this run, with its key.
 #[derive(Clone, Copy)]
 pub struct ClientCertificatePair<'a> {
     /// The certificate, as PEM text.
@@ -55,7 +55,7 @@ pub struct ClientCertificatePair<'a> {
     pub key_pem: &'a str,
 }
 
-/// Where the contexts of one pair lead in the copy.
+/// A pair of cluster and user, and the listener to which its contexts lead in the copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Way<'a> {
     /// The contexts, with their cluster and user.
@@ -64,14 +64,14 @@ pub struct Way<'a> {
     pub endpoint: ClientEndpoint<'a>,
 }
 
-/// The copy, and the files to read with it.
+/// The copy, and the user's files that clients must read together with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientCopy {
-    /// Text for a file: JSON, which every YAML reader accepts, and which needs no decisions about quoting.
+    /// The contents of the copy, as JSON: every YAML parser accepts it, and its quoting is unambiguous.
     pub text: String,
-    /// Files of the user with entries that are not in the copy, absolute, in the order of `KUBECONFIG`. These are users with an
-    /// `auth-provider`. A client writes refreshed tokens back to the file that the entry came from (kubernetes/client-go
-    /// `tools/clientcmd/config.go`, `ModifyConfig`), so that must be the user's file. The copy precedes them in `KUBECONFIG`.
+    /// Absolute paths of the files with entries that are not in the copy, in the order of `KUBECONFIG`. These entries are users
+    /// with an `auth-provider`. A client writes refreshed tokens to the file that contains the entry (kubernetes/client-go
+    /// `tools/clientcmd/config.go`, `ModifyConfig`), so this must be the user's own file. In `KUBECONFIG`, the copy comes first.
     pub beside: Vec<PathBuf>,
 }
 
@@ -82,14 +82,14 @@ impl std::fmt::Debug for ClientCertificatePair<'_> {
 }
 
 impl Kubeconfig {
-    /// The kubeconfig in which the contexts of each of `ways` lead to its listener, complete and with absolute paths.
+    /// Makes the copy, in which the contexts of each of `ways` lead to its listener. The copy is complete, and has absolute paths.
     ///
-    /// The copy changes a cluster's address and CA, and a user's certificate and plugin. Fields for the connection that the tap
-    /// now makes are removed: `insecure-skip-tls-verify`, and with [`Via::Server`] `tls-server-name` and `proxy-url`. Everything
-    /// else stays.
+    /// The copy changes a cluster's address and CA, and a user's certificate and plugin. Fields about the connection to the API
+    /// server are removed, because watchtap makes that connection: `insecure-skip-tls-verify`, and with [`Via::Server`] also
+    /// `tls-server-name` and `proxy-url`. Everything else stays.
     ///
-    /// Contexts and users keep their names. A cluster entry can lead to one listener only. If other contexts need the same entry, a
-    /// further one is added, and they name it. Contexts without a way keep their meaning.
+    /// Contexts and users keep their names. A cluster entry can lead to only one listener. If contexts with other listeners use the
+    /// same entry, they get a changed copy of it under a new name. Contexts that are not in `ways` keep their meaning.
     pub fn client_copy(&self, ways: &[Way<'_>]) -> ClientCopy {
         let mut copy = self.clone();
         let led: BTreeSet<&str> = ways.iter().flat_map(|way| &way.pair.contexts).map(String::as_str).collect();
@@ -102,13 +102,13 @@ impl Kubeconfig {
         ClientCopy { text: escape_line_ends_of_yaml(&format!("{:#}\n", copy.to_value())), beside }
     }
 
-    /// The clusters or users named by contexts without a way.
+    /// The names of clusters or users that contexts outside `led` use.
     fn named_by_others(&self, led: &BTreeSet<&str>, field: &str) -> BTreeSet<String> {
         let others = self.entries(Section::Contexts).iter().filter(|context| !led.contains(context.name.as_str()));
         others.filter_map(|context| context.text(field)).map(str::to_owned).collect()
     }
 
-    /// Leads the contexts of one pair to its listener.
+    /// Changes the contexts of one pair so that they lead to its listener.
     fn lead(&mut self, way: &Way<'_>, taken: &mut BTreeSet<String>) {
         let (selected, endpoint) = (&way.pair.selected, &way.endpoint);
         let name = if taken.insert(selected.cluster.clone()) {
@@ -136,8 +136,8 @@ impl Kubeconfig {
         }
     }
 
-    /// Replaces the users' certificates by those that the tap admits, and their plugins by the one that asks the tap. Contexts
-    /// without a way keep the originals.
+    /// Replaces the users' certificates by those that the listeners admit, and their plugins by `watchtap credential`. Contexts
+    /// that are not in `ways` keep the originals.
     fn exchange_credentials(&mut self, ways: &[Way<'_>], needed_by_others: &BTreeSet<String>, led: &BTreeSet<&str>) {
         let mut done = BTreeSet::new();
         for way in ways.iter().filter(|way| way.pair.selected.has_exchanged_credential()) {
@@ -184,13 +184,13 @@ impl Kubeconfig {
         }
     }
 
-    /// Removes the users whose providers write to their own file, and returns these files. A pipe cannot be read twice, and cannot
-    /// be written back to, so its users stay.
+    /// Removes users with an `auth-provider`, which writes to the user's file, and returns these files. Users from a pipe stay,
+    /// because a pipe can be neither read twice nor written back to.
     fn leave_to_their_files(&mut self) -> Vec<PathBuf> {
         let mut theirs = BTreeSet::new();
         self.entries_mut(Section::Users).retain(|user| {
             let has_provider = user.body().is_some_and(|body| body.get("auth-provider").is_some_and(Value::is_object));
-            // The exchanged certificate would be lost: if two files have an entry, only the first one counts.
+            // A user whose certificate was replaced stays too: if two files have the same entry, only the first one counts.
             let stays = !has_provider || user.text("client-certificate-data").is_some() || !user.location.file.is_file();
             if !stays {
                 theirs.insert(user.location.file.clone());
@@ -202,7 +202,8 @@ impl Kubeconfig {
 }
 
 impl PluginInPlace<'_> {
-    /// The entry's other fields (environment, whether the plugin may ask questions) also apply to its replacement.
+    /// Replaces the plugin of `user` with [`PluginInPlace`]. The other fields of `exec` also apply to it, such as the environment
+    /// and `interactiveMode`.
     fn stand_in(&self, user: &mut Map<String, Value>, name: &str) {
         let Some(exec) = user.get_mut("exec").and_then(Value::as_object_mut) else { return };
         exec.insert("command".to_owned(), Value::from(self.command));
@@ -224,8 +225,8 @@ fn replace(fields: &mut Map<String, Value>, name: &str, pem: Option<&str>) {
     }
 }
 
-/// JSON allows characters in strings that YAML treats as the end of a line or refuses (YAML 1.2.2 §5.1; libyaml and goyaml alike).
-/// Outside of strings, JSON is ASCII without these.
+/// Escapes characters that JSON allows in strings, and that YAML treats as line ends or rejects (YAML 1.2.2 §5.1; libyaml and
+/// goyaml alike). Outside of strings, JSON is ASCII and has none of them.
 fn escape_line_ends_of_yaml(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for character in json.chars() {

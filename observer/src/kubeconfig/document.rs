@@ -1,4 +1,4 @@
-//! One kubeconfig file: its bytes as YAML documents.
+//! Reads one kubeconfig file, and parses it into YAML documents.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,19 +11,20 @@ use serde_saphyr::options::NonFiniteFloatPolicy;
 use super::error::{Error, Location};
 use super::section::type_name;
 
-/// Longest kubeconfig file that is read, in bytes. A context with its certificates takes about 6 KiB.
+/// Maximum size of a kubeconfig file, in bytes. A context with its certificates takes about 6 KiB.
 pub(super) const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Longest key, including its quotes. YAML 1.2 §7.4.2 allows no longer ones on one line, so a client could not read its copy, which
-/// is JSON.
+/// Maximum length of a key in bytes, including its quotes. YAML 1.2 §7.4.2 allows no longer keys on one line. A client could not
+/// read them in the copy, which is JSON.
 const MAX_KEY: usize = 1024;
 
-/// Most nodes that all aliases (`*name`) together may stand for.
+/// Maximum number of nodes that all aliases (`*name`) together may expand to.
 const MAX_REPLAYED: usize = 50_000;
 
-/// The documents of a kubeconfig file; `None` if the file does not exist.
+/// Returns the documents of a kubeconfig file, or `None` if the file does not exist.
 ///
-/// client-go reads only the first document of a file, kube-rs reads all. All are read here, as though each were a file.
+/// client-go reads only the first document of a file, kube-rs reads all. Here, all documents are read, each as if it were a
+/// separate file.
 pub(super) fn read(file: &Path) -> Result<Option<Vec<Map<String, Value>>>, Error> {
     let bytes = match read_bounded(file) {
         Ok(bytes) => bytes,
@@ -67,7 +68,7 @@ fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
 }
 
 /// Parses YAML as client-go does: the last value of a duplicate key counts, `yes` and `on` are booleans, `<<` merges. The library's
-/// default budget bounds depth and nodes. Snippets stay off: they would show tokens.
+/// default budget bounds depth and number of nodes. Its errors must quote no lines of the file, since these could contain tokens.
 fn parse(file: &Path, text: &str) -> Result<Vec<Value>, Error> {
     let options = serde_saphyr::options! {
         duplicate_keys: DuplicateKeyPolicy::LastWins,
@@ -95,7 +96,8 @@ fn mapping(file: &Path, document: Value) -> Result<Map<String, Value>, Error> {
     }
 }
 
-/// The length of the first key that is too long; `None` if there is none. The library bounds the nesting of values.
+/// Returns the length of the first key that is too long, or `None`. The recursion is bounded, since the library bounds the nesting
+/// of values.
 fn too_long_key(key: &str, value: &Value) -> Option<usize> {
     let length = Value::from(key).to_string().chars().count();
     if length > MAX_KEY {
@@ -108,7 +110,8 @@ fn too_long_key(key: &str, value: &Value) -> Option<usize> {
     }
 }
 
-/// Both words may be missing (client-go then assumes them). Any other word means another kind of object.
+/// Checks `apiVersion` or `kind`. The field may be missing; client-go then assumes the expected value. Any other value means
+/// another kind of object.
 fn expect_word(file: &Path, document: &Map<String, Value>, key: &str, word: &str) -> Result<(), Error> {
     match document.get(key) {
         None | Some(Value::Null) => Ok(()),

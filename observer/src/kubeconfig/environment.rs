@@ -1,4 +1,4 @@
-//! The places to look for kubeconfigs.
+//! Determines the paths of the kubeconfig files.
 //!
 //! The rules are those of `NewDefaultClientConfigLoadingRules` (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34).
 
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::error::Error;
 
-/// The inputs of the search for kubeconfigs. The caller reads them from its process, or makes them up.
+/// The variables and directories that determine these paths. The caller reads them from its process; tests choose them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// The value of `KUBECONFIG`: paths separated by colons. Unset and empty mean the same.

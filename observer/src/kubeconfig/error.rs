@@ -1,4 +1,4 @@
-//! The errors of a kubeconfig. Each names the location and, if there is one, the remedy.
+//! The errors of reading a kubeconfig. Each message contains the location and, if there is one, the remedy.
 //!
 //! No message quotes a value of a user entry or a line of a file: it could be a token.
 
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::forward_proxy::AddressError;
 
-/// A location in a kubeconfig file, shown as `FILE: users[2].user.client-key`, or a flag that stands for a file.
+/// A location in a kubeconfig file, shown as `FILE: users[2].user.client-key`, or a flag instead of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The path of the file, or the flag.
@@ -54,7 +54,7 @@ pub enum Error {
         /// All paths tried.
         tried: Vec<PathBuf>,
     },
-    /// A kubeconfig exists but cannot be read: a folder, no permission.
+    /// A kubeconfig exists but cannot be read, for example because it is a folder, or for lack of permission.
     #[error("cannot read the kubeconfig {}: {source}; set KUBECONFIG to the path of a file that you may read", file.display())]
     Read {
         /// Its path.
@@ -87,12 +87,12 @@ pub enum Error {
         /// The parser's message, with line and column.
         what: String,
     },
-    /// The YAML describes something else.
+    /// The file is YAML, but not a kubeconfig.
     #[error("{}: {what}; set KUBECONFIG to the path of a kubeconfig", file.display())]
     NotAKubeconfig {
         /// Its path.
         file: PathBuf,
-        /// The evidence, for the message.
+        /// The reason, as part of the message.
         what: String,
     },
     /// A field holds a value of another type.
@@ -100,7 +100,7 @@ pub enum Error {
     WrongType {
         /// The field.
         location: Location,
-        /// The type found, and the type expected.
+        /// The type found and the type expected, as part of the message.
         what: String,
     },
     /// The files exist, but they are empty.
@@ -149,7 +149,7 @@ pub enum Error {
     Missing {
         /// The field.
         location: Location,
-        /// The value to write there, for the message.
+        /// The instruction to the user, as part of the message.
         remedy: &'static str,
     },
     /// The address of the API server is invalid.
@@ -200,7 +200,7 @@ pub enum Error {
     Pem {
         /// The field.
         location: Location,
-        /// The missing part, for the message.
+        /// The missing part, as part of the message.
         what: &'static str,
     },
     /// A relative path cannot be made absolute, because the directory's name is not Unicode.
@@ -215,7 +215,7 @@ fn list(files: &[PathBuf], between: &str) -> String {
     files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(between)
 }
 
-/// Most names offered in a message.
+/// Maximum number of names listed in a message.
 const MAX_CHOICES: usize = 8;
 
 fn choices(names: &[String]) -> String {

@@ -1,4 +1,4 @@
-//! The exec plugin of a user, and the information about a cluster that it may get.
+//! Reads the exec plugin of a user, with the information about the cluster that the plugin may request.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,13 +14,13 @@ use super::selected::CaSource;
 pub struct ExecPlugin {
     /// An absolute path, or a name without a slash to find in `PATH`.
     pub command: String,
-    /// They may contain secrets.
+    /// The arguments, which may contain secrets.
     pub arguments: Vec<String>,
     /// `apiVersion` of the documents that it reads and writes.
     pub api_version: String,
     /// `env`: the variables added to its environment. Values may be secret.
     pub environment: Vec<(String, String)>,
-    /// `provideClusterInfo`: whether it gets the cluster.
+    /// `provideClusterInfo`: whether the plugin gets the cluster in `KUBERNETES_EXEC_INFO`.
     pub wants_cluster: bool,
     /// The cluster of the same context, as in `KUBERNETES_EXEC_INFO` (kubernetes/client-go `rest/exec.go`, `ConfigToExecCluster`,
     /// v0.34). Fields that the client's copy of the kubeconfig does not change are left out.
@@ -28,7 +28,8 @@ pub struct ExecPlugin {
 }
 
 impl ExecPlugin {
-    /// The client reads the entry first, and reports missing fields. Without a command, there is nothing to run here.
+    /// Reads the plugin, or returns `None` if the user has none. A missing command is an error. Other missing fields are not
+    /// checked, since the client reads the same entry first and reports them.
     pub(super) fn read(user: &Entry, cluster: &Entry, ca: &CaSource) -> Result<Option<Self>, Error> {
         let Some(exec) = user.body().and_then(|body| body.get("exec")).and_then(Value::as_object) else { return Ok(None) };
         let location = user.location.child("exec");
@@ -56,7 +57,7 @@ impl ExecPlugin {
     }
 }
 
-/// Skips invalid entries, which the client reports.
+/// Reads `env`, and skips invalid entries, which the client reports.
 fn environment(exec: &Map<String, Value>) -> Vec<(String, String)> {
     let text = |entry: &Value, field: &str| entry.get(field).and_then(Value::as_str).map(str::to_owned);
     let entries = exec.get("env").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! All kubeconfig files as one tree.
+//! Merges all kubeconfig files into one tree.
 //!
-//! The merge follows client-go's `ClientConfigLoadingRules.Load`. For each cluster, user, context and other value, the first file
-//! that has it wins, without parts of the others. Files that do not exist are skipped.
+//! The merge follows client-go's `ClientConfigLoadingRules.Load`. The first file that has a cluster, user, context or other value
+//! determines all of it; parts of later files are not added. Files that do not exist are skipped.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::error::{Error, Location};
 use super::paths;
 use super::section::{Entry, Section, wrong_type};
 
-/// The kubeconfig of a user: everything that was read, understood or not, with absolute paths.
+/// The merged kubeconfig: everything that was read, including unknown fields, with absolute paths.
 ///
 /// It holds credentials; its `Debug` output shows names only.
 #[derive(Clone, Default)]
@@ -24,22 +24,22 @@ pub struct Kubeconfig {
     users: Vec<Entry>,
     contexts: Vec<Entry>,
     current_context: Option<(String, Location)>,
-    /// Every top-level value, in order. The three lists are empty here and only mark their location.
+    /// Every top-level value, in order. The lists of clusters, users and contexts are empty here, and only mark their positions.
     top_level: Map<String, Value>,
 }
 
-/// How to verify an API server that no kubeconfig describes.
+/// How to verify the certificate of an API server that no kubeconfig describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerTrust {
-    /// Its certificate is one that the system trusts.
+    /// The system's trust store verifies it.
     SystemRoots,
-    /// A CA in this file issued its certificate; the path is absolute.
+    /// The CAs in this file verify it; the path is absolute.
     Authority(PathBuf),
-    /// It is not verified.
+    /// The certificate is not verified.
     Anybody,
 }
 
-/// The name of the one context of [`Kubeconfig::of_server`] and of its cluster.
+/// The name of the only context and of the only cluster of [`Kubeconfig::of_server`].
 const SERVER_NAME: &str = "watchtap";
 
 impl Kubeconfig {
@@ -165,7 +165,8 @@ impl Kubeconfig {
         Ok(())
     }
 
-    /// Keeps a name that occurs twice in one file: the client's reaction to it must not change. The first entry is used.
+    /// Adds the entries of one list. An entry whose name occurs twice in one file stays in the copy, so that the client reacts to
+    /// it as without watchtap. watchtap itself uses the first one.
     fn absorb_entries(&mut self, section: Section, file: &Path, list: Value) -> Result<(), Error> {
         let mut fresh = section.entries(file, list)?;
         for entry in &mut fresh {

@@ -1,8 +1,9 @@
-//! Kubeconfigs: the meaning of their contexts, and the copy that leads a client through the tap.
+//! Reads kubeconfigs: the meaning of their contexts, and the copy with which clients connect through the proxy.
 //!
 //! Clusters, users and contexts have the meaning that the `kube` crate gives them. Several files are merged as in client-go
-//! (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34). The copy is an edit of the tree that was read, because a typed
-//! kubeconfig loses fields that its types lack. Nothing here reads the environment of the process: it is an argument.
+//! (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34). The copy is made by editing the untyped tree, because a typed
+//! kubeconfig would lose fields that its types do not have. Nothing here reads the environment of the process; callers pass it as
+//! an argument.
 
 mod client_copy;
 mod document;

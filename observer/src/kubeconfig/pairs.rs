@@ -1,4 +1,4 @@
-//! The pairs of a cluster and a user that the contexts of a kubeconfig combine.
+//! Lists the pairs of a cluster and a user that the contexts of a kubeconfig combine.
 //!
 //! A listener of the tap presents one client certificate upstream, so it serves one cluster as one user: a pair. Contexts that
 //! differ only in their namespace share a pair.
@@ -15,7 +15,7 @@ use super::selected::Selected;
 /// A cluster and a user that at least one context combines.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// The meaning of these contexts; `selected.context` is the first of [`Self::contexts`].
+    /// The cluster and the user. `selected.context` is the first of [`Self::contexts`].
     pub selected: Selected,
     /// The names of the contexts, in the order of the kubeconfig; never empty.
     pub contexts: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Pairs {
     pub left_out: Vec<LeftOut>,
 }
 
-/// Most pairs considered. Each served pair takes two of the 1024 descriptors that a process usually has.
+/// Maximum number of pairs. Each served pair takes two of the 1024 descriptors that a process may usually have open.
 pub const MAX_PAIRS: usize = 128;
 
 /// The names of a cluster and of a user.
@@ -64,7 +64,7 @@ impl Kubeconfig {
     }
 }
 
-/// The contexts sorted so far.
+/// The result for the contexts processed so far.
 #[derive(Default)]
 struct Sorting {
     seen: BTreeSet<String>,
@@ -74,7 +74,7 @@ struct Sorting {
     too_many: Vec<String>,
 }
 
-/// The list that a pair is in, with its index there.
+/// The list that contains a pair, with the pair's index in it.
 enum Known {
     Served(usize),
     LeftOut(usize),

@@ -2,7 +2,7 @@
 //!
 //! The fields are those of `GetClusterFileReferences` and `GetAuthInfoFileReferences`, the joining is that of `ResolvePaths`
 //! (kubernetes/client-go `tools/clientcmd/loader.go`, v0.34). Go's `filepath.Join` resolves `..` textually, without following
-//! links. So do we: the client must find the same file.
+//! symbolic links. This module does the same, so that the client opens the same file.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -33,7 +33,7 @@ pub(super) fn make_absolute(section: Section, entry: &mut Entry) -> Result<(), E
     Ok(())
 }
 
-/// `None` if the absolute path is not UTF-8, which neither YAML nor JSON can express.
+/// Makes one field absolute. Returns `None` if the absolute path is not UTF-8, which neither YAML nor JSON can express.
 fn resolve(folder: &Path, fields: &mut Map<String, Value>, field: &str) -> Option<()> {
     let Some(Value::String(path)) = fields.get_mut(field) else { return Some(()) };
     if !path.is_empty() && Path::new(path.as_str()).is_relative() {

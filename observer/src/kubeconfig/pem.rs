@@ -1,4 +1,4 @@
-//! Certificates and keys that a kubeconfig contains as data or names as files.
+//! Loads certificates and keys that a kubeconfig contains as base64 data, or names as files.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub(super) struct Loaded {
     location: Location,
 }
 
-/// The field `NAME-data`, otherwise the file in the field `NAME`; `None` if neither is set.
+/// Returns the data of the field `NAME-data`, otherwise the contents of the file in the field `NAME`, or `None` if neither is set.
 pub(super) fn load(entry: &Entry, name: &str) -> Result<Option<Loaded>, Error> {
     let data_field = format!("{name}-data");
     if let Some(data) = entry.text(&data_field) {
@@ -40,7 +40,7 @@ pub(super) fn is_in_file(entry: &Entry, name: &str) -> bool {
     entry.text(&format!("{name}-data")).is_none() && entry.text(name).is_some()
 }
 
-/// Line ends within the text are allowed, as in Go's decoder.
+/// Decodes base64. Line ends within the text are allowed, as in Go's decoder.
 fn decode(text: &str) -> Option<Vec<u8>> {
     let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     STANDARD.decode(text).ok()

@@ -11,8 +11,8 @@ use super::runtime_directory::{self, NotPrivate};
 
 /// A folder that only its owner can enter. When this is dropped, the folder is removed with everything in it.
 ///
-/// A signal that ends the process at once would leave the folder behind. So the run survives the signals that request its end, and
-/// removes the folder during shutdown.
+/// A signal that kills the process would leave the folder behind. So a run handles the signals that request shutdown, and removes
+/// the folder during shutdown.
 #[derive(Debug)]
 pub struct RunFolder {
     folder: TempDir,
@@ -32,7 +32,7 @@ impl RunFolder {
         Ok(Self { folder: create_in(temporary_directory)?, passed_over })
     }
 
-    /// Why it is not in the runtime directory; `None` if it is, or none is named.
+    /// The reason why the folder is not in the runtime directory. `None` if it is there, or if no runtime directory was given.
     pub const fn passed_over(&self) -> Option<&NotPrivate> {
         self.passed_over.as_ref()
     }

@@ -25,7 +25,7 @@ pub enum NotPrivate {
     /// The path is not a folder.
     #[error("is not a folder")]
     NoFolder,
-    /// It belongs to another user, who could replace the files that we put there.
+    /// It belongs to another user, who could replace the files in it.
     #[error("belongs to another user (uid {owner})")]
     OfAnotherUser {
         /// The uid of that user.
@@ -39,7 +39,7 @@ pub enum NotPrivate {
     },
 }
 
-/// Checks that `folder` is ours, with the mode 0700. No other user can then replace its files.
+/// Checks that `folder` belongs to this process's user, with the mode 0700. No other user can then replace its files.
 pub(super) fn check(folder: &Path) -> Result<(), NotPrivate> {
     if !folder.is_absolute() {
         return Err(NotPrivate::Relative);

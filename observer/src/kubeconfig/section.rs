@@ -48,7 +48,7 @@ impl Section {
         }
     }
 
-    /// Fields that the typed form of an entry requires.
+    /// Default values for the fields that the `kube` crate's type of an entry requires.
     fn required(self) -> Map<String, Value> {
         match self {
             Self::Clusters | Self::Users => Map::new(),
@@ -123,14 +123,14 @@ impl Entry {
         Value::Object(self.tree.clone())
     }
 
-    /// The contents as the `kube` crate reads them.
+    /// Converts the contents to a type of the `kube` crate.
     pub(super) fn typed<T: DeserializeOwned>(&self) -> Result<T, Error> {
         let mut body = self.section.required();
         body.extend(self.body().cloned().unwrap_or_default().into_iter().filter(|(_, value)| !value.is_null()));
         serde_json::from_value(Value::Object(body.clone())).map_err(|error| self.blame::<T>(body, &error))
     }
 
-    /// The error for the field that makes the contents invalid: the first that is invalid on its own.
+    /// Makes the error for contents that cannot be converted. It names the first field that is invalid by itself.
     fn blame<T: DeserializeOwned>(&self, body: Map<String, Value>, whole: &serde_json::Error) -> Error {
         for (field, value) in body {
             let mut alone = self.section.required();
@@ -143,7 +143,7 @@ impl Entry {
     }
 }
 
-/// The expectation in serde's error, without the value found: that could be a token.
+/// The expected type from serde's error message, without the value found, which could be a token.
 fn refusal(error: &serde_json::Error, found: &Value) -> String {
     let message = error.to_string();
     let itself = match found {
@@ -169,7 +169,7 @@ fn mismatch(expected: &str, found: &Value) -> String {
     format!("expected {expected} but found {}{remedy}", type_name(found))
 }
 
-/// The type of a value, in the words of a person who writes YAML.
+/// The type of a value, in the terms of YAML.
 pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",

@@ -1,4 +1,4 @@
-//! The meaning of a context for the connection to its API server.
+//! Reads a context: its API server, and everything needed to verify it and to authenticate.
 
 use std::path::{Path, PathBuf};
 
@@ -20,15 +20,15 @@ pub struct Selected {
     pub context: String,
     /// The name of its cluster.
     pub cluster: String,
-    /// The name of its user; `None` for anonymous.
+    /// The name of its user; `None` if the context has no user.
     pub user: Option<String>,
     /// The address of the API server.
     pub upstream: Upstream,
-    /// `proxy-url`: the proxy in front of the API server. It outranks the environment's.
+    /// `proxy-url`: the forward proxy to the API server. It takes precedence over that of the environment.
     pub forward_proxy: Option<ForwardProxy>,
     /// The CAs to check the API server's certificate with.
     pub ca: CaSource,
-    /// Whether the kubeconfig disables that check. client-go refuses this together with a CA; in kube-rs it wins.
+    /// Whether the kubeconfig disables that check. client-go rejects this flag together with a CA; kube-rs ignores the CA.
     pub insecure_skip_tls_verify: bool,
     /// The certificate that the user presents in the TLS handshake.
     pub client_certificate: Option<ClientCertificate>,
@@ -36,10 +36,10 @@ pub struct Selected {
     pub bearer_token: BearerToken,
     /// The user's name and password, which clients send themselves.
     pub basic_auth: Option<BasicAuth>,
-    /// The plugin that clients run to get a credential. A token passes through the tap. A certificate must be handed to the tap,
-    /// since the client's TLS ends there.
+    /// The plugin that clients run to get a credential. If it returns a token, the client sends the token through the proxy. If it
+    /// returns a certificate, the proxy needs it, since the client's TLS ends there.
     pub exec_plugin: Option<ExecPlugin>,
-    /// Whether clients use a built-in provider (such as `oidc`), which writes new tokens back to the kubeconfig file that has the
+    /// Whether the user has an `auth-provider` (such as `oidc`). Clients write its new tokens to the kubeconfig file that has the
     /// user's entry.
     pub auth_provider: bool,
     entries: Entries,
@@ -64,7 +64,7 @@ pub enum CaSource {
         /// Its contents: PEM text with at least one certificate.
         pem: Vec<u8>,
     },
-    /// None is named, so those of the system apply.
+    /// The cluster has no CA, so the system's trust store applies.
     SystemRoots,
 }
 
@@ -84,7 +84,8 @@ pub enum BearerToken {
     None,
     /// `token` is set, and `tokenFile` is not.
     Inline(Secret),
-    /// `tokenFile`, absolute. It outranks `token`, and its contents change (kubernetes/client-go `transport/round_trippers.go`).
+    /// The absolute path in `tokenFile`. It takes precedence over `token`, and the file's contents change during a run
+    /// (kubernetes/client-go `transport/round_trippers.go`).
     File(PathBuf),
 }
 
@@ -152,7 +153,7 @@ impl Selected {
         Self { forward_proxy: None, ..self.clone() }
     }
 
-    /// Whether any certificate or key is in a file, so that [`Self::reread`] may find another one.
+    /// Whether any CA, certificate or key is in a file, so that its contents may change.
     pub fn names_tls_files(&self) -> bool {
         let Entries { cluster, user } = &self.entries;
         pem::is_in_file(cluster, "certificate-authority")
@@ -204,8 +205,8 @@ impl Selected {
     }
 }
 
-/// `speaks_of_tls` means that there is a CA, a client certificate or the insecure flag. client-go then treats an address without a
-/// scheme as `https` (kubernetes/client-go `rest/url_utils.go`, `defaultServerUrlFor`).
+/// Parses `server`. `speaks_of_tls` means that there is a CA, a client certificate or `insecure-skip-tls-verify`. client-go then
+/// treats an address without a scheme as `https` (kubernetes/client-go `rest/url_utils.go`, `defaultServerUrlFor`).
 fn upstream(entry: &Entry, cluster: &Cluster, speaks_of_tls: bool) -> Result<Upstream, Error> {
     let location = entry.location.child("server");
     let Some(server) = set(cluster.server.as_ref()) else {
@@ -218,8 +219,8 @@ fn upstream(entry: &Entry, cluster: &Cluster, speaks_of_tls: bool) -> Result<Ups
     Upstream::parse(&entry.location, rest, set(cluster.tls_server_name.as_ref()))
 }
 
-/// client-go accepts `http`, `https` and `socks5` (kubernetes/client-go `tools/clientcmd/helpers.go`, v0.34). From the environment
-/// it also accepts `socks5h`, with the same meaning.
+/// Parses `proxy-url`. client-go accepts `http`, `https` and `socks5` here (kubernetes/client-go `tools/clientcmd/helpers.go`,
+/// v0.34). In environment variables it also accepts `socks5h`, with the same meaning.
 fn forward_proxy(entry: &Entry, cluster: &Cluster) -> Result<Option<ForwardProxy>, Error> {
     let parsed = set(cluster.proxy_url.as_ref()).map(ForwardProxy::parse).transpose();
     parsed.map_err(|source| Error::ProxyUrl { location: entry.location.child("proxy-url"), source })
@@ -250,7 +251,8 @@ impl CaSource {
 }
 
 impl ClientCertificate {
-    /// client-go ignores a key without a certificate; a certificate without a key is an error.
+    /// Reads the user's certificate and key. As in client-go, a key without a certificate is ignored, and a certificate without a
+    /// key is an error.
     fn read(user: &Entry) -> Result<Option<Self>, Error> {
         let Some(certificate) = pem::load(user, "client-certificate")? else { return Ok(None) };
         let Some(key) = pem::load(user, "client-key")? else {

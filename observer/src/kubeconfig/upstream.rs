@@ -1,4 +1,4 @@
-//! The address of an API server, as in a kubeconfig.
+//! Parses the address of an API server: `server` and `tls-server-name` of a kubeconfig's cluster.
 
 use std::net::SocketAddr;
 
@@ -22,12 +22,12 @@ pub struct Upstream {
     pub server_name: ServerName<'static>,
 }
 
-/// The scheme of the address, which decides about TLS.
+/// The scheme of the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scheme {
     Https,
     Http,
-    /// The address has none: client-go then decides by whether there are certificates.
+    /// The address has no scheme. client-go then uses TLS if the kubeconfig has TLS settings, such as a CA.
     Unsaid,
 }
 
@@ -79,7 +79,7 @@ impl Upstream {
     }
 }
 
-/// As in Go, a colon without digits after it also means the default.
+/// The port of an address: 443 if it has none, or `None` if it is invalid. As in Go, a colon without digits also means 443.
 fn port(authority: &Authority) -> Option<u16> {
     let behind_host = authority.as_str().get(authority.host().len()..)?;
     match behind_host.strip_prefix(':') {

@@ -1,13 +1,13 @@
-//! Observations that wait until the process of a client is known.
+//! Holds observations back until the process of a client is known.
 //!
-//! A tap forwards a client's bytes at once, and its process may be found later. Events of a reflector are emitted as they happen,
-//! and not corrected later. Without the process, the resume of a returning client may look like the first watch of another one. So
-//! the opening of such a connection waits, and so do all later observations, of any connection. The Observer and the capture get
-//! the same observations in the same order as if the process had been known at once.
+//! A tap forwards a client's bytes at once, and the client's process may be found later. But events are emitted as they happen, and
+//! are never corrected. Without the process, a client that reconnects and resumes may be mistaken for a new client with its first
+//! watch. So the `Opened` observation of such a connection waits, and so do all later observations, of any connection. The Observer
+//! and the capture get the same observations in the same order as if the process had been known at once.
 //!
-//! Observations wait decoded, which is a small part of the bytes that passed, and take no room of the intake. The code that
-//! registered the connection reports the process, or that it is unknown, within its own time limit. No observation waits longer
-//! than that.
+//! The observations that wait are decoded. They take much less memory than the forwarded bytes, and none of the intake's limit. The
+//! code that registered the connection reports the process, or that it is unknown, within a time limit. No observation waits
+//! longer.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
@@ -15,14 +15,14 @@ use std::io::{self, Write};
 use observer_core::observation::{Body, ConnectionId, ConnectionObservation, ExchangeObservation, Observation, Process, Subject};
 use observer_core::wire::{ObjectRef, WatchFrame};
 
-/// Bytes of waiting observations at most. Beyond this, the first connection's process is given up and stays unknown.
+/// Maximum memory of waiting observations, in bytes. Beyond it, the process of the first waiting connection stays unknown.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Waiting observations, in their order.
+/// The waiting observations, in the order of their arrival.
 #[derive(Debug)]
 pub(super) struct AwaitingProcess {
     waiting: VecDeque<Waiting>,
-    /// Connections whose openings wait, and the answer if it has come.
+    /// Connections whose `Opened` observations wait, each with the result of the lookup if there is one.
     awaited: BTreeMap<ConnectionId, LookUp>,
     bytes: usize,
     limit: usize,
@@ -52,12 +52,13 @@ impl AwaitingProcess {
         Self { waiting: VecDeque::new(), awaited: BTreeMap::new(), bytes: 0, limit }
     }
 
-    /// Whether nothing waits.
+    /// Whether no observation waits.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Takes the next observation, and passes on all that need not wait. `process_follows` belongs to the opening of a connection.
+    /// Takes the next observation, and passes on all that need not wait. `process_follows` is true for the `Opened` observation of
+    /// a connection whose process is looked up.
     pub(super) fn pass(&mut self, observation: Observation, process_follows: bool, emit: &mut dyn FnMut(Observation)) {
         if let Subject::Connection(connection, ConnectionObservation::Opened { .. }) = &observation.subject
             && process_follows
@@ -72,9 +73,10 @@ impl AwaitingProcess {
         self.release(emit);
     }
 
-    /// Takes the process of a connection's client, `None` if it is unknown. Passes on all that need not wait any more.
+    /// Takes the process of a connection's client, or `None` if it is unknown. Passes on all observations that need not wait any
+    /// more.
     pub(super) fn answer(&mut self, connection: ConnectionId, process: Option<Process>, emit: &mut dyn FnMut(Observation)) {
-        // A connection that was given up is not in `awaited` any more.
+        // If the limit was exceeded, the connection is not in `awaited` any more.
         if let Some(answer) = self.awaited.get_mut(&connection) {
             *answer = LookUp::Received(process);
             self.release(emit);
@@ -87,7 +89,7 @@ impl AwaitingProcess {
         }
     }
 
-    /// The first observation, unless it has to wait.
+    /// Removes the first observation, unless it has to wait.
     fn next(&mut self) -> Option<Observation> {
         let first = &mut self.waiting.front_mut()?.observation.subject;
         if let Subject::Connection(connection, ConnectionObservation::Opened { process, .. }) = first {
@@ -104,11 +106,12 @@ impl AwaitingProcess {
     }
 }
 
-/// Estimates the memory of an observation in bytes. Its texts are as long as in a capture, and the rest of the written form is
-/// about the cost of allocations. Items and events take more than their written form.
+/// Estimates the memory of an observation in bytes. The estimate is the size of its JSON form: texts have the same length in it,
+/// and its syntax is about as long as the allocations' overhead. Items and events take more memory than their JSON form, so their
+/// memory is computed, and the larger number counts.
 fn memory_of(observation: &Observation) -> usize {
     let mut written = Counter(0);
-    // An observation counts even if it cannot be written.
+    // If writing fails, the part written so far counts.
     serde_json::to_writer(&mut written, observation).ok();
     let batch = if let Subject::Exchange(_, ExchangeObservation::BodyRead { body: Body::Items(items), .. }) = &observation.subject {
         items.iter().map(ObjectRef::memory).sum()
@@ -235,7 +238,7 @@ mod tests {
             self.held.answer(ConnectionId(connection), process, &mut |one| self.emitted.borrow_mut().push(line(one)));
         }
 
-        /// The observations passed on since the last call.
+        /// Returns the observations passed on since the last call.
         fn emitted(&self) -> Vec<String> {
             self.emitted.take()
         }

@@ -1,8 +1,8 @@
-//! Deliveries that wait until their API server is known.
+//! Holds deliveries back until the profile of their API server is known.
 //!
-//! A server is asked for its version when its first client connects, and that client's first request may end before the answer
-//! arrives. Deliveries put aside still count against the intake's limits, so they are bounded as the intake is. The task that asks
-//! gives up after some seconds and reports that.
+//! watchtap asks a server for its version when the first client connects, and that client's first request may be over before the
+//! answer arrives. Deliveries that wait still count towards the intake's limits, which bound them. The task that asks the server
+//! stops after a few seconds without an answer, and reports an unknown profile.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use super::Upstream;
 use crate::api_server::UpstreamId;
 use crate::intake::{ConnectionId, Delivered, Delivery, Notice, TapEvent};
 
-/// Puts deliveries aside, and returns them in their order.
+/// Holds deliveries back, and returns them in their order.
 #[derive(Debug, Default)]
 pub(super) struct AwaitingProfile {
     /// Servers whose profile is unknown.
@@ -26,7 +26,8 @@ impl AwaitingProfile {
         Self { unknown: unknown.collect(), ..Self::default() }
     }
 
-    /// The deliveries to decode now: none, `delivered` alone, or `delivered` and those that waited for it.
+    /// Takes the next delivery. Returns the deliveries to decode now: none, only `delivered`, or `delivered` and those that waited
+    /// for it.
     pub(super) fn pass(&mut self, delivered: Delivered) -> Vec<Delivered> {
         if self.unknown.is_empty() {
             return vec![delivered];
@@ -46,7 +47,7 @@ impl AwaitingProfile {
         }
     }
 
-    /// All deliveries that still wait, when no profile can come any more.
+    /// Returns all deliveries that still wait. For the end of a run, when no profile can arrive any more.
     pub(super) fn give_up(&mut self) -> Vec<Delivered> {
         self.unknown.clear();
         std::mem::take(&mut self.aside).into_values().flatten().collect()
@@ -59,7 +60,7 @@ impl AwaitingProfile {
                 self.connections.insert(*id, upstream);
                 Some(upstream)
             }
-            // A closed connection stays: its process may arrive later.
+            // A closed connection stays in the map: its process may be reported later.
             Delivery::Connection(
                 id,
                 TapEvent::Bytes { .. }

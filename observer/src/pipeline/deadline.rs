@@ -1,7 +1,7 @@
 //! The time limit of decoding at the end of a run.
 //!
 //! Up to 64 MiB may wait in the intake when the last connection closes. After the deadline, remaining bytes are passed to the
-//! decoders as missing: they are counted, and each connection gets its end.
+//! decoders as gaps. So they are counted, and each connection is still closed in order.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use observer_core::http::Gap;
 
 use crate::intake::{Delivery, TapEvent};
 
-/// Time for decoding after the last connection has closed. A full intake is decoded in less.
+/// Time limit for decoding after the last connection has closed. Decoding a full intake takes less.
 pub(super) const DECODING_LIMIT: Duration = Duration::from_secs(5);
 
 /// The deadline of a run; unset while its connections are open.
@@ -36,7 +36,7 @@ pub(super) struct Undecoded {
 }
 
 impl Undecoded {
-    /// A gap in place of bytes; `None` for other deliveries, which are passed on.
+    /// Returns a gap in place of bytes, or `None` for other deliveries, which are passed on unchanged.
     pub(super) fn instead_of(&mut self, delivery: &Delivery) -> Option<Delivery> {
         let Delivery::Connection(id, TapEvent::Bytes { at, direction, bytes }) = delivery else { return None };
         let length = bytes.len() as u64;

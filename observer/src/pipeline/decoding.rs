@@ -1,4 +1,4 @@
-//! Turns deliveries of taps into observations.
+//! Decodes the deliveries of taps into observations.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -26,7 +26,7 @@ pub(super) struct Decoding {
 #[derive(Debug)]
 enum Connection {
     Decoded(Box<ConnectionDecoder>),
-    /// Its decoder failed. The plaintext that it had been given by then, and the plaintext that it had missed.
+    /// Its decoder panicked, after it had received `observed` bytes and missed `missed` bytes of plaintext.
     Failed {
         observed: Plaintext,
         missed: Plaintext,
@@ -38,11 +38,11 @@ impl Decoding {
         Self { upstreams, connections: HashMap::new() }
     }
 
-    /// Decodes an event of a connection. A decoder that panics loses its connection, not the others.
+    /// Decodes an event of a connection. If a decoder panics, only its connection is no longer decoded.
     ///
-    /// Each observation is passed on at once, so observations take no memory here, however many a delivery contains.
+    /// Each observation is passed on at once, so a delivery with many observations needs no extra memory here.
     pub(super) fn take(&mut self, id: ConnectionId, event: &TapEvent, emit: &mut dyn FnMut(Observation)) {
-        // A panic of the receiver passes through the decoder, and must not count as the decoder's own.
+        // A panic in `emit` unwinds through the decoder, and must not count as a panic of the decoder.
         let mut receiver_panic = None;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             self.event(id, event, &mut |one| {
@@ -107,7 +107,7 @@ impl Decoding {
         }
     }
 
-    /// If a decoder fails even here, it stays, so that the plaintext it was given is still known.
+    /// Closes a connection. If the decoder panics here, it stays in the map, because it knows how much plaintext it received.
     fn close(&mut self, id: ConnectionId, at: Timestamp, forwarded: Plaintext, emit: &mut dyn FnMut(Observation)) {
         match self.connections.get_mut(&id) {
             Some(Connection::Decoded(decoder)) => {
@@ -140,8 +140,8 @@ impl Decoding {
         }
     }
 
-    /// The observation for a notice. A refused upstream connection gives none: it is passed on as a refusal, or counted as a reset
-    /// in its place.
+    /// Makes the observation for a notice. A refused upstream connection has no observation of its own: the client was refused too,
+    /// or its connection was reset and that is counted.
     pub(super) fn notice(&self, notice: &Notice) -> Option<Observation> {
         Some(match notice {
             Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
@@ -184,7 +184,7 @@ impl Decoding {
     }
 }
 
-/// Bytes that passed after a decoder had failed, for each direction that has any.
+/// Numbers of bytes forwarded after a decoder had failed, for each direction that has any.
 fn lacking(forwarded: Plaintext, observed: Plaintext, missed: Plaintext) -> impl Iterator<Item = (Direction, u64)> {
     let rest = |forwarded: u64, observed: u64, missed: u64| forwarded.saturating_sub(observed).saturating_sub(missed);
     let request = rest(forwarded.request, observed.request, missed.request);
@@ -196,7 +196,7 @@ fn name(upstream: Option<&Upstream>) -> UpstreamName {
     upstream.map(|upstream| UpstreamName::of(upstream.name.clone())).unwrap_or_default()
 }
 
-/// Cuts text to the length that an observation may contain.
+/// Cuts text to the maximum length in an observation.
 fn words(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(WORDS));
     text

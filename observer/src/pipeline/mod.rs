@@ -1,10 +1,10 @@
-//! The observing half: one thread that decodes what the taps deliver and owns the [`observer_core::observer::Observer`].
+//! The observing thread: it decodes the deliveries of the taps, and owns the [`observer_core::observer::Observer`].
 //!
-//! It shares only the intake's queue with the forwarding half. Even if it panics, traffic continues.
+//! It shares only the intake's queue with the threads that forward traffic. Even if it panics, traffic continues.
 //!
-//! Two queues hold back, and they cannot be one. A server's profile takes up to 10 s and must delay only that server's clients,
-//! before decoding (`awaiting_profile`). A client's process takes up to 2 s and must not change the order of observations, so it
-//! delays all of them, decoded (`awaiting_process`).
+//! Two modules hold traffic back, and they cannot be merged. Learning a server's profile takes up to 10 s. It must delay only the
+//! clients of that server, so it holds back deliveries, before decoding (`awaiting_profile`). Finding a client's process takes up
+//! to 2 s. It must not change the order of observations, so it holds back all observations, after decoding (`awaiting_process`).
 
 mod awaiting_process;
 mod awaiting_profile;

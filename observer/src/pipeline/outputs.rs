@@ -1,4 +1,4 @@
-//! The output during a run.
+//! The outputs of a run while it lasts: events, the capture and snapshots.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use super::snapshots::Publisher;
 use crate::capture::CaptureFile;
 use crate::injected_fault::{self, Component};
 
-/// Views and files that follow a run. One that fails is given up, and the run continues.
+/// Receivers of events, the capture, and the publisher of snapshots. An output that fails is closed, and the run continues.
 #[derive(Default)]
 pub struct Outputs {
     sinks: Vec<Box<dyn EventSink>>,
@@ -24,7 +24,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// The receivers of events, and the file to record, if any.
+    /// Outputs to `sinks`, and to `capture` if there is one.
     pub fn new(sinks: Vec<Box<dyn EventSink>>, capture: Option<CaptureFile>) -> Self {
         Self { sinks, capture, ..Self::default() }
     }
@@ -34,12 +34,12 @@ impl Outputs {
         self.sinks.push(sink);
     }
 
-    /// From now on, makes snapshots for a page.
+    /// From now on, publishes snapshots for a page.
     pub fn publish_by(&mut self, publisher: Publisher) {
         self.publisher = Some(publisher);
     }
 
-    /// Whether a page takes snapshots, and so shows time passing.
+    /// Whether a page reads snapshots. A page shows durations, so it needs new snapshots even without traffic.
     pub(super) fn is_viewed(&self) -> bool {
         self.publisher.as_ref().is_some_and(Publisher::is_wanted)
     }
@@ -70,7 +70,7 @@ impl Outputs {
         });
     }
 
-    /// Emits the totals until now.
+    /// Passes the totals so far to each receiver.
     pub(super) fn totals(&mut self, observer: &Observer) {
         let (at, totals, missed) = (observer.now(), observer.totals(), observer.missed());
         self.each(|sink| sink.totals(at, &totals, missed));
@@ -96,7 +96,7 @@ impl Outputs {
         self.unless_over(flushed)
     }
 
-    /// Logs a problem at once. The report also contains it, but may come days later and have another reader.
+    /// Logs a problem at once. The report contains it too, but may be printed days later, for another reader.
     pub(super) fn warn(&self, trouble: &str) {
         if self.observing_is_over {
             tracing::warn!("{trouble}");
@@ -105,12 +105,12 @@ impl Outputs {
         }
     }
 
-    /// From here on, nothing more is observed.
+    /// Notes that observing is over, so that warnings no longer state that it continues.
     pub(super) fn end_of_observing(&mut self) {
         self.observing_is_over = true;
     }
 
-    /// Observing failed: the capture is incomplete, so it gets no end mark.
+    /// Notes that observing failed. The capture is incomplete, so it gets no end mark.
     pub(super) fn abandon(&mut self, why: &str) {
         self.capture = None;
         self.is_abandoned = true;
@@ -140,7 +140,7 @@ impl Outputs {
         written
     }
 
-    /// Calls each receiver. A full disk ends the file, and an internal error the view, but not the run.
+    /// Calls each receiver, and removes those that fail, for example because the disk is full, or that panic.
     fn each(&mut self, mut call: impl FnMut(&mut dyn EventSink) -> io::Result<()>) {
         let mut failed = Vec::new();
         self.sinks.retain_mut(|sink| {

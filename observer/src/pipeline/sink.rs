@@ -1,11 +1,11 @@
-//! Receivers of events, as they happen.
+//! The trait of receivers that get each event as it happens.
 
 use std::io;
 
 use observer_core::observer::{Event, Missed, Totals};
 use observer_core::time::Timestamp;
 
-/// A view of single events. After an error it gets no more calls.
+/// A receiver of events. After an error it gets no more calls.
 pub trait EventSink: Send {
     /// Its name in error messages, such as `--events`.
     fn name(&self) -> &'static str;
@@ -13,7 +13,7 @@ pub trait EventSink: Send {
     /// Takes the next event.
     fn event(&mut self, event: &Event) -> io::Result<()>;
 
-    /// Called from time to time, whether anything happened or not.
+    /// Takes the totals so far. Called at intervals, even if nothing happened.
     fn totals(&mut self, at: Timestamp, totals: &Totals, missed: &Missed) -> io::Result<()>;
 
     /// Hands everything written so far to the operating system.

@@ -1,4 +1,4 @@
-//! Snapshots for any number of readers, each at its own pace.
+//! Publishes snapshots to any number of readers, each of which reads when it is ready.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 use observer_core::observer::{Limits, Observer, Snapshot};
 use tokio::sync::watch;
 
-/// Shortest time between two snapshots: a reader cannot follow more.
+/// Minimum time between two snapshots: a person cannot read faster.
 const SHORTEST: Duration = Duration::from_millis(250);
 
-/// The pause after a snapshot, in multiples of the time that it took. So snapshots take at most 5 % of the time.
+/// The pause after a snapshot, as a multiple of the time to make it. So making snapshots takes at most 5 % of the time.
 const PAUSE: u32 = 20;
 
 /// A reader of snapshots. All its clones get the same ones.
 #[derive(Clone, Debug)]
 pub struct Snapshots(watch::Receiver<Arc<Snapshot>>);
 
-/// Makes snapshots while there are readers, each once for all of them.
+/// Makes snapshots while there are readers. All readers share each snapshot.
 #[derive(Debug)]
 pub struct Publisher {
     sender: watch::Sender<Arc<Snapshot>>,
@@ -28,7 +28,7 @@ pub struct Publisher {
 }
 
 impl Snapshots {
-    /// A reader, and the publisher of its snapshots, without the findings in `mute`.
+    /// Returns a reader and the publisher of its snapshots. The snapshots leave out the findings in `mute`.
     pub fn begin(mute: Vec<String>) -> (Self, Publisher) {
         let (sender, receiver) = watch::channel(Self::nothing());
         (Self(receiver), Publisher { sender, mute, due: Instant::now(), is_stale: true })
@@ -39,9 +39,10 @@ impl Snapshots {
         Arc::new(Observer::new(Limits::default()).snapshot())
     }
 
-    /// The newest snapshot; `None` if this reader has had it, or if there is none yet.
+    /// Returns the newest snapshot, or `None` if this reader has taken it already, or if there is none yet.
     pub fn take(&mut self) -> Option<Arc<Snapshot>> {
-        // Unlike the channel's own `has_changed`, this holds after the publisher is gone: its last snapshot is still news.
+        // Unlike the channel's `has_changed`, this also works after the publisher is dropped, so that the last snapshot is not
+        // lost.
         let newest = self.0.borrow_and_update();
         newest.has_changed().then(|| Arc::clone(&newest))
     }
@@ -70,14 +71,15 @@ impl Publisher {
         }
         let begun = Instant::now();
         let snapshot = Arc::new(observer.snapshot().without_findings(&self.mute));
-        // Readers hold the channel's lock only while they count a reference. The former snapshot is dropped after the lock.
+        // Readers hold the channel's lock only while they clone an `Arc`. The previous snapshot is dropped after the lock is
+        // released.
         drop(self.sender.send_replace(snapshot));
         self.is_stale = false;
         self.due = Instant::now() + pause_after(begun.elapsed());
     }
 }
 
-/// The pause after a snapshot that took this long.
+/// The pause after a snapshot that took the time `making`.
 fn pause_after(making: Duration) -> Duration {
     SHORTEST.max(making * PAUSE)
 }

@@ -1,4 +1,4 @@
-//! The thread's results for deliveries of taps.
+//! Tests of the observing thread: its results for given deliveries of taps.
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -139,8 +139,8 @@ fn already_open_connection_is_read_from_its_next_request() {
     assert_eq!((totals.requests, missed.bytes, missed.malformed), (1, 7, 0), "{missed:?}");
 }
 
-/// The openings of two connections wait, and all observations after them. The result is the same as if both processes were known at
-/// once.
+/// The `Opened` observations of two connections wait, and all observations after them. The result is the same as if both processes
+/// were known at once.
 #[test]
 fn late_processes_do_not_change_the_capture_or_snapshot() {
     let [at_once, late] = [false, true].map(|is_late| {
@@ -150,7 +150,7 @@ fn late_processes_do_not_change_the_capture_or_snapshot() {
         let outcome = observe(Outputs::new(Vec::new(), Some(capture)), |intake| two_processes(intake, is_late));
         let mut recorded = Vec::new();
         Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| recorded.push(one)).unwrap();
-        // Each run ends at a time of its own.
+        // The two runs end at different times.
         assert_eq!(recorded.pop().unwrap().subject, Subject::Run(RunObservation::Tick));
         (recorded, Snapshot { at: Timestamp::default(), ..outcome.snapshot })
     });
@@ -159,7 +159,7 @@ fn late_processes_do_not_change_the_capture_or_snapshot() {
     assert_eq!(clients, [1, 2], "the same words, of two processes");
 }
 
-/// Deliveries that wait for an unknown server and for a process get both, in either order.
+/// Some deliveries wait both for the server's profile and for the client's process. They get both, in either order of arrival.
 #[test]
 fn process_found_before_its_server_version_is_kept() {
     for is_late in [false, true] {
@@ -197,8 +197,8 @@ fn bytes_not_decoded_by_the_deadline_count_as_missed() {
     }
 }
 
-/// Two processes that send the same list. Their processes are known at once, or after their connections have ended, the second
-/// first.
+/// Delivers the same list of two client processes. The processes are known at once. If `is_late`, they are known after the
+/// connections have ended, the second one first.
 fn two_processes(intake: &Intake, is_late: bool) {
     let process = |pid| Process { pid, started: 1, name: "controller".to_owned(), container: None };
     let register = |pid| {

@@ -22,10 +22,10 @@ use crate::injected_fault::{self, Component};
 use crate::intake::{Delivery, IntakeLosses, IntakeReceiver, TapEvent};
 use crate::tap::Clock;
 
-/// How long the thread sleeps without deliveries before it checks whether the taps are gone.
+/// Time without deliveries after which the thread checks whether the taps have stopped.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// How often receivers of events get the totals.
+/// Interval at which receivers of events get the totals.
 const TOTALS: Duration = Duration::from_secs(30);
 
 /// A running observing thread.
@@ -40,9 +40,9 @@ pub struct Observing {
 pub struct Outcome {
     /// The state of the Observer at the end.
     pub snapshot: Snapshot,
-    /// Whether observing lasted until the end: the snapshot counts everything that it lacks.
+    /// Whether observing continued until the end of the run. If so, the snapshot counts everything that was missed.
     pub is_complete: bool,
-    /// Problems on our side, one sentence each.
+    /// Problems inside watchtap, one sentence each.
     pub troubles: Vec<String>,
 }
 
@@ -60,22 +60,22 @@ struct State {
     undecoded: Undecoded,
 }
 
-/// The last moment at which anything happened, from which passing time is computed.
+/// The time of the last delivery or tick, on two clocks. From it, the taps' time is computed while nothing is delivered.
 struct Idle {
-    /// By the clock of this thread.
+    /// That time by the clock of this thread.
     since: Timestamp,
-    /// The taps' time at that moment, once everything received by then is observed.
+    /// The same moment by the clock of the taps, after everything received by then was observed.
     at: Timestamp,
 }
 
-/// The one way into the Observer. Everything that passes is recorded, so a replay ends in the same state.
+/// The Observer, and the outputs that record its input. All observations pass through here, so a replay ends in the same state.
 struct RecordingObserver {
     observer: Observer,
     outputs: Outputs,
 }
 
 impl Observing {
-    /// Starts the thread. It ends by itself once all taps and their connections are gone and everything is decoded.
+    /// Starts the thread. It ends by itself when all taps have stopped, all connections are closed and everything is decoded.
     pub fn start(receiver: IntakeReceiver, at: Timestamp, upstreams: Vec<Upstream>, outputs: Outputs) -> io::Result<Self> {
         let deadline = Deadline::default();
         let of_thread = deadline.clone();
@@ -106,20 +106,20 @@ impl Observing {
         Ok(Self { thread, deadline })
     }
 
-    /// Waits until everything is decoded, for 5 s at most; the rest counts as missed. Blocks. Stop the taps before.
+    /// Waits until everything is decoded, but at most 5 s; bytes not decoded by then count as missed. Blocks. Stop the taps before.
     pub fn finish(self) -> io::Result<Outcome> {
         self.set_deadline(DECODING_LIMIT);
         self.thread.join().map_err(|_panic| io::Error::other("the observing thread failed"))
     }
 
-    /// After `limit` from now, nothing more is decoded.
+    /// Stops decoding at `limit` from now.
     pub(super) fn set_deadline(&self, limit: Duration) {
         self.deadline.set(limit);
     }
 }
 
 impl Idle {
-    /// The taps' time at `now` of this thread's clock, with the setting of the wall clock at `now`.
+    /// Converts `now` of this thread's clock to the taps' time, with the offset of the wall clock at `now`.
     fn at(&self, now: Timestamp) -> Timestamp {
         let set_forward = now.wall_ahead().saturating_sub(self.since.wall_ahead());
         self.at.plus(now.since(self.since)).with_wall_ahead(self.at.wall_ahead().saturating_add(set_forward))
@@ -128,7 +128,7 @@ impl Idle {
 
 impl State {
     /// Observes the `known` facts, and decodes until the taps are gone or observing fails. Then it drops the receiver, and the taps
-    /// continue without us.
+    /// continue without it.
     fn run(&mut self, known: Vec<Observation>, mut receiver: IntakeReceiver) {
         let observing = catch_unwind(AssertUnwindSafe(|| {
             for one in known {
@@ -147,7 +147,7 @@ impl State {
         }
     }
 
-    /// Takes the deliveries that have arrived, and does what is due.
+    /// Decodes the deliveries that have arrived, and writes outputs that are due.
     fn turn(&mut self, receiver: &mut IntakeReceiver) {
         let wait = self.observer.outputs.due_in().unwrap_or(IDLE).min(IDLE);
         let mut nothing_came = true;
@@ -179,8 +179,9 @@ impl State {
         self.observer.publish();
     }
 
-    /// Emits a tick if time matters: a storm ends when nothing happens, and a page shows how long things last. The time is
-    /// computed, since the taps' clocks cannot be read here. A tick never overtakes held observations.
+    /// Observes a tick if the state depends on the time: a storm is over after a quiet period, and a page shows durations. The time
+    /// is computed, since the taps' clocks cannot be read here. While observations wait for a process, there is no tick, since it
+    /// would overtake them.
     fn let_time_pass(&mut self) {
         if !self.awaiting_process.is_empty() {
             return;
@@ -194,7 +195,7 @@ impl State {
         }
     }
 
-    /// Adds the time after the last delivery: a run is as long as it took.
+    /// Observes a last tick, so that the run's duration includes the time after the last delivery.
     fn let_the_rest_pass(&mut self) {
         let at = self.idle.at(self.clock.now());
         if self.awaiting_process.is_empty() && at > self.observer.observer.now() {
@@ -221,7 +222,7 @@ impl State {
         }
     }
 
-    /// Only the intake knows of connections and notices that it had no room for.
+    /// Observes the connections and notices that the intake dropped for lack of room. No other component knows of them.
     fn note_losses(&mut self, losses: IntakeLosses) {
         let connections = losses.connections.saturating_sub(self.losses.connections);
         let notices = losses.notices.saturating_sub(self.losses.notices);
@@ -253,7 +254,7 @@ impl RecordingObserver {
         outputs.publish(observer);
     }
 
-    /// A capture cannot contain the fact that it ended.
+    /// Adds an early end of the capture to the Observer only, since the capture itself cannot record it.
     fn note_end_of_capture(&mut self, recorded: io::Result<()>) {
         if let Err(error) = recorded {
             self.outputs.warn(&format!("stopped writing the capture: {error}"));

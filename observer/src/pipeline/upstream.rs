@@ -1,4 +1,4 @@
-//! The API servers of a run, for the observing thread.
+//! The facts about an API server that the observing thread needs.
 
 use observer_core::routing::ServerProfile;
 
@@ -7,13 +7,13 @@ use crate::api_server::UpstreamId;
 /// An API server of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upstream {
-    /// Its identifier in the reports of taps; no two of a run share one.
+    /// Its identifier in the deliveries of taps; unique in a run.
     pub id: UpstreamId,
     /// The name in reports.
     pub name: String,
-    /// A path in front of the API server's own, or empty.
+    /// The path in front of the API server's own paths; may be empty.
     pub path_prefix: String,
-    /// The server profile. If it is `None`, it is learned later: a verdict needs it, so deliveries of the server's clients wait for
-    /// [`crate::intake::Notice::Profile`].
+    /// The server profile. `None` if it is learned later. Verdicts need it, so until then, deliveries of the server's clients wait
+    /// for [`crate::intake::Notice::Profile`].
     pub profile: Option<ServerProfile>,
 }

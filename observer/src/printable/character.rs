@@ -1,13 +1,13 @@
-//! The characters that a terminal shows as themselves, without any other effect.
+//! Distinguishes characters that a terminal displays from those that have another effect or are invisible.
 //!
-//! Unicode decides (`DerivedCoreProperties.txt` of 16.0 for `Default_Ignorable_Code_Point`, `UnicodeData.txt` for the general
-//! categories). Unassigned code points count as shown: terminals show a box for them.
+//! The source is Unicode 16.0: `DerivedCoreProperties.txt` for `Default_Ignorable_Code_Point`, and `UnicodeData.txt` for the
+//! general categories. Unassigned code points count as displayed: terminals show a box for them.
 
-/// Replaces a character that is not shown.
+/// The replacement for a character that is not displayed.
 pub(crate) const REPLACEMENT: &str = "\u{FFFD}";
 
-/// Whether a terminal shows `character` and does nothing else. This excludes controls (C0, DEL, C1), characters that change the
-/// direction of text, line separators, format characters, characters invisible by design, private use, and noncharacters.
+/// Whether a terminal displays `character`, without any other effect. This is false for controls (C0, DEL, C1), characters that
+/// change the direction of text, line separators, format characters, default-ignorable characters, private use, and noncharacters.
 pub(crate) const fn is_shown(character: char) -> bool {
     !(is_control(character) || is_format(character) || is_invisible(character) || is_without_meaning(character))
 }
@@ -17,7 +17,7 @@ const fn is_control(character: char) -> bool {
     matches!(character, '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{2028}' | '\u{2029}')
 }
 
-/// General category Cf: direction marks, joiners, tags, and marks of scripts and notations.
+/// General category Cf: direction marks, joiners, tags, and marks of certain scripts and notations.
 const fn is_format(character: char) -> bool {
     matches!(
         character,

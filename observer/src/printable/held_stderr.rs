@@ -1,6 +1,6 @@
-//! Standard error, held back while a page is on the same terminal.
+//! Holds back the messages for standard error while a page is on the same terminal.
 //!
-//! There is one for the process, as there is one standard error. All our messages go through it, those of panics included.
+//! The state is global, as standard error is. All of watchtap's messages pass through here, including those of panics.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,10 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::streams::{stderr, stderr_is_terminal};
 use super::text::Printable;
 
-/// Most lines held back; older ones are dropped.
+/// Maximum number of lines held back; older ones are dropped.
 const MOST_LINES: usize = 500;
 
-/// Bytes kept of each line.
+/// Maximum number of bytes kept of each line.
 const LONGEST: usize = 4096;
 
 /// The text held back; `None` while no page has the terminal.
@@ -28,19 +28,19 @@ pub(crate) struct HeldStderr;
 struct Held {
     lines: VecDeque<String>,
     left_out: u64,
-    /// How many of the last lines the page has not shown.
+    /// The number of lines at the end that the page has not shown.
     news: usize,
-    /// The beginning of an unfinished line.
+    /// The text written so far of a line that has no line end yet.
     begun: Vec<u8>,
 }
 
 impl HeldStderr {
-    /// From here on, holds written text.
+    /// Begins to hold text back.
     pub(crate) fn hold() {
         *held() = Some(Held::default());
     }
 
-    /// Writes the held text, and from here on holds no more.
+    /// Writes the held text, and stops holding text back.
     pub(crate) fn release() {
         let Some(released) = held().take() else { return };
         if stderr_is_terminal() {
@@ -49,7 +49,7 @@ impl HeldStderr {
         }
     }
 
-    /// Prints `text`. If stderr is a file, the text is written at once, since it cannot garble the picture.
+    /// Prints `text`. If stderr is not the terminal, the text is written at once, since it cannot damage the page.
     pub(crate) fn print(text: &Printable) -> io::Result<()> {
         if let Some(held) = held().as_mut() {
             held.take(text);
@@ -100,7 +100,8 @@ impl Held {
         self.lines.iter().skip(known).cloned().collect()
     }
 
-    /// All lines, as they were printed. They have passed the gate already, and pass it unchanged.
+    /// All lines, as they were printed. Their characters have been replaced already (see [`Printable`]), so they stay unchanged
+    /// here.
     fn text(&self) -> Printable {
         let mut text = Printable::new();
         if self.left_out > 0 {

@@ -1,4 +1,5 @@
-//! JSON that a terminal shows but does not obey: characters that it would obey are written as `\uXXXX`, with the same meaning.
+//! Writes JSON that is safe on a terminal: control characters and invisible characters are written as `\uXXXX`, with the same
+//! meaning.
 
 use std::io::{self, Write};
 
@@ -9,12 +10,12 @@ use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 use super::character::is_shown;
 use super::text::Printable;
 
-/// One value, indented on several lines.
+/// Formats one value on several lines, with indentation.
 pub(crate) fn json(value: &impl Serialize) -> serde_json::Result<Printable> {
     of(value, PrettyFormatter::new())
 }
 
-/// One value on one line.
+/// Formats one value on one line.
 pub(crate) fn json_line(value: &impl Serialize) -> serde_json::Result<Printable> {
     of(value, CompactFormatter)
 }
@@ -22,13 +23,13 @@ pub(crate) fn json_line(value: &impl Serialize) -> serde_json::Result<Printable>
 fn of(value: &impl Serialize, formatter: impl Formatter) -> serde_json::Result<Printable> {
     let mut bytes = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut bytes, Escaping(formatter)))?;
-    // The line breaks are the formatter's; those in strings are escaped.
+    // All line breaks in `bytes` come from the formatter, since those in strings are escaped.
     let mut text = Printable::lines(String::from_utf8_lossy(&bytes));
     text.end_line();
     Ok(text)
 }
 
-/// A formatter that escapes the characters that `serde_json` does not: it escapes only controls below U+0020.
+/// A formatter that also escapes characters that `serde_json` does not escape. `serde_json` escapes only controls below U+0020.
 struct Escaping<F>(F);
 
 impl<F: Formatter> Formatter for Escaping<F> {

@@ -1,11 +1,11 @@
-//! The process's log, on its way to standard error.
+//! Passes the records of `tracing` on to standard error.
 
 use std::io::{self, Write};
 
 use super::held_stderr::HeldStderr;
 use super::text::Printable;
 
-/// Takes log records, each in one write, and prints each as a paragraph.
+/// A writer for log records. Each write must be one record, and is printed as a paragraph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Log;
 

@@ -1,4 +1,4 @@
-//! Messages of ours on standard error.
+//! Prints watchtap's own messages to standard error.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use super::held_stderr::HeldStderr;
 use super::text::Printable;
 use crate::error_chain;
 
-/// Prints a paragraph that begins with our name. If stderr is closed, there is nowhere to report that.
+/// Prints a paragraph that begins with `watchtap: `. If stderr is closed, there is nowhere to report that.
 pub(crate) fn print_message(line: impl Display) {
     let _written = HeldStderr::print(&Printable::paragraph(format_args!("watchtap: {line}")));
 }

@@ -1,8 +1,9 @@
-//! Text that a terminal shows but does not obey: the only way to standard output, standard error and text files.
+//! Text that is safe to print on a terminal. All output to standard output, standard error and text files passes through this
+//! module.
 //!
-//! Names, versions, errors and captures come from strangers. [`Printable`] replaces every character that a terminal would obey or
-//! would not show, so code that accepts only [`Printable`] cannot pass one on. The house rule `printing`
-//! (`xtask/src/tidy/printing.rs`) checks that nothing else writes to these places.
+//! Names, versions, errors and captures come from untrusted sources, and may contain terminal escape sequences. [`Printable`]
+//! replaces every character that a terminal would interpret or not display. So code that accepts only [`Printable`] cannot print
+//! such a character. The house rule `printing` (`xtask/src/tidy/printing.rs`) checks that nothing else writes to these places.
 
 mod character;
 mod held_stderr;

@@ -1,4 +1,4 @@
-//! A writer that accepts printable text and nothing else.
+//! A writer that accepts only [`Printable`] text.
 
 use std::io::{self, BufWriter, Write};
 

@@ -1,4 +1,4 @@
-//! Our standard streams. Nothing else opens them, except the page (`terminal/screen.rs`).
+//! Standard output and standard error of this process. Only this module and the page (`terminal/screen.rs`) open them.
 
 use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 
@@ -8,7 +8,7 @@ pub(crate) fn stdout() -> Printer<Stdout> {
     Printer::to(io::stdout())
 }
 
-/// While a page is on the terminal, print to `HeldStderr` instead.
+/// Prints directly to standard error. While a page may be on the terminal, use `HeldStderr` instead.
 pub(crate) fn stderr() -> Printer<Stderr> {
     Printer::to(io::stderr())
 }

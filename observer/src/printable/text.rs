@@ -1,4 +1,4 @@
-//! The gate: text that a terminal shows completely, with line ends and styles of our own.
+//! Text that is safe on a terminal. The *gate* replaces all other characters; line ends and styles are added only by watchtap.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -6,14 +6,14 @@ use anstyle::Style;
 
 use super::character::{REPLACEMENT, is_shown};
 
-/// Text for a terminal. Our own words enter as `&'static str`, all other text through the gate. The gate replaces each character
-/// that a terminal would obey or would not show with U+FFFD, line breaks included.
+/// Text that is safe on a terminal. Constant text of watchtap (`&'static str`) is taken unchanged, and all other text passes the
+/// gate. The gate replaces with U+FFFD each character that a terminal would interpret or not display, including line breaks.
 ///
-/// It does not implement [`Display`]: inside another text it would pass the gate a second time and lose its styles.
+/// It does not implement [`Display`]: formatted into another text, it would pass the gate a second time and lose its styles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printable(String);
 
-/// Passes all text written to it through the gate.
+/// The gate: a writer that replaces unsafe characters.
 struct Gate<'t> {
     out: &'t mut String,
     breaks: Breaks,
@@ -24,7 +24,7 @@ struct Gate<'t> {
 enum Breaks {
     Replaced,
     Kept,
-    /// Further lines are indented deeper than any line of ours, so a stranger cannot forge one of ours.
+    /// Lines after the first are indented deeper than any line of watchtap, so that untrusted text cannot imitate such a line.
     Indented,
 }
 
@@ -34,7 +34,7 @@ impl Printable {
         Self(String::new())
     }
 
-    /// Our own words, unchanged.
+    /// Constant text of watchtap, unchanged.
     pub fn words(words: &'static str) -> Self {
         Self(words.to_owned())
     }
@@ -53,7 +53,7 @@ impl Printable {
         line
     }
 
-    /// Any text, through the gate, as lines. All but the first are indented, as they may be a stranger's.
+    /// Any text, through the gate, as lines. All but the first are indented, because untrusted text may contain them.
     pub fn paragraph(text: impl Display) -> Self {
         let mut paragraph = Self::new();
         paragraph.gate(text, Breaks::Indented);
@@ -61,14 +61,14 @@ impl Printable {
         paragraph
     }
 
-    /// Text whose line breaks are known to be ours, through the gate.
+    /// Text whose line breaks were all added by watchtap, through the gate. Line breaks stay.
     pub(crate) fn lines(text: impl Display) -> Self {
         let mut lines = Self::new();
         lines.gate(text, Breaks::Kept);
         lines
     }
 
-    /// Text from the command line parser, with its line breaks. Keep its styles only if it contains no strangers' words.
+    /// Text from the command line parser, with its line breaks. Keep its styles only if it contains no untrusted text.
     pub(crate) fn of_command_line(text: &clap::builder::StyledStr, styles: Styles) -> Self {
         match styles {
             Styles::Dropped => Self::lines(text),
@@ -76,7 +76,7 @@ impl Printable {
         }
     }
 
-    /// Keeps line breaks and `ESC [ digits m`.
+    /// Any text, through the gate, except line breaks and styles (`ESC [ digits m`), which stay.
     fn lines_with_styles(text: &str) -> Self {
         let mut lines = Self::new();
         let mut rest = text;
@@ -141,12 +141,12 @@ impl Printable {
     }
 
     fn gate(&mut self, text: impl Display, breaks: Breaks) {
-        // Even if a `Display` fails, the text that it has written stays.
+        // If a `Display` fails, the text that it has written so far stays.
         let _infallible = write!(Gate { out: &mut self.0, breaks }, "{text}");
     }
 }
 
-/// Whether the styles of a text stay.
+/// Whether the styles of a text are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Styles {
     Kept,

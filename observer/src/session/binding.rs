@@ -1,4 +1,4 @@
-//! Binds the listeners of a run, and collects what the files for clients need.
+//! Binds the listeners of a run, and collects the data for the kubeconfig copy.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -19,7 +19,7 @@ use crate::tap::Clock;
 use crate::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig, ProxyError};
 use observer_pki::{ClientIdentity, PrivateAuthority};
 
-/// The listeners bound so far, and the parts that each is made of.
+/// The listeners bound so far, and the certificate authorities and API servers that they share.
 pub(super) struct Binding<'a> {
     listen: Option<SocketAddr>,
     via: Via,
@@ -28,7 +28,7 @@ pub(super) struct Binding<'a> {
     descriptors: &'a Descriptors,
     authority: Arc<PrivateAuthority>,
     ca_pem: String,
-    /// The API servers behind the listeners, by name.
+    /// The identifiers of the API servers behind the listeners, by the servers' names in reports.
     upstreams: BTreeMap<String, UpstreamId>,
     /// The authority of each user with a client certificate or an exec plugin, by the user's name.
     holders: BTreeMap<Option<String>, Holder>,
@@ -37,7 +37,7 @@ pub(super) struct Binding<'a> {
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// An authority that issues for one user only, so that no client is admitted with another user's certificate.
+/// A CA that issues private certificates for one user only, so that no client is admitted with another user's certificate.
 struct Holder {
     issuer: Arc<PrivateAuthority>,
     identity: ClientIdentity,
@@ -94,7 +94,8 @@ impl<'a> Binding<'a> {
         *self.upstreams.entry(name(&pair.selected)).or_insert(next)
     }
 
-    /// If the user has a client certificate, the tap presents it upstream, so only holders of a private one are admitted.
+    /// Binds a listener. If the user has a client certificate, the proxy presents it upstream. So the listener then admits only
+    /// clients with a private certificate.
     fn bind(&mut self, pair: &Pair, upstream_id: UpstreamId) -> Result<Proxy> {
         let admission = self.admission(pair)?;
         let entrance = match self.via {

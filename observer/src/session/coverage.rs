@@ -1,4 +1,4 @@
-//! Messages before a run: the contexts that it covers, and those that it does not.
+//! Prints messages before a run about contexts that no listener serves, and about users with an `auth-provider`.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,11 @@ use super::listener::Listener;
 use crate::kubeconfig::{LeftOut, Selected};
 use crate::printable::print_message;
 
-/// Maximum number of names, and of reasons, in one message.
+/// Maximum number of names, and maximum number of reasons, in one message.
 const MAX_NAMES: usize = 8;
 
-/// Reports the contexts that are not covered, and the users whose auth-provider works differently.
+/// Prints the contexts that no listener serves, with the reasons, and the users with an `auth-provider`, which stay in the user's
+/// own file.
 pub(super) fn announce(taps: &TapSet) {
     print_left_out(taps.left_out());
     let providers = users(taps.listeners(), |selected| selected.auth_provider);

@@ -1,8 +1,8 @@
-//! The number of descriptors that this process may open: as many as the system allows, since each connection takes two.
+//! Raises the limit of open file descriptors to the maximum that the system allows, since each connection takes two.
 //!
-//! Many systems start a process with a low limit, because some programs use select(2) (`man 2 select`). A command that we start may
-//! be such a program, so it gets the limit that it would have without us. The same holds for an exec plugin that a client starts.
-//! `verify` starts a plugin itself, but needs few connections and raises nothing.
+//! Many systems start a process with a low limit, because some programs use select(2) (`man 2 select`). A command that watchtap
+//! starts may be such a program, so it gets the original limit. The same holds for an exec plugin that a client starts. `verify`
+//! starts a plugin itself, but needs few connections and does not raise the limit.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -27,14 +27,14 @@ impl DescriptorLimit {
         }
     }
 
-    /// The number of descriptors that may be open now; `None` if there is no limit.
+    /// The maximum number of open descriptors; `None` if there is no limit.
     pub(super) fn count(self) -> Option<u64> {
         self.now.current
     }
 
-    /// Runs `start`, which starts a process, with the limit from before.
+    /// Calls `start`, which starts a process, with the original limit.
     ///
-    /// Until `start` returns, this limit holds for us, too, so everything that we need meanwhile must fit.
+    /// Until `start` returns, the original limit also applies to this process.
     pub(super) fn as_before<T>(self, start: impl FnOnce() -> T) -> T {
         set(self.before);
         let started = start();

@@ -1,4 +1,4 @@
-//! Requests for shutdown.
+//! Waits for requests to shut down: signals, and the user who quits the page.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,8 @@ use crate::terminal::{Left, RunningPage};
 
 /// Exit code after the second signal, as a shell reports SIGINT.
 pub(crate) const ENDED_AT_ONCE: u8 = 130;
-/// Signals within this time count as one: timeout(1) and some shells signal the process and its group. Clients that were asked to
-/// end together with us (a pipeline, the demo's own) have ended after this time.
+/// Signals within this time count as one, because timeout(1) and some shells send a signal to the process and also to its group.
+/// Clients that got the same signal as watchtap (in a pipeline, or those of the demo) have ended after this time.
 pub(crate) const SETTLING: Duration = Duration::from_millis(300);
 
 /// The sources of shutdown requests: signals, including the terminal's hangup, and the user of the page.
@@ -22,7 +22,7 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// From here on, signals request an orderly shutdown.
+    /// Installs the signal handlers. From now on, signals request an orderly shutdown.
     pub(crate) fn open() -> Result<Self> {
         let signals = SignalStream::open().context("cannot listen for signals")?;
         Ok(Self { signals, page: None, latest: None })
@@ -34,7 +34,7 @@ impl Ends {
     }
 
     /// Waits for the next shutdown request; requests within [`SETTLING`] count as one. The page is closed afterwards, and further
-    /// output goes to the ordinary screen. May be dropped and called again.
+    /// output goes to the ordinary screen. Cancel safe: the future may be dropped and `next` called again.
     pub(crate) async fn next(&mut self) {
         loop {
             tokio::select! {

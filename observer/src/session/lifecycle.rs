@@ -1,4 +1,4 @@
-//! One run of observing, from the first listener to the last observation.
+//! One run with the proxy: binds the listeners, serves and observes clients, and shuts down.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,16 +17,16 @@ use crate::pipeline::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
 use crate::tap::proxy::Descriptors;
 
-/// How clients reach the listeners.
+/// How clients connect to the listeners.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ListenerOptions {
-    /// The address of the current context's listener. `None` or port 0 lets the run choose the port.
+    /// The address of the current context's listener. With `None` or port 0, the run chooses the port.
     pub address: Option<SocketAddr>,
-    /// How the clients' kubeconfig leads here.
+    /// The kubeconfig field that contains the listener's address.
     pub via: Via,
 }
 
-/// The listeners are bound. Clients may connect and wait; none is served yet.
+/// A run whose listeners are bound, but do not serve yet. Clients that connect wait.
 #[derive(Debug)]
 pub(crate) struct Bound {
     taps: TapSet,
@@ -36,7 +36,7 @@ pub(crate) struct Bound {
     clock: Clock,
 }
 
-/// Clients are served and observed.
+/// A run whose clients are served and observed.
 #[derive(Debug)]
 pub(crate) struct Session {
     taps: TapSet,
@@ -57,8 +57,7 @@ pub(crate) fn runtime() -> Result<Runtime> {
 }
 
 impl Bound {
-    /// Binds a listener for each of `pairs`, those of `kubeconfig`, according to `options`. Reports the contexts that are not
-    /// covered.
+    /// Binds a listener for each of `pairs`, which are those of `kubeconfig`. Prints the contexts that no listener serves.
     pub(crate) fn new(kubeconfig: &Kubeconfig, pairs: Pairs, options: ListenerOptions) -> Result<Self> {
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
@@ -91,7 +90,7 @@ impl Session {
         &self.taps
     }
 
-    /// Starts a command with the descriptor limit that we were started with.
+    /// Calls `start`, which starts a command, with the original descriptor limit.
     pub(crate) fn start<T>(&self, start: impl FnOnce() -> T) -> T {
         self.descriptor_limit.as_before(start)
     }

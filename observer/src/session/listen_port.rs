@@ -1,27 +1,28 @@
-//! The port of a listener.
+//! Chooses the port of a listener.
 //!
 //! client-go caches an API server's discovery by host and port, for hours (kubernetes/cli-runtime
-//! `pkg/genericclioptions/config_flags.go`, `computeDiscoverCacheDir`, v0.34). A listener with a different port in each run would
-//! make every command discover everything again. So the port is derived from the server behind it.
+//! `pkg/genericclioptions/config_flags.go`, `computeDiscoverCacheDir`, v0.34). With a different port in each run, every command
+//! would have to repeat discovery. So the port is derived from the API server and the user.
 
 use crate::forward_proxy::ForwardProxy;
 use crate::kubeconfig::Selected;
 
-/// The candidates, chosen so that no other program uses them by chance:
+/// The first port that is used. The range up to 65535 was chosen so that other programs rarely use it. It is:
 /// - above the default range of Linux for outgoing connections (`net.ipv4.ip_local_port_range`, 32768–60999);
-/// - above Kubernetes' node ports (30000–32767), which on a node are taken for loopback too;
-/// - not in the range of registered ports (RFC 6335 §6).
+/// - above Kubernetes' node ports (30000–32767), which a node also serves on loopback;
+/// - above the registered ports (RFC 6335 §6).
 const FIRST: u16 = 61_000;
 const COUNT: u16 = u16::MAX - FIRST + 1;
 
-/// Ports to try before the system chooses one.
+/// Number of ports to try before the system chooses one.
 const TRIES: u64 = 16;
 
-/// The ports for the API server and the user of `selected`, in the order to try; the same in every run. The last is 0, for any
-/// port. Behind another `proxy`, the same address counts as another server; the proxy's credentials make no difference.
+/// Returns the ports to try for the API server and the user of `selected`, in order; the same in every run. The last one is 0, so
+/// that the system chooses a port. Behind another `proxy`, the same address counts as another server; the proxy's credentials make
+/// no difference.
 ///
-/// The second candidate is not next to the first. That port could be the first candidate of another server, whose cache would then
-/// be used.
+/// The candidates are not consecutive. Otherwise, the second candidate of one server could be the first one of another. Clients
+/// would then use the other server's discovery cache.
 pub(super) fn candidates(selected: &Selected, proxy: Option<&ForwardProxy>) -> impl Iterator<Item = u16> + use<> {
     let upstream = &selected.upstream;
     let mut hash = Fnv1a::default();

@@ -1,4 +1,4 @@
-//! One listener of a run.
+//! One listener of a run, with the API server and the contexts that it serves.
 
 use std::net::SocketAddr;
 

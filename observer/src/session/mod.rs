@@ -1,4 +1,4 @@
-//! One run of observing: start, serve, drain, outcome. It knows the API servers, the taps and the pipeline, and no command line.
+//! One run: connects the API servers, the taps and the pipeline, from the start to the outcome. It does not know the command line.
 
 mod binding;
 mod coverage;

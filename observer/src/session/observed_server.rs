@@ -1,4 +1,4 @@
-//! The API servers that a probe observes, identified by the remote addresses of sockets.
+//! The API servers that a probe observes. The probe recognizes them by the remote addresses of sockets.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use crate::api_server::{self, ServiceInPod, UpstreamEndpoint, UpstreamId};
 use crate::kubeconfig::{Kubeconfig, Selected, ServerTrust};
 use crate::pipeline::Upstream;
 
-/// The number of addresses that the kernel programs can match.
+/// Maximum number of addresses that the eBPF programs can match.
 const MOST_ADDRESSES: usize = 64;
 
 /// An API server that the probe observes.
@@ -46,8 +46,8 @@ impl ObservedServer {
         })
     }
 
-    /// The server at an address. It is the kubeconfig's if host and port are the same, otherwise one whose certificate we cannot
-    /// verify.
+    /// The server at an address. If the kubeconfig's current server has the same host and port, it is that server. Otherwise its
+    /// certificate cannot be verified.
     pub(crate) fn at(endpoint: &UpstreamEndpoint, current: Option<&Selected>) -> Result<Self> {
         let is_current = |selected: &&Selected| {
             selected.upstream.port == endpoint.port && selected.upstream.host.eq_ignore_ascii_case(&endpoint.host)
@@ -60,7 +60,7 @@ impl ObservedServer {
         Ok(Self { id: UpstreamId::default(), name, addresses: Vec::new(), selected, is_verified: false })
     }
 
-    /// The server of the pod that we run in.
+    /// The API server of the pod that watchtap runs in.
     pub(crate) fn in_pod(service: &ServiceInPod) -> Result<Self> {
         let (name, selected) = (service.at.to_string(), service.selected()?);
         Ok(Self { id: UpstreamId::default(), name, addresses: Vec::new(), selected, is_verified: service.authority.is_some() })
@@ -120,7 +120,7 @@ impl ObservedServer {
     }
 }
 
-/// The form in which the kernel programs report addresses.
+/// Converts an address to the form in which the eBPF programs report it.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::kubeconfig::RunFolder;
 use crate::printable::print_message;
 
-/// The environment variable that determines the location of the private folder that contains `path`.
+/// Returns the environment variable that determined the location of the private folder. `path` is in that folder.
 pub(super) fn folder_variable(path: &Path, runtime_directory: Option<&Path>) -> &'static str {
     let chosen = runtime_directory.is_some_and(|directory| directory.is_absolute() && path.starts_with(directory));
     if chosen { "XDG_RUNTIME_DIR" } else { "TMPDIR" }

@@ -1,4 +1,4 @@
-//! One run of a probe: start, observe, outcome.
+//! One run with the probe: attaches it, observes, and returns the outcome.
 
 use anyhow::{Context, Result};
 use tokio::task::{JoinSet, spawn_blocking};
@@ -22,7 +22,7 @@ pub(crate) struct ProbeSession {
 }
 
 impl ProbeSession {
-    /// Loads the programs into the kernel, and looks at the processes of this machine.
+    /// Loads the eBPF programs into the kernel, and examines the processes of this machine.
     pub(crate) async fn begin(
         servers: &[ObservedServer],
         options: ProbeOptions,
@@ -47,7 +47,7 @@ impl ProbeSession {
         Ok(Self { tap, observing, learning, intake, clock })
     }
 
-    /// Limits of the probe on this machine, in sentences.
+    /// The probe's limitations on this machine, one sentence each.
     pub(crate) fn limits(&self) -> &[String] {
         self.tap.limits()
     }
@@ -57,14 +57,14 @@ impl ProbeSession {
         self.tap.failed().await;
     }
 
-    /// Decodes and emits everything recorded so far. Returns the outcome, and how the probe itself ended.
+    /// Stops the probe, then decodes everything that it recorded. Returns the outcome, and the probe's own result.
     pub(crate) async fn end(self) -> Result<(Outcome, Result<ProbeOutcome, ProbeError>)> {
         let Self { tap, observing, mut learning, intake, clock } = self;
         intake.notice(Notice::ShutdownRequested { at: clock.now() });
         drop(intake);
         let limits = tap.limits().to_vec();
         let ended = spawn_blocking(|| tap.finish()).await?;
-        // These tasks hold the intake, and the observing thread ends only when the intake is dropped.
+        // These tasks have clones of the intake, and the observing thread ends only when all clones are dropped.
         let asked = async { while learning.join_next().await.is_some() {} };
         if timeout(request::LIMIT, asked).await.is_err() {
             learning.shutdown().await;

@@ -1,4 +1,4 @@
-//! The users of a run that have exec plugins, and the program that replaces these plugins.
+//! Replaces exec plugins in the kubeconfig copy by `watchtap credential`, and answers it during the run.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::private_folder::{folder_variable, runtime_directory};
 use crate::credential::{CredentialServer, Keeper};
 use crate::kubeconfig::{PluginInPlace, RunFolder};
 
-/// `watchtap credential`, as the client's copy of the kubeconfig calls it.
+/// The command `watchtap credential`, as it appears in the kubeconfig copy.
 #[derive(Debug)]
 pub(super) struct StandIn {
     command: String,
@@ -16,7 +16,7 @@ pub(super) struct StandIn {
 }
 
 impl StandIn {
-    /// Our own program, with a socket in `folder`.
+    /// The program of this process, with a socket in `folder`.
     pub(super) fn new(folder: &RunFolder) -> Result<Self> {
         let command = std::env::current_exe().context("cannot find the watchtap program, which stands in for exec plugins")?;
         Ok(Self { command: text(&command)?, socket: text(&folder.path().join("credentials"))? })
@@ -32,7 +32,7 @@ impl StandIn {
         PluginInPlace { command: &self.command, arguments }
     }
 
-    /// Listens at its socket; `None` if no user has a plugin.
+    /// Listens on the socket. Returns `None` if no user has a plugin.
     pub(super) fn listen(&self, keeper: Keeper) -> Result<Option<CredentialServer>> {
         if keeper.is_empty() {
             return Ok(None);

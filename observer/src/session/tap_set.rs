@@ -1,5 +1,4 @@
-//! Everything between the clients of one run and their API servers: a listener for each cluster and user, and the files that lead
-//! clients there.
+//! The listeners of one run, one for each cluster and user, and the kubeconfig copy with which clients connect to them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,24 +26,24 @@ use crate::printable::print_message;
 use crate::tap::Clock;
 use crate::tap::proxy::{Descriptors, Proxy, ProxyCounts, ProxyError};
 
-/// The listeners of one run. They are bound, and [`Self::serve`] serves them.
+/// The listeners of one run, and the files for clients. The listeners are bound, but serve only after [`Self::serve`].
 #[derive(Debug)]
 pub(crate) struct TapSet {
     /// The first one is the current context's.
     listeners: Vec<Listener>,
     left_out: Vec<LeftOut>,
-    /// `None` once it is removed.
+    /// The private folder; `None` after its removal.
     folder: Option<RunFolder>,
     kubeconfigs: Vec<PathBuf>,
-    /// Bound, but not served yet.
+    /// Proxies that are bound, but do not serve yet.
     idle: Vec<Proxy>,
     serving: JoinSet<Result<(), ProxyError>>,
-    /// For users with exec plugins; `None` without any, and once it is served.
+    /// The server for users with exec plugins. `None` if there are no such users, and after it was started.
     credentials: Option<CredentialServer>,
     answering: JoinSet<()>,
-    /// Each waits for the first client of an API server whose profile is unknown.
+    /// Tasks that wait for the first client of an API server with an unknown profile, and then learn the profile.
     learning: JoinSet<()>,
-    /// Set at shutdown, so that tasks in `learning` whose server has had no client stop waiting.
+    /// Becomes true at shutdown. Tasks in `learning` whose server has had no client then stop.
     leaving: watch::Sender<bool>,
 }
 
@@ -87,8 +86,8 @@ impl TapSet {
         &self.left_out
     }
 
-    /// The files for clients: first ours, then those of the user's that a client must be able to write to. If ours is the only one,
-    /// `--kubeconfig` accepts it too.
+    /// The kubeconfig files for clients: first the copy, then those files of the user that a client must be able to write to. If
+    /// the copy is the only file, clients can also use it with `--kubeconfig`.
     pub(crate) fn kubeconfigs(&self) -> &[PathBuf] {
         &self.kubeconfigs
     }
@@ -136,8 +135,8 @@ impl TapSet {
         }
     }
 
-    /// Checks whether the current context's API server, which did not answer, refuses connections. If so, our port refuses them
-    /// before any client connects.
+    /// If the current context's API server did not answer, checks whether it refuses connections. If so, its listener refuses
+    /// connections from the start.
     pub(super) fn check_unanswering(&self, upstreams: &[pipeline::Upstream], profiles: &ProfileSource) {
         let is_unknown =
             upstreams.first().and_then(|first| first.profile.as_ref()).is_some_and(|profile| profile.version.is_none());
@@ -157,7 +156,7 @@ impl TapSet {
             let left = left(self.leaving.subscribe());
             self.learning.spawn(async move {
                 tokio::select! {
-                    // A client that connects just before shutdown counts.
+                    // `biased`: a client that connected just before shutdown counts.
                     biased;
                     () = handle.first_client() => {}
                     () = left => return,
@@ -181,13 +180,13 @@ impl TapSet {
         if let Some(Err(error)) = self.folder.take().map(RunFolder::remove) {
             print_message(format!("the private folder of this run could not be removed: {error}"));
         }
-        // A listener that was never served would never finish.
+        // A proxy that never served would never finish.
         self.idle.clear();
         let stops: Vec<_> = self.listeners.iter().map(|listener| listener.handle.stop(grace)).collect();
         for stopped in stops {
             stopped.await;
         }
-        // These tasks hold the intake, and the observing thread ends only when the intake is dropped.
+        // These tasks have clones of the intake, and the observing thread ends only when all clones are dropped.
         let asked_already = learned(&mut self.learning, &self.leaving);
         if timeout(request::LIMIT, asked_already).await.is_err() {
             self.learning.shutdown().await;
@@ -205,7 +204,7 @@ async fn left(mut leaving: watch::Receiver<bool>) {
     leaving.wait_for(|leaving| *leaving).await.ok();
 }
 
-/// Waits for the answers to requests already sent. Tasks that have not sent a request stop.
+/// Stops the tasks that have not sent a request yet, and waits for those that wait for an answer.
 pub(super) async fn learned(learning: &mut JoinSet<()>, leaving: &watch::Sender<bool>) {
     leaving.send_replace(true);
     while learning.join_next().await.is_some() {}

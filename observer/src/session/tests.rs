@@ -1,4 +1,4 @@
-//! The parts that commands share, without a socket.
+//! Tests of the parts of a session that need no listener.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,9 +1,9 @@
-//! Failures of a proxy's clients that no observation contains, in sentences for the report.
+//! Makes sentences for the report about failures of clients that only the proxy knows, because no observation contains them.
 
 use crate::tap::proxy::ProxyCounts;
 use crate::view::counted;
 
-/// Facts that the proxy has and no observation contains.
+/// Returns one sentence for each kind of failure that occurred.
 pub(super) fn troubles(counts: &ProxyCounts) -> Vec<String> {
     let mut troubles = Vec::new();
     if counts.client_handshakes_failed > 0 {

@@ -1,12 +1,12 @@
-//! The signals that end a process unless it handles them (`man 7 signal`, action Term or Core).
+//! Lists the signals that end a process unless it handles them (`man 7 signal`, action Term or Core).
 //!
 //! Four kinds are left out. SIGKILL cannot be handled. SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV and SIGSYS mean that the
-//! process is broken, so it must not continue. Every Rust program ignores SIGPIPE. SIGTSTP and related signals stop a process and
+//! process has a fault, so it must not continue. Every Rust program ignores SIGPIPE. SIGTSTP and related signals stop a process but
 //! do not end it.
 
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ};
 
-/// The POSIX signals, whose default actions `signal-hook` knows.
+/// The POSIX signals. `signal-hook` knows their default actions.
 pub(super) const OF_POSIX: [i32; 11] =
     [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ];
 
@@ -22,7 +22,7 @@ pub(super) fn of_this_system() -> impl Iterator<Item = i32> {
     named.into_iter().chain(FIRST_OF_REAL_TIME..=LAST_OF_REAL_TIME)
 }
 
-/// Elsewhere no further signals are known to end a process.
+/// On other systems, the list has only the POSIX signals.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn of_this_system() -> impl Iterator<Item = i32> {
     std::iter::empty()

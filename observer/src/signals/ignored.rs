@@ -1,8 +1,8 @@
-//! The signals that our process ignores from its start.
+//! Finds out which signals watchtap's process has ignored since its start.
 //!
-//! A user who runs us under `nohup`, or in the background of a script (which ignores SIGINT and SIGQUIT), means the command too.
-//! The command inherits an ignored signal, but not one that we handle: exec keeps ignored signals and resets handled ones to their
-//! default action (POSIX `execve`). So ignored signals get no handler.
+//! If a user starts watchtap under `nohup`, or in the background of a script (which ignores SIGINT and SIGQUIT), the command must
+//! ignore these signals too. `execve` keeps ignored signals ignored, but resets signals with a handler to their default action
+//! (POSIX). So watchtap installs no handler for ignored signals.
 
 use std::fs;
 

@@ -1,5 +1,4 @@
-//! The signals that request the end of a process of ours, or are meant for its command: their senders, and those ignored from the
-//! start.
+//! Receives the signals that request shutdown or are meant for the command, and determines their senders.
 
 mod ending;
 mod ignored;

@@ -1,4 +1,4 @@
-//! The sender of a signal.
+//! Determines the sender of a signal.
 
 use rustix::process::Pid;
 use signal_hook::low_level::siginfo::{Cause, Origin};
@@ -6,10 +6,9 @@ use signal_hook::low_level::siginfo::{Cause, Origin};
 /// The sender of a signal, as far as `siginfo_t` identifies it (`man 2 sigaction`, `si_code`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
-    /// The kernel, for a key at the terminal or for its hangup (`SI_KERNEL`).
+    /// The kernel (`SI_KERNEL`), for example for a key at the terminal or for its hangup.
     Kernel,
-    /// A process, by `kill` and its relatives. Without an id if it lives outside our PID namespace, as our container's runtime
-    /// does.
+    /// A process, by `kill` or a similar call. `None` if it is outside this PID namespace, such as the container runtime.
     Process(Option<Pid>),
     /// A timer, or another source that is not meant for the command.
     Other,

@@ -1,4 +1,4 @@
-//! The signals that arrive while a command runs: requests for its end, and others that are meant for it.
+//! A stream of the signals that arrive while a command runs: requests for shutdown, and others that are meant for the command.
 
 use std::io;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use super::ending::{OF_POSIX, of_this_system};
 use super::ignored::Ignored;
 use super::sender::Sender;
 
-/// The exit code of a process ended by a signal, minus the signal's number, as a shell reports it.
+/// The offset of exit codes for signals: a shell reports 128 plus the signal's number.
 const BY_SIGNAL: i32 = 128;
-/// Signals that wait to be handled. The system merges equal pending signals, so these are more than can be distinguished.
+/// Number of signals that can wait to be handled. The system merges equal pending signals, so more are never needed.
 const WAITING: usize = 16;
 
 /// A signal that our process got.
@@ -29,22 +29,22 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// Whether it requests shutdown. All signals here do, except the two that users define.
+    /// Whether it requests shutdown. All signals of the stream do, except SIGUSR1 and SIGUSR2.
     pub(crate) const fn asks_for_an_end(self) -> bool {
         self.signal != SIGUSR1 && self.signal != SIGUSR2
     }
 
-    /// Whether a write of ours reached the largest size of a file (`RLIMIT_FSIZE`). The write fails, which ends the file and not
-    /// the run.
+    /// Whether a write of this process exceeded the maximum file size (`RLIMIT_FSIZE`). The write fails, and only that output is
+    /// closed.
     fn is_of_our_own_write(self) -> bool {
         self.signal == SIGXFSZ && self.sender == Sender::Process(Some(getpid()))
     }
 }
 
-/// Keeps our process alive through the signals that would end it, and hands them on. Signals ignored from the start stay ignored.
+/// Receives the signals that would end this process, so that it continues. Signals ignored from the start stay ignored.
 ///
 /// After it is dropped, signals have their default action again, so that writing a report can be interrupted. SIGTSTP, SIGCONT and
-/// SIGWINCH are not included: the terminal sends them to the entire group, and their default action is right.
+/// SIGWINCH are not included: the terminal sends them to the entire process group, and their default action is correct.
 pub(crate) struct SignalStream {
     received: Receiver<Received>,
     handle: Handle,
@@ -53,19 +53,20 @@ pub(crate) struct SignalStream {
 }
 
 impl SignalStream {
-    /// Call this before the command is started: a signal in between would end us and not the command.
+    /// Installs the handlers. Call this before the command is started: otherwise, a signal in between would end watchtap and not
+    /// the command.
     pub(crate) fn open() -> io::Result<Self> {
         let ignored = Ignored::at_start();
         let is_heeded = |signal: &i32| !ignored.contains(*signal);
         let heeded: Vec<i32> = OF_POSIX.into_iter().chain(of_this_system()).filter(is_heeded).collect();
         let over = Arc::new(AtomicBool::new(false));
-        // Actions run in the order of their registration, and this one must come first. Otherwise the signal could be handed on and
-        // end the command, and `over` be set, before this action sees the same signal.
+        // Handlers run in the order of their registration, and this one must be first. It ends the process if `over` is set. If it
+        // ran last, the same signal could already have ended the command, and `over` could be set: this process would end too.
         for signal in &heeded {
             if OF_POSIX.contains(signal) {
                 flag::register_conditional_default(*signal, Arc::clone(&over))?;
             } else {
-                // signal-hook does not know the default action of these.
+                // signal-hook does not know the default actions of these signals.
                 flag::register_conditional_shutdown(*signal, BY_SIGNAL + signal, Arc::clone(&over))?;
             }
         }

@@ -1,4 +1,4 @@
-//! The terminal that a page is on: its modes, its keys, and the thread that draws.
+//! Shows a page on the terminal: terminal modes, keys, and the thread that draws.
 
 mod modes;
 mod running_page;

@@ -1,4 +1,4 @@
-//! Whether there is a terminal for a page, and whether we have it at the moment.
+//! Checks whether there is a terminal for a page, and whether this process is in its foreground.
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
@@ -11,29 +11,29 @@ use rustix::termios::tcgetpgrp;
 
 use crate::printable::stdout_is_terminal;
 
-/// Whether a page can be shown: stdin and stdout are a terminal, and it can move its cursor.
+/// Whether a page can be shown: stdin and stdout are terminals, and the terminal can move its cursor.
 pub(crate) fn is_for_a_page() -> bool {
     io::stdin().is_terminal() && stdout_is_terminal() && can_move(std::env::var_os("TERM").as_deref())
 }
 
-/// Whether the terminal named by `TERM` can do more than print.
+/// Whether the terminal type in `TERM` can move the cursor.
 fn can_move(term: Option<&OsStr>) -> bool {
     term.is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
-/// Whether the shell has given us the terminal. A process that changes its modes from the background is stopped. A terminal that is
-/// not our session's has no background.
+/// Whether this process is in the terminal's foreground process group. The kernel stops a process that changes the terminal's modes
+/// from the background. A terminal that does not control this session has no such group, and this returns true.
 pub(super) fn is_ours() -> bool {
     tcgetpgrp(io::stdin()).map_or(true, |foreground| foreground == getpgrp())
 }
 
-/// Whether a shell above us can continue a stopped process. The group of a session's leader has none.
+/// Whether a shell can continue this process after it has stopped. The process group of a session leader has no such shell.
 pub(super) fn can_be_continued() -> bool {
     getsid(None).is_ok_and(|session| session != getpgrp())
 }
 
-/// Waits until a key is pressed, for `time` at most, and returns whether one was. A terminal that has hung up is an error: reading
-/// its keys would report at once that there are none, again and again (crossterm 0.29 `event/source/unix/mio.rs`).
+/// Waits until a key is pressed, for `time` at most, and returns whether one was. A terminal that has hung up is an error. Without
+/// this check, reading keys from it would return at once without a key, in a busy loop (crossterm 0.29 `event/source/unix/mio.rs`).
 pub(super) fn wait_for_input(time: Duration) -> io::Result<bool> {
     let keyboard = io::stdin();
     let mut input = [PollFd::new(&keyboard, PollFlags::IN)];

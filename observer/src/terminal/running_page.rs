@@ -1,6 +1,6 @@
 //! The thread that draws a page and reads its keys.
 //!
-//! It takes the newest snapshot at its own pace. The observing thread never waits for it, and a terminal that accepts no more bytes
+//! It takes the newest snapshot whenever it is ready. The observing thread never waits for it, and a terminal that blocks writes
 //! delays no other thread.
 
 use std::io;
@@ -24,13 +24,13 @@ use crate::pipeline::Snapshots;
 use crate::printable::HeldStderr;
 use crate::view::{Key, Outcome, Page};
 
-/// How often the thread checks for a newer snapshot; a key wakes it at once.
+/// Interval at which the thread checks for a new snapshot; a key wakes it at once.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Time limit for giving the terminal back. It never ends if the terminal's other side has stopped reading.
+/// Time limit for restoring the terminal. Without it, this could block forever if the terminal accepts no more bytes.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A page on our terminal, until it is dropped.
+/// A page on this process's terminal. It is closed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct RunningPage {
     closing: Arc<AtomicBool>,
@@ -54,12 +54,12 @@ struct Drawing {
     snapshots: Snapshots,
     stops: Stops,
     closing: Arc<AtomicBool>,
-    /// Whether the picture is out of date.
+    /// Whether the page has changed since it was last drawn.
     is_stale: bool,
 }
 
 impl RunningPage {
-    /// Takes the terminal, and shows `page`, then each snapshot in `snapshots`.
+    /// Takes over the terminal, and shows `page`, then each new snapshot.
     pub(crate) fn start(page: Page, snapshots: Snapshots) -> io::Result<Self> {
         let closing = Arc::new(AtomicBool::new(false));
         let (screen, stops) = (Screen::new()?, Stops::open()?);
@@ -96,7 +96,7 @@ impl Drop for RunningPage {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::SeqCst);
         if self.given_back.recv_timeout(TIMEOUT) == Err(mpsc::RecvTimeoutError::Timeout) {
-            // The terminal blocks the thread, but its modes can be restored all the same.
+            // A write to the terminal blocks the thread, but this thread can still restore the terminal's modes.
             let _put_right = disable_raw_mode();
             HeldStderr::release();
         }
@@ -123,14 +123,14 @@ impl Drawing {
         Ok(())
     }
 
-    /// Gives the terminal back before we are stopped, and takes it again once it is ours.
+    /// Restores the terminal before this process stops, and takes it over again when the process is in the foreground.
     fn heed_stops(&mut self) -> io::Result<()> {
         if self.stops.are_asked_for() {
             self.screen.give_back()?;
             Stops::stop()?;
         }
         if self.stops.are_over() {
-            // After SIGSTOP, the terminal has the modes that the shell wants, and the shell may have kept it.
+            // After SIGSTOP, the shell has set its own modes, and this process may now be in the background.
             if is_ours() { self.screen.give_back()? } else { self.screen.lose() }
         }
         if !self.screen.is_taken() && is_ours() {
@@ -171,7 +171,8 @@ impl Drawing {
             }
         }
         if is_overlooked {
-            // crossterm overlooks a key that arrives together with a new size, until the next key. The pause avoids a busy loop.
+            // If a key arrives together with a resize, crossterm does not return this key until the next one. The pause avoids a
+            // busy loop.
             thread::sleep(LOOK);
         }
         Ok(false)

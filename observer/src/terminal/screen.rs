@@ -1,4 +1,4 @@
-//! The screen of a terminal: taken for a page, and given back as it was.
+//! Takes over the screen of a terminal for a page, and restores it afterwards.
 
 use std::io::{self, BufWriter, Stdout, Write};
 
@@ -14,10 +14,10 @@ use ratatui::layout::{Position, Rect};
 use crate::printable::HeldStderr;
 use crate::view::Page;
 
-/// Bytes of a picture that are written at once, so that it never appears in halves. A large screen full of colours takes less.
+/// Buffer size in bytes, larger than a coloured page on a large screen. So each picture is one write, and is never shown in parts.
 const PICTURE: usize = 1 << 18;
 
-/// The screen. While a page has it, stderr is held back. Dropping it gives the screen back, on every path.
+/// The screen. While a page uses it, stderr is held back. Dropping this restores the screen, also after an error or panic.
 #[derive(Debug)]
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
@@ -25,7 +25,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// The screen of our terminal, not yet taken.
+    /// The screen of this process's terminal, not taken over yet.
     pub(super) fn new() -> io::Result<Self> {
         let out = BufWriter::with_capacity(PICTURE, io::stdout());
         Ok(Self { terminal: Terminal::new(CrosstermBackend::new(out))?, is_taken: false })
@@ -35,18 +35,18 @@ impl Screen {
         self.is_taken
     }
 
-    /// Takes the screen and the keyboard. The former picture returns when the screen is given back.
+    /// Takes over the screen and the keyboard. The previous contents of the screen return with [`Self::give_back`].
     pub(super) fn take(&mut self) -> io::Result<()> {
         self.is_taken = true;
         HeldStderr::hold();
-        // If the terminal was lost, crossterm still assumes the modes that it had set.
+        // After [`Self::lose`], crossterm still assumes the modes that it had set.
         disable_raw_mode()?;
         enable_raw_mode()?;
         execute!(self.terminal.backend_mut(), EnterAlternateScreen, Hide)?;
         self.forget()
     }
 
-    /// Gives the screen and the keyboard back.
+    /// Restores the screen and the keyboard.
     pub(super) fn give_back(&mut self) -> io::Result<()> {
         if !self.is_taken {
             return Ok(());
@@ -58,19 +58,19 @@ impl Screen {
         shown.and(cooked)
     }
 
-    /// Leaves nothing to give back: the shell has the terminal, and has restored it.
+    /// Notes that the shell has the terminal and has restored it, so that there is nothing to restore.
     pub(super) fn lose(&mut self) {
         self.is_taken = false;
         HeldStderr::release();
     }
 
-    /// Draws the differences from the last picture.
+    /// Draws the differences from the previous drawing.
     pub(super) fn draw(&mut self, page: &Page) -> io::Result<()> {
         self.terminal.draw(|frame| page.draw(frame)).map(|_drawn| ())
     }
 
-    /// Clears the screen, so that all of it is drawn next. Unlike [`Terminal::clear`], this asks the terminal nothing: one that
-    /// does not answer would block us.
+    /// Clears the screen, so that the next drawing is complete. Unlike [`Terminal::clear`], this does not query the terminal: a
+    /// terminal that does not answer would block this thread.
     pub(super) fn forget(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from((Position::ORIGIN, size)))

@@ -1,4 +1,4 @@
-//! Stopping and continuing while a page has the terminal: Ctrl-Z, SIGTSTP, SIGCONT.
+//! Stops and continues the process while a page has the terminal: Ctrl-Z, SIGTSTP, SIGCONT.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use signal_hook::low_level::emulate_default_handler;
 use super::modes::can_be_continued;
 use crate::signals::Ignored;
 
-/// Delays SIGTSTP until the terminal is given back, and notes SIGCONT. After it is dropped, SIGTSTP stops us as usual.
+/// Handlers that delay SIGTSTP until the terminal is restored, and note SIGCONT. After this is dropped, SIGTSTP has its default
+/// action.
 #[derive(Debug)]
 pub(super) struct Stops {
     asked: Arc<AtomicBool>,
@@ -31,12 +32,12 @@ impl Stops {
         Ok(stops)
     }
 
-    /// Does what Ctrl-Z does outside a page: asks our entire process group to stop.
+    /// Sends SIGTSTP to the entire process group, as Ctrl-Z does outside a page.
     pub(super) fn ask() -> io::Result<()> {
         Ok(kill_current_process_group(Signal::TSTP)?)
     }
 
-    /// Whether we were asked to stop since the last call. False if no shell could continue us; the system ignores SIGTSTP then,
+    /// Whether SIGTSTP arrived since the last call. False if no shell could continue this process; the system ignores SIGTSTP then,
     /// too.
     pub(super) fn are_asked_for(&self) -> bool {
         self.asked.swap(false, Ordering::SeqCst) && can_be_continued()
@@ -47,7 +48,7 @@ impl Stops {
         emulate_default_handler(SIGTSTP)
     }
 
-    /// Whether we were continued since the last call. The cause and the state of the terminal are unknown.
+    /// Whether SIGCONT arrived since the last call. The cause of the stop and the state of the terminal are unknown.
     pub(super) fn are_over(&self) -> bool {
         self.continued.swap(false, Ordering::SeqCst)
     }

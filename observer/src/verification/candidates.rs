@@ -1,8 +1,8 @@
-//! Resources of which many clusters have objects, and which few clients read.
+//! The resources from which `verify` chooses: many clusters have objects of them, and few clients read them.
 
 use observer_core::k8s::Resource;
 
-/// Group, version, plural name; those that are read least come first.
+/// Group, version and plural name of each; those that clients read least come first.
 const CANDIDATES: &[(&str, &str, &str)] = &[
     ("rbac.authorization.k8s.io", "v1", "roles"),
     ("", "v1", "podtemplates"),

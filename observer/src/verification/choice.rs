@@ -1,4 +1,4 @@
-//! The choice of the resource to ask for.
+//! Chooses the resource that the requests of a verification are for.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use super::candidates::candidates;
 use super::failure::VerifyError;
 use super::server::Server;
 
-/// How long resources are watched for other readers.
+/// Time during which other clients must not read a resource, for it to count as idle.
 pub(super) const QUIET_FOR: Duration = Duration::from_secs(5);
-/// Most objects of a resource that is chosen and not named, since some lists read all of them.
+/// Maximum number of objects of a resource that the user has not named, since some lists read all of them.
 const MOST_OBJECTS: u64 = 500;
-/// Fewest objects of a resource: with less, there is no second page.
+/// Minimum number of objects of a resource: with fewer, there is no second page.
 const FEWEST_OBJECTS: u64 = 2;
 
 #[derive(Deserialize)]
@@ -63,7 +63,7 @@ pub(super) async fn named(server: &mut Server, name: &str) -> Result<Resource, V
     Ok(Resource { group: group.to_owned(), version, resource: plural.to_owned() })
 }
 
-/// Chooses an object of a resource that was named.
+/// Chooses an object of a resource that the user has named.
 pub(super) async fn target_of(server: &mut Server, resource: Resource) -> Result<Target, VerifyError> {
     let name = resource.to_string();
     let answer = first_page(server, &resource).await?;
@@ -97,7 +97,7 @@ async fn first_page(server: &mut Server, resource: &Resource) -> Result<Observed
     Ok(server.ask(&request, BodyKind::Document).await?.answer)
 }
 
-/// The object to ask for, or why the resource is not suitable.
+/// Chooses an object in a list of the resource, or returns the reason why the resource is not suitable.
 fn suitable(resource: Resource, page: &ObservedAnswer, most: u64) -> Result<Target, String> {
     if matches!(page.status, 401 | 403) {
         return Err(format!("you may not list it ({}); get, list and watch are needed", page.status));

@@ -1,4 +1,4 @@
-//! Why nothing can be verified.
+//! Why a verification cannot begin or continue.
 
 use crate::api_server::request::QuestionError;
 
@@ -22,7 +22,7 @@ pub enum VerifyError {
     /// The server does not accept the user's credentials.
     #[error("the API server answered /metrics with 401: it rejected your credentials; are those of this context still valid?")]
     Unauthenticated,
-    /// The counters belong to another server.
+    /// The counters do not show a read that must happen. They probably belong to another server.
     #[error(
         "GET {request} reads etcd in every version, but no counter of the server moved: does this address load-balance over \
          several servers? Name one of them in the kubeconfig"
@@ -31,7 +31,7 @@ pub enum VerifyError {
         /// Path of the object.
         request: String,
     },
-    /// The log does not show the reads that it should.
+    /// etcd's log does not show reads that must happen.
     #[error(
         "{path} contains none of the last reads. It must be the log of the etcd member that this API server uses, at level debug \
          (--log-level=debug), in JSON, with keys below /registry"
@@ -40,19 +40,19 @@ pub enum VerifyError {
         /// The log file's path.
         path: String,
     },
-    /// The announced number of requests is used up.
+    /// The announced maximum number of requests was reached.
     #[error("the announced maximum of {limit} requests is used up: connections to this API server break too often")]
     TooManyRequests {
         /// The announced number.
         limit: u32,
     },
-    /// The server is too old.
+    /// The server's version is too old: it does not count reads by resource.
     #[error("this API server ({version}) does not count reads by resource; 1.26 and later do")]
     NotCounted {
         /// The version that it reports.
         version: String,
     },
-    /// No rule knows the version of the server.
+    /// The server's version cannot be parsed, so no rules apply.
     #[error("the API server reports version `{version}`, which no rule covers; pass --server-version")]
     UnknownVersion {
         /// The version that it reports.

@@ -1,4 +1,4 @@
-//! The lines that a server appends to a log while it is asked.
+//! Reads the lines that a server appends to a log file during a verification.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::failure::VerifyError;
 
-/// Most bytes read of the lines appended during one row.
+/// Maximum number of bytes read of the lines appended during one row.
 const MAX_APPENDED: u64 = 64 * 1024 * 1024;
 
-/// A log file that grows.
+/// A log file to which a server appends. Reading starts at a mark.
 #[derive(Debug)]
 pub struct LogTail {
     path: PathBuf,
@@ -17,7 +17,7 @@ pub struct LogTail {
 }
 
 impl LogTail {
-    /// Begins at the file's current end.
+    /// Opens the log, with the mark at the file's current end.
     pub fn open(path: &Path) -> Result<Self, VerifyError> {
         let mut tail = Self { path: path.to_owned(), mark: 0 };
         tail.mark = tail.end()?;
@@ -29,12 +29,12 @@ impl LogTail {
         self.path.display().to_string()
     }
 
-    /// The file's current end, to be marked later.
+    /// The file's current length, to set the mark later.
     pub fn end(&self) -> Result<u64, VerifyError> {
         Ok(File::open(&self.path).and_then(|file| file.metadata()).map_err(|error| self.failed(error))?.len())
     }
 
-    /// Skips everything before `end`.
+    /// Sets the mark: everything before `end` is skipped.
     pub fn mark(&mut self, end: u64) {
         self.mark = end;
     }

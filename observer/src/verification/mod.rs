@@ -1,6 +1,6 @@
 //! Checks the rules against a live server: chooses a resource, sends requests, and reads the server's counters in between.
 //!
-//! It only reads, one request after the other on one connection, so that behind a load balancer one server answers all of a row.
+//! It only reads, one request after another on one connection. So behind a load balancer, one server answers all requests of a row.
 //! [`observer_core::verification`] chooses the requests and judges the answers.
 
 mod candidates;

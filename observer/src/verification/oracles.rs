@@ -1,4 +1,4 @@
-//! Better witnesses than counters.
+//! Logs of the API server and of etcd, which show more about reads than counters do.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use observer_core::verification::Counters;
 use super::failure::VerifyError;
 use super::log_tail::LogTail;
 
-/// The logs given by the user.
+/// The logs that the user passed.
 #[derive(Debug, Default)]
 pub struct Oracles {
     /// The API server's audit log, which shows other readers.
@@ -19,15 +19,15 @@ pub struct Oracles {
     pub etcd_log: Option<LogTail>,
 }
 
-/// How far etcd's log may lag: etcd logs a read after it has answered.
+/// Maximum delay of etcd's log: etcd logs a read after it has answered.
 const LOG_LAG: Duration = Duration::from_secs(2);
 const LOG_PAUSE: Duration = Duration::from_millis(50);
 
-/// The end of each log at one moment.
+/// The end of each log at one time.
 pub(super) struct Ends([Option<u64>; 2]);
 
 impl Oracles {
-    /// The current ends of the logs.
+    /// Returns the current end of each log.
     pub(super) fn ends(&self) -> Result<Ends, VerifyError> {
         let end = |log: &Option<LogTail>| log.as_ref().map(LogTail::end).transpose();
         Ok(Ends([end(&self.audit_log)?, end(&self.etcd_log)?]))
@@ -42,7 +42,7 @@ impl Oracles {
         }
     }
 
-    /// Adds the reads in etcd's log to `moved`.
+    /// Adds the reads of `resource` in etcd's log to `moved`, the increase of the counters.
     pub(super) fn witnessed(&self, moved: Counters, resource: &Resource) -> Result<Counters, VerifyError> {
         Ok(moved.with_etcd_reads(resource, &self.etcd_reads()?))
     }
@@ -65,7 +65,7 @@ impl Oracles {
         }
     }
 
-    /// The error for an etcd log without reads.
+    /// The error for an etcd log that does not show expected reads.
     pub(super) fn silent(&self) -> VerifyError {
         VerifyError::SilentLog { path: self.etcd_log.as_ref().map(LogTail::name).unwrap_or_default() }
     }
@@ -82,7 +82,8 @@ impl Oracles {
         Ok(reads)
     }
 
-    /// The number of requests for the resource, without the one with that audit ID; `None` without an audit log.
+    /// The number of requests for the resource in the audit log, without the one that has this audit ID. `None` if there is no
+    /// audit log.
     pub(super) fn others(&self, resource: &Resource, audit_id: Option<&str>) -> Result<Option<usize>, VerifyError> {
         let Some(log) = &self.audit_log else { return Ok(None) };
         let resource = resource.to_string();
@@ -94,7 +95,7 @@ impl Oracles {
         Ok(Some(others))
     }
 
-    /// The witnesses, in words.
+    /// The names of the witnesses, for the report.
     pub(super) fn names(&self) -> Vec<&'static str> {
         let etcd = self.etcd_log.is_some().then_some("etcd's log");
         let audit = self.audit_log.is_some().then_some("its audit log");

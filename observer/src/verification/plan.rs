@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use observer_core::verification::{Shape, Target};
 
-/// Attempts for a row that does not agree.
+/// Maximum number of attempts for a row that does not agree.
 pub(super) const MOST_ATTEMPTS: usize = 5;
-/// Requests before the first row: version, three pages, discovery or checks of some resources, the revisions.
+/// Maximum number of requests before the first row: version, three metrics pages, discovery or checks of some resources, the
+/// revisions.
 const REQUESTS_BEFORE: u32 = 20;
 
 /// The plan, announced before it is carried out.
@@ -14,11 +15,11 @@ const REQUESTS_BEFORE: u32 = 20;
 pub struct Plan {
     /// The resource to ask for, such as `deployments.apps`.
     pub resource: String,
-    /// Number of rows.
+    /// Number of rows, one for each shape.
     pub shapes: usize,
     /// Number of requests, if every row agrees at once.
     pub requests: u32,
-    /// Most requests sent.
+    /// Maximum number of requests.
     pub most_requests: u32,
     /// Approximate duration.
     pub takes: Duration,
@@ -27,16 +28,16 @@ pub struct Plan {
 /// The progress of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Looks for an idle resource, for this time.
+    /// Looks for an idle resource, which takes this time.
     Choosing(Duration),
     /// The plan is made, and the rows begin.
     Planned(Plan),
-    /// Asks a row: its number from 1, the number of rows, and its title.
+    /// Verifies a row: its number from 1, the number of rows, and its title.
     Row(usize, usize, &'static str),
 }
 
 impl Plan {
-    /// The plan for those shapes of `target`, if a metrics page takes `scrape_takes`.
+    /// Makes the plan for these shapes of `target`. `scrape_takes` is the time for one metrics page.
     pub(super) fn of(target: &Target, shapes: &[&Shape], scrape_takes: Duration) -> Self {
         const WAITED_FOR_A_REVISION: Duration = Duration::from_secs(3);
         const WATCHED: Duration = Duration::from_secs(1);
@@ -48,8 +49,9 @@ impl Plan {
             resource: target.resource.to_string(),
             shapes: shapes.len(),
             requests: REQUESTS_BEFORE + 2 * rows,
-            // A row, its scrapes, the scrape of a control window, and learning again if another server answered. Twice, for the
-            // attempts that do not count; and twice again, for connections that had ended.
+            // 11 requests for an attempt: the row's request, its scrapes, the scrape of a control window, and learning again if
+            // another server answered. Times two for attempts that do not count, and times two for requests repeated because the
+            // connection was closed.
             most_requests: REQUESTS_BEFORE + 2 * 2 * 11 * attempts * rows,
             takes: waits + watches + scrape_takes * rows,
         }

@@ -9,20 +9,20 @@ use serde::Serialize;
 pub struct Verification {
     /// The version that the server reports.
     pub server_version: String,
-    /// The server profile that the rules were given.
+    /// The server profile with which the verdicts were predicted.
     pub profile: ServerProfile,
-    /// The facts of the profile that verdicts rest on, in phrases.
+    /// The basis of the profile's facts, as phrases for the report.
     pub assumptions: Vec<String>,
-    /// The resource asked for.
+    /// The resource of the requests.
     pub resource: String,
-    /// Whether it was chosen, not named; no other client read it at that time.
+    /// Whether watchtap chose the resource, because the user named none. No other client read it at that time.
     pub chosen: bool,
-    /// The witnesses of the server's reads, in words.
+    /// The names of the witnesses of the server's reads.
     pub witnesses: Vec<&'static str>,
     /// Number of requests sent.
     pub requests: u32,
     /// One row per shape.
     pub rows: Vec<Row>,
-    /// Counts over all rows.
+    /// Number of rows by result.
     pub tally: Tally,
 }

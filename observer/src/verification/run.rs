@@ -1,4 +1,4 @@
-//! Verifies one row after the other.
+//! Runs a verification: sends the request of each row, and compares the prediction with the witnesses.
 
 use std::time::{Duration, Instant};
 
@@ -19,11 +19,12 @@ use super::plan::{MOST_ATTEMPTS, Plan, Progress};
 use super::result::Verification;
 use super::server::{Answered, Server};
 
-/// Shortest time without requests of ours that shows whether others read.
+/// Minimum length of a control window: a time without own requests, to detect reads of other clients.
 const CONTROLLED_FOR: Duration = Duration::from_secs(1);
-/// How long learned revisions are relied upon: less than a cache is sure to hold a snapshot.
+/// Time after which learned revisions are learned again. It is shorter than the time for which a watch cache certainly keeps a
+/// snapshot.
 const RELIABLE_FOR: Duration = Duration::from_secs(45);
-/// How often counters are reread that lack the first events of a watch, and the pause between.
+/// Maximum number of times that counters are read again if they lack the first events of a watch, and the pause in between.
 const LATE_LOOKS: u32 = 5;
 const LATE_PAUSE: Duration = Duration::from_millis(200);
 
@@ -42,25 +43,25 @@ struct Verifier<'v> {
     history: RevisionHistory,
     learned_at: Instant,
     started: Instant,
-    /// The connection of the last page.
+    /// The number of the connection that returned the last page.
     page_from: u32,
-    /// The last page, which is also the next row's first.
+    /// The last metrics page, with which the next window begins.
     page: MetricsPage,
 }
 
 /// A verification to run.
 pub struct Request<'r> {
-    /// The resource to ask for; `None` looks for one.
+    /// The resource to use; `None` chooses an idle one.
     pub resource: Option<&'r str>,
-    /// The shapes to ask for.
+    /// The shapes to verify.
     pub shapes: Vec<&'static Shape>,
     /// Applies the user's flags to the server profile.
     pub flags: &'r (dyn Fn(ServerProfile) -> ServerProfile + Sync),
-    /// Witnesses beside the counters.
+    /// Witnesses in addition to the counters.
     pub oracles: Oracles,
 }
 
-/// Verifies the rules on `server`.
+/// Verifies the rules on `server`, and passes the progress to `progress`.
 pub async fn verify(
     server: &mut Server,
     request: Request<'_>,
@@ -110,14 +111,14 @@ pub async fn verify(
     Ok(verifier.finish(server_version, resource.is_none(), rows))
 }
 
-/// Up to 1.25, reads are counted by Go type, which does not distinguish resources (kubernetes/apiserver
+/// Whether the server's counters do not distinguish resources. Up to 1.25, reads are counted by Go type (kubernetes/apiserver
 /// `pkg/storage/etcd3/store.go`, v0.25).
 fn counts_by_type(server_version: &str) -> bool {
     const BY_RESOURCE: u16 = 26;
     server_version.parse::<ServerVersion>().is_ok_and(|version| version.minor() < BY_RESOURCE)
 }
 
-/// The shapes that `target` has: without namespaces, none of a single namespace.
+/// The shapes that apply to `target`: a cluster-scoped resource has no shapes of a single namespace.
 fn shapes_of(target: &Target, shapes: Vec<&'static Shape>) -> Result<Vec<&'static Shape>, VerifyError> {
     let shapes: Vec<&Shape> = shapes.into_iter().filter(|shape| shape.is_of(target)).collect();
     if shapes.is_empty() {
@@ -127,7 +128,7 @@ fn shapes_of(target: &Target, shapes: Vec<&'static Shape>) -> Result<Vec<&'stati
     Ok(shapes)
 }
 
-/// The reported version, then the facts of a metrics page; the user's flags override both.
+/// Makes the profile from the reported version and the facts of a metrics page. The user's flags override both.
 fn profile(
     server_version: &str,
     found: FromMetrics,
@@ -136,7 +137,7 @@ fn profile(
     let mut profile = server_version
         .parse::<ServerVersion>()
         .map_or_else(|_unknown| ServerProfile::default(), |version| ServerProfile::of_version(version, Basis::VersionEndpoint));
-    // If a flag replaces the server's version, the server's page does not apply.
+    // If a flag replaces the server's version, the facts of the metrics page do not apply.
     let given = flags(profile.clone());
     if given.version == profile.version {
         found.add_to(&mut profile);
@@ -151,7 +152,8 @@ fn profile(
 }
 
 impl Verifier<'_> {
-    /// Learns revisions and a continue token. The cache's revision comes from the cache, the newest from any layer that has it.
+    /// Learns revisions and a continue token. The revision of the cache is learned from the cache, the newest revision from any
+    /// layer.
     async fn learn(&mut self) -> Result<(), VerifyError> {
         let collection = Target::collection(&self.target.resource);
         let first_page = self.listed(&format!("{collection}?limit=1")).await?;
@@ -171,7 +173,7 @@ impl Verifier<'_> {
         self.begin().await
     }
 
-    /// A list with a revision. Waits for a cache that is not ready yet.
+    /// Sends a list whose answer must have a revision. Retries while the watch cache is not ready.
     async fn listed(&mut self, request: &str) -> Result<ObservedAnswer, VerifyError> {
         const TIMES: u32 = 20;
         const PAUSE: Duration = Duration::from_millis(500);
@@ -191,7 +193,8 @@ impl Verifier<'_> {
         })
     }
 
-    /// A plain get of an object reads etcd in every version. If no witness shows that read, the witnesses prove nothing later.
+    /// Checks that the witnesses work: a plain get of an object reads etcd in every version. If no witness shows that read, later
+    /// results would prove nothing.
     async fn prove_witnesses(&mut self) -> Result<(), VerifyError> {
         const PROVED_BY: &str = "get, RV unset";
         if self.profile.is_aggregated(&self.target.resource) {
@@ -216,8 +219,9 @@ impl Verifier<'_> {
         Err(VerifyError::NoWitness { request })
     }
 
-    /// A resource without writes since etcd's last compaction has lost all of its snapshots, even the newest (kubernetes/apiserver
-    /// `pkg/storage/cacher/watch_cache.go`, v0.34 to v0.37). The revision of its newest object is then compacted.
+    /// Whether the cache has no snapshots of the resource. A resource without writes since etcd's last compaction has lost all of
+    /// its snapshots, even the newest (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go`, v0.34 to v0.37). The revision of
+    /// its newest object is then compacted.
     async fn snapshots_are_gone(&mut self, collection: &str, newest_item: Option<u64>) -> Result<bool, VerifyError> {
         const EXPIRED: u16 = 410;
         let exact = format!("{collection}?resourceVersion={}&resourceVersionMatch=Exact", self.known.revision);
@@ -233,7 +237,7 @@ impl Verifier<'_> {
         }
         let mut attempts = Vec::new();
         let mut asked = None;
-        // If a connection ends, or another server is at its other end, the row begins again.
+        // If the connection is closed, or a new one leads to another server, the row begins again.
         for _ in 0..MOST_ATTEMPTS * 2 {
             let Some(request) = shape.request(&self.target, &self.known) else {
                 return Ok(Row::not_provoked(shape, "the server returned no continue token".to_owned()));
@@ -243,13 +247,13 @@ impl Verifier<'_> {
             };
             match self.attempt(&request, &prediction).await {
                 Ok(Some(attempt)) => attempts.push(attempt),
-                // Another server: the learned revisions are those of the previous one.
+                // Another server answered, and the learned revisions are those of the previous one.
                 Ok(None) => self.learn().await?,
                 Err(VerifyError::Question(_)) => self.begin().await?,
                 Err(error) => return Err(error),
             }
             let judgement = judge(&prediction, &attempts);
-            // Snapshots may be lost since they were checked.
+            // The snapshots may have been lost since the last check.
             let may_be_gone = prediction.verdict.served_from == ServedFrom::Snapshot && judgement == Judgement::Noisy;
             asked = Some((request, prediction));
             if matches!(judgement, Judgement::Agree | Judgement::Disagree) || attempts.len() == MOST_ATTEMPTS {
@@ -265,7 +269,7 @@ impl Verifier<'_> {
         })
     }
 
-    /// `None` if another server answered than the one whose counters were read.
+    /// Sends the request of a row once. Returns `None` if the answer is not from the server whose counters were read.
     async fn attempt(&mut self, request: &str, prediction: &Prediction) -> Result<Option<Attempt>, VerifyError> {
         let began = Instant::now();
         let kind = if prediction.verb == Verb::Watch { BodyKind::Watch } else { BodyKind::Document };
@@ -286,9 +290,9 @@ impl Verifier<'_> {
         Ok(Some(attempt))
     }
 
-    /// The changes since the last page, once the server has counted the events that a watch began with. It counts them when all are
-    /// sent, beside the answer, and on a busy machine after its end (kubernetes/apiserver `pkg/storage/cacher/cache_watcher.go`
-    /// v0.34, `processInterval`).
+    /// Returns the changes since the last page, after the server has counted the initial events of a watch. It counts them when all
+    /// are sent, concurrently with the answer, and on a busy machine only after the answer is complete (kubernetes/apiserver
+    /// `pkg/storage/cacher/cache_watcher.go` v0.34, `processInterval`).
     async fn window_after(&mut self, asked: &Answered) -> Result<Option<Window>, VerifyError> {
         let audit_id = asked.audit_id.as_deref();
         let Some(mut window) = self.window(audit_id).await? else { return Ok(None) };
@@ -305,8 +309,8 @@ impl Verifier<'_> {
         Ok(Some(window))
     }
 
-    /// The changes since the last page; `None` if the server was restarted or is another one. Changes while a page is written
-    /// belong to both windows beside it.
+    /// Returns the changes since the last page, or `None` if the server was restarted or is another one. Changes while a page is
+    /// written count in the windows before and after it.
     async fn window(&mut self, audit_id: Option<&str>) -> Result<Option<Window>, VerifyError> {
         let (before, ends) = self.next_page().await?;
         let resource = &self.target.resource;
@@ -316,14 +320,14 @@ impl Verifier<'_> {
         Ok(before.is_of_the_server_of(&self.page).then_some(Window { moved, others }))
     }
 
-    /// Reads a first page, with which a window begins.
+    /// Reads a metrics page, and begins a window with it.
     async fn begin(&mut self) -> Result<(), VerifyError> {
         let (_before, ends) = self.next_page().await?;
         self.oracles.begin_at(&ends);
         Ok(())
     }
 
-    /// Reads the next page. Returns the page before it, and the ends of the logs at the time of the request.
+    /// Reads the next metrics page. Returns the page before it, and the ends of the logs at the time of the request.
     async fn next_page(&mut self) -> Result<(MetricsPage, Ends), VerifyError> {
         let ends = self.oracles.ends()?;
         let page = self.server.page(std::slice::from_ref(&self.target.resource), &mut |_sample| {}).await?;

@@ -1,4 +1,4 @@
-//! The server to verify, over one connection at a time.
+//! Sends the requests of a verification to the API server, over one connection at a time.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -16,15 +16,15 @@ use tokio::time::timeout;
 use super::failure::VerifyError;
 use crate::api_server::request::{Conversation, QuestionError};
 
-/// Time limit of one answer. A server waits three seconds for a revision; long lists take long.
+/// Time limit of one answer. A server may wait three seconds for a revision, and long lists take time.
 const ANSWERED_WITHIN: Duration = Duration::from_mins(1);
-/// Longest discovery document that is read, in bytes.
+/// Maximum size of a discovery document, in bytes.
 const MAX_DISCOVERY: usize = 4 * 1024 * 1024;
 
 /// Opens a connection with the user's credentials.
 pub type Connect = Box<dyn Fn() -> Pin<Box<dyn Future<Output = anyhow::Result<Conversation>> + Send>> + Send>;
 
-/// An API server, with a count of its requests.
+/// An API server, with the number of requests sent to it.
 pub struct Server {
     connect: Connect,
     conversation: Option<Conversation>,
@@ -45,7 +45,7 @@ impl Server {
         Self { connect, conversation: None, connections: 0, requests: 0, most_requests: u32::MAX }
     }
 
-    /// Allows that many further requests.
+    /// Sets the maximum number of requests from now on.
     pub(super) fn allow(&mut self, most_requests: u32) {
         self.most_requests = self.requests.saturating_add(most_requests);
     }
@@ -65,7 +65,8 @@ impl Server {
         Ok(self.asked(async |conversation: &mut Conversation| conversation.version().await).await??)
     }
 
-    /// Reads a metrics page. `also` gets every sample; if the page has to be requested twice, it gets the samples of both.
+    /// Reads a metrics page, and passes every sample to `also`. If the page has to be requested again, `also` gets the samples of
+    /// both pages.
     pub(super) async fn page(
         &mut self,
         resources: &[Resource],
@@ -92,7 +93,7 @@ impl Server {
         })
     }
 
-    /// Sends a GET for path and query.
+    /// Sends a GET for a path and query, and reads the answer.
     pub(super) async fn ask(&mut self, request: &str, kind: BodyKind) -> Result<Answered, VerifyError> {
         Ok(self.asked(async |conversation: &mut Conversation| ask(conversation, request, kind).await).await??)
     }
@@ -102,8 +103,8 @@ impl Server {
         Ok(self.asked(async |conversation: &mut Conversation| discover(conversation, path).await).await??)
     }
 
-    /// Asks on the current connection. A connection used before may have ended between two requests: the request is then repeated
-    /// on another. After a failure the rest of an answer may still be under way, so that connection is given up.
+    /// Sends a request on the current connection. A connection that was used before may have been closed between two requests; then
+    /// the request is repeated on a new one. After a failure, the rest of an answer may still arrive, so that connection is closed.
     async fn asked<T>(
         &mut self,
         mut ask: impl AsyncFnMut(&mut Conversation) -> Result<T, QuestionError>,

@@ -1,4 +1,4 @@
-//! Log tails.
+//! Tests of reading growing and rotated log files.
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Requests with the credentials of a kubeconfig's user.
+//! Connects to the API server of a kubeconfig's context, and sends watchtap's own requests as that context's user.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use crate::api_server::{ClientCertificate, Transport, UpstreamRoute};
 use crate::exec_plugin::run_plugin;
 use crate::kubeconfig::{ExecPlugin, Selected};
 
-/// Longest wait for the API server to answer, so that the user soon learns which cluster is used.
+/// Time limit for the API server's answer. It is short, because a user waits to see which cluster is used.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
 
-/// Fails with the reason if the API server does not answer. A refusal is an answer.
+/// Checks that the API server answers. The error is the reason if it does not. A refusal is an answer.
 pub(crate) async fn check_answers(selected: &Selected) -> Result<()> {
     let (selected, credentials) = &reread(selected).await;
     match timeout(ANSWERS_WITHIN, ask_version(selected, credentials.as_ref())).await {
@@ -31,7 +31,7 @@ pub(crate) async fn check_answers(selected: &Selected) -> Result<()> {
     }
 }
 
-/// The `gitVersion` of the server: requested without credentials, and with them if that is denied.
+/// Requests the server's `gitVersion` without credentials. If that is denied, requests it again with `credentials`.
 pub(in crate::api_server) async fn ask_version(selected: &Selected, credentials: Option<&Credentials>) -> Result<String> {
     let denied = match ask_version_as(selected, None, None).await {
         Ok(version) => return Ok(version),
@@ -64,7 +64,7 @@ pub(crate) struct Conversations {
 }
 
 impl Conversations {
-    /// For the API server of a context.
+    /// Connections to the API server of a context, as its user.
     pub(crate) fn with(selected: Selected) -> Self {
         Self { selected, of_plugin: OnceCell::new() }
     }
@@ -92,7 +92,7 @@ fn question<'q>(selected: &'q Selected, host: &'q str, token: Option<&'q str>) -
     Question { host, path_prefix: &selected.upstream.path_prefix, token }
 }
 
-/// A connection of ours, and the name of its server.
+/// Opens a connection for our own requests. Returns it with the server's name, for the `Host` field.
 async fn connect(selected: &Selected, certificate: Option<&ClientCertificate>) -> Result<(TlsStream<Transport>, String)> {
     let tls = upstream_tls(selected, certificate)?;
     let route = UpstreamRoute::new(endpoint(selected), forward_proxy(selected)?, &tls);

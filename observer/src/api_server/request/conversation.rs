@@ -1,4 +1,4 @@
-//! One connection of ours, for one request after the other.
+//! One connection from watchtap to an API server, for any number of requests in sequence.
 
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use super::error::QuestionError;
 
-/// Longest version document that is read, in bytes; a real one has about 300.
+/// Maximum size of a version document in bytes; a real one has about 300.
 const MAX_DOCUMENT: usize = 64 * 1024;
 
 /// A connection, and the header fields of every request on it. Read the body of an answer before the next request.
@@ -68,7 +68,7 @@ impl Conversation {
         Ok(version.git_version)
     }
 
-    /// Reads the page of `/metrics`, of any length.
+    /// Reads `/metrics`, of any length, and passes each sample to `told`.
     pub async fn metrics(&mut self, told: &mut (dyn FnMut(&Sample<'_>) + Send)) -> Result<(), QuestionError> {
         let mut response = success("/metrics", self.get("/metrics", "text/plain").await?)?;
         let mut reader = MetricsReader::default();

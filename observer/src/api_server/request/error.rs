@@ -1,4 +1,4 @@
-//! Why a request of ours failed.
+//! Why one of watchtap's own requests to an API server failed.
 
 use hyper::StatusCode;
 
@@ -13,7 +13,7 @@ pub enum QuestionError {
     Status {
         /// The path of the request.
         path: String,
-        /// As received; never a success.
+        /// The status, as received; never a success.
         status: StatusCode,
     },
     /// The answer is not HTTP, or was interrupted.

@@ -1,9 +1,10 @@
-//! Our own requests. `GET /version` shows the rules that a server follows, `GET /metrics` the changes that its administrator made
-//! to them. `watchtap verify` sends one request after another on one connection.
+//! watchtap's own requests to an API server. `GET /version` determines the rules that a server follows. `GET /metrics` shows the
+//! feature gates and watch caches that its administrator changed. `watchtap verify` sends its requests one after another on one
+//! connection.
 //!
-//! Each request uses a connection of its own, never a tap, and is in no report. Any user may read `/version`, unless the
-//! administrator removed that permission (`ClusterRole` `system:public-info-viewer`). So it is requested without credentials first.
-//! Few users may read `/metrics`.
+//! These requests use connections of their own, which pass through no tap, so they are in no report. Any user may read `/version`,
+//! unless the administrator removed that permission (`ClusterRole` `system:public-info-viewer`). So it is requested without
+//! credentials first. Few users may read `/metrics`.
 
 mod ask;
 mod conversation;

@@ -1,4 +1,4 @@
-//! Requests to an API server about itself.
+//! Sends `GET /version` and `GET /metrics` over a TLS connection that is already open.
 
 use std::time::Duration;
 
@@ -31,7 +31,8 @@ impl Question<'_> {
         timeout(LIMIT, asked).await.unwrap_or(Err(QuestionError::TimedOut))
     }
 
-    /// Requests `/metrics` likewise, and returns the page's facts about the server's configuration. The page may have any length.
+    /// Requests `/metrics` over such a stream, and returns the facts about the server's configuration on that page. The page may
+    /// have any length.
     pub async fn metrics(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<FromMetrics, QuestionError> {
         let mut found = FromMetrics::default();
         let asked = async { self.open(stream).await?.metrics(&mut |sample| found.note(sample)).await };

@@ -1,8 +1,8 @@
-//! Dials TCP connections.
+//! Opens TCP connections to API servers and forward proxies.
 //!
-//! A name may have addresses of two families, and one family may silently lead nowhere. Go's `net.Dialer` does not wait for that
-//! (`dialParallel`, `net/dial.go`, Go 1.26; RFC 8305). Neither must we: a client that dials the API server itself has a connection
-//! after 300 ms.
+//! A name may have IPv4 and IPv6 addresses, and packets to one family may be dropped without an error. Go's `net.Dialer` tries the
+//! other family after 300 ms (`dialParallel`, `net/dial.go`, Go 1.26; RFC 8305). This module does the same, so that a client has
+//! its connection as soon as without watchtap.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,15 +15,15 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::api_server::{UpstreamEndpoint, UpstreamError};
 
-/// Pause between attempts while there is no descriptor.
+/// Pause between attempts while no file descriptor is free.
 const DIAL_AGAIN: Duration = Duration::from_millis(50);
 
-/// How long the family of the first address is tried alone: Go's `fallbackDelay`.
+/// Time for which only the family of the first address is tried: Go's `fallbackDelay`.
 const FALLBACK_DELAY: Duration = Duration::from_millis(300);
 
-/// Connects to an address of `endpoint` that accepts. It tries the first address's family in the resolver's order, and adds the
-/// other family if none has accepted within [`FALLBACK_DELAY`]. Within a family, each address gets an equal share of the remaining
-/// time. Errors name the endpoint `shown`.
+/// Connects to the first address of `endpoint` that accepts. It tries the addresses of the first address's family in the resolver's
+/// order. If none has accepted within [`FALLBACK_DELAY`], it tries the other family at the same time. Within a family, each address
+/// gets an equal share of the remaining time. Errors contain `shown` as the endpoint's name.
 pub(super) async fn dial(endpoint: &UpstreamEndpoint, shown: &str, limit: Duration) -> Result<TcpStream, UpstreamError> {
     let deadline = Instant::now() + limit;
     let addresses = patiently(deadline, || resolve(endpoint)).await;
@@ -32,7 +32,8 @@ pub(super) async fn dial(endpoint: &UpstreamEndpoint, shown: &str, limit: Durati
     Dialling { shown, limit, deadline, connect: TcpStream::connect }.race(&addresses).await
 }
 
-/// Without a descriptor, the resolver reports an unknown name (glibc 2.39: `EAI_NONAME`), so this checks for a shortage.
+/// If no file descriptor is free, the resolver reports an unknown name (glibc 2.39: `EAI_NONAME`). So after such an error, this
+/// checks whether a descriptor is free.
 async fn resolve(endpoint: &UpstreamEndpoint) -> io::Result<Vec<SocketAddr>> {
     match lookup_host((endpoint.host.as_str(), endpoint.port)).await {
         Ok(addresses) => Ok(addresses.collect()),
@@ -54,7 +55,8 @@ where
     C: Fn(SocketAddr) -> F,
     F: Future<Output = io::Result<T>>,
 {
-    /// The first connection that any of `addresses` accepts. Dials still under way are dropped, which closes them.
+    /// Returns the first connection that any of `addresses` accepts. Attempts still under way are dropped, which closes their
+    /// sockets.
     async fn race(&self, addresses: &[SocketAddr]) -> Result<T, UpstreamError> {
         let is_first_family = |address: &SocketAddr| addresses.first().is_some_and(|first| first.is_ipv4() == address.is_ipv4());
         let (primaries, fallbacks): (Vec<_>, Vec<_>) = addresses.iter().copied().partition(is_first_family);
@@ -97,8 +99,8 @@ where
     }
 }
 
-/// Returns the result of `attempt`, repeated until `deadline` while there is no descriptor; then it returns that shortage. A
-/// shortage is not the server's failure, and a client that was reset for it would relist.
+/// Repeats `attempt` while no file descriptor is free, and returns its result. At `deadline`, it returns the shortage as the error.
+/// A shortage is not the server's failure, and a client whose connection is reset because of it would relist.
 async fn patiently<T, F>(deadline: Instant, attempt: impl Fn() -> F) -> io::Result<T>
 where
     F: Future<Output = io::Result<T>>,
@@ -119,14 +121,14 @@ where
     done.unwrap_or_else(|_elapsed| Err(shortage.unwrap_or_else(|| io::ErrorKind::TimedOut.into())))
 }
 
-/// Whether the process or the machine has no descriptor left.
+/// Whether `error` means that the process or the machine has no free file descriptor.
 fn is_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
     error.raw_os_error().is_some_and(|code| shortages.contains(&code))
 }
 
-/// The more important of two addresses' failures: the first that is no refusal. Upstream refuses only if all its addresses do,
-/// since only then would a client without watchtap certainly be refused.
+/// Returns the more important of two addresses' failures: the first that is not a refusal. Upstream counts as refusing only if all
+/// its addresses refuse. Only then would a client without watchtap certainly be refused.
 fn weightier(former: Option<UpstreamError>, latter: UpstreamError) -> UpstreamError {
     match former {
         Some(former) if !matches!(former, UpstreamError::Refused { .. }) => former,
@@ -149,7 +151,7 @@ fn failed(shown: &str, limit: Duration, error: &io::Error) -> UpstreamError {
     UpstreamError::Unreachable { endpoint, detail: error.to_string() }
 }
 
-/// Errors that prove nothing about the server or its name.
+/// Maps errors that have a local cause and prove nothing about the server or its name; `None` for all others.
 fn ours(shown: &str, limit: Duration, error: &io::Error) -> Option<UpstreamError> {
     if is_shortage(error) {
         return Some(UpstreamError::NoDescriptor { endpoint: shown.to_owned(), detail: error.to_string() });
@@ -225,7 +227,7 @@ mod tests {
             let _under_way = OnDrop(&dropped);
             pending().await
         };
-        // One after the other, the first address would have half an hour.
+        // Without the race, the first address alone would be tried for half an hour.
         let racing = race(connect, Duration::from_hours(1), &[SIX, FOUR]);
         assert_eq!(timeout(LIMIT, racing).await.unwrap().unwrap(), FOUR);
         assert!(dropped.get());
@@ -307,7 +309,7 @@ mod tests {
         assert_eq!(patiently(Instant::now() + LIMIT, second_time).await.unwrap(), "there");
     }
 
-    /// The failure after a deadline that is soon over.
+    /// The failure of `attempt` with a deadline in the near future.
     async fn failure<F: Future<Output = io::Result<()>>>(attempt: impl Fn() -> F) -> UpstreamError {
         let deadline = Instant::now() + DIAL_AGAIN * 3;
         failed("api.example:443", LIMIT, &patiently(deadline, attempt).await.unwrap_err())
@@ -336,7 +338,7 @@ mod tests {
         TcpListener::bind("127.0.0.1:0").await.unwrap()
     }
 
-    /// Holds a port without listening on it.
+    /// Binds a port without listening on it, so that connections to it are refused.
     fn refusing() -> TcpSocket {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();

@@ -25,7 +25,7 @@ pub enum UpstreamError {
         /// The system's message.
         detail: String,
     },
-    /// TCP or TLS was not ready in time.
+    /// The TCP or TLS handshake did not finish in time.
     #[error(
         "{endpoint} did not finish the handshake within {seconds} s; check your network and VPN, and whether this is an HTTPS port"
     )]
@@ -35,7 +35,7 @@ pub enum UpstreamError {
         /// The limit in seconds.
         seconds: u64,
     },
-    /// Our side had no descriptor for the connection until the time was up.
+    /// This machine had no free file descriptor for the connection within the time limit.
     #[error(
         "no file descriptor for a connection to {endpoint}: {detail}; raise that limit (`ulimit -n` before the start, or \
          fs.file-max)"
@@ -97,7 +97,7 @@ pub enum ForwardProxyFault {
         /// HTTP status and reason, or the SOCKS error.
         answer: String,
     },
-    /// It refused in another way, which includes an API server that refuses the proxy.
+    /// It refused for another reason, for example because the API server refused the proxy's connection.
     #[error("it answered {answer}")]
     Denied {
         /// HTTP status and reason, or the SOCKS error.
@@ -112,7 +112,7 @@ pub enum ForwardProxyFault {
         /// The limit in seconds.
         seconds: u64,
     },
-    /// Its answer does not follow the protocol of its address.
+    /// Its answer is not valid in the protocol that its address names.
     #[error("its reply is not valid {protocol}")]
     Garbled {
         /// The expected protocol.
@@ -127,7 +127,7 @@ pub enum ForwardProxyFault {
 }
 
 impl UpstreamError {
-    /// Whether the connection was closed, so that the next one may be refused.
+    /// Whether the other side closed the connection. It may be shutting down, and may refuse the next connection.
     pub fn is_closed(&self) -> bool {
         matches!(self, Self::Closed { .. } | Self::ForwardProxy { fault: ForwardProxyFault::Closed, .. })
     }

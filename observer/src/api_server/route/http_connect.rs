@@ -1,7 +1,7 @@
 //! The CONNECT exchange with a forward proxy (RFC 9110 §9.3.6, RFC 9112 §3.2.3).
 //!
-//! It ends before the first byte of a client goes upstream, and concerns only our own connection. It is unrelated to the HTTP of
-//! clients, which the tap does not read. The body of a refusal is ignored.
+//! The exchange is complete before the first byte of a client is sent upstream. It is unrelated to the HTTP of clients, which the
+//! proxy does not process. The body of a refusal is ignored.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,9 +11,9 @@ use super::transport::Transport;
 use crate::api_server::{ForwardProxyFault, UpstreamEndpoint};
 use crate::forward_proxy::Credentials;
 
-/// Longest head of an answer, in bytes.
+/// Maximum size of the head of an answer, in bytes.
 const MAX_HEAD: usize = 16 * 1024;
-/// Most characters of a reason that are kept.
+/// Maximum number of characters kept of a reason.
 const MAX_REASON: usize = 80;
 const PROXY_AUTHENTICATION_REQUIRED: u16 = 407;
 const GARBLED: ForwardProxyFault = ForwardProxyFault::Garbled { protocol: "HTTP" };
@@ -25,7 +25,8 @@ pub(super) async fn connect(
     credentials: Option<&Credentials>,
 ) -> Result<Transport, ForwardProxyFault> {
     let sent = transport.write_all(request(target, credentials).as_bytes()).await;
-    // A proxy may answer and close before it has read everything; its answer explains more than the failed write.
+    // A proxy may answer and close before it has read the complete request. Its answer is a better explanation than the failed
+    // write.
     if sent.is_ok() {
         transport.flush().await.ok();
     }
@@ -48,7 +49,7 @@ fn request(target: &UpstreamEndpoint, credentials: Option<&Credentials>) -> Stri
     format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\nUser-Agent: {agent}\r\n{authorization}\r\n")
 }
 
-/// Reads to the empty line and no further: later bytes belong to the tunnel.
+/// Reads up to the empty line, and no further: later bytes belong to the tunnel.
 pub(crate) async fn read_head(transport: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, ForwardProxyFault> {
     let mut head = Vec::new();
     while !(head.ends_with(b"\r\n\r\n") || head.ends_with(b"\n\n")) {
@@ -60,7 +61,7 @@ pub(crate) async fn read_head(transport: &mut (impl AsyncRead + Unpin)) -> Resul
     Ok(head)
 }
 
-/// Status and printable reason of the status line.
+/// Parses the status line into the status code and the reason, without its control characters.
 fn status(head: &[u8]) -> Option<(u16, String)> {
     let line = head.split(|byte| *byte == b'\n').next()?;
     let line = String::from_utf8_lossy(line);

@@ -37,7 +37,7 @@ impl AsyncRead for Transport {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(tcp) => Pin::new(tcp).poll_read(context, buffer),
-            // This end is the proxy's; the TLS above detects how the API server's side ended.
+            // This is the end of the connection to the proxy. The inner TLS layer detects how the API server ended its side.
             Self::WithinTls(tls) => match ready!(Pin::new(tls).poll_read(context, buffer)) {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
                 read => Poll::Ready(read),

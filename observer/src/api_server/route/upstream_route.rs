@@ -1,11 +1,12 @@
 //! How an API server is reached: directly, or through a forward proxy.
 //!
-//! client-go detects a refusal by the kernel's error for the address that it dials (`IsConnectionRefused`, kubernetes/apimachinery
-//! `pkg/util/net/util.go`, v0.34). With a forward proxy, that is the proxy's address. So a proxy that refuses TCP counts as a
-//! refusing upstream, and closes our port. A proxy may also accept TCP and then not connect us (407, 502, 503, a SOCKS reply, even
-//! "connection refused"). To client-go that is an ordinary error, after which it relists. If our port were closed then, relists
-//! that happen without watchtap would be missing. So the client is reset, as when upstream is unreachable, and never gets an HTTP
-//! answer that is not the API server's.
+//! client-go detects a refused connection by the error ECONNREFUSED for the address that it dials (`IsConnectionRefused`,
+//! kubernetes/apimachinery `pkg/util/net/util.go`, v0.34). With a forward proxy, that is the proxy's address. So if the proxy
+//! refuses the TCP connection, watchtap closes its own port, as for an upstream that refuses. A proxy may also accept TCP and then
+//! not connect to the API server (407, 502, 503, a SOCKS reply, even "connection refused"). client-go treats that as an ordinary
+//! error, and relists. With a closed port, it would resume the watch instead, and the relist would not happen. So watchtap resets
+//! the client's connection in this case, as when upstream is unreachable. The client never gets an HTTP answer that is not the API
+//! server's.
 
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -40,8 +41,8 @@ struct Via {
 impl UpstreamRoute {
     /// The route to `endpoint`, through `proxy` if there is one.
     ///
-    /// A proxy with an `https` address uses `tls`, the API server's: Go has one TLS configuration for both
-    /// (`net/http/transport.go`, `dialConn`). Only the name in its certificate is its own.
+    /// The TLS connection to a proxy with an `https` address also uses `tls`: Go has one TLS configuration for both
+    /// (`net/http/transport.go`, `dialConn`). Only the expected name in the certificate is the proxy's own.
     pub fn new(endpoint: UpstreamEndpoint, proxy: Option<ForwardProxy>, tls: &UpstreamTls) -> Self {
         let connector = || Arc::new(RwLock::new(tls.connector.clone()));
         let via = proxy.map(|proxy| Via { server_name: proxy.server_name.clone(), connector: connector(), proxy });
@@ -55,7 +56,7 @@ impl UpstreamRoute {
         }
     }
 
-    /// The API server that it leads to.
+    /// The host and port of the API server at its end.
     pub fn endpoint(&self) -> &UpstreamEndpoint {
         &self.endpoint
     }
@@ -87,7 +88,8 @@ impl Via {
         http_connect::connect(transport, target, credentials).await
     }
 
-    /// A proxy that chose HTTP/2 would not understand our CONNECT, so it is offered HTTP/1.1 only.
+    /// Makes the TLS handshake with an `https` proxy. ALPN offers only HTTP/1.1, because a proxy that chose HTTP/2 would not
+    /// understand the CONNECT request.
     async fn greet(&self, tcp: TcpStream) -> Result<Transport, ForwardProxyFault> {
         let connector = self.connector.read().unwrap_or_else(PoisonError::into_inner).clone();
         let handshake = connector.with_alpn(vec![b"http/1.1".to_vec()]).connect(self.server_name.clone(), tcp);

@@ -1,9 +1,9 @@
-//! The certificate of a kubeconfig's user, and its key.
+//! The client certificate of a kubeconfig's user, and its key.
 //!
-//! rustls checks that they match with webpki's parser, which accepts X.509 version 3 only. `openssl x509 -req` makes version 1
-//! unless it is given extensions. client-go accepts that, since Go ignores the version of a certificate (`ParseCertificate`,
-//! `crypto/x509/parser.go`, Go 1.26). So the match is checked here, with a parser that accepts every version. The API server judges
-//! everything else about the certificate.
+//! rustls checks whether certificate and key match, but with webpki's parser, which accepts only X.509 version 3. `openssl x509
+//! -req` makes version 1 unless it is given extensions. client-go accepts version 1, since Go ignores the version of a certificate
+//! (`ParseCertificate`, `crypto/x509/parser.go`, Go 1.26). So this module checks the match itself, with a parser that accepts every
+//! version. The API server checks everything else about the certificate.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use x509_parser::x509::SubjectPublicKeyInfo;
 
 use crate::api_server::TlsConfigError;
 
-/// The certificate of a kubeconfig's user, presented upstream.
+/// The client certificate of a kubeconfig's user, which watchtap presents to the API server.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ClientCertificate {
     /// The certificate and its intermediates, in PEM.
@@ -41,7 +41,7 @@ impl ClientCertificate {
         let key = key.map_err(|error| TlsConfigError::ClientKey { detail: error.to_string() })?;
         let (_, certificate) = X509Certificate::from_der(certificate)
             .map_err(|error| TlsConfigError::ClientCertificate { detail: error.to_string() })?;
-        // A key that does not reveal its public half is used unchecked: the API server finds out from the signature.
+        // If the library cannot compute the public key, the key is used unchecked: the API server checks the signature.
         if key.public_key().is_some_and(|public| !is_key_of(&public, &certificate)) {
             return Err(TlsConfigError::KeyOfAnotherCertificate);
         }
@@ -49,7 +49,7 @@ impl ClientCertificate {
     }
 }
 
-/// Compares the keys alone, since their algorithms can be encoded in several ways.
+/// Compares only the bits of the keys, since their algorithm identifiers can be encoded in several ways.
 fn is_key_of(public: &[u8], certificate: &X509Certificate<'_>) -> bool {
     let key = SubjectPublicKeyInfo::from_der(public);
     key.is_ok_and(|(_, key)| key.subject_public_key.data == certificate.public_key().subject_public_key.data)

@@ -25,7 +25,7 @@ pub enum TlsConfigError {
         /// The parser's message.
         detail: String,
     },
-    /// The key has an unknown kind, or is broken.
+    /// The private key is malformed, or its type is unsupported.
     #[error("`client-key` cannot be used: {detail}; use an RSA, ECDSA or Ed25519 key without a passphrase")]
     ClientKey {
         /// The library's message.
@@ -34,16 +34,16 @@ pub enum TlsConfigError {
     /// Certificate and key are valid, but do not match.
     #[error("`client-certificate` and `client-key` do not match: the key belongs to another certificate")]
     KeyOfAnotherCertificate,
-    /// Neither a DNS name nor an IP address.
+    /// The server name is neither a DNS name nor an IP address.
     #[error("`{name}` is not a valid server name; check `server` and `tls-server-name` of the kubeconfig's cluster")]
     ServerName {
         /// The name as configured.
         name: String,
     },
-    /// Our own certificates cannot be made.
+    /// The run's private certificates cannot be created.
     #[error(transparent)]
     Authority(#[from] AuthorityError),
-    /// The TLS library refuses its own defaults.
+    /// The TLS library rejects its own default configuration.
     #[error("TLS cannot be set up: {0}")]
     Library(rustls::Error),
 }

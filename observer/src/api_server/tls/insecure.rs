@@ -1,11 +1,12 @@
-//! The only place that accepts a certificate unchecked: `insecure-skip-tls-verify` of a kubeconfig.
+//! Accepts every server certificate, for contexts with `insecure-skip-tls-verify`. No other module accepts a certificate unchecked.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
-/// Accepts any certificate, as client-go does under `insecure-skip-tls-verify`. It still checks that the peer holds the key.
+/// Accepts any certificate, as client-go does with `insecure-skip-tls-verify`. It still checks that the server has the
+/// certificate's key.
 #[derive(Debug)]
 pub(super) struct AnyCertificate {
     algorithms: WebPkiSupportedAlgorithms,

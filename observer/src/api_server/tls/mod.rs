@@ -1,4 +1,4 @@
-//! The upstream half of TLS: whom it trusts, and which certificate it presents.
+//! TLS to the API server: the server certificates that watchtap trusts, and the client certificate that it presents.
 
 mod client_certificate;
 mod error;

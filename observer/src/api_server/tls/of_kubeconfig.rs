@@ -1,4 +1,4 @@
-//! The upstream half of TLS, as a context of a kubeconfig describes it.
+//! Makes the TLS configuration for an API server from a context of a kubeconfig.
 
 use anyhow::{Context, Result, bail};
 
@@ -25,7 +25,7 @@ fn trust(selected: &Selected, ca: &CaSource) -> Result<UpstreamTrust> {
     })
 }
 
-/// `None` if the kubeconfig itself holds all of its certificates.
+/// Returns the certificate files that the context names, or `None` if the kubeconfig itself contains all of its certificates.
 pub(crate) fn upstream_files(selected: &Selected) -> Result<Option<UpstreamFiles>> {
     if !selected.names_tls_files() {
         return Ok(None);

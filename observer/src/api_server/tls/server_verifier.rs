@@ -1,11 +1,11 @@
-//! Verifies that a certificate is the API server's: by its chain, or because it is pinned.
+//! Verifies the API server's certificate: by its chain, or because the certificate itself is in the CA file (a pinned certificate).
 //!
 //! Go accepts a server certificate that is itself among the roots, whatever its signer and whether or not it is a CA's
-//! (`Certificate.Verify`, `crypto/x509/verify.go`, Go 1.26). Kubeconfigs rely on that: `certificate-authority-data` may hold the
+//! (`Certificate.Verify`, `crypto/x509/verify.go`, Go 1.26). Kubeconfigs rely on that: `certificate-authority-data` may contain the
 //! server's own certificate. webpki accepts such a certificate only if it is self-signed and not a CA's. So if webpki refuses a
-//! pinned certificate, Go's checks are made here: validity, name, usage, critical extensions. Like Go, this accepts only names
-//! among the subject alternative names, so no certificate of X.509 version 1. Unlike Go, webpki accepts no wildcard directly below
-//! a top-level name.
+//! pinned certificate, this module makes Go's checks: validity, name, usage, critical extensions. Like Go, it accepts only names
+//! among the subject alternative names, and so no certificate of X.509 version 1. Unlike Go, webpki accepts no wildcard directly
+//! below a top-level domain.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 use x509_parser::time::ASN1Time;
 
-/// Accepts certificates that webpki accepts or that are pinned.
+/// Accepts certificates that webpki accepts, and pinned certificates that pass Go's checks.
 #[derive(Debug)]
 pub(super) struct ServerVerifier {
     chains: Arc<WebPkiServerVerifier>,
@@ -28,8 +28,9 @@ pub(super) struct ServerVerifier {
 }
 
 impl ServerVerifier {
-    /// Trusts the certificates of `trusted` and those that they issued; `None` if webpki can use none of them. A certificate that
-    /// webpki cannot parse (negative serial numbers and the like) does not invalidate the others, as in Go's `x509.CertPool`.
+    /// Makes a verifier that trusts the certificates in `trusted` and those that they issued. Returns `None` if webpki can use none
+    /// of `trusted`. A certificate that webpki cannot parse, for example because of a negative serial number, does not invalidate
+    /// the others. Go's `x509.CertPool` has the same behaviour.
     pub(super) fn new(trusted: Vec<CertificateDer<'static>>, provider: &Arc<CryptoProvider>) -> Option<Self> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(trusted.iter().cloned());
@@ -77,7 +78,7 @@ impl ServerCertVerifier for ServerVerifier {
     }
 }
 
-/// Critical extensions need no check here, since webpki's parser refuses unknown ones.
+/// Makes Go's checks of a pinned certificate. Critical extensions need no check here, since webpki's parser refuses unknown ones.
 fn verify_pinned(certificate: &CertificateDer<'_>, server_name: &ServerName<'_>, now: UnixTime) -> Result<(), Error> {
     verify_server_name(&ParsedCertificate::try_from(certificate)?, server_name)?;
     let (_, parsed) = X509Certificate::from_der(certificate).map_err(|_error| CertificateError::BadEncoding)?;
@@ -107,7 +108,8 @@ mod tests {
 
     use super::*;
 
-    /// Version 1, for the common name `api.example`, valid for a century; made with `openssl x509 -req` of version 3.0.
+    /// A certificate of X.509 version 1 for the common name `api.example`, valid for a century, made with `openssl x509 -req`
+    /// (OpenSSL 3.0).
     const VERSION_1: &str = "
 -----BEGIN CERTIFICATE-----
 MIIBKTCBzwIUMUBquYO8PHIgGfdQk9LQ738IgcEwCgYIKoZIzj0EAwIwFjEUMBIG
@@ -195,7 +197,7 @@ ZmBzBVrmoAe5j6acTQ==
         }
     }
 
-    /// A certificate of an unknown authority.
+    /// A server certificate that an unknown CA issued.
     fn issued() -> CertificateDer<'static> {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

@@ -1,4 +1,4 @@
-//! The files that the upstream half of TLS comes from. They are read again during a run, as client-go does.
+//! The CA and client certificate files for TLS to the API server. They are read again during a run, as client-go does.
 
 use std::error::Error;
 use std::fmt;
@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use crate::api_server::{ClientCertificate, UpstreamTrust};
 
-/// How long a reading serves new connections: kubernetes/client-go `transport/transport.go`, `cachingCertificateLoader`, v0.37.
+/// How long new connections use the contents that were read, before the files are read again: kubernetes/client-go
+/// `transport/transport.go`, `cachingCertificateLoader`, v0.37.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 /// How the API server is trusted, and which certificate is presented to it, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpstreamIdentity {
     /// Which certificates prove that a server is the API server.
     pub trust: UpstreamTrust,
-    /// The certificate that is presented. `None` keeps the previous one, which may have come from a plugin.
+    /// The client certificate that is presented. `None` keeps the previous one, which may have come from an exec plugin.
     pub certificate: Option<ClientCertificate>,
 }
 
-/// The current contents of the files of an [`UpstreamIdentity`]. A part that cannot be read has its error, and the other part still
-/// applies.
+/// The result of reading the files of an [`UpstreamIdentity`] again. If one part cannot be read, the other part is still used.
 #[derive(Debug)]
 pub struct UpstreamReading {
     /// As [`UpstreamIdentity::trust`].
@@ -33,7 +33,7 @@ pub(crate) type Read = dyn Fn() -> UpstreamReading + Send + Sync;
 /// The files that an [`UpstreamIdentity`] is read from.
 #[derive(Clone)]
 pub struct UpstreamFiles {
-    /// Their contents at the last reading.
+    /// Their contents when they were last read.
     pub(crate) held: UpstreamIdentity,
     pub(crate) read: Arc<Read>,
     pub(crate) fresh_for: Duration,
@@ -46,7 +46,8 @@ impl UpstreamFiles {
         Self { held, read: Arc::new(read), fresh_for: FRESH_FOR }
     }
 
-    /// Sets how long a reading serves new connections; 1 s unless a test needs less.
+    /// Sets how long new connections use the contents that were read, before the files are read again. The default is 1 s; tests
+    /// use less.
     #[must_use]
     pub fn fresh_for(self, fresh_for: Duration) -> Self {
         Self { fresh_for, ..self }

@@ -1,4 +1,4 @@
-//! The upstream-facing half of TLS.
+//! The TLS configuration of connections to the API server.
 
 use std::sync::{Arc, OnceLock};
 
@@ -30,12 +30,13 @@ pub enum UpstreamTrust {
     Authorities(Vec<u8>),
     /// Certificates that this system trusts.
     Native,
-    /// Any certificate. Only with `insecure-skip-tls-verify: true` in the kubeconfig.
+    /// Any certificate: with `insecure-skip-tls-verify: true` in the kubeconfig, with `--upstream-insecure`, or if a probe knows no
+    /// CA of its API server.
     Anybody,
 }
 
 impl UpstreamTls {
-    /// The configuration, for a connection of our own besides the tap's.
+    /// The rustls configuration, for connections with watchtap's own requests.
     pub fn client_config(&self) -> Arc<ClientConfig> {
         Arc::clone(self.connector.config())
     }
@@ -65,19 +66,19 @@ impl UpstreamTls {
         Ok(Self { connector: TlsConnector::from(Arc::new(config)), server_name, verifier, key })
     }
 
-    /// Whether a handshake presents a client certificate.
+    /// Whether there is a client certificate to present in the handshake.
     pub(crate) fn presents_certificate(&self) -> bool {
         self.connector.config().client_auth_cert_resolver.has_certs()
     }
 
-    /// The same upstream with another client certificate.
+    /// The same configuration with another client certificate.
     pub(crate) fn presenting(&self, client: &ClientCertificate) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let key = client.certified_key(&provider)?;
         Self::with(provider, self.server_name.clone(), Arc::clone(&self.verifier), Some(key))
     }
 
-    /// The same upstream with the trust and certificate of `identity`.
+    /// The same configuration with the trust and the client certificate of `identity`.
     pub(crate) fn renewed(&self, identity: &UpstreamIdentity) -> Result<Self, TlsConfigError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let verifier = identity.trust.verifier(&provider)?;
@@ -114,8 +115,8 @@ impl UpstreamTrust {
     }
 }
 
-/// Reads the system's trust store once per process, even if that yields nothing. It holds more than a hundred certificates, and a
-/// kubeconfig may name as many clusters without a CA.
+/// Reads the system's trust store once per process, even if it has no usable certificate. Reading is slow, because the store holds
+/// more than a hundred certificates, and a kubeconfig may have a hundred clusters without a CA.
 fn native_verifier(provider: &Arc<CryptoProvider>) -> Option<Arc<dyn ServerCertVerifier>> {
     static NATIVE: OnceLock<Option<Arc<ServerVerifier>>> = OnceLock::new();
     let load = || ServerVerifier::new(rustls_native_certs::load_native_certs().certs, provider).map(Arc::new);

@@ -1,4 +1,4 @@
-//! Commands that run, end, or cannot be run.
+//! Tests of commands that run and end, and of commands that cannot be started.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

@@ -1,4 +1,4 @@
-//! The variables that the command gets.
+//! Tests of the environment variables that the command gets.
 
 use std::ffi::{OsStr, OsString};
 

@@ -1,4 +1,4 @@
-//! Tests of this folder: `command` and `signals` start processes.
+//! Tests of `child`. Those in `command` and `signals` start processes.
 
 mod command;
 mod environment;

@@ -1,4 +1,4 @@
-//! Signals that arrive while the command runs.
+//! Tests of signals that arrive while the command runs.
 
 use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};

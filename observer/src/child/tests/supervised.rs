@@ -1,4 +1,4 @@
-//! A command supervised in a process of its own: signals reach entire processes, and the tests share one.
+//! Runs a supervised command in a separate process, since a signal reaches the entire process, and all tests share one process.
 //!
 //! A test starts itself again in a new process. That process becomes the supervisor of a shell script and ends with its exit code.
 //! The script prints the signals that it gets to standard error.
@@ -22,8 +22,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use crate::child::{Child, exit_code};
 use crate::signals::SignalStream;
 
-/// Prints the name of every signal that it gets, and exits with 7 on SIGUSR1. The pauses only give `wait` something to wait for.
-/// Their number is limited, so the script ends even if its test has failed.
+/// A shell script that prints the name of every signal that it gets, and exits with 7 on SIGUSR1. It sleeps in between, a limited
+/// number of times, so that it ends even if its test has failed.
 const SCRIPT: &str = "
 for signal in TERM INT HUP QUIT USR2; do trap \"echo $signal >&2\" $signal; done
 trap 'echo USR1 >&2; exit 7' USR1
@@ -31,16 +31,16 @@ echo ready >&2
 pauses=60
 while [ $pauses -gt 0 ]; do pauses=$((pauses - 1)); sleep 1 2>&- & wait $!; done
 ";
-/// Set in the process that becomes the supervisor.
+/// The environment variable that marks the process that becomes the supervisor.
 const MARK: &str = "WATCHTAP_TEST_SUPERVISES";
-/// Longest time between two lines of a script before the test fails.
+/// Maximum time between two lines of a script; after it, the test fails.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How to start the supervisor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
     Plain,
-    /// As the leader of a session with a terminal of its own.
+    /// As the leader of a session with its own terminal.
     AtTerminal,
     /// With SIGHUP ignored, as under nohup(1).
     WithoutHangups,
@@ -53,7 +53,8 @@ pub(super) struct Supervised {
 }
 
 impl Supervised {
-    /// Must be the first call in the test named `test`: in the other process it does not return.
+    /// Starts the supervisor. This must be the first call in the test named `test`, because it does not return in the supervisor's
+    /// process.
     #[track_caller]
     pub(super) fn start(test: &str, start: Start) -> Self {
         if std::env::var_os(MARK).is_some() {
@@ -77,7 +78,7 @@ impl Supervised {
         kill_process(supervisor, signal).expect("the supervisor lives");
     }
 
-    /// Presses keys at the terminal.
+    /// Types keys on the supervisor's terminal.
     #[track_caller]
     pub(super) fn types(&mut self, keys: &str) {
         self.terminal.as_mut().expect("the terminal is there").write_all(keys.as_bytes()).expect("keys can be pressed");
@@ -94,7 +95,7 @@ impl Supervised {
         assert_eq!(self.lines.recv_timeout(TIMEOUT).as_deref(), Ok(expected));
     }
 
-    /// Ends the script. Until then it must print only that signal, so no earlier signal arrived twice.
+    /// Ends the script with SIGUSR1, and expects no other line before that of SIGUSR1. So no earlier signal arrived twice.
     #[track_caller]
     pub(super) fn ends(mut self) {
         self.send(Signal::USR1);
@@ -106,7 +107,7 @@ impl Supervised {
 }
 
 impl Drop for Supervised {
-    /// Ends a supervisor that a failed test left running.
+    /// Kills a supervisor that is still running after a failed test.
     fn drop(&mut self) {
         if matches!(self.supervisor.try_wait(), Ok(None)) {
             self.send(Signal::USR1);
@@ -141,7 +142,7 @@ fn command(test: &str, start: Start) -> Command {
     command
 }
 
-/// Both sides of a new terminal: the keyboard's and the program's.
+/// Opens a pseudoterminal, and returns both of its ends: the test's, and the program's.
 fn open_terminal() -> (File, OwnedFd) {
     let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("there are terminals");
     grantpt(&keyboard).and_then(|()| unlockpt(&keyboard)).expect("it is ours");
@@ -157,8 +158,9 @@ fn open_without_control(name: &str) -> OwnedFd {
     OpenOptions::new().read(true).write(true).custom_flags(no_control).open(name).expect("it can be opened").into()
 }
 
-/// The test runner may ignore some signals (a script in the background, nohup). In processes that we start, a signal handled here
-/// has its default action again. The handlers also run the default action, so such a signal still ends the test process.
+/// Makes sure that child processes begin with default actions, even if the test runner ignores some signals (a script in the
+/// background, nohup). A signal with a handler in this process has its default action again in the processes that it starts. These
+/// handlers also perform the default action, so such a signal still ends the test process.
 fn restore_defaults() {
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2] {
         signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true))).expect("a handler");

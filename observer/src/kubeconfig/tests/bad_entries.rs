@@ -1,4 +1,4 @@
-//! Kubeconfig entries that cannot be used: the error names the field and the remedy, and no secret.
+//! Tests of unusable kubeconfig entries: the error names the field and the remedy, and contains no secret.
 
 use super::fixture::{Home, certificate_data, config, fails, refuses};
 

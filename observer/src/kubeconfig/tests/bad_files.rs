@@ -1,4 +1,4 @@
-//! Kubeconfig files that cannot be used: the error names the file and the remedy.
+//! Tests of unusable kubeconfig files: the error names the file and the remedy.
 
 use std::fs;
 
@@ -39,7 +39,7 @@ fn unreadable_file_is_refused() {
     if fs::read(home.path().join("config")).is_err() {
         fails(&home, "config", "cannot read the kubeconfig ~/config: Permission denied (os error 13)");
     } else {
-        // Root may read everything, but no user can read a path through a file.
+        // Removing permissions does not stop root. But no user, not even root, can open a path below a regular file.
         fails(
             &home,
             "config/config",
@@ -125,7 +125,7 @@ fn yaml_of_another_kind_is_refused() {
     refuses("apiVersion: 1\n", r#"~/config: apiVersion: expected "v1" but found a number"#);
 }
 
-/// A million words, from seven lines.
+/// Seven lines of YAML that expand to a million words through aliases.
 fn alias_bomb() -> String {
     let lines = ('b'..='g').map(|name| {
         let before = char::from_u32(u32::from(name) - 1).unwrap();

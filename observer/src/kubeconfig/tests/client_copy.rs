@@ -1,4 +1,4 @@
-//! The client's copy of a kubeconfig.
+//! Tests of the clients' copy of a kubeconfig.
 
 use expect_test::{Expect, expect, expect_file};
 use kube::config::Kubeconfig as Typed;
@@ -6,7 +6,7 @@ use kube::config::Kubeconfig as Typed;
 use super::fixture::{Home, certificate_data, config, key_data};
 use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, PluginInPlace, Via, Way};
 
-/// A kubeconfig with one entry of each kind. The expected copy is in the file beside it.
+/// A kubeconfig with one entry of each kind. The expected copy is in a file in the same folder.
 const WITH_EVERYTHING: &str = include_str!("with_everything.yaml");
 const PAIR: ClientCertificatePair<'_> = ClientCertificatePair { certificate_pem: "OUR CERTIFICATE", key_pem: "OUR KEY" };
 

@@ -1,4 +1,4 @@
-//! A home directory for tests, and certificates.
+//! A home directory with kubeconfigs, and certificates, for the tests.
 
 use std::ffi::OsString;
 use std::fs;
@@ -39,7 +39,7 @@ impl Home {
         home
     }
 
-    /// Contains one file, `config`, which `KUBECONFIG` names.
+    /// Makes a home directory with the file `config`, which `KUBECONFIG` names.
     pub(super) fn with_config(text: &str) -> Self {
         let home = Self::new();
         home.write("config", text);
@@ -78,7 +78,7 @@ impl Home {
         self.load("config").and_then(|config| config.current()).expect("the kubeconfig is sound")
     }
 
-    /// `text` without the random part of our folder's path.
+    /// Replaces the random part of this folder's path in `text`.
     pub(super) fn anonymous(&self, text: &str) -> String {
         text.replace(&*self.path().to_string_lossy(), "~")
     }

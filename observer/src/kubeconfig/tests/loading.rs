@@ -1,4 +1,4 @@
-//! The files that are read, and how they are merged.
+//! Tests of finding and merging kubeconfig files.
 
 use expect_test::{Expect, expect};
 

@@ -1,4 +1,4 @@
-//! The meaning of valid kubeconfigs.
+//! Tests of the values read from valid kubeconfigs.
 
 use rustls_pki_types::ServerName;
 

@@ -1,4 +1,4 @@
-//! Tests of this folder, with real files in a folder of their own.
+//! Tests of `kubeconfig`. They use real files in temporary folders.
 
 mod bad_entries;
 mod bad_files;

@@ -1,4 +1,4 @@
-//! All contexts, and where they lead in the copy.
+//! Tests of the pairs of all contexts, and of the listeners to which these contexts lead in the copy.
 
 use std::ops::Range;
 
@@ -169,7 +169,7 @@ fn copy(home: &Home) -> Value {
     serde_json::from_str(&client_copy(&home.load("config").unwrap()).text).unwrap()
 }
 
-/// Gives the listeners the ports 1, 2, … in the order of the pairs.
+/// Makes the copy, with listeners on the ports 1, 2, … in the order of the pairs.
 fn client_copy(loaded: &Kubeconfig) -> ClientCopy {
     let pairs = loaded.pairs().unwrap();
     let ours = ClientCertificatePair { certificate_pem: "OUR CERTIFICATE", key_pem: "OUR KEY" };

@@ -1,4 +1,4 @@
-//! The private folder of a run.
+//! Tests of the private folder of a run.
 
 use std::fs;
 use std::io;
