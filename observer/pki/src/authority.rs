@@ -1,4 +1,4 @@
-//! The certificate authority of one run; it never leaves the machine.
+//! The certificate authority of one run. Its key is never written to disk.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl PrivateAuthority {
         Ok((certificate.der().clone(), PrivatePkcs8KeyDer::from(key.serialize_der()).into()))
     }
 
-    /// Admits only clients with a certificate of this authority.
+    /// Returns a verifier that admits only clients with a certificate of this authority.
     pub fn client_verifier(
         &self,
         provider: Arc<rustls::crypto::CryptoProvider>,

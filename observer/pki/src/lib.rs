@@ -1,5 +1,5 @@
-//! The certificate authority of one run: the proxy and the demo serve its certificates, credential plugins and clients are admitted
-//! by them.
+//! The certificate authority of one run. It issues the server certificates of the proxy and the demo, and the client certificates
+//! by which the proxy recognises its clients.
 
 mod authority;
 

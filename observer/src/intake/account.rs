@@ -1,4 +1,4 @@
-//! Bounded memory accounting.
+//! Budgets of bytes, which bound the memory of the queue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ impl Account {
         Arc::new(Self { limit, used: AtomicUsize::new(0), whole: Some(Arc::clone(whole)) })
     }
 
-    /// Takes `amount`; `None` when this budget or its parent has no room.
+    /// Charges `amount` bytes. Returns `None` if this budget or its parent has no room.
     pub(super) fn charge(self: &Arc<Self>, amount: usize) -> Option<Charge> {
         if !self.take(amount) {
             return None;

@@ -14,13 +14,14 @@ use crate::api_server::UpstreamId;
 pub struct ConnectionInfo {
     /// The client's address.
     pub client: SocketAddr,
-    /// The API server that it leads to; `None` if a probe saw the server's end at an address that it was not given.
+    /// The API server that the connection leads to; `None` if a probe observes the server's end at an address missing from its
+    /// options.
     pub upstream: Option<UpstreamId>,
     /// The API server's address, or that of a forward proxy in between.
     pub server: SocketAddr,
-    /// The client's process on this machine, if it was found in time.
+    /// The client's process on this machine, if it is already known.
     pub process: Option<Process>,
-    /// The protocol chosen by ALPN; `None` if it chose nothing, or something other than HTTP/1.1 and HTTP/2.
+    /// The protocol, from ALPN or, for a probe, from the first bytes. `None` if it is unknown, or neither HTTP/1.1 nor HTTP/2.
     pub protocol: Option<Protocol>,
     /// Whether the first bytes offered are the first of the connection.
     pub start: Start,
@@ -29,7 +30,7 @@ pub struct ConnectionInfo {
 /// One event of a connection. Both directions share one order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TapEvent {
-    /// Both handshakes are complete. Always first.
+    /// The tap begins to observe the connection. A proxy does so when both of its handshakes are complete. Always the first event.
     Opened {
         /// When the tap began to observe.
         at: Timestamp,
@@ -65,7 +66,7 @@ pub enum TapEvent {
         /// The missing bytes: how many, and of which HTTP/2 stream if that is known.
         gap: Gap,
     },
-    /// The client's socket has been full for a while, or has room again.
+    /// The socket to the client has been full for a second, or has room again.
     ClientBlocked {
         /// When the tap noticed.
         at: Timestamp,
@@ -81,9 +82,9 @@ pub enum TapEvent {
         /// How it ended.
         manner: EndManner,
     },
-    /// The tap sees no more of the connection, although it may continue. [`Self::Closed`] follows.
+    /// The tap can no longer observe the connection, which may continue. [`Self::Closed`] follows.
     NotObserved {
-        /// When the tap lost sight of it.
+        /// When the tap stopped observing.
         at: Timestamp,
     },
     /// No more events follow. Always last.

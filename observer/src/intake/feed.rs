@@ -8,17 +8,19 @@ use super::account::Charge;
 use super::outbox::Outbox;
 use super::{ConnectionInfo, EndManner, TapEvent};
 
-/// Offers the traffic of one connection, in the order of the calls; never waits.
+/// Offers the traffic of one connection to the queue, in the order of the calls. It never waits.
 ///
-/// Dropping it without [`Self::closed`] closes the connection too.
+/// Dropping it closes the connection too, at the time of the last event.
 #[derive(Debug)]
 pub struct ConnectionFeed {
     outbox: Outbox,
     request: Way,
     response: Way,
-    /// Pays for the end events until the observer has taken the last of them.
+    /// Room in the queue for the last events, charged in advance, and released when the observing thread has taken
+    /// [`TapEvent::Closed`].
     closing: Option<Charge>,
-    /// Pays for the event that the client reads again: an observer that got the first event must get the second.
+    /// Room in the queue for the event that the socket to the client has room again. It is charged together with the event that the
+    /// socket is full, since an Observer that gets the first must also get the second.
     relaxing: Option<Box<Charge>>,
 }
 
@@ -34,16 +36,16 @@ pub(super) struct Opened {
 #[derive(Debug)]
 struct Way {
     direction: Direction,
-    /// Follows HTTP/2 frames until the tap itself misses bytes. It continues after decoding has stopped, since GOAWAY matters there too.
+    /// Follows HTTP/2 frames until the tap itself misses bytes. It continues after `stopped`, to find GOAWAY.
     walker: Option<FrameWalker>,
-    /// An HTTP/2 frame header or control frame is missing, so nothing after it can be decoded.
+    /// Whether an HTTP/2 frame header or control frame was dropped, so that nothing after it can be decoded.
     stopped: bool,
     /// Bytes so far, including those that were not queued.
     forwarded: u64,
 }
 
 impl ConnectionFeed {
-    /// Opens the connection of `outbox` with `opened`; `None` if the receiver is gone.
+    /// Sends `opened` as the first event. Returns `None` if the receiver is gone.
     pub(super) fn open(mut outbox: Outbox, closing: Charge, opened: Opened) -> Option<Self> {
         let Opened { at, info, process_follows } = opened;
         let framed = info.protocol == Some(Protocol::Http2) && info.start == Start::Beginning;
@@ -68,8 +70,8 @@ impl ConnectionFeed {
         }
     }
 
-    /// Offers header fields in plaintext that belong to the header blocks of the next bytes. Without room for them, those blocks
-    /// stay unknown.
+    /// Offers header fields in plaintext that belong to the header blocks of the next bytes. If the queue has no room for the
+    /// fields, those blocks cannot be decoded.
     pub fn fields(&mut self, at: Timestamp, direction: Direction, fields: HeaderFields) {
         if let Some(charge) = self.outbox.room_for(fields.text_length()) {
             self.outbox.event(at, TapEvent::Fields { at, direction, fields }, Some(charge));
@@ -91,7 +93,7 @@ impl ConnectionFeed {
         self.response.walker.as_ref().is_some_and(FrameWalker::saw_goaway)
     }
 
-    /// Records that the client's socket is full since `since`, or has room again (`None`).
+    /// Records that the socket to the client has been full since `since`, or has room again (`None`).
     pub fn client_blocked(&mut self, at: Timestamp, since: Option<Timestamp>) {
         let paid = match since {
             Some(_) => self.outbox.reserved_room(&[]).zip(self.outbox.reserved_room(&[])).map(|(now, later)| {
@@ -110,7 +112,7 @@ impl ConnectionFeed {
         self.outbox.event(at, TapEvent::Ended { at, direction, manner }, None);
     }
 
-    /// Records that the tap sees no more of the connection, which may continue.
+    /// Records that the tap can no longer observe the connection, which may continue.
     pub fn lost_sight(mut self, at: Timestamp) {
         self.outbox.event(at, TapEvent::NotObserved { at }, None);
         self.close(at);
@@ -171,12 +173,13 @@ fn unknown(bytes: &[u8]) -> Gap {
     Gap { stream: None, length: bytes.len() as u64 }
 }
 
-/// One HTTP/2 read without room: DATA payload is dropped, and everything that the decoder needs is sent on the reserve.
+/// One HTTP/2 read for which the queue has no room. DATA payload is dropped. The frame headers and control frames that the decoder
+/// needs are charged to the reserve.
 struct Shedding<'a> {
     outbox: &'a mut Outbox,
     at: Timestamp,
     direction: Direction,
-    /// Control bytes after the last payload.
+    /// Frame headers and control frames since the last DATA payload.
     control: Vec<u8>,
     stopped: bool,
 }
@@ -193,7 +196,7 @@ impl Shedding<'_> {
         }
     }
 
-    /// Sends the rest; returns whether decoding of the direction stops here.
+    /// Sends the remaining control bytes. Returns whether decoding of the direction stops here.
     fn finish(mut self) -> bool {
         self.flush_control();
         self.stopped

@@ -28,7 +28,7 @@ const NOTICE_COST: usize = 256;
 const PROCESS_COST: usize = 256;
 
 impl Intake {
-    /// An empty queue and its only reader.
+    /// Creates an empty queue and its only receiver.
     pub fn new(limits: IntakeLimits) -> (Self, IntakeReceiver) {
         let (sender, receiver) = mpsc::channel();
         let (shared, hurry_receiver) = Shared::new(limits);
@@ -36,19 +36,19 @@ impl Intake {
         (Self { sender, shared, processes: None }, receiver)
     }
 
-    /// The same queue, with a finder of client processes.
+    /// Adds a finder of client processes.
     #[must_use]
     pub fn with_processes(self, processes: ProcessFinder) -> Self {
         Self { processes: Some(processes), ..self }
     }
 
-    /// Starts the lookup of the process that is connected from `client` to `listener`. If it starts when the client is accepted,
-    /// it has usually finished by the end of the handshakes.
+    /// Starts the lookup of the process that is connected from `client` to `listener`. Called when the client is accepted, the
+    /// lookup has usually finished by the end of the handshakes.
     pub fn ask_for_process(&self, client: SocketAddr, listener: SocketAddr) -> Inquiry {
         self.processes.as_ref().map(|processes| processes.ask(client, listener)).unwrap_or_default()
     }
 
-    /// Begins to observe a connection; `None` if there is no room for another one, or no receiver.
+    /// Begins to observe a connection. Returns `None` if there is no room for another one, or if the receiver is gone.
     pub fn register(&self, at: Timestamp, info: ConnectionInfo) -> Option<ConnectionFeed> {
         let feed = self.open(Opened { at, info, process_follows: false }).map(|(_, feed)| feed);
         if feed.is_none() {
@@ -57,8 +57,8 @@ impl Intake {
         feed
     }
 
-    /// The same while the client's process is still being looked up. Until it is reported, later observations are decoded and then
-    /// wait.
+    /// As [`Self::register`], for a client whose process is still being looked up. Until the process is reported, later
+    /// observations are decoded, but held back.
     pub fn register_before_process(&self, at: Timestamp, info: ConnectionInfo) -> Option<(ConnectionFeed, PendingProcess)> {
         let registered = self.shared.reserve.charge(PROCESS_COST).and_then(|charge| {
             let (id, feed) = self.open(Opened { at, info, process_follows: true })?;
@@ -78,8 +78,8 @@ impl Intake {
     /// Queues a notice that belongs to no connection.
     pub fn notice(&self, notice: Notice) {
         let charge = self.shared.reserve.charge(NOTICE_COST);
-        // These are rare and never refused: the observer waits for profiles, and must know what was missed and when the shutdown
-        // began.
+        // These notices are rare, and are queued even without room. The Observer waits for profiles, and must know which records
+        // were missed and when the shutdown began.
         let is_needed = matches!(notice, Notice::Profile { .. } | Notice::ProbeMissed { .. } | Notice::ShutdownRequested { .. });
         let taken = charge.is_some() || is_needed;
         let queued = taken && self.sender.send(Delivered::of_notice(notice, charge)).is_ok();

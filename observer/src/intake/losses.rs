@@ -13,7 +13,7 @@ pub struct IntakeLosses {
     pub stopped_directions: u64,
     /// Connections that were not observed.
     pub connections: u64,
-    /// [`super::Notice`]s.
+    /// [`super::Notice`]s that were dropped.
     pub notices: u64,
 }
 

@@ -1,8 +1,8 @@
 //! The bounded queue from the forwarding threads to the one observing thread.
 //!
-//! A tap offers stamped copies of the bytes that it forwards, and never waits. The observing thread takes them in batches. The
-//! queue chooses what to drop when it is full: first DATA payload of HTTP/2, then complete stretches of known length. If the
-//! observing thread stalls, panics or ends, forwarding is not affected.
+//! A tap offers time-stamped copies of the bytes that it forwards, and never waits. The observing thread takes them in batches. A
+//! full queue drops bytes: first the DATA payload of HTTP/2, then everything in one direction, of which it keeps only the length.
+//! If the observing thread stalls, panics or ends, forwarding is not affected.
 
 mod account;
 mod event;

@@ -9,7 +9,7 @@ use crate::api_server::{UpstreamError, UpstreamId};
 /// One event of a listener, a probe or the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The listener opened or closed, following upstream.
+    /// The listener opened or closed, because upstream began to accept or refuse connections.
     Listener {
         /// When it changed.
         at: Timestamp,
@@ -18,14 +18,14 @@ pub enum Notice {
         /// Its new state.
         state: ListenerState,
     },
-    /// Clients were reset whose direct connections would have been refused.
+    /// Clients were reset that would have been refused without watchtap.
     ResetInsteadOfRefused {
         /// When they were reset.
         at: Timestamp,
         /// Number of these clients.
         clients: u64,
     },
-    /// New knowledge of an API server.
+    /// New facts about the version, feature gates or etcd of an API server.
     Profile {
         /// When it was learned.
         at: Timestamp,
@@ -45,7 +45,7 @@ pub enum Notice {
     NotProbed {
         /// When that was found.
         at: Timestamp,
-        /// Its path, as a process that runs it sees it.
+        /// The path of the program or library, as seen by a process that runs it.
         file: String,
         /// The reason, as text.
         why: String,

@@ -1,4 +1,4 @@
-//! One connection's end of the queue: events within the budgets, and the gaps between them.
+//! The sending end of one connection: it sends events within the connection's budgets, and merges the gaps between them.
 
 use std::mem;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::{ConnectionId, TapEvent};
 
 /// Sends one connection's events in order.
 ///
-/// Gaps are counted here until the next event is sent, so that they always fit and adjacent ones merge.
+/// Gaps are kept here until the next event is sent, so that they always fit and adjacent gaps merge.
 #[derive(Debug)]
 pub(super) struct Outbox {
     id: ConnectionId,
@@ -50,17 +50,17 @@ impl Outbox {
         self.last
     }
 
-    /// Room for `bytes` in the budget of forwarded bytes.
+    /// Charges `bytes` to the budget of forwarded bytes. Returns `None` if there is no room.
     pub(super) fn room(&self, bytes: &[u8]) -> Option<Charge> {
         self.room_for(bytes.len())
     }
 
-    /// Room for `length` forwarded bytes.
+    /// Charges `length` bytes to the budget of forwarded bytes. Returns `None` if there is no room.
     pub(super) fn room_for(&self, length: usize) -> Option<Charge> {
         self.data.charge(length + EVENT_COST)
     }
 
-    /// Room for `bytes` that the decoder needs, in the reserve.
+    /// Charges `bytes`, which the decoder needs, to the reserve. Returns `None` if there is no room.
     pub(super) fn reserved_room(&self, bytes: &[u8]) -> Option<Charge> {
         self.reserve.charge(bytes.len() + EVENT_COST)
     }
@@ -92,7 +92,7 @@ impl Outbox {
         self.shared.losses.stopped_directions.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Sends an event whose room is already paid for; false if the receiver is gone.
+    /// Sends an event whose room is already charged. Returns false if the receiver is gone.
     pub(super) fn event(&mut self, at: Timestamp, event: TapEvent, charge: Option<Charge>) -> bool {
         self.last = at;
         for PendingGap { at, direction, gap } in mem::take(&mut self.gaps) {
@@ -105,8 +105,8 @@ impl Outbox {
         self.sender.send(Delivered::of_connection(self.id, event, charge)).is_ok()
     }
 
-    /// The pending gap that `gap` continues: the last one, or the one before if the last has the other direction. Gaps of different
-    /// directions may swap places, since nothing was sent in between. So at most two of one kind are pending.
+    /// The last pending gap of this direction, if it has the same stream: `gap` continues it. A gap of the other direction may be
+    /// in between, since nothing was sent after either.
     fn mergeable(&mut self, direction: Direction, gap: Gap) -> Option<&mut PendingGap> {
         let same_direction = self.gaps.iter_mut().rev().find(|pending| pending.direction == direction);
         same_direction.filter(|pending| pending.gap.stream == gap.stream)

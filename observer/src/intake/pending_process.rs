@@ -14,7 +14,7 @@ use super::queue::Delivered;
 pub struct PendingProcess {
     connection: ConnectionId,
     sender: Sender<Delivered>,
-    /// Pays for the queue entry.
+    /// Room in the queue for the report, charged in advance.
     charge: Option<Charge>,
     found: Option<Process>,
 }
@@ -33,7 +33,7 @@ impl PendingProcess {
 impl Drop for PendingProcess {
     fn drop(&mut self) {
         let delivered = Delivered::of_process(self.connection, self.found.take(), self.charge.take());
-        // Without a receiver, the observer does not wait for it either.
+        // If the receiver is gone, no Observer waits for the process.
         self.sender.send(delivered).ok();
     }
 }

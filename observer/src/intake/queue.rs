@@ -1,7 +1,8 @@
 //! The queue between the forwarding threads and the observing thread.
 //!
 //! It is a lock-free list without a bound of its own. Every entry carries a [`Charge`] against a bounded account, so the list is
-//! bounded too. The observing thread shares no lock with it: if that thread were descheduled while holding one, traffic would stop.
+//! bounded too. The observing thread shares no lock with the forwarding threads. If it were descheduled while it held one, traffic
+//! would stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -64,7 +65,7 @@ impl Shared {
         (Arc::new(shared), hurry_receiver)
     }
 
-    /// Wakes the observing thread when much is queued.
+    /// Wakes the observing thread if at least [`MUCH`] bytes are queued.
     pub(super) fn hurry_if_much_waits(&self) {
         if self.is_much_waiting() && !self.hurried.swap(true, Ordering::SeqCst) {
             // A full channel means that the thread was woken already. Without a receiver there is no thread to wake.
@@ -72,7 +73,8 @@ impl Shared {
         }
     }
 
-    /// Ignores the reserve: open but silent connections are charged to it, and its other entries wait behind much data.
+    /// Ignores the reserve: idle connections are charged to it, and its other entries are used only when forwarded bytes fill their
+    /// budget.
     pub(super) fn is_much_waiting(&self) -> bool {
         self.data.used() >= MUCH
     }

@@ -11,7 +11,7 @@ use super::queue::{Delivered, Shared};
 
 /// How long a first event may wait for others.
 const COLLECT: Duration = Duration::from_millis(5);
-/// Most entries of one batch, so that one drain ends however fast the traffic is.
+/// Maximum number of entries in one batch, so that a drain ends however fast the traffic is.
 const BATCH: usize = 8192;
 
 /// The receiving end, for the observing thread.
@@ -60,7 +60,7 @@ impl IntakeReceiver {
         while self.hurry.try_recv().is_ok() {}
         self.shared.hurried.store(false, Ordering::SeqCst);
         if !self.shared.is_much_waiting() {
-            // The batch is due in both cases: the time is up, or a sender hurries.
+            // The batch is due in both cases: the time is up, or a sender reports that much is queued.
             self.hurry.recv_timeout(COLLECT).ok();
         }
     }

@@ -1,4 +1,4 @@
-//! The queue while the observing thread lags, stalls or is gone.
+//! Tests of the queue while the observing thread lags, stalls or is gone.
 
 use std::time::Duration;
 
