@@ -12,13 +12,13 @@ const STEADY: ClockId = ClockId::Boottime;
 #[cfg(not(target_os = "linux"))]
 const STEADY: ClockId = ClockId::Monotonic;
 
-/// Smallest change of the wall clock that stamps follow.
+/// Minimum step of the wall clock that stamps show, in nanoseconds.
 const LEAST_STEP: u64 = 10 * MILLISECOND;
-/// Longest time between the readings of the two clocks; a slower pair is read again.
+/// Maximum time between the readings of the two clocks, in nanoseconds; a slower pair is read again.
 const LONGEST_READING: u64 = MILLISECOND;
 /// In nanoseconds.
 const MILLISECOND: u64 = 1_000_000;
-/// Most readings of the pair on a busy machine.
+/// Maximum number of readings of the pair, on a busy machine.
 const READINGS: usize = 4;
 
 /// One reading of the wall clock, plus the time that has passed since: within a run it never goes backwards. If the wall clock is
@@ -57,7 +57,8 @@ impl Clock {
     }
 }
 
-/// In nanoseconds, rounded to milliseconds: the two clocks are not read at the same instant, and one step must give one number.
+/// Returns the step of the wall clock in nanoseconds, rounded to milliseconds; 0 below [`LEAST_STEP`]. The two clocks are not read
+/// at the same instant, and stamps after one step must all show the same number.
 fn step(difference: u64) -> i64 {
     let whole = difference.saturating_add(MILLISECOND / 2) / MILLISECOND * MILLISECOND;
     if difference < LEAST_STEP { 0 } else { i64::try_from(whole).unwrap_or(i64::MAX) }

@@ -1,4 +1,5 @@
-//! Taps are the sources of traffic. They handle bytes, and know neither Kubernetes nor the views.
+//! The taps, which are the sources of observed traffic: the proxy and the probe. They handle bytes, and depend neither on
+//! Kubernetes types nor on the views.
 
 mod clock;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]

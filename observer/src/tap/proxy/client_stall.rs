@@ -12,7 +12,7 @@ use super::tee::Tee;
 /// A socket that is full for a shorter time is not worth reporting.
 const REPORTED_AFTER: Duration = Duration::from_secs(1);
 
-/// Whether a client's socket is full, and for how long.
+/// Whether the socket to a client is full, and for how long.
 #[derive(Debug, Default)]
 pub(super) enum ClientStall {
     /// The socket takes everything.
@@ -25,7 +25,8 @@ pub(super) enum ClientStall {
 }
 
 impl ClientStall {
-    /// The socket is full. `some_went` means that it took something before. The task is woken when the stall must be reported.
+    /// Notes that the socket is full. `some_went` is whether it took bytes since the last call. Wakes the task when the stall is
+    /// due to be reported.
     pub(super) fn wait(&mut self, context: &mut Context<'_>, tee: &mut Tee, some_went: bool) {
         let Some(now) = tee.now() else { return };
         match self {
@@ -48,7 +49,7 @@ impl ClientStall {
         }
     }
 
-    /// The socket has taken everything.
+    /// Notes that the socket has taken everything.
     pub(super) fn relax(&mut self, tee: &mut Tee) {
         if let Self::Over = std::mem::take(self) {
             tee.client_blocked(None);

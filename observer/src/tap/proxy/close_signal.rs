@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// How long a connection may take to close after the signal; a peer that does not read is reset then.
+/// How long a connection may take to close after the signal. A peer that has not read by then is reset.
 pub(super) const LIMIT: Duration = Duration::from_secs(1);
 
 /// Signals all connections of a listener to close.

@@ -16,7 +16,7 @@ use observer_pki::PrivateAuthority;
 pub struct ProxyConfig {
     /// The address that clients connect to; with port 0 the system chooses the port.
     pub listen: SocketAddr,
-    /// The API server, as observations refer to it.
+    /// Identifies the API server in observations.
     pub upstream_id: UpstreamId,
     /// The API server's host and port.
     pub upstream: UpstreamEndpoint,
@@ -36,7 +36,8 @@ pub struct ProxyConfig {
     pub intake: Option<Intake>,
     /// The clock that stamps observations.
     pub clock: Clock,
-    /// How long both handshakes of a client may take; there is no limit after that. 10 s unless a test needs less.
+    /// How long both handshakes of a connection may take together. An established connection has no time limit. 10 s unless a test
+    /// needs less.
     pub handshake_limit: Duration,
     /// The descriptors that all listeners of the process share.
     pub descriptors: Descriptors,
@@ -53,8 +54,8 @@ pub enum Entrance {
     /// The API server itself.
     #[default]
     Server,
-    /// A forward proxy, which clients ask for the API server with CONNECT. The inner TLS still ends here, with a certificate for
-    /// the API server's name.
+    /// A forward proxy: clients request the API server with CONNECT. The listener still terminates the TLS inside the tunnel, with
+    /// a certificate for the API server's name.
     ForwardProxy,
 }
 

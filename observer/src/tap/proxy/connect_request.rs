@@ -1,7 +1,7 @@
-//! The CONNECT of a client that uses us as its forward proxy (`proxy-url` in its kubeconfig).
+//! The CONNECT request of a client that uses the listener as its forward proxy (`proxy-url` in its kubeconfig).
 //!
-//! This listener connects to one API server only, and answers only after it has accepted our connection. So a client whose API
-//! server refuses never gets an answer from us. There is no other answer: a client that asks for another target is disconnected.
+//! A listener connects to one API server only. It answers the CONNECT only after the API server has accepted its connection. So a
+//! client gets no answer while the API server refuses. A client that requests another target is disconnected without an answer.
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -14,7 +14,7 @@ use crate::api_server::{UpstreamEndpoint, read_head};
 
 const CONNECTED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
 
-/// Reads the request; returns the client if it asks for our API server.
+/// Reads the request. Returns the client if it requests the listener's API server.
 pub(super) async fn receive(shared: &Shared, mut client: TcpStream, deadline: Instant) -> Result<TcpStream, Failure> {
     let head = tokio::select! {
         biased;

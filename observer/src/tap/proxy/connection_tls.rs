@@ -1,5 +1,6 @@
-//! Our identities on both sides of a listener's connections. Both change at once: otherwise a client let in without a certificate
-//! could then act with the user's certificate.
+//! The TLS identities that the proxy uses on both sides of a listener's connections, and the admission of clients. Upstream it
+//! presents the user's certificate. Both sides change at once. Otherwise a client that was let in without a certificate could act
+//! with the user's certificate.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -16,7 +17,7 @@ use observer_pki::{AuthorityError, PrivateAuthority};
 pub(super) struct ConnectionTls {
     pub(super) upstream_tls: UpstreamTls,
     pub(super) server_configs: Arc<ServerConfigs>,
-    /// How often the user's certificate in files had changed before this one.
+    /// Number of changes of the user's certificate in files before this one.
     renewals: u64,
 }
 
@@ -87,7 +88,7 @@ impl CurrentTls {
     }
 }
 
-/// The name that our certificate bears besides the loopback names.
+/// The name in the listener's server certificate, besides the loopback names.
 fn shown_name(entrance: Entrance, upstream_tls: &UpstreamTls) -> Option<&ServerName<'static>> {
     match entrance {
         Entrance::Server => None,

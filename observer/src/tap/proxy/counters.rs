@@ -10,9 +10,9 @@ use crate::api_server::UpstreamError;
 pub struct ProxyCounts {
     /// TCP connections accepted from clients.
     pub accepted: u64,
-    /// Clients that had to wait for descriptors; each counts when it is next in line.
+    /// Clients that had to wait for file descriptors. A client is counted once it is the next to be served.
     pub waits_for_descriptors: u64,
-    /// Failed accepts of a waiting client, for any reason other than a lack of descriptors.
+    /// Times that the system refused to accept a waiting client, for any reason other than a lack of descriptors.
     pub waits_for_system: u64,
     /// Connections that completed both handshakes.
     pub established: u64,
@@ -20,16 +20,16 @@ pub struct ProxyCounts {
     pub over: u64,
     /// Clients that were reset, but would have been refused without watchtap.
     pub reset_instead_of_refused: u64,
-    /// Clients that gave up, sent no valid `ClientHello`, did not finish it in time, or showed a wrong certificate where one is
+    /// Clients that gave up, sent no valid `ClientHello`, did not finish it in time, or presented a wrong certificate where one is
     /// needed.
     pub client_handshakes_failed: u64,
-    /// Clients that showed a certificate of their own where we present none upstream.
+    /// Clients that presented a certificate of their own, at a listener that presents none upstream.
     pub certificates_refused: u64,
-    /// Clients that showed no certificate where we present one upstream.
+    /// Clients that presented no certificate, at a listener that presents one upstream.
     pub certificates_missing: u64,
     /// Clients that were reset before their `ClientHello` was complete, because others needed room.
     pub hellos_given_up: u64,
-    /// Clients that asked us, as their forward proxy, for a target other than our API server.
+    /// Clients that sent a CONNECT for a target other than the listener's API server.
     pub asked_elsewhere: u64,
     /// Clients for which upstream could not be reached or was not trusted.
     pub upstream_failed: u64,

@@ -1,8 +1,9 @@
-//! The descriptors that the listeners of a process share.
+//! The file descriptors that all listeners of the process share.
 //!
-//! A client is served only if there are descriptors for its connection and for one to the API server. If it were served with the
-//! last one, it would have to be reset, and client-go would relist. So it waits as it would for a busy server. The first client of
-//! each listener waits in `port`, later ones in the kernel's queue.
+//! A client needs two descriptors: one for its own connection, and one for the connection to the API server. A client that was
+//! accepted with the last descriptor would have to be reset, and client-go would relist. So it waits until two are free, as it
+//! would wait for a busy server. The first waiting client of each listener waits in `port`, later ones in the kernel's accept
+//! queue.
 
 use std::sync::Arc;
 
@@ -10,12 +11,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::hellos::Hellos;
 
-/// Bounds the number of open connections. Clones share it.
+/// Bounds the number of open connections. Clones share the bound.
 #[derive(Clone, Debug)]
 pub struct Descriptors {
     free: Arc<Semaphore>,
     limit: u64,
-    /// The memory for incomplete `ClientHello`s is shared, too.
+    /// The incomplete `ClientHello`s, which all listeners share, too.
     hellos: Hellos,
 }
 
@@ -25,14 +26,14 @@ pub(super) struct Pair {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-/// The share for everything but connections, one eighth: listeners, waiting clients, probing dials, name lookups, files,
-/// processes.
+/// One eighth of the descriptors is for everything but connections: listeners, waiting clients, dials that only test upstream, name
+/// lookups, files, processes. The two bounds below apply.
 const REST: u64 = 8;
 const LEAST_REST: u64 = 32;
 const MOST_REST: u64 = 256;
 
 impl Descriptors {
-    /// The descriptors of a process that may have `limit` open; `None` is unbounded.
+    /// The descriptors of a process that may have `limit` open; `None` means no limit.
     pub fn within(limit: Option<u64>) -> Self {
         let limit = limit.unwrap_or(u64::MAX);
         let rest = (limit / REST).clamp(LEAST_REST, MOST_REST);
@@ -58,7 +59,7 @@ impl Descriptors {
 
     /// Waits for the descriptors of another connection.
     pub(super) async fn pair(&self) -> Pair {
-        // It fails only for a closed semaphore, and this one is never closed.
+        // Acquiring fails only for a closed semaphore, and this one is never closed.
         Pair { _permit: Arc::clone(&self.free).acquire_owned().await.ok() }
     }
 }

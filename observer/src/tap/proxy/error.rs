@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use observer_pki::AuthorityError;
 
-/// An error of ours or of the configuration; later failures of upstream are [`crate::api_server::UpstreamError`].
+/// An error on this machine or in the configuration. Failures of upstream come later, as [`crate::api_server::UpstreamError`].
 #[derive(Debug, thiserror::Error)]
 pub enum ProxyError {
     /// Another process listens on the port.

@@ -35,22 +35,22 @@ pub(super) struct Established {
 pub(super) enum Failure {
     /// The client failed; its socket is already closed.
     Client,
-    /// The client showed a certificate that cannot be passed on; its socket is already closed.
+    /// The client presented a certificate that cannot be passed on; its socket is already closed.
     Certificate,
-    /// The client showed no certificate where we present one upstream; its socket is already closed.
+    /// The client presented no certificate, at a listener that presents one upstream; its socket is already closed.
     NoCertificate,
     /// The client had not completed its `ClientHello` when others needed room; its socket is already closed.
     Crowded,
-    /// The client asked for a target other than our API server; its socket is already closed.
+    /// The client requested a target other than the listener's API server; its socket is already closed.
     Elsewhere,
-    /// Upstream failed; the client's socket is yet to be reset.
+    /// Upstream failed. The caller must reset the client's socket.
     Upstream(UpstreamError, TcpStream),
-    /// The port was closed before the client's first message was complete; its socket is yet to be reset.
+    /// The port was closed before the client's first message was complete. The caller must reset the client's socket.
     Held(TcpStream),
 }
 
-/// Reads the `ClientHello`, shakes hands with upstream, then finishes the client's handshake, all before `deadline`. Our
-/// certificate goes upstream last, after the client has been let in.
+/// Reads the `ClientHello`, begins the handshake with upstream, then finishes the client's handshake, all before `deadline`. The
+/// client certificate for upstream is sent last, after the client has been let in.
 pub(super) async fn establish(
     shared: &Arc<Shared>,
     client: TcpStream,
@@ -135,7 +135,8 @@ async fn reach(shared: &Shared, spare: Option<Spare>, deadline: Instant) -> Resu
     }
 }
 
-/// Shakes hands with upstream. If we present a certificate, the last flight waits: the client has yet to prove that it may use it.
+/// Performs the handshake with upstream. If a client certificate is presented, the last flight waits: the client must first prove
+/// that it may use this certificate.
 async fn greet(
     shared: &Shared,
     tls: &UpstreamTls,
@@ -182,7 +183,7 @@ fn handshake_error(shared: &Shared, error: &io::Error) -> UpstreamError {
     }
 }
 
-/// Finishes the client's handshake. It fails if the client left, showed a wrong certificate, or took too long.
+/// Finishes the client's handshake. It fails if the client left, presented a wrong certificate, or took too long.
 async fn finish(accept: Accept<TcpStream>, deadline: Instant) -> Result<(TcpStream, rustls::ServerConnection), Failure> {
     match timeout_at(deadline, accept.into_fallible()).await {
         Ok(Ok(stream)) => Ok(stream.into_inner()),

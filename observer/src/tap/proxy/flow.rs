@@ -1,4 +1,4 @@
-//! One direction of a connection.
+//! Copies one direction of a connection, and passes on its end.
 //!
 //! ```text
 //!       end read, reported           withheld, if upstream's            passed on
@@ -20,7 +20,7 @@ use crate::intake::EndManner;
 pub(super) struct Flow {
     direction: Direction,
     state: State,
-    /// Bytes at the front of the source's plaintext that the tee has already, but that did not fit into the sink yet.
+    /// Number of bytes at the front of the source's plaintext that the tee already has, but that did not fit into the sink yet.
     shown: usize,
     client_stall: ClientStall,
 }
@@ -43,7 +43,7 @@ pub(super) enum FlowEnd {
     Reset,
     /// The source broke TLS, so both sides must be closed.
     Broken,
-    /// The sink takes nothing more. Its other direction may still hold earlier bytes.
+    /// The sink takes nothing more. Earlier bytes may still be readable from it.
     SinkGone,
 }
 

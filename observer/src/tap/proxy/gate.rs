@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::ListenerState;
 
-/// Takes signs that upstream may refuse, and returns the outcome of the dial that follows.
+/// A connection asks here when it sees a sign that upstream may refuse. The listener then dials upstream, and answers.
 #[derive(Debug)]
 pub(super) struct Gate {
     asked: AtomicU64,
@@ -17,11 +17,11 @@ pub(super) struct Gate {
     state: watch::Sender<ListenerState>,
 }
 
-/// One question whether upstream accepts, by its number.
+/// The number of one question. Each asks whether upstream accepts connections.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question(u64);
 
-/// How long an end or a reset is withheld from a client until it is known whether upstream refuses.
+/// Maximum time for which an end or a reset is withheld from a client, until it is known whether upstream refuses.
 pub(super) const HOLD_BACK: Duration = Duration::from_millis(250);
 
 impl Gate {
@@ -41,7 +41,8 @@ impl Gate {
         Question(number)
     }
 
-    /// Waits, for at most [`HOLD_BACK`], until a dial that began after `question` has an outcome and our port follows it.
+    /// Waits, for at most [`HOLD_BACK`], until a dial that began after `question` has finished, and the port was opened or closed
+    /// accordingly.
     pub(super) async fn answer(&self, question: Question) {
         let mut answered = self.answered.subscribe();
         let known = answered.wait_for(|answered| *answered >= question.0);
@@ -49,7 +50,7 @@ impl Gate {
         timeout(HOLD_BACK, known).await.ok();
     }
 
-    /// The port's state, from upstream's last answer.
+    /// The port's state, as the last dial has decided it.
     pub(super) fn state(&self) -> ListenerState {
         *self.state.borrow()
     }
@@ -62,22 +63,22 @@ impl Gate {
         }
     }
 
-    /// The listener's side: waits for a question that it may not have seen yet.
+    /// For the listener: waits for a question that it may not have seen yet.
     pub(super) async fn asked(&self) {
         self.wake.notified().await;
     }
 
-    /// The listener's side: the last question so far.
+    /// For the listener: the last question so far.
     pub(super) fn last_question(&self) -> Question {
         Question(self.asked.load(Ordering::SeqCst))
     }
 
-    /// The listener's side: whether a question is unanswered.
+    /// For the listener: whether a question is unanswered.
     pub(super) fn is_open(&self) -> bool {
         self.asked.load(Ordering::SeqCst) > *self.answered.borrow()
     }
 
-    /// The listener's side: answers all questions up to `question`, and publishes the port's `state`.
+    /// For the listener: answers all questions up to `question`, and publishes the port's `state`.
     pub(super) fn settle(&self, question: Question, state: ListenerState) {
         self.state.send_if_modified(|present| std::mem::replace(present, state) != state);
         self.answered.send_if_modified(|answered| std::mem::replace(answered, question.0) != question.0);

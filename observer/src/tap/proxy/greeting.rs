@@ -1,8 +1,8 @@
 //! The handshake with upstream, which can pause before its last flight.
 //!
-//! A client must not make us use our client certificate before it has proved that it may. But its handshake needs the protocol that
-//! upstream chooses. That is known as soon as the server's certificate is, before we send any identity, and there the handshake
-//! pauses.
+//! The user's client certificate must not be used for a client before this client has proved that it may use it. But the client's
+//! handshake needs the protocol that upstream chooses. Upstream sends its choice with its certificate, before the proxy sends any
+//! identity. So the handshake with upstream pauses there.
 
 use std::future::poll_fn;
 use std::io;
@@ -15,17 +15,18 @@ use tokio::io::AsyncWrite;
 use super::side::Wire;
 use crate::api_server::Transport;
 
-/// A handshake with a server that has shown its certificate.
+/// A handshake with a server that has sent its certificate.
 pub(super) struct Greeting {
     transport: Transport,
     tls: ClientConnection,
 }
 
-/// Why a handshake failed, and its connection, on which any alert has been sent.
+/// Why a handshake failed, and its connection. Any alert has been sent on it.
 pub(super) type Failed = (io::Error, Transport);
 
 impl Greeting {
-    /// Shakes hands until the server has shown its certificate and chosen its protocol. Nothing that identifies us is sent.
+    /// Performs the handshake until the server has sent its certificate and chosen the protocol. Nothing that identifies the user
+    /// is sent.
     pub(super) async fn begin(tls: ClientConnection, transport: Transport) -> Result<Self, Failed> {
         Self { transport, tls }.until(|tls| tls.peer_certificates().is_some()).await
     }
@@ -35,7 +36,7 @@ impl Greeting {
         self.tls.alpn_protocol()
     }
 
-    /// Sends the last flight, with our certificate if we have one.
+    /// Sends the last flight, with the client certificate if there is one.
     pub(super) async fn complete(self) -> Result<Self, Failed> {
         let mut done = self.until(|tls| !tls.is_handshaking() && !tls.wants_write()).await?;
         match poll_fn(|context| Pin::new(&mut done.transport).poll_flush(context)).await {

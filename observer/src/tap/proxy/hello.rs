@@ -1,4 +1,4 @@
-//! Reads a `ClientHello` no faster than its bytes are accounted for.
+//! Reads a `ClientHello` in small steps, and accounts for its memory after each.
 
 use std::io::{self, Read, Write};
 
@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 
 use super::hellos::Hello;
 
-/// Bytes read at a time; a client may hold at most one step beyond its account.
+/// Maximum number of bytes per read. A client holds at most as many that are not accounted for yet.
 const STEP: usize = 4096;
 
 /// Reads to the end of the `ClientHello`. An invalid one is answered with an alert, unless the client left.
@@ -33,7 +33,7 @@ pub(super) async fn read(client: &TcpStream, hello: &Hello) -> io::Result<Accept
     }
 }
 
-/// Reads and writes without waiting, in short steps.
+/// Reads and writes without waiting; each read has at most [`STEP`] bytes.
 struct Steps<'c>(&'c TcpStream);
 
 impl Read for Steps<'_> {

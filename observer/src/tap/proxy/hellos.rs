@@ -1,12 +1,14 @@
 //! Bounds the memory that clients hold before their `ClientHello` is complete.
 //!
-//! Until then a client is unknown, and nothing is dialled for it. A `ClientHello` may have 64 KB, and may take as long as the
-//! handshake limit allows. So both the number and the bytes of incomplete ones are bounded, over all listeners of the process:
+//! Until then a client is unknown, and nothing is dialled for it. A `ClientHello` may be 64 KB long, and may take as long as the
+//! handshake limit allows. So the number of incomplete `ClientHello`s is bounded, and so are their bytes, over all listeners of the
+//! process:
 //!
-//! - With [`MAX_OPEN`] of them, the next client waits in the kernel's queue, as it does without descriptors. A `ClientHello` is one
-//!   flight, so a genuine client completes it within a round trip. The oldest one is reset once it has taken [`SLOW`].
-//! - With [`MAX_BYTES`], the one that holds most bytes is reset. A real `ClientHello` has some 500 to 4 000 bytes, so that client
-//!   is not genuine.
+//! - At [`MAX_OPEN`] incomplete `ClientHello`s, the next client waits in the kernel's accept queue, as it does when no descriptors
+//!   are free. A `ClientHello` is one flight, so a genuine client completes it within a round trip. The client with the oldest one
+//!   is reset once that has taken [`SLOW`].
+//! - Above [`MAX_BYTES`], the client with the longest one is reset. A real `ClientHello` has some 500 to 4 000 bytes, so that
+//!   client is not genuine.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,28 +17,28 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// Most clients with an incomplete `ClientHello`; each costs some 12 KiB before its first byte.
+/// Maximum number of clients with an incomplete `ClientHello`. Each costs some 12 KiB before its first byte.
 const MAX_OPEN: usize = 512;
-/// Most bytes of all incomplete ones together.
+/// Maximum number of bytes of all incomplete `ClientHello`s together.
 const MAX_BYTES: usize = 4 << 20;
-/// Age from which a client may be reset to make room for the next one.
+/// Age of an incomplete `ClientHello` from which its client may be reset, to make room for the next one.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// The incomplete ones of all listeners. Clones share them.
+/// The incomplete `ClientHello`s of all listeners. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hellos(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     open: Mutex<Open>,
-    /// Notified when one is complete or given up.
+    /// Notified when a `ClientHello` is complete or given up.
     left: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Open {
     next: u64,
-    /// In the order in which they began.
+    /// By number, and so in the order in which they began.
     hellos: BTreeMap<u64, State>,
     bytes: usize,
 }
@@ -53,9 +55,9 @@ struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Room {
     Free,
-    /// Full; the oldest is slow from then on.
+    /// Full. The oldest `ClientHello` becomes slow at this time, and its client may then be reset.
     FullUntil(Instant),
-    /// Full until one leaves.
+    /// Full until a `ClientHello` is complete or given up.
     Full,
 }
 
@@ -68,7 +70,7 @@ pub(super) struct Hello {
 }
 
 impl Hellos {
-    /// Begins another one without checking for room; see [`Self::room`].
+    /// Registers another incomplete `ClientHello` without a check for room; see [`Self::room`].
     pub(super) fn begin(&self) -> Hello {
         let reset = Arc::new(Notify::new());
         let mut open = self.open();
@@ -79,7 +81,8 @@ impl Hellos {
         Hello { all: self.clone(), number, reset }
     }
 
-    /// Waits until there is room for another one, and has the oldest reset once it is slow. Dropping the future loses nothing.
+    /// Waits until there is room for another `ClientHello`. Meanwhile requests the reset of the oldest one once it is slow.
+    /// Cancel-safe.
     pub(super) async fn room(&self) {
         loop {
             let left = self.0.left.notified();
@@ -96,7 +99,7 @@ impl Hellos {
         }
     }
 
-    /// Has the oldest reset if there is no room and it is slow.
+    /// Returns whether there is room. If not, requests the reset of the oldest `ClientHello` if it is slow.
     fn make_room(&self, now: Instant) -> Room {
         let mut open = self.open();
         if open.hellos.len() < MAX_OPEN {
@@ -118,7 +121,7 @@ impl Hellos {
 }
 
 impl State {
-    /// Has it reset; returns the bytes that become free.
+    /// Requests the reset of its client. Returns the number of bytes that become free.
     fn reset(&mut self) -> usize {
         self.is_reset = true;
         self.reset.notify_one();
@@ -127,7 +130,7 @@ impl State {
 }
 
 impl Hello {
-    /// Adds to its bytes. If all together have too many, the largest is reset.
+    /// Adds `bytes` to this `ClientHello`. If all together have more than [`MAX_BYTES`], requests the reset of the largest.
     pub(super) fn note(&self, bytes: usize) {
         let Open { hellos, bytes: all, .. } = &mut *self.all.open();
         let Some(hello) = hellos.get_mut(&self.number).filter(|hello| !hello.is_reset) else { return };
@@ -140,7 +143,7 @@ impl Hello {
         }
     }
 
-    /// Waits until it must be reset to make room for others.
+    /// Waits until the reset of its client is requested, to make room for others.
     pub(super) async fn is_to_be_reset(&self) {
         self.reset.notified().await;
     }
@@ -153,7 +156,7 @@ impl Drop for Hello {
             open.bytes -= hello.bytes;
         }
         drop(open);
-        // The listeners of several contexts may wait for room.
+        // Several listeners may wait for room.
         self.all.0.left.notify_waiters();
     }
 }

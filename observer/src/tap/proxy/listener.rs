@@ -1,4 +1,4 @@
-//! Accepts clients while upstream accepts us, and refuses them while upstream refuses.
+//! Accepts clients while upstream accepts connections, and refuses them while upstream refuses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,11 +25,11 @@ pub(super) struct Listener {
     close_signal: CloseSender,
     /// When the last warning about waiting clients was logged.
     shortage_reported: Option<Instant>,
-    /// When our certificates are read again without new connections.
+    /// When the certificate files are read again, even without new connections.
     reading: Interval,
 }
 
-/// Shortest time between two warnings about waiting clients, which may be frequent on a busy machine at its limit.
+/// Minimum time between two warnings about waiting clients, which are frequent on a busy machine at its limit.
 const REPORT_AGAIN: Duration = Duration::from_mins(1);
 
 enum Event {
@@ -69,8 +69,8 @@ impl Listener {
         }
     }
 
-    /// Gives up the port and waits up to `grace` for the connections. It then ends the rest on both sides as a leaving peer does:
-    /// `close_notify` and FIN. Connections that do not take even that are reset.
+    /// Closes the port and waits up to `grace` for the connections to end. It then ends the others on both sides, with
+    /// `close_notify` and FIN. Connections that have not ended [`close_signal::LIMIT`] later are reset.
     pub(super) async fn finish(self, grace: Duration) {
         let Self { port, mut connections, close_signal, .. } = self;
         drop(port);
@@ -134,13 +134,14 @@ impl Listener {
         }
     }
 
-    /// The port follows upstream before the questions are answered.
+    /// Opens or closes the port according to `outcome`, and then answers the questions.
     fn dialled(&mut self, question: Question, outcome: Result<(), UpstreamError>) {
         match outcome {
-            // The question stays open: its askers need to know whether upstream accepts after that end.
+            // Upstream closed the connection of the dial. The question stays open until the next dial: its askers need to know
+            // whether upstream still accepts connections.
             Err(error) if error.is_closed() && self.probe.follow_up() => return,
-            // The forward proxy accepted TCP. Clients could only have seen that refused, so its later reply and delay do not
-            // matter.
+            // The forward proxy accepted the TCP connection. Without watchtap, clients could have been refused only by this proxy,
+            // so its later reply and delay do not matter.
             Ok(()) | Err(UpstreamError::ForwardProxy { .. }) => self.listen(),
             Err(UpstreamError::Refused { .. }) => {
                 self.hold();

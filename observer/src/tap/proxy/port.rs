@@ -1,4 +1,4 @@
-//! A listening port that can be closed for clients and still belongs to us.
+//! A listening port that can refuse clients without being lost to another process.
 //!
 //! Two sockets are bound to the address. One never listens and lives as long as the port: it keeps other processes out. The other
 //! one listens, and is closed while upstream refuses; the kernel then answers SYN with RST, as upstream's does.
@@ -25,12 +25,12 @@ pub(super) struct BoundPort {
     listener: Socket,
 }
 
-/// A port that is either listening or held.
+/// A port that is either listening or held: bound, but refusing clients.
 #[derive(Debug)]
 pub(super) struct Port {
     address: SocketAddr,
-    /// Bound with `SO_REUSEPORT`, without `SO_REUSEADDR`, and never listening. While it lives, only a socket of the same user with
-    /// `SO_REUSEPORT` can bind to the address.
+    /// A bound socket that never listens. It has `SO_REUSEPORT`, but not `SO_REUSEADDR`. While it lives, only a socket of the same
+    /// user with `SO_REUSEPORT` can bind to the address.
     _holder: Socket,
     listener: Option<TcpListener>,
     accepting: Accepting,
@@ -41,17 +41,17 @@ pub(super) struct Port {
 pub(super) struct Client {
     pub(super) tcp: TcpStream,
     pub(super) address: SocketAddr,
-    /// For its connection and the one to upstream.
+    /// The descriptors for its connection and for the one to upstream.
     pub(super) descriptors: Pair,
 }
 
-/// When the next client is let in.
+/// When the next client is served.
 #[derive(Debug)]
 enum Accepting {
     AsTheyCome,
-    /// This client is next, once a connection has ended and freed descriptors; its shortage was reported.
+    /// After this accepted client, which waits until a connection ends and frees descriptors. That it waits was reported.
     Behind(TcpStream, SocketAddr),
-    /// Not before this time, since the system refused; that was reported.
+    /// Not before this time, since the system refused to accept a client. That was reported.
     From(Instant),
 }
 
@@ -64,7 +64,7 @@ pub(super) enum Shortage {
     System(io::Error),
 }
 
-/// How long to wait after the system refused to accept a client; an immediate retry would only burn the processor.
+/// How long to wait after the system refused to accept a client. An immediate retry would only use CPU time.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
 /// Same as Go's listeners; the kernel caps it at `net.core.somaxconn`.
@@ -102,11 +102,11 @@ impl BoundPort {
 }
 
 impl Port {
-    /// The next client with the descriptors of its connection, or the reason why it has to wait: reported once per wait. Waits
-    /// forever while the port is held. Dropping the future loses nothing.
+    /// Returns the next client with its descriptors. If the client has to wait, first returns the reason, once per wait. Waits
+    /// forever while the port is held. Cancel-safe.
     ///
-    /// Descriptors are taken only for a client that is there: a listener without clients must not keep them from the others. So one
-    /// accepted client may wait here; later ones wait in the kernel's queue.
+    /// Descriptors are taken only for a client that has connected: a listener without clients must not keep them from other
+    /// listeners. So one accepted client may wait here; later ones wait in the kernel's accept queue.
     pub(super) async fn accept(&mut self, descriptors: &Descriptors) -> Result<Client, Shortage> {
         let Some(listener) = &self.listener else { return pending().await };
         if matches!(self.accepting, Accepting::Behind(..)) {
@@ -184,8 +184,8 @@ async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     }
 }
 
-/// Binds without `SO_REUSEPORT`, so that no process can share a port with another. `SO_REUSEADDR` permits the bind despite
-/// connections of a former run in `TIME_WAIT`. It is cleared afterwards: otherwise another process that sets it too could bind
+/// Binds before `SO_REUSEPORT` is set, so that it fails if another process has the port. `SO_REUSEADDR` permits the bind despite
+/// connections of an earlier run in `TIME_WAIT`. It is cleared afterwards: otherwise another process that sets it too could bind
 /// while the port is held.
 fn holder(address: SocketAddr) -> io::Result<Socket> {
     let holder = new_socket(address)?;
@@ -201,7 +201,7 @@ fn listener(address: SocketAddr) -> io::Result<Socket> {
     listener.set_reuse_port(true)?;
     listener.bind(&address.into())?;
     listener.listen(BACKLOG)?;
-    // Accepted sockets inherit it, and thereby the next run can bind despite their `TIME_WAIT`. A listening socket keeps other
+    // Accepted sockets inherit this flag, so that the next run can bind despite their `TIME_WAIT`. A listening socket keeps other
     // processes out whatever its flags.
     listener.set_reuse_address(true)?;
     Ok(listener)
@@ -213,9 +213,9 @@ fn new_socket(address: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Drops every SYN for the listening socket, so that no client gets in between the last accept and the close. The client sends a
-/// dropped SYN again and is then refused. Everything else passes: a handshake that was already answered completes with its last
-/// ACK, and that connection is reset and counted.
+/// Drops every SYN for the listening socket, so that no client connects between the last accept and the close. The client
+/// retransmits a dropped SYN and is then refused. Everything else passes: a handshake that was already answered completes with its
+/// last ACK, and that connection is reset and counted.
 #[cfg(target_os = "linux")]
 fn ignore_newcomers(listener: &StdTcpListener) {
     use socket2::SockFilter;
@@ -254,7 +254,7 @@ fn reset_pending(listener: &StdTcpListener) -> u64 {
     }
 }
 
-/// Makes dropping the client a reset; returns whether the client is still there to see it.
+/// Makes the later drop of the socket send RST. Returns whether the client is still connected, and so receives it.
 fn reset(client: &StdTcpStream) -> bool {
     if is_gone(client) {
         return false;

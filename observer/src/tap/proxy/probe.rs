@@ -1,4 +1,5 @@
-//! Dials upstream only to learn whether it accepts, and keeps the connection for the next client.
+//! Dials upstream to find out whether it accepts connections, and keeps an accepted one for the next client. The eBPF tap, which is
+//! called the probe elsewhere, is unrelated.
 //!
 //! ```text
 //!             question                    refused                    every 200 ms (2 s after a minute)
@@ -20,11 +21,11 @@ use crate::api_server::{Transport, UpstreamError, UpstreamRoute};
 /// The dials of one listener; at most one is under way, and at most one spare connection is kept.
 pub(super) struct Probe {
     dialling: Option<Dialling>,
-    /// When to dial again unasked.
+    /// When to dial again without a question.
     next: Option<Instant>,
     refused_since: Option<Instant>,
     spare: Option<Spare>,
-    /// Dials in a row that were made because upstream closed the previous connection.
+    /// Number of dials in a row that were made because upstream closed the previous connection.
     follow_ups: u8,
 }
 
@@ -50,21 +51,23 @@ pub(super) enum ProbeEvent {
     Dialled { question: Question, outcome: Result<(), UpstreamError> },
     /// It is time to dial.
     Due,
-    /// The spare is gone.
+    /// Upstream closed the spare connection, or it became too old.
     SpareOver,
 }
 
-/// The cadence while upstream refuses.
+/// Time between two dials while upstream refuses.
 const INTERVAL: Duration = Duration::from_millis(200);
-/// The cadence once it has refused for [`FAST_FOR`].
+/// Time between two dials once upstream has refused for [`FAST_FOR`].
 const SLOW_INTERVAL: Duration = Duration::from_secs(2);
 const FAST_FOR: Duration = Duration::from_mins(1);
-/// A dial whose SYN is not answered is given up, so that the next one is not late when upstream comes back.
+/// Time after which an unanswered dial is given up, so that the next dial soon finds out that upstream is back.
 const DIAL_LIMIT: Duration = Duration::from_secs(2);
-/// Well below kube-apiserver's 32 s for an idle new connection (`ReadHeaderTimeout`, apiserver `pkg/server/secure_serving.go`).
+/// Maximum age of a spare connection: well below kube-apiserver's 32 s for an idle new connection (`ReadHeaderTimeout`, apiserver
+/// `pkg/server/secure_serving.go`).
 const SPARE_AGE: Duration = Duration::from_secs(10);
-/// A dying server may accept a dial, then close its listener and the spare. So the end of a spare causes another dial. A load
-/// balancer without backends may do so forever, hence the bound.
+/// Maximum number of follow-up dials in a row. A server that shuts down may accept a dial, then close its listener and the spare
+/// connection. So the end of a spare connection causes another dial. A load balancer without backends may accept and close
+/// endlessly.
 const FOLLOW_UPS: u8 = 5;
 
 impl Probe {
@@ -72,8 +75,8 @@ impl Probe {
         Self { dialling: None, next: None, refused_since: None, spare: None, follow_ups: 0 }
     }
 
-    /// Dials to answer `question`, unless a dial is under way: after that one, the listener finds the question still open. Returns
-    /// whether it dialled.
+    /// Dials to answer `question`. Does nothing if a dial is under way: when that one has finished, the listener finds the question
+    /// still open. Returns whether it dialled.
     pub(super) fn ask(&mut self, route: &UpstreamRoute, question: Question) -> bool {
         self.follow_ups = 0;
         self.start(route, question)
@@ -99,7 +102,8 @@ impl Probe {
         self.next = Some(now + interval);
     }
 
-    /// Schedules another dial, since upstream closed a connection that it had just accepted; false after [`FOLLOW_UPS`] in a row.
+    /// Schedules another dial, since upstream closed a connection that it had just accepted. Returns false, and schedules none,
+    /// after [`FOLLOW_UPS`] in a row.
     pub(super) fn follow_up(&mut self) -> bool {
         let pause = if self.follow_ups == 0 { Duration::ZERO } else { INTERVAL };
         let follow = self.follow_ups < FOLLOW_UPS;
@@ -110,7 +114,7 @@ impl Probe {
         follow
     }
 
-    /// Upstream accepts, so no dial is due.
+    /// Schedules no dial, since upstream accepts.
     pub(super) fn rest(&mut self) {
         (self.next, self.refused_since) = (None, None);
     }
@@ -168,15 +172,15 @@ async fn spare_over(spare: Option<&mut Spare>) -> SpareEnd {
     let Some(spare) = spare else { return std::future::pending().await };
     let mut byte = [0];
     tokio::select! {
-        // Nothing was sent on this connection, so anything readable is a bad sign.
+        // Nothing was sent on this connection, so anything readable is its end, an error, or an unexpected message.
         _read = spare.tcp.peek(&mut byte) => SpareEnd::ByUpstream,
         () = sleep_until(spare.since + SPARE_AGE) => SpareEnd::ByAge,
     }
 }
 
 impl Spare {
-    /// `None` inside a proxy's TLS: unrequested session tickets arrive there, and they look like the end that a spare is watched
-    /// for.
+    /// Returns `None` for a connection inside a forward proxy's TLS. Unrequested session tickets arrive there, and look like the
+    /// end of the connection.
     fn new(transport: Transport, since: Instant) -> Option<Self> {
         match transport {
             Transport::Tcp(tcp) => Some(Self { tcp, since }),

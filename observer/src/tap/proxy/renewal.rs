@@ -1,6 +1,7 @@
-//! Certificates that are renewed during a run: the inputs of the upstream half of TLS are read again, as client-go does.
+//! Rereads the files of the trusted CA and of the user's certificate during a run, as client-go does, since they may be renewed.
 //!
-//! Our clients cannot do that themselves: their kubeconfig is a copy that names our certificate, and we present the user's own.
+//! The proxy's clients cannot do that: their kubeconfig is a copy with certificates of watchtap's own CA. The proxy uses the user's
+//! files upstream.
 
 use std::error::Error;
 use std::sync::{Arc, Weak};
@@ -12,13 +13,13 @@ use tokio::time::{Instant, timeout};
 use super::shared::Shared;
 use crate::api_server::{UpstreamFiles, UpstreamIdentity, UpstreamReading};
 
-/// How long a client waits for the file system; then it is connected with the previous reading.
+/// How long a client waits for the file system. After that, it is connected with the certificates read before.
 const READ_WITHIN: Duration = Duration::from_millis(250);
-/// How often files are read without new connections: kubernetes/client-go `transport/cert_rotation.go`,
+/// How often the files are read without new connections, as in kubernetes/client-go `transport/cert_rotation.go`,
 /// `CertCallbackRefreshDuration`, v0.37.
 pub(super) const READ_AGAIN: Duration = Duration::from_mins(5);
 
-/// The files of a running listener.
+/// The certificate files of a running listener.
 #[derive(Debug)]
 pub(super) struct Renewal(Arc<Mutex<State>>);
 

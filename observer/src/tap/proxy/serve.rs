@@ -23,11 +23,11 @@ use observer_pki::PrivateAuthority;
 /// it answers the client with the protocol that upstream chose. So a client is let in only if upstream is there, and each client
 /// connection has one upstream connection.
 ///
-/// While upstream refuses TCP connections, so does our port. One difference remains visible to clients, counted as
-/// [`ProxyCounts::reset_instead_of_refused`]: they are reset instead of refused until the proxy has learned that upstream refuses.
-/// It learns that after a sign (an end, a GOAWAY, a failed dial), since it never dials unasked. If upstream's address drops SYNs, a
-/// client is accepted and then reset after the handshake limit. Behind a forward proxy, the port of the forward proxy decides; see
-/// [`UpstreamRoute`].
+/// While upstream refuses TCP connections, so does the proxy's port. One difference remains visible to clients, counted as
+/// [`ProxyCounts::reset_instead_of_refused`]: they are reset instead of refused until the proxy has found out that upstream
+/// refuses. It finds out after a sign (an end, a GOAWAY, a failed dial), since it does not poll an upstream that accepts. If
+/// upstream's address drops SYNs, a client is accepted and then reset after the handshake limit. If upstream is reached through a
+/// forward proxy, the port of the forward proxy decides; see [`UpstreamRoute`].
 #[derive(Debug)]
 pub struct Proxy {
     port: BoundPort,
@@ -37,7 +37,7 @@ pub struct Proxy {
     handle: ProxyHandle,
 }
 
-/// Reads and stops a [`Proxy`] while it serves.
+/// Reads the state of a [`Proxy`] while it serves, and stops it.
 #[derive(Clone, Debug)]
 pub struct ProxyHandle {
     shared: Arc<Shared>,
@@ -80,9 +80,9 @@ impl Proxy {
         self.handle.clone()
     }
 
-    /// Serves until [`ProxyHandle::stop`] and the end of its grace.
+    /// Serves until [`ProxyHandle::stop`] was called and all connections have ended.
     ///
-    /// Fails only if the runtime cannot take the socket.
+    /// Fails only if the runtime cannot register the socket.
     pub async fn serve(self) -> Result<(), ProxyError> {
         // Every return drops `_finished`, which resolves the futures of [`ProxyHandle::stop`].
         let Self { port, shared, mut stop, finished: _finished, handle } = self;
@@ -124,7 +124,7 @@ impl ProxyHandle {
         self.shared.gate.state()
     }
 
-    /// Why the last failed client could not be connected to upstream.
+    /// Why the client that failed last could not be connected to upstream.
     pub fn last_upstream_error(&self) -> Option<UpstreamError> {
         self.shared.counters.last_upstream_error()
     }
@@ -135,8 +135,8 @@ impl ProxyHandle {
         self.shared.first_client.subscribe().wait_for(|came| *came).await.map(drop).unwrap_or_default();
     }
 
-    /// Dials upstream now, so that the port refuses before a client comes if upstream does. The next client uses an accepted
-    /// connection.
+    /// Dials upstream now. If upstream refuses, the port refuses clients even before the first one connects. An accepted connection
+    /// is kept for the next client.
     pub fn check_upstream(&self) {
         self.shared.gate.ask();
     }

@@ -22,7 +22,7 @@ use crate::intake::{ConnectionFeed, ConnectionInfo, Intake, PendingProcess};
 use crate::tap::Clock;
 
 /// How long the lookup of a client's process may continue after the handshakes; usually it has finished by then. The client does
-/// not wait for it, but observations may be delayed by this much. A later result would make two clients of one.
+/// not wait for it, but observations may be delayed by this much. Without the process, one client could count as two.
 const PROCESS_WITHIN: Duration = Duration::from_secs(2);
 
 /// Serves one client from the first byte to the last.
@@ -47,7 +47,8 @@ pub(super) async fn serve_connection(
             shared.counters.established.add(1);
             let tee = tee(&shared, &established, address, process);
             let Established { downstream, upstream, connection_tls, protocol, .. } = established;
-            // client-go closes the connections in its pool, which speak HTTP/2. Upgraded connections are not in the pool.
+            // When a certificate is renewed, client-go closes the connections in its pool, which use HTTP/2. Upgraded connections
+            // are not in the pool.
             let is_renewed = shared.renewal.is_some() && protocol == Some(Protocol::Http2);
             let end = async {
                 tokio::select! {
@@ -102,8 +103,8 @@ async fn report_process(inquiry: Inquiry, pending: PendingProcess) {
     }
 }
 
-/// Counts and reports the failure. If upstream may be refusing, that is found out before the client is reset, so that a client that
-/// reconnects at once is refused.
+/// Counts and reports the failure. If upstream may be refusing connections, it waits for a dial before the client is reset. So a
+/// client that reconnects at once is refused.
 async fn fail(shared: &Shared, error: UpstreamError) {
     let is_refusal = matches!(error, UpstreamError::Refused { .. });
     let may_refuse = match error {

@@ -38,7 +38,7 @@ impl ServerConfigs {
         };
         let (certificate, key) = authority.issue_server(name)?;
         let mut config = builder.with_single_cert(vec![certificate], key).map_err(AuthorityError::of)?;
-        // Stateless tickets: a client that reconnects can resume its session without memory of ours.
+        // Stateless tickets: a client that reconnects can resume its session, and the proxy keeps nothing for it.
         config.ticketer = aws_lc_rs::Ticketer::new().map_err(AuthorityError::of)?;
         let none = Arc::new(config);
         Ok(Self { http1: Arc::new(with_alpn(&none, HTTP1)), http2: Arc::new(with_alpn(&none, HTTP2)), none })

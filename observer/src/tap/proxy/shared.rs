@@ -35,7 +35,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Reads our certificates again, if they come from files.
+    /// Reads the certificates for upstream again, if they come from files.
     pub(super) async fn renew(self: &Arc<Self>) {
         if let Some(renewal) = &self.renewal {
             renewal.renew(self).await;
@@ -50,7 +50,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Counts and reports clients that were reset, but would have been refused.
+    /// Counts and reports clients that were reset, but would have been refused without watchtap.
     pub(super) fn reset_instead_of_refused(&self, clients: u64) {
         if clients > 0 {
             self.counters.reset_instead_of_refused.add(clients);
@@ -64,7 +64,7 @@ impl Shared {
         self.counters.upstream_failed(error);
     }
 
-    /// Counts that a client showed a certificate that cannot be passed on, and reports the first one.
+    /// Counts that a client presented a certificate that cannot be passed on, and reports the first one.
     pub(super) fn certificate_refused(&self) {
         if self.counters.certificates_refused.add_to(1) == 0 {
             tracing::warn!(
@@ -75,7 +75,7 @@ impl Shared {
         }
     }
 
-    /// Counts that a client showed no certificate where one is needed, and reports the first one.
+    /// Counts that a client presented no certificate where one is needed, and reports the first one.
     pub(super) fn certificate_missing(&self) {
         if self.counters.certificates_missing.add_to(1) == 0 {
             tracing::warn!(

@@ -1,8 +1,7 @@
 //! One TLS side of a connection: plaintext in and out, and the exact manner of its end.
 //!
-//! rustls is driven here directly rather than through tokio-rustls' stream, since a splice needs three things that `AsyncRead` and
-//! `AsyncWrite` do not offer. It borrows plaintext without a copy, seals records now and flushes them later, and learns how a side
-//! ended.
+//! This module uses rustls directly, without tokio-rustls. A splice needs three operations that `AsyncRead` and `AsyncWrite` do not
+//! offer: to borrow plaintext without a copy, to seal records before they are flushed, and to find out how a side ended.
 
 use std::io::{self, BufRead, Read, Write};
 use std::pin::Pin;
@@ -20,14 +19,14 @@ use crate::intake::EndManner;
 #[derive(Debug)]
 pub(super) struct Side {
     transport: Transport,
-    /// Boxed, since it is large, and a task reserves room for each place that it moves to.
+    /// Boxed, since it is large, and a future reserves room for it in each place that it is moved to.
     tls: Box<Connection>,
-    /// Set once no more TLS can be read.
+    /// How this side ended; `None` while more TLS records may come.
     end: Option<EndManner>,
-    /// A write failed: the peer has reset the connection, even if reads show an ordinary end.
+    /// Whether a write failed: the peer has reset the connection, even if reads show an ordinary end.
     gone: bool,
     notified: bool,
-    /// Our direction is ending.
+    /// Whether the end of the direction to the peer has begun.
     parting: bool,
     written: usize,
 }
@@ -49,7 +48,7 @@ impl Side {
         self.transport.tcp()
     }
 
-    /// Waits until [`Self::plaintext`] has something, or returns how this side has ended, again at each call.
+    /// Waits until [`Self::plaintext`] is not empty. If this side has ended, returns how, at each call.
     pub(super) fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<Result<(), EndManner>> {
         loop {
             match self.tls.reader().fill_buf() {
@@ -93,7 +92,7 @@ impl Side {
                 }
             }
         }
-        // TLS to a proxy has a buffer of its own; TCP has none to flush.
+        // TLS to a forward proxy has a buffer of its own; TCP has none to flush.
         if ready!(Pin::new(&mut self.transport).poll_flush(context)).is_err() {
             self.gone = true;
             return Poll::Ready(Err(PeerGone));
@@ -106,7 +105,8 @@ impl Side {
         self.written
     }
 
-    /// Ends our direction as its source ended: `close_notify` and FIN, or FIN alone. The other direction stays open.
+    /// Ends the direction to the peer in the manner in which its source ended: `close_notify` and FIN, or FIN alone. The other
+    /// direction stays open.
     pub(super) fn poll_shutdown(&mut self, context: &mut Context<'_>, manner: EndManner) -> Poll<()> {
         if !self.parting {
             self.parting = true;
@@ -139,7 +139,8 @@ impl Side {
         Poll::Ready(Err(EndManner::BrokenTls))
     }
 
-    /// After a failed write, the kernel may report an ordinary end to a reader, since it has already reported the error.
+    /// Corrects the manner of an end. After a failed write, the kernel may report an ordinary end to a reader, since it has already
+    /// reported the error to the writer.
     fn manner(&self, read: EndManner) -> EndManner {
         if self.gone { EndManner::Reset } else { read }
     }
@@ -149,8 +150,8 @@ impl Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PeerGone;
 
-/// A connection as rustls expects it: an operation that would wait returns [`io::ErrorKind::WouldBlock`], and `context` is woken
-/// later.
+/// A connection as rustls expects it: an operation that would wait returns [`io::ErrorKind::WouldBlock`], and the task of `context`
+/// is woken later.
 pub(super) struct Wire<'a, 'b> {
     pub(super) transport: &'a mut Transport,
     pub(super) context: &'a mut Context<'b>,

@@ -2,7 +2,7 @@
 //!
 //! The end of a side is passed on in the same manner: `close_notify` and FIN as `close_notify` and FIN, a bare FIN as a bare FIN,
 //! RST as RST. Each direction ends by itself, so half-closed connections work. A fatal alert and bytes that are not TLS cannot be
-//! passed on, since our alert would describe a different TLS session. They end the other side with a bare FIN.
+//! passed on, since an alert of the proxy would describe a different TLS session. They end the other side with a bare FIN.
 //!
 //! If upstream ends a connection that the client has not ended first, the API server may be going away. The client will reconnect
 //! at once, and must then see the same as without watchtap. So the end is withheld until it is known whether upstream refuses, for
@@ -39,7 +39,7 @@ pub(super) struct Splice {
 enum Closing {
     Gracefully,
     ByReset,
-    /// The proxy ends the connection; neither side has asked for it.
+    /// The proxy ends the connection, although neither side did.
     ByUs,
 }
 
@@ -69,7 +69,8 @@ impl Splice {
             .await
         };
         if closing == Closing::ByUs {
-            // The request first: if the response ends first, that counts as a sign that the server restarts.
+            // Reports the end of the request first: a response that ends before its request counts as a sign that the server
+            // restarts.
             self.request.cut(&mut self.tee);
             self.response.cut(&mut self.tee);
             std::future::poll_fn(|context| self.poll_close(context)).await;
@@ -130,8 +131,8 @@ fn withhold(shared: &Arc<Shared>, client_ended: bool, manner: EndManner) -> Opti
     Some(Box::pin(async move { shared.gate.answer(question).await }))
 }
 
-/// Whether and how the connection is over. An upstream that takes nothing more may have answered before (an early error response),
-/// and the client must get that. If the client takes nothing more, upstream has no recipient left.
+/// Returns how to close both sockets, or `None` if the connection continues. An upstream that takes nothing more may have sent an
+/// early error response, which the client must still get. If the client takes nothing more, upstream's bytes have no recipient.
 fn closing(request: Option<FlowEnd>, response: Option<FlowEnd>) -> Option<Closing> {
     match (request, response) {
         (Some(FlowEnd::Reset), _)

@@ -1,7 +1,8 @@
 //! Client certificates at a listener that presents none upstream.
 //!
-//! A certificate cannot be passed on: its key signs the handshake with us, and the API server would treat the client as anonymous.
-//! So we ask for a certificate, refuse a client that shows one, and let in all others.
+//! A client's certificate cannot be passed on: its key signs the client's handshake with the proxy, and no other. The API server
+//! would treat the client as anonymous. So the proxy requests a certificate, refuses a client that presents one, and lets in all
+//! others.
 
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
@@ -9,7 +10,7 @@ use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
 use rustls_pki_types::{CertificateDer, UnixTime};
 
-/// Asks for a certificate without naming an issuer, so that a client shows the one that it has.
+/// Requests a certificate without naming an issuer, so that a client presents whichever it has.
 #[derive(Debug)]
 pub(super) struct NoCertificate {
     algorithms: WebPkiSupportedAlgorithms,
@@ -21,7 +22,7 @@ impl NoCertificate {
     }
 }
 
-/// The error of a handshake in which the client showed a certificate. The client sees the alert `access_denied`.
+/// The error of a handshake in which the client presented a certificate. The client receives the alert `access_denied`.
 pub(super) const REFUSAL: Error = Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure);
 
 impl ClientCertVerifier for NoCertificate {
