@@ -11,7 +11,7 @@ pub enum ProbeError {
     /// The options cannot be applied.
     #[error(transparent)]
     Options(#[from] OptionsError),
-    /// The kernel refuses.
+    /// The kernel refuses a step.
     #[error(transparent)]
     Kernel(#[from] KernelError),
     /// A thread cannot be started.

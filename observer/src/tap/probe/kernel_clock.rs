@@ -1,4 +1,4 @@
-//! The kernel's clock, as the programs read it, and its conversion to ours.
+//! The kernel's clock, as the eBPF programs read it, and its conversion to the [`Clock`] of the run.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ pub(super) fn kernels_now() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000) + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
-/// Largest difference that two successive readings of two clocks explain.
+/// Maximum difference that successive readings of two clocks explain.
 const LARGEST_DRIFT: Duration = Duration::from_millis(10);
 
-/// Converts times of the kernel's clock to ours.
+/// Converts times of the kernel's clock to those of the run's clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     /// Both clocks at the same moment.
@@ -30,8 +30,9 @@ impl Times {
         Self { ours: clock.now(), kernels: kernels_now() }
     }
 
-    /// Returns `now` if the clocks have diverged since, otherwise `self`. The machine may have been suspended, which only our clock
-    /// counts, or its wall clock was set. Records made before this moment but read later get this moment's time.
+    /// Returns `now` if the clocks have diverged since `self` was read, otherwise `self`. The machine may have been suspended,
+    /// which only the run's clock counts, or its wall clock was set. Records made before `now` but read later get the time of
+    /// `now`.
     #[must_use]
     pub(super) fn again(self, now: Self) -> Self {
         let expected = self.of(now.kernels);
@@ -39,7 +40,7 @@ impl Times {
         if apart > LARGEST_DRIFT || now.ours.wall_ahead() != expected.wall_ahead() { now } else { self }
     }
 
-    /// Times before `self` map to its beginning.
+    /// Converts a time. Times before `self` was read map to the time when it was read.
     pub(super) fn of(self, kernels: u64) -> Timestamp {
         self.ours.plus(Duration::from_nanos(kernels.saturating_sub(self.kernels)))
     }

@@ -1,4 +1,5 @@
-//! The tap without a proxy: eBPF programs record the plaintext that TLS libraries of local processes take and return.
+//! The probe, which is the tap without a proxy: eBPF programs record the plaintext that TLS libraries of local processes take and
+//! return.
 
 mod assembly;
 mod attach;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use crate::api_server::UpstreamId;
 
-/// At 5 µs each, so many calls a second cost about half of a processor. That is the cost where the probed instructions must be
-/// single-stepped: 1 to 2 µs at the entry, and again at the return.
+/// The default of [`ProbeOptions::calls_per_second`]. At 5 µs each, so many calls a second cost about half of a processor. That is
+/// the cost where the probed instructions must be single-stepped: 1 to 2 µs at the entry, and again at the return.
 const CALLS_PER_SECOND: u32 = 100_000;
 
 /// The processes that a probe records, and the bounds of its cost.
@@ -25,7 +25,7 @@ pub struct ProbeOptions {
     pub server_ends: bool,
     /// Size of the kernel's ring buffer in bytes: a power of two, and a multiple of the page size.
     pub ring_bytes: u32,
-    /// Processes by PID, 4,096 at most, as numbered in our PID namespace. Children are not included.
+    /// Processes by PID, 4,096 at most, as numbered in watchtap's PID namespace. Children are not included.
     pub processes: Vec<u32>,
     /// Processes by name, 1,024 at most: that of the first thread, as in `/proc/PID/comm`. Linux keeps 15 bytes, so only the first
     /// 15 bytes of a name here are compared.
@@ -37,11 +37,11 @@ pub struct ProbeOptions {
     /// Programs and libraries that are never probed or read, whichever process runs them. Each is given by base name, or by
     /// absolute path as the process or watchtap sees it. Each match is reported once.
     pub exclude: Vec<String>,
-    /// Most calls per second of one file's functions that the probes may cost, over all processes that run it; 0 for no limit.
-    /// Measured over five seconds. A file that is called more often is reported and left alone for the rest of the run; its
-    /// connections go out of sight.
+    /// Maximum number of calls per second of one file's probed functions, over all processes that run it; 0 for no limit. Measured
+    /// over five seconds. A file with more calls is reported, and is not probed for the rest of the run; its connections are no
+    /// longer observed.
     ///
-    /// Unrecorded processes count too, since their calls cost the same: a probe sits in a file, whichever process runs it.
+    /// Unrecorded processes count too, since their calls cost the same: a probe is attached to a file, whichever process runs it.
     pub calls_per_second: u32,
 }
 
@@ -61,9 +61,9 @@ impl Default for ProbeOptions {
     }
 }
 
-/// The outcome of a probe that its [notices](crate::intake::Notice) do not report.
+/// Facts about a probe's run that its [notices](crate::intake::Notice) do not report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbeOutcome {
-    /// Files whose header fields are recorded, because their processes had connections from before the probe.
+    /// Number of files whose header fields are recorded, because their processes had connections from before the probe.
     pub recording_fields: usize,
 }

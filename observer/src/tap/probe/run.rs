@@ -35,7 +35,7 @@ use super::options::{ProbeOptions, ProbeOutcome};
 use crate::intake::Intake;
 use crate::tap::Clock;
 
-/// Longest wait for the first examination of all processes, which reads each running program.
+/// Maximum wait for the first examination of all processes, which reads each running program.
 const FIRST_EXAMINATION: Duration = Duration::from_mins(2);
 
 /// A running probe; dropping it ends it.
@@ -87,7 +87,7 @@ impl ProbeTap {
         let heartbeat = Heartbeat::now();
         let task = Task { files, programs, selection, api_servers, calls_per_second, heartbeat: heartbeat.clone() };
         let attacher = Attacher::new(task, ready, found);
-        // The end of its findings shows how it ended.
+        // The collecting thread sees from the findings how this thread ended.
         Builder::new().name("probe-attach".to_owned()).spawn(move || attacher.run(&given)).map_err(ProbeError::Thread)?;
         let in_order = InOrder::new(Times::now(clock), Assembly::new(intake.clone(), options.api_servers.clone(), kept));
         let reporter = Reporter::new(intake, clock);
@@ -153,7 +153,7 @@ impl Drop for ProbeTap {
     }
 }
 
-/// Device and inode of our PID namespace; 0 for the initial one, whose PIDs are the kernel's own.
+/// Device and inode of watchtap's PID namespace; 0 for the initial one, whose PIDs are the kernel's own.
 fn pid_namespace() -> (u64, u64) {
     namespace::own("pid").filter(|(_, number)| *number != INITIAL_PID_NAMESPACE).unwrap_or_default()
 }

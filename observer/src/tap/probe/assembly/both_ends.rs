@@ -1,7 +1,7 @@
 //! Connections with both ends on this machine. Each is reported once, from the end that is known first.
 //!
 //! OpenSSL's writes are recorded when they return, and by then the other end may have read, answered and closed. So one end may
-//! become known after the other has ended. The client's process may become known after the bytes that its server received.
+//! become known only after the other has ended. The client's process may become known only after its server has received bytes.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -30,7 +30,7 @@ struct Reported {
     over: Option<Timestamp>,
 }
 
-/// The client's process, which a server's end does not know.
+/// The client's process, which is unknown at the server's end.
 #[derive(Debug)]
 enum Client {
     Unknown,
@@ -39,8 +39,9 @@ enum Client {
 }
 
 impl BothEnds {
-    /// Takes an end that became known. False if it is the other end of a reported connection, or of one that ended recently. A
-    /// second end on the same side is from another network with the same addresses, or its predecessor is over.
+    /// Takes an end that became known. Returns false if it is the other end of a reported connection, or of one that ended
+    /// recently. A second end with the same role belongs to another connection, which has the same addresses in another network or
+    /// later.
     pub(super) fn take(&mut self, connection: ConnectionKey, socket: &Socket) -> bool {
         if let Some(reported) = self.reported.get_mut(&socket.endpoints).filter(|reported| reported.role != socket.role) {
             if socket.role == Role::Client {
@@ -61,7 +62,7 @@ impl BothEnds {
         }
     }
 
-    /// A server's end was reported at this time; `pending` waits for its client's process.
+    /// Notes that a server's end was reported at this time; `pending` waits for its client's process.
     pub(super) fn await_client(&mut self, at: Timestamp, endpoints: &Endpoints, pending: PendingProcess) {
         if let Some(reported) = self.reported.get_mut(endpoints) {
             reported.client = Client::Awaited(pending, at);
@@ -75,7 +76,7 @@ impl BothEnds {
         }
     }
 
-    /// Forgets connections that have been over for `linger`, and gives up overdue clients.
+    /// Forgets connections that have been over for `linger`, and stops waiting for clients after [`CLIENT_TIME`].
     pub(super) fn expire(&mut self, now: Timestamp, linger: Duration) {
         self.reported.retain(|_, reported| {
             if matches!(reported.client, Client::Awaited(_, since) if since.plus(CLIENT_TIME) <= now) {

@@ -1,4 +1,4 @@
-//! A connection at one of its two stages.
+//! A connection at one of its two stages: not yet reported to the intake, and followed.
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ impl Connection {
         }
     }
 
-    /// Since when it has it has waited for its socket, or is over, if that is too long by `now`.
+    /// Since when it has waited for its socket, or has been over. `None` if that is not too long by `now`.
     pub(super) fn overdue(&self, now: Timestamp, linger: Duration) -> Option<Timestamp> {
         let over = match self {
             Self::Waiting(waiting) if waiting.socket.is_none() => {
@@ -78,7 +78,7 @@ impl Waiting {
         Self { socket: None, ends: SocketEnds::default(), held: HeldTransfers::default(), since }
     }
 
-    /// Holds bytes, at most as many as the programs record of a connection with an unknown socket; false for more.
+    /// Holds bytes, at most as many as the programs record of a connection with an unknown socket. Returns false for more.
     pub(super) fn hold(&mut self, transfer: Transfer<'_>) -> bool {
         let has_room = self.held.bytes().saturating_add(transfer.bytes.length()) <= UNDECIDED_BYTES;
         if has_room {

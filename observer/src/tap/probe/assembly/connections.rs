@@ -1,4 +1,4 @@
-//! All connections, by the keys that the programs use.
+//! The assembly: it keeps all connections, and assigns each record and each change of a socket to one.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -18,19 +18,20 @@ use super::transfer::{Plaintext, Transfer, Way};
 use crate::api_server::UpstreamId;
 use crate::intake::{EndManner, Intake};
 
-/// Most state changes of a socket after it is connected, and one for its state when it became known.
+/// Maximum number of state changes of a socket after it is connected, plus one for its state when it became known.
 const MAX_CHANGES: usize = 8;
 
 /// Bounds on the memory and the waiting times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most connections that are followed or wait for their socket, and most unwanted connections that are remembered. Further
-    /// connections are counted, but not followed.
+    /// Maximum number of connections that are followed or wait for their socket, and of unwanted connections that are remembered.
+    /// Further connections are counted, but not followed.
     pub connections: usize,
-    /// Most bytes that wait for their socket, over all connections; more are lost, and counted.
+    /// Maximum number of bytes that wait for the socket of their connection, over all connections. Further bytes are lost, and
+    /// counted.
     pub waiting_bytes: u64,
-    /// How long a connection stays after its process has given it up or exited, until its socket reports how it ended. After its
-    /// socket is closed, it stays as long after each read, so that the process can read earlier bytes.
+    /// How long a connection is kept after its process has given it up or exited, to wait until its socket reports how it ended.
+    /// After its socket is closed, it is kept this long after each read, since the process may still read earlier bytes.
     pub linger: Duration,
     /// How long received bytes wait for their header fields, counted from when all earlier records were taken. A process that may
     /// run decodes them within microseconds.
@@ -55,7 +56,7 @@ pub struct Assembly {
     upstreams: BTreeMap<SocketAddr, UpstreamId>,
     limits: Limits,
     connections: HashMap<ConnectionKey, Connection>,
-    /// Unwanted connections: their records still come until the programs know.
+    /// Unwanted connections. The programs may still record them, until they find the verdict in their map.
     dismissed: HashSet<ConnectionKey>,
     /// The current connection at each address of a process.
     present: HashMap<(u32, u64), ConnectionKey>,
@@ -63,13 +64,13 @@ pub struct Assembly {
     sockets: BTreeMap<(u64, u64), ConnectionKey>,
     both_ends: BothEnds,
     /// Recent changes of sockets without a known connection. A record is delayed while the program that writes it is interrupted.
-    /// So the change of a socket may come before the record that names its connection.
+    /// So the change of a socket may come before the record that assigns the socket to a connection.
     unclaimed: HashMap<u64, Vec<(Timestamp, LifetimeEvent)>>,
     header_recovery: HeaderRecovery,
-    /// Records without meaning here: unknown kinds.
+    /// Number of records of unknown kinds, and of unreadable ones.
     ignored: u64,
     unplaced: u64,
-    /// Bytes that wait now.
+    /// Number of bytes that wait now.
     waiting_bytes: u64,
 }
 
@@ -120,14 +121,14 @@ impl Assembly {
         }
     }
 
-    /// Header fields of this process are recorded from now on, or no longer. They serve its connections that are older than the
+    /// Notes whether header fields of this process are recorded from now on. They are for its connections that are older than the
     /// probe.
     pub fn record_fields(&mut self, process: u32, is_on: bool) {
         let own = self.connections.iter_mut().filter(|(key, _)| key.process == process);
         let own = own.filter_map(|(_, connection)| connection.followed_mut());
         if is_on {
             self.header_recovery.begin(process);
-            // These had traffic in between.
+            // These connections had traffic before the recording of fields began.
             own.for_each(Followed::recover_fields);
         } else if self.header_recovery.end(process) {
             own.for_each(Followed::recover_no_fields);
@@ -142,7 +143,8 @@ impl Assembly {
         }
     }
 
-    /// No more records will come. Nothing waits any longer, and the remaining connections continue unseen.
+    /// Notes that no more records will come. Everything that waits is passed on or given up, and the remaining connections continue
+    /// unobserved.
     pub fn finish(&mut self, at: Timestamp) {
         self.expire(Timestamp::from_nanos(u64::MAX));
         for key in self.connections.keys().copied().collect::<Vec<_>>() {
@@ -155,7 +157,7 @@ impl Assembly {
         let Some(key) = self.owner(event) else {
             if self.unclaimed.len() < self.limits.connections {
                 let changes = self.unclaimed.entry(event.socket).or_default();
-                // No socket has more.
+                // No socket has more changes than this.
                 if changes.len() < MAX_CHANGES {
                     changes.push((at, *event));
                 }
@@ -167,7 +169,7 @@ impl Assembly {
                 followed.ends.changed(at, event);
                 followed.abandoned.is_some() && followed.ends.has_own()
             }
-            // Its first bytes come later.
+            // The connection's first bytes come later.
             Some(Connection::Waiting(waiting)) => {
                 waiting.ends.changed(at, event);
                 false
@@ -179,7 +181,7 @@ impl Assembly {
         }
     }
 
-    /// A process has exited. Its connections end as soon as their sockets have reported how.
+    /// Notes that a process has exited. Its connections end as soon as their sockets have reported how they ended.
     pub fn exited(&mut self, at: Timestamp, process: u32) {
         self.record_fields(process, false);
         let of_process: Vec<ConnectionKey> = self.connections.keys().filter(|key| key.process == process).copied().collect();
@@ -189,7 +191,7 @@ impl Assembly {
         self.dismissed.retain(|key| key.process != process);
     }
 
-    /// A file is no longer probed, and all its records were taken: its connections continue unseen.
+    /// Notes that a file is no longer probed and all its records were taken. Its connections continue unobserved.
     pub fn detached(&mut self, at: Timestamp, file: u16) {
         let is_of_file = |socket: &Socket| socket.file == u32::from(file);
         let of_file = self.connections.iter().filter(|(_, connection)| connection.socket().is_some_and(is_of_file));
@@ -214,17 +216,17 @@ impl Assembly {
         self.connections.values().filter(|connection| matches!(connection, Connection::Followed(_))).count()
     }
 
-    /// Header fields that could not be joined with their bytes.
+    /// Number of header fields that could not be joined with their bytes.
     pub const fn unused_fields(&self) -> u64 {
         self.header_recovery.unused()
     }
 
-    /// Records without meaning here.
+    /// Number of records of unknown kinds, and of unreadable ones.
     pub const fn ignored(&self) -> u64 {
         self.ignored
     }
 
-    /// Bytes lost because the socket of their connection did not become known in time.
+    /// Number of bytes lost because the socket of their connection did not become known in time.
     pub const fn unplaced(&self) -> u64 {
         self.unplaced
     }
@@ -270,7 +272,7 @@ impl Assembly {
         let socket = Opened::read(payload).and_then(|opened| Socket::of(key.process, record.time, &opened, container));
         let Some(socket) = socket else { return self.ignore() };
         if self.connections.get(&key).is_some_and(|connection| connection.socket().is_some()) {
-            // Two threads of the process were first at the same time.
+            // Two threads of the process found the socket at the same time.
             return Recording::Continues;
         }
         if !self.both_ends.take(key, &socket) {
@@ -313,7 +315,7 @@ impl Assembly {
         }
     }
 
-    /// The process has given a connection up: it is over as soon as its socket reports how it ended.
+    /// Notes that the process has given a connection up. It is over as soon as its socket reports how it ended.
     fn abandon(&mut self, at: Timestamp, key: ConnectionKey) {
         match self.connections.get_mut(&key) {
             Some(Connection::Followed(followed)) if !followed.ends.has_own() => followed.abandoned = Some(at),
@@ -374,7 +376,7 @@ impl Assembly {
         self.connections.values_mut().filter_map(Connection::followed_mut)
     }
 
-    /// The connection whose socket changed. A change after the socket was closed belongs to another one.
+    /// The connection whose socket changed. A change after the socket was closed belongs to another socket at its address.
     fn owner(&self, event: &LifetimeEvent) -> Option<ConnectionKey> {
         let (_, key) = self.sockets.range((event.socket, 0)..=(event.socket, event.time)).next_back()?;
         self.connections.get(key).filter(|connection| connection.ends().over().is_none()).map(|_| *key)

@@ -1,4 +1,4 @@
-//! A followed connection.
+//! A followed connection: its position in each direction, and its feed to the intake.
 
 use std::time::Duration;
 
@@ -26,14 +26,14 @@ pub(super) enum Last {
 pub(super) struct Followed {
     pub socket: Socket,
     pub ends: SocketEnds,
-    /// Since when its process no longer has it: the process is gone, or has silently given it up.
+    /// Since when its process no longer has it: the process has exited, or has given it up without `close_notify`.
     pub abandoned: Option<Timestamp>,
     feed: ConnectionFeed,
     sent: u64,
     received: u64,
     /// The latest reported time.
     latest: Timestamp,
-    /// Whether its beginning was seen. Otherwise its header blocks refer to an unknown table.
+    /// Whether its beginning was seen. Otherwise its header blocks refer to an unknown HPACK table.
     start: Start,
     /// Bytes that wait for their header fields, if those are recorded.
     held: Option<HeldRead>,
@@ -53,7 +53,7 @@ impl Followed {
         Self { socket, ends, abandoned: None, feed, sent: 0, received: 0, latest: Timestamp::default(), start, held: None }
     }
 
-    /// Header fields are recorded from now on. If the beginning was seen, the bytes alone are enough.
+    /// Uses header fields, which are recorded from now on. If the beginning was seen, the bytes alone are enough.
     pub(super) fn recover_fields(&mut self) {
         if self.start == Start::Middle && self.held.is_none() {
             self.held = Some(HeldRead::default());
@@ -65,13 +65,14 @@ impl Followed {
         self.held.as_mut()
     }
 
-    /// Header fields are no longer recorded.
+    /// Stops using header fields, which are no longer recorded.
     pub(super) fn recover_no_fields(&mut self) {
         self.release();
         self.held = None;
     }
 
-    /// Takes bytes, with the fields of their header blocks. Received bytes wait for their fields, and sent bytes wait after them.
+    /// Takes bytes, with the fields of their header blocks. If fields are recorded, received bytes wait for theirs. Bytes sent
+    /// meanwhile wait, too, so that the order is kept.
     pub(super) fn take(&mut self, transfer: Transfer<'_>) {
         let is_received = transfer.way == Way::Received;
         if is_received {
@@ -87,7 +88,7 @@ impl Followed {
         }
     }
 
-    /// Since when nothing has come, if its process no longer has it or its socket is closed.
+    /// Since when no bytes have come, if its process no longer has it or its socket is closed.
     pub(super) fn over(&self) -> Option<Timestamp> {
         self.abandoned.or(self.ends.over()).map(|since| since.max(self.latest))
     }
@@ -132,7 +133,7 @@ impl Followed {
         }
     }
 
-    /// Missing bytes before `offset` will not come any more.
+    /// Reports missing bytes before `offset` as a gap, since they will not come any more.
     pub(super) fn lack_up_to(&mut self, at: Timestamp, way: Way, offset: u64) {
         self.release();
         self.miss_up_to(at, way, offset);

@@ -1,4 +1,4 @@
-//! Turns the programs' records into feeds: one for each connection with an API server, with gaps for missing records.
+//! Turns the records of the eBPF programs into feeds: one for each connection with an API server, with gaps for missing records.
 
 mod both_ends;
 mod connection;

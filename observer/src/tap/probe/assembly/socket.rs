@@ -21,7 +21,7 @@ pub(super) struct Socket {
     pub endpoints: Endpoints,
     /// Number of the file whose functions show the connection.
     pub file: u32,
-    /// The process at our end, whether client or server.
+    /// The process at the recorded end, whether client or server.
     pub process: Process,
 }
 
@@ -33,7 +33,8 @@ pub(super) struct Endpoints {
 }
 
 impl Socket {
-    /// The socket of a connection of `process` in `container`, reported at the time `known`; `None` if the role is neither.
+    /// The socket of a connection of `process` in `container`, reported at the time `known`. `None` if the role in `opened` is
+    /// unknown.
     pub(super) fn of(process: u32, known: u64, opened: &Opened, container: Option<Container>) -> Option<Self> {
         let (local, remote) = (address(opened.local), address(opened.remote));
         let (role, endpoints) = match opened.role {
@@ -47,7 +48,8 @@ impl Socket {
         Some(Self { role, address: opened.socket, known, endpoints, file: opened.file, process })
     }
 
-    /// The report to the intake. `other` is the client's process, if known, where ours is the server's end.
+    /// The connection, as reported to the intake. `other` is the client's process, if known, where the recorded end is the
+    /// server's.
     pub(super) fn info(
         &self,
         upstream: Option<UpstreamId>,

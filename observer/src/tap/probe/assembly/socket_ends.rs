@@ -17,8 +17,8 @@
 //! `net/ipv4/tcp_minisocks.c`, `tcp_time_wait`). From `FIN_WAIT2` it may do so before the other side has ended its direction, so
 //! that direction's end is left unknown. Whether TLS was ended before (`close_notify`) cannot be seen here.
 //!
-//! A state shows which FINs have passed, so the next change reveals one that was not reported. The state of a socket when it
-//! became known is reported with no state before. If that is `CLOSE` and its error was taken already, the cause is unknown, and no
+//! A state shows which FINs have passed, so the next change reveals one that was not reported. The state of a socket when it became
+//! known is reported with 0 as the state before. If that is `CLOSE` and its error was taken already, the cause is unknown, and no
 //! end is reported.
 
 use observer_core::time::Timestamp;

@@ -17,10 +17,11 @@ use crate::tap::probe::kernel::Programs;
 use crate::tap::probe::kernel_clock::kernels_now;
 use crate::tap::probe::options::ProbeOutcome;
 
-/// Most orders taken before the next process is examined.
+/// Maximum number of orders taken before the next process is examined.
 const BATCH: usize = 1_024;
 
-/// The state of the attaching thread. Attachments drop before the findings end, so nothing is recorded after that.
+/// The state of the attaching thread. Attachments drop before the sender of findings, so nothing is recorded after the findings
+/// end.
 #[derive(Debug)]
 pub(in crate::tap::probe) struct Attacher {
     files: ProbedFiles,
@@ -30,7 +31,7 @@ pub(in crate::tap::probe) struct Attacher {
     libraries: Libraries,
     schedule: Schedule,
     api_servers: Vec<SocketAddr>,
-    /// Most calls of one file that the probes may cost, per second; 0 for no limit.
+    /// Maximum number of calls per second of one file's probed functions; 0 for no limit.
     calls_per_second: u32,
     /// Signals that all processes were examined.
     ready: SyncSender<()>,
@@ -71,7 +72,8 @@ impl Attacher {
 
     /// Runs until the sender of orders is gone.
     pub(in crate::tap::probe) fn run(mut self, orders: &Receiver<Order>) {
-        // Processes selected by PID already run, and are examined again and again for later libraries.
+        // Probes installed libraries in advance, unless all processes are selected by PID: those already run, and are examined
+        // repeatedly for later libraries.
         if self.selection.may_grow() {
             for library in &installed_libraries() {
                 self.heartbeat.beat();
@@ -85,7 +87,7 @@ impl Attacher {
         self.report(Finding::Outcome(ProbeOutcome { recording_fields: self.files.recording_fields() }));
     }
 
-    /// Takes orders, and waits for the first until something else is due. False when the sender is gone.
+    /// Takes orders, and waits for the first until other work is due. Returns false when the sender is gone.
     fn take_orders(&mut self, orders: &Receiver<Order>) -> bool {
         match orders.recv_timeout(self.schedule.until(Instant::now())) {
             Ok(order) => self.take(order),
@@ -131,7 +133,7 @@ impl Attacher {
     fn examine(&mut self, process: u32) {
         if process != std::process::id() && self.selection.may_include(process) {
             let begun = kernels_now();
-            // A process that is gone, or may not be inspected, has no files for us.
+            // A process that is gone or may not be inspected counts as one without files.
             let found = program_files(process, &mut self.libraries).unwrap_or_default();
             for file in &found {
                 self.probe(file);
@@ -145,8 +147,8 @@ impl Attacher {
         files.probe(file, programs, &mut |finding| report(findings, finding));
     }
 
-    /// Starts recording the header fields of a process that had connections before it was probed. No file was probed because of it
-    /// before `since`.
+    /// Starts recording the header fields of a process that had connections before its files were probed. Its examination began at
+    /// `since`, by the kernel's clock.
     fn record_fields(&mut self, process: u32, found: &[ProgramFile], since: u64) {
         let Some(began) = started(process) else { return };
         if self.older_connections.is_of_another(process, began) {
@@ -159,7 +161,8 @@ impl Attacher {
         if !probed.is_some_and(|probed| older_connections.begins(process, began, identities(), probed, api_servers)) {
             return;
         }
-        // Sent before the first field can come, and dated before all records of its connections since its files are probed.
+        // The finding is sent before the first field can come. Its time is before all records of connections through files that
+        // this examination probed.
         self.report(Finding::FieldRecording(FieldRecording { process, is_on: true, at: since }));
         let mut are_recorded = false;
         for file in able {
@@ -177,7 +180,7 @@ impl Attacher {
         }
     }
 
-    /// The PID belongs to another process or another program now, or to none.
+    /// Notes that the PID now belongs to another process or another program, or to none.
     fn renew(&mut self, process: u32) {
         self.older_connections.renew(process);
         self.stop_fields(process);
@@ -198,7 +201,7 @@ impl Attacher {
         }
         let Self { files, findings, .. } = self;
         files.detach_unused(&mut |finding| report(findings, finding));
-        // The receiver needs the first signal only.
+        // The receiver waits only for the first signal.
         let _gone = self.ready.try_send(());
     }
 

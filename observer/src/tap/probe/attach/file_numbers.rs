@@ -1,4 +1,4 @@
-//! The numbers that identify probed files in the kernel.
+//! The numbers that identify probed files in attach cookies and records.
 
 use std::collections::VecDeque;
 

@@ -9,7 +9,7 @@ use crate::tap::probe::find::FileIdentity;
 const UNUSED: Duration = Duration::from_mins(10);
 /// A file that no process was seen to run for this long may make room for another: two examinations of all processes have not found it.
 const IDLE: Duration = Duration::from_secs(10);
-/// Most files remembered that are not probed; a machine has a few hundred.
+/// Maximum number of remembered files that are not probed; a machine has a few hundred.
 const MOST_WITHOUT: usize = 16_384;
 
 /// Files by their identity; `P` is the attachment to one.
@@ -62,8 +62,8 @@ impl<P> FileTable<P> {
         Some(probed)
     }
 
-    /// Enters a file that a process runs now. Returns the attachment that it had before. If too many are not probed, the one that
-    /// was not run for longest is forgotten.
+    /// Enters a file that a process runs now. Returns the attachment that it had before. If more than [`MOST_WITHOUT`] files are
+    /// not probed, the one that was not run for longest is forgotten.
     pub(super) fn insert(&mut self, file: FileIdentity, known: Known<P>, now: Instant) -> Option<P> {
         let former = self.files.insert(file, Entry { used: now, known });
         let without = || self.files.iter().filter(|(_, entry)| entry.known.probed().is_none());

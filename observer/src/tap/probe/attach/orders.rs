@@ -4,9 +4,9 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use crate::tap::probe::options::ProbeOutcome;
 
-/// Most waiting orders.
+/// Maximum number of waiting orders.
 const MAX_ORDERS: usize = 4_096;
-/// Most waiting findings.
+/// Maximum number of waiting findings.
 const MAX_FINDINGS: usize = 1_024;
 
 /// An order to the attaching thread.
@@ -34,7 +34,7 @@ pub(in crate::tap::probe) enum Finding {
     FieldRecording(FieldRecording),
     /// Connections of a file are not seen.
     NotProbed {
-        /// Its path as a process sees it.
+        /// The file's path, as a process sees it.
         file: String,
         /// The reason, as text.
         why: String,

@@ -31,7 +31,7 @@ struct ProbedFile {
     attached: Vec<Attachment>,
     /// The file's number in the kernel.
     number: u16,
-    /// Its path as seen by the process in which it was found.
+    /// The file's path, as seen by the process in which it was found.
     name: String,
     calls: CallRate,
     /// When it was probed, in clock ticks since boot.
@@ -87,7 +87,7 @@ impl ProbedFiles {
             }
         };
         if !matches!(known, Known::Probed(_)) {
-            // Some of its places may have been probed for a moment.
+            // Some places in the file may have been probed for a moment.
             self.give_back(number, report);
         }
         self.table.insert(file.identity, known, now);
@@ -131,7 +131,7 @@ impl ProbedFiles {
         without_fields
     }
 
-    /// Stops probing files that no process has run for long and that their name no longer leads to: deleted files, and those of
+    /// Stops probing files that no process has run for long and that are no longer found at their path: deleted files, and those of
     /// containers that are gone. A program that may be started again stays probed, since the first traffic of each new process
     /// would otherwise be missed.
     pub(in crate::tap::probe) fn detach_unused(&mut self, report: &mut dyn FnMut(Finding)) {
@@ -154,8 +154,8 @@ impl ProbedFiles {
         }
     }
 
-    /// Nothing is recorded of a file from here on. This is reported before another file may get its number, whose records are
-    /// later.
+    /// Returns the number of a file of which nothing is recorded from now on. Reports this before another file can get the number,
+    /// so that all records of the other file are later.
     fn give_back(&mut self, number: u16, report: &mut dyn FnMut(Finding)) {
         report(Finding::Detached { file: number, at: kernels_now() });
         self.numbers.give_back(number);
@@ -190,7 +190,7 @@ impl ProbedFiles {
         }
     }
 
-    /// How many files have their header fields recorded.
+    /// Number of files whose header fields are recorded.
     pub(in crate::tap::probe) fn recording_fields(&self) -> usize {
         self.table.all_probed().filter(|probed| !probed.attached_fields.is_empty()).count()
     }
@@ -204,7 +204,7 @@ impl Drop for ProbedFiles {
     }
 }
 
-/// Probes as much of a file as possible, if it contains anything; `left` gets the reasons for the rest.
+/// Probes as much of a file as possible, if it contains a TLS library; `left` receives the reasons for the other parts.
 fn probe(
     file: &ProgramFile,
     number: u16,

@@ -8,13 +8,14 @@ const EXAMINE_AGAIN: [Duration; 5] =
     [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(60), Duration::from_millis(200), Duration::from_secs(1)];
 /// How often all processes are examined, for libraries that were loaded late.
 const EXAMINE_ALL: Duration = Duration::from_secs(5);
-/// Shortest time between the end of such an examination and the next one on request, since processes may start endlessly.
+/// Minimum time between the end of an examination of all processes and the next one on request, since processes may start
+/// endlessly.
 const HURRY: Duration = Duration::from_secs(1);
 /// How often processes selected by PID are examined; they are few.
 const EXAMINE_GIVEN: Duration = Duration::from_secs(1);
 /// How often the calls of files are counted.
 const COUNT_CALLS: Duration = Duration::from_secs(1);
-/// Most queued processes that executed a program; the examination of all processes finds the others.
+/// Maximum number of queued processes that executed a program; the examination of all processes finds the others.
 const MAX_QUEUED: usize = 4_096;
 
 /// Work that is due.
@@ -35,13 +36,13 @@ pub(super) enum Due {
 /// All work to come. Each kind gets its turn, however many there are of the others.
 #[derive(Debug)]
 pub(super) struct Schedule {
-    /// With the time when each is due, in no order.
+    /// Processes that executed a program, with the time when each is due, in no order.
     executed: VecDeque<(Instant, u32)>,
-    /// Due at once, in this order.
+    /// Processes that are due at once, in this order.
     queue: VecDeque<u32>,
     is_queues_turn: bool,
     are_all_queued: bool,
-    /// All processes were requested again after they were listed.
+    /// Whether an examination of all processes was requested after they were listed.
     is_in_a_hurry: bool,
     next_all: Instant,
     next_all_in_a_hurry: Instant,
@@ -65,13 +66,13 @@ impl Schedule {
         }
     }
 
-    /// A process executed a program.
+    /// Notes that a process executed a program.
     pub(super) fn executed(&mut self, process: u32, now: Instant) {
         let room = MAX_QUEUED.saturating_sub(self.executed.len());
         self.executed.extend(EXAMINE_AGAIN.iter().take(room).map(|later| (now + *later, process)));
     }
 
-    /// A process has exited.
+    /// Notes that a process has exited.
     pub(super) fn exited(&mut self, process: u32) {
         self.executed.retain(|(_, other)| *other != process);
     }
@@ -224,7 +225,7 @@ mod tests {
                     schedule.queue_all([1]);
                     examined.push(millisecond);
                 }
-                // It is also requested while they are examined.
+                // An examination is also requested while the processes are being examined.
                 schedule.hurry(now);
             }
         }

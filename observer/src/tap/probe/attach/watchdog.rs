@@ -1,4 +1,4 @@
-//! Detects that the thread that examines processes is stuck: a file system that does not answer may block it forever.
+//! Detects that the attaching thread, which examines processes, is stuck: a file system that does not answer may block it forever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::tap::probe::kernel_clock::kernels_now;
 
-/// How long one turn may take before it is reported. A task is due each second, but programs are large and file systems may be
-/// slow.
+/// How long one turn of the thread's loop may take before it is reported. A task is due each second, but programs are large and
+/// file systems may be slow.
 const LONGEST_TURN: Duration = Duration::from_secs(10);
 
 /// When the attaching thread began its current turn, by the kernel's clock.
@@ -38,7 +38,8 @@ impl Heartbeat {
 }
 
 impl Watchdog {
-    /// The report due at `now` if the current turn began at `last`: one when it takes long, and one with its duration afterwards.
+    /// Returns the report that is due at `now`, if any; the current turn began at `last`. A turn that takes long is reported once
+    /// meanwhile, and once afterwards with its duration.
     pub(in crate::tap::probe) fn report(&mut self, now: u64, last: u64) -> Option<String> {
         let turn = Duration::from_nanos(now.saturating_sub(last));
         match self.stuck {

@@ -54,10 +54,10 @@ impl Function {
         Ok(function)
     }
 
-    /// The first emulated instruction that each call passes exactly once, with `arguments` not yet overwritten. The entry if there
-    /// is none.
+    /// Returns the first instruction that the kernel emulates, that each call passes exactly once, and before which `arguments` are
+    /// not overwritten. Returns the entry if there is none.
     ///
-    /// The walk goes straight ahead from the entry. It stops at a jump target, which may be passed twice, and after a conditional
+    /// The walk goes straight ahead from the entry. It stops at a jump target, which a call may pass twice, and after a conditional
     /// branch, since the code after it may be skipped. The branch to Go's `morestack` does not stop it. That path only grows the
     /// stack and starts again at the entry, where a probe would be hit a second time.
     pub(super) fn entry(&self, arguments: Registers) -> Result<ProbePoint, BinaryError> {
@@ -87,8 +87,8 @@ impl Function {
         self.returns_by(|part, at| part.instructions.get(at).map(|found| part.point(found.address, Execution::SingleStepped)))
     }
 
-    /// For each return, a place that is passed exactly when the return is, with `result` final. It is an emulated instruction if
-    /// there is one, otherwise the return itself.
+    /// For each return, returns a place that is passed exactly when the return is, with `result` final. It is an instruction that
+    /// the kernel emulates if there is one, otherwise the return itself.
     ///
     /// The walk goes back over instructions that only lead to the next one, as long as nothing jumps in between. It accepts one
     /// kind of branch, that of the stack protector, whose other side does not return.

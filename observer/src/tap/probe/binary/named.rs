@@ -1,4 +1,5 @@
-//! Whether a shared library may contain a TLS library, judged by the names in it: any program maps dozens, and few do.
+//! Determines from the names in a shared library whether it may contain a TLS library. A process maps dozens of libraries, and few
+//! contain one.
 
 use std::fs::File;
 use std::io;
@@ -19,12 +20,12 @@ const LITTLE: LittleEndian = LittleEndian;
 /// Each library with OpenSSL's interface has a function whose name begins like this. Linkers may store a name as the end of a
 /// longer one.
 const NAME: &[u8] = b"SSL_write";
-/// Bytes of names that are searched at once.
+/// Number of bytes of names that are searched at once.
 const STRETCH: usize = 64 << 10;
 
 /// Whether a string table of the ELF file at `path` has the name of an OpenSSL function, because the file defines or calls it. Only
-/// headers and these tables are read, at most [`bounds::NAME_BYTES`] in all. A library without the names of its contents, because
-/// it was stripped, has none.
+/// headers and these tables are read, at most [`bounds::NAME_BYTES`] in all. A library from which these names were stripped has
+/// none.
 ///
 /// # Errors
 ///

@@ -16,7 +16,7 @@ const WRITE_EX: &str = "SSL_write_ex";
 const READ_EX: &str = "SSL_read_ex";
 const SHUTDOWN: &str = "SSL_shutdown";
 const FREE: &str = "SSL_free";
-/// In `BoringSSL` only (its `include/openssl/ssl.h`).
+/// A function that only `BoringSSL` has (its `include/openssl/ssl.h`).
 const ONLY_BORING_SSL: &str = "SSL_CTX_set_custom_verify";
 
 /// The functions of a library with OpenSSL's interface that carry plaintext. Arguments are in the registers of the C calling
@@ -68,7 +68,7 @@ pub enum OpenSslFlavour {
     OpenSsl,
     /// `BoringSSL` or a library derived from it, such as AWS-LC.
     BoringSsl,
-    /// The file has no function that only one of them has.
+    /// The file has no function that only one of the two has.
     Unknown,
 }
 

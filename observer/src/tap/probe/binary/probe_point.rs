@@ -1,6 +1,6 @@
-//! One instruction of a file that a uprobe can sit on.
+//! A place for a uprobe in a file, and the cost of a hit there.
 
-/// One instruction that a uprobe can sit on.
+/// One instruction of a file, which a uprobe can replace.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct ProbePoint {
     /// Offset in the file, in bytes, as `perf_event_open(2)` and `uprobe_multi` links take it.

@@ -1,4 +1,4 @@
-//! rustls, which can be recognised but not probed.
+//! Recognises rustls in a program, although it cannot be probed.
 
 use memchr::memmem;
 
@@ -10,8 +10,8 @@ use super::symbols::Symbols;
 /// Panic messages name source files: `/rustls-0.23.40/src/…`.
 const SOURCE_FOLDER: &[u8] = b"/rustls-0.";
 
-/// rustls is linked into the program. It cannot be probed: it has no function with a stable name and calling convention that
-/// plaintext passes. The compiler inlines and renames them with every build.
+/// rustls is linked into the program. It cannot be probed: no function that takes or returns plaintext has a stable name and
+/// calling convention. The compiler inlines and renames these functions with every build.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Rustls {
     /// From the program's panic messages, such as `0.23.40`; `None` if only symbols show rustls.

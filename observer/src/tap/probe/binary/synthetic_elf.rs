@@ -1,4 +1,4 @@
-//! A made-up program for the unit tests: one segment, which holds the headers and some code.
+//! A synthetic program for the unit tests: one segment, which holds the headers and some code.
 
 /// File offset of the code.
 pub(super) const CODE_AT: u64 = 64 + 56;

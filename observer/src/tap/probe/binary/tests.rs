@@ -1,4 +1,4 @@
-//! Tests of probe points in made-up code, and of damaged headers.
+//! Tests of probe points in synthetic code, and of damaged headers.
 
 use super::elf::Elf;
 use super::error::BinaryError;

@@ -51,7 +51,7 @@ fn flow(decoded: &Decoded) -> Flow {
     }
 }
 
-/// Follows Linux; see [`Execution`](super::probe_point::Execution).
+/// Whether Linux emulates the instruction under a uprobe; see [`Execution`](super::probe_point::Execution).
 fn is_emulated(decoded: &Decoded) -> bool {
     let is_push = matches!(decoded.code(), Code::Push_r64) && decoded.len() <= 2;
     let is_branch = decoded.is_jcc_short_or_near() || decoded.is_jmp_short_or_near() || decoded.code() == Code::Call_rel32_64;

@@ -23,13 +23,13 @@ pub(super) struct Machine {
     pub pid_namespace: Option<u64>,
     /// `/sys/kernel/security/lockdown`, or why it cannot be read.
     pub lockdown: Result<String, String>,
-    /// `/proc/sys/kernel/perf_event_paranoid`, or as above.
+    /// `/proc/sys/kernel/perf_event_paranoid`, or why it cannot be read.
     pub perf_event_paranoid: Result<String, String>,
-    /// `/proc/sys/kernel/unprivileged_bpf_disabled`, or as above.
+    /// `/proc/sys/kernel/unprivileged_bpf_disabled`, or why it cannot be read.
     pub unprivileged_bpf_disabled: Result<String, String>,
     /// `/proc/self/mounts`.
     pub mounts: String,
-    /// The outcome of trying it.
+    /// The outcome of loading and attaching the programs.
     pub trial: Trial,
 }
 

@@ -39,7 +39,7 @@ pub(super) fn requirements(machine: &Machine) -> Vec<Requirement> {
     ]
 }
 
-/// A distribution's older kernel with backported features is recognised by the trial.
+/// A distribution's older kernel may have backports of the features. The trial shows whether it does.
 fn kernel(machine: &Machine) -> Requirement {
     const NAME: &str = "Linux 6.6 or later";
     let release = &machine.release;
@@ -111,7 +111,7 @@ fn user_namespace(machine: &Machine) -> Requirement {
     }
 }
 
-/// In another namespace its PIDs identify processes, and processes outside have none there.
+/// In another PID namespace, watchtap knows processes only by the PIDs of that namespace, and processes outside have none there.
 fn pid_namespace(machine: &Machine) -> Requirement {
     const NAME: &str = "initial PID namespace";
     match machine.pid_namespace {
@@ -165,7 +165,7 @@ fn tracefs(machine: &Machine) -> Requirement {
 
 /// The rights of this process.
 struct Rights {
-    /// As far as the kernel counts them; `None` if unknown.
+    /// The effective capabilities; `None` if unknown.
     counted: Option<Capabilities>,
     user: Option<u32>,
     is_elsewhere: bool,

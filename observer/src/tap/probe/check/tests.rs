@@ -1,4 +1,4 @@
-//! Tests of each row on made-up machines.
+//! Tests of each row on synthetic machines.
 
 use super::machine::Machine;
 use super::requirements::requirements;

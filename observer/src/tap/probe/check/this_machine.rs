@@ -1,4 +1,4 @@
-//! Creates the complete result of the check.
+//! Runs the complete check on this machine.
 
 use super::machine::Machine;
 use super::requirements::requirements;
@@ -6,7 +6,7 @@ use super::tls_files::checked_files;
 use crate::probe_check_result::{CheckProgress, ProbeCheck};
 
 impl ProbeCheck {
-    /// Tries what a probe does, undoes it at once, and examines the running processes.
+    /// Loads and attaches the programs as a probe does, detaches them at once, and examines the running processes.
     pub fn of_this_machine(progress: &mut dyn FnMut(CheckProgress<'_>)) -> Self {
         progress(CheckProgress::Trial);
         let requirements = requirements(&Machine::here());

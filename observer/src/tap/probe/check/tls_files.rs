@@ -22,7 +22,7 @@ struct Running {
 #[derive(Debug)]
 struct RunFile {
     name: String,
-    /// One path per process, since a process may be gone.
+    /// One path through each process, since a process may be gone.
     ways: Vec<ProgramFile>,
     processes: Vec<CheckedProcess>,
 }
@@ -63,7 +63,7 @@ fn processes() -> Vec<CheckedProcess> {
     named.collect()
 }
 
-/// Every user may read this of any process.
+/// Whether a process is a kernel thread. Every user may read this of any process.
 fn is_of_the_kernel(process: u32) -> bool {
     let stat = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()?.stat().ok());
     stat.is_some_and(|stat| stat.flags & OF_THE_KERNEL != 0)

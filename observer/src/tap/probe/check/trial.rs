@@ -1,4 +1,4 @@
-//! Loads and attaches the programs for a moment, which alone proves that it works.
+//! Loads and attaches the programs for a moment, since only that proves that the kernel permits it.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,11 +9,11 @@ use procfs::process::Process;
 use crate::error_chain::in_words;
 use crate::tap::probe::kernel::{KernelError, Options, Probe, Programs, Selected};
 
-/// Nothing is recorded in it.
+/// Size of the ring buffer, in bytes. Nothing is recorded in it.
 const RING_BYTES: u32 = 64 << 10;
-/// One file, with unknown offsets.
+/// The cookie of one file, with unknown offsets.
 const COOKIE: AttachCookie = AttachCookie { file: 0, descriptor: DescriptorOffsets::UNKNOWN };
-/// This program itself, whatever its name.
+/// The path of this program itself, whatever its name.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 /// `AT_ENTRY` of Linux `include/uapi/linux/auxvec.h`: the entry point of a program.
 const ENTRY: u64 = 9;
@@ -33,7 +33,7 @@ pub(super) enum Step {
 pub(super) struct Trial {
     /// The maps are made, and the uprobe programs loaded.
     pub programs: Step,
-    /// The programs attach to our own executable.
+    /// The programs attach to watchtap's own executable.
     pub uprobes: Step,
     /// Starts and ends of processes are reported.
     pub processes: Step,
@@ -79,8 +79,8 @@ impl Step {
     }
 }
 
-/// Whether all of them attach. The place is the entry point, which this process has passed and any other process of this program
-/// passes once. There the programs find no connection that matters.
+/// Whether all uprobe programs attach to the entry point of this program. This process has already passed it, and any other process
+/// of this program passes it once. There the programs find no connection that matters.
 fn uprobes(programs: &Programs) -> Step {
     let Some(entry) = own_entry() else {
         return Step::Refused(format!("cannot find the entry point of {OWN_PROGRAM}"));

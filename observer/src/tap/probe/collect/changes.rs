@@ -1,4 +1,4 @@
-//! Changes of processes and sockets that arrive apart from the records, until their turn comes.
+//! Keeps changes of processes and sockets, which arrive separately from the records, until all earlier records were taken.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use observer_ebpf::LifetimeEvent;
 
 use crate::tap::probe::attach::FieldRecording;
 
-/// Most ends that wait, and most changes of header-field recording that wait.
+/// Maximum number of ends that wait, and of changes of header-field recording that wait.
 const MAX_WAITING: usize = 65_536;
 
 /// Changes from two sources, each in order of time. All times are of the kernel's clock.
@@ -39,8 +39,8 @@ impl Changes {
         self.ends.len() > MAX_WAITING || self.recording.len() > MAX_WAITING
     }
 
-    /// The next change before a time, from either source: a process with recorded header fields may have the PID of one that has
-    /// ended.
+    /// Takes the earliest change before a time. The order of the two sources matters, since a process with recorded header fields
+    /// may have the PID of one that has ended.
     pub(super) fn next(&mut self, before: u64) -> Option<Change> {
         let end = self.ends.front().map_or(u64::MAX, |event| event.time);
         let recording = self.recording.pop_front_if(|recording| recording.at < end.min(before));

@@ -1,7 +1,7 @@
 //! The thread that takes records.
 //!
-//! It reads no program and attaches nothing, so it empties the rings however much there is to examine. Timed work is done on time
-//! rather than when the rings are empty, since records may never cease.
+//! It reads no program files and attaches nothing, so the examination of processes cannot delay it. It does timed work on time and
+//! does not wait until the rings are empty, since records may never cease.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +29,7 @@ const READ_EVERY: Duration = Duration::from_millis(20);
 const READ_AT_MOST_EVERY: Duration = Duration::from_millis(1);
 /// How often the increase of missed records is reported.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// Most records taken before anything else is done; the same for lifetime events.
+/// Maximum number of records taken before any other work; the same for lifetime events.
 const BATCH: usize = 4_096;
 
 /// The state that the thread starts with.
@@ -37,14 +37,14 @@ const BATCH: usize = 4_096;
 pub(in crate::tap::probe) struct Collector {
     pub(in crate::tap::probe) clock: Clock,
     pub(in crate::tap::probe) recorded: Recorded,
-    /// Of the rings of `recorded`.
+    /// Waits for the rings of `recorded`.
     pub(in crate::tap::probe) wakeups: Wakeups,
     pub(in crate::tap::probe) in_order: InOrder,
     pub(in crate::tap::probe) reporter: Reporter,
-    /// To the attaching thread.
+    /// Sends orders to the attaching thread.
     pub(in crate::tap::probe) orders: Orders,
     pub(in crate::tap::probe) findings: Receiver<Finding>,
-    /// Of the attaching thread.
+    /// Shows whether the attaching thread is stuck.
     pub(in crate::tap::probe) heartbeat: Heartbeat,
 }
 
@@ -55,15 +55,15 @@ struct Run {
     wakeups: Wakeups,
     in_order: InOrder,
     reporter: Reporter,
-    /// `None` once the probe must end.
+    /// The sender of orders; `None` once the probe must end.
     orders: Option<Orders>,
     findings: Receiver<Finding>,
     heartbeat: Heartbeat,
     watchdog: Watchdog,
-    /// All lifetime events and findings up to this time were taken, by the kernel's clock.
+    /// Time of the kernel's clock up to which all lifetime events and findings were taken.
     caught_up: u64,
     outcome: Option<ProbeOutcome>,
-    /// All probes are detached, so nothing more is recorded.
+    /// Whether all probes are detached, so that nothing more is recorded.
     is_detached: bool,
     next_expiry: Instant,
     next_report: Instant,
@@ -126,7 +126,7 @@ impl Run {
         }
     }
 
-    /// Takes a bounded number of records, and does all work that is due. True if nothing is left to take.
+    /// Takes a bounded number of records, and does all work that is due. Returns true if nothing is left to take.
     fn round(&mut self) -> bool {
         if let Some(orders) = &mut self.orders {
             orders.catch_up();

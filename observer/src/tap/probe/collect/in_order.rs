@@ -35,7 +35,7 @@ impl InOrder {
         }
     }
 
-    /// Adopts the clocks as in `now`.
+    /// Uses `now` to convert times from now on, if the clocks have diverged.
     pub(in crate::tap::probe) fn adjust_clocks(&mut self, now: Times) {
         self.times = self.times.again(now);
     }
@@ -57,8 +57,9 @@ impl InOrder {
         self.bound_changes();
     }
 
-    /// Takes the next record, after the changes before it and the files that have no later records. A new connection may have the
-    /// socket and the memory address of one that has ended. Its file may have the number of a detached one.
+    /// Takes the next record. Applies earlier changes first, and gives up detached files without later records. This order matters:
+    /// a new connection may have the socket and the memory address of one that has ended. Its file may have the number of a
+    /// detached one.
     pub(in crate::tap::probe) fn take(&mut self, record: &Record, payload: &[u8]) -> Recording {
         self.apply_changes(record.time);
         for file in self.detached.before_record(record.time) {
@@ -69,7 +70,7 @@ impl InOrder {
         self.assembly.take(self.times.of(record.time), record, payload, container)
     }
 
-    /// No record was left after all changes until `now` were applied.
+    /// Notes that no record was left after all changes until `now` had arrived.
     pub(in crate::tap::probe) fn found_empty(&mut self, now: u64) {
         self.apply_changes(u64::MAX);
         for file in self.detached.with_empty_ring(now) {
@@ -78,8 +79,8 @@ impl InOrder {
         self.taken_until = self.taken_until.max(now);
     }
 
-    /// Gives up everything that has waited too long, as of the last record taken: records still in the rings have not been waited
-    /// for.
+    /// Gives up everything that has waited too long. The time of the last record taken counts as now, since the awaited record may
+    /// still be in a ring.
     pub(in crate::tap::probe) fn expire(&mut self) {
         let taken = self.times.of(self.taken_until);
         self.assembly.release_overdue(taken);

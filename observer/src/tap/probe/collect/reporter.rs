@@ -1,4 +1,4 @@
-//! Reports of the probe about its own gaps, as notices.
+//! Reports programs that the probe does not see and records that it missed, as notices.
 
 use observer_core::observation::ProbeMissed;
 use observer_ebpf::Loss;
@@ -8,7 +8,7 @@ use crate::tap::Clock;
 use crate::tap::probe::assembly::Assembly;
 use crate::tap::probe::kernel::Recorded;
 
-/// Reports gaps to the intake.
+/// Reports to the intake what the probe does not see.
 #[derive(Debug)]
 pub(in crate::tap::probe) struct Reporter {
     intake: Intake,
@@ -26,7 +26,7 @@ impl Reporter {
         self.intake.notice(Notice::NotProbed { at: self.clock.now(), file: file.to_owned(), why: why.to_owned() });
     }
 
-    /// Takes the totals of missed records, and reports the increase, if any.
+    /// Takes the totals of missed records, and reports the increase since the last call, if any.
     pub(in crate::tap::probe) fn missed(&mut self, until_now: ProbeMissed) {
         let increase = until_now.since(&self.missed);
         self.missed = until_now;
@@ -36,7 +36,7 @@ impl Reporter {
     }
 }
 
-/// The totals that the programs missed or the assembly could not place.
+/// The totals of data that the programs missed or the assembly could not place.
 pub(in crate::tap::probe) fn missed(recorded: &Recorded, assembly: &Assembly) -> ProbeMissed {
     ProbeMissed {
         records: recorded.lost(Loss::NoRoom),

@@ -1,19 +1,19 @@
-//! Decides when a probe that is shutdown has taken enough.
+//! Decides when the shutdown of a probe is complete.
 
 use std::time::{Duration, Instant};
 
-/// Longest time until the end, even if records still come. The kernel ends the probes of a file within some ten milliseconds, and
-/// there may be hundreds of files.
+/// Maximum duration of a shutdown, even if records still come. The kernel ends the probes of a file within some ten milliseconds,
+/// and there may be hundreds of files.
 const WITHIN: Duration = Duration::from_secs(1);
 
-/// The deadline of the end; `None` before it begins.
+/// The deadline of the shutdown; `None` before it begins.
 #[derive(Debug, Default)]
 pub(super) struct Shutdown {
     until: Option<Instant>,
 }
 
 impl Shutdown {
-    /// Begins the end; later calls have no effect.
+    /// Begins the shutdown; later calls have no effect.
     pub(super) fn begin(&mut self, now: Instant) {
         self.until.get_or_insert(now + WITHIN);
     }

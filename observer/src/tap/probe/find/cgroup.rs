@@ -23,8 +23,8 @@ pub(super) struct Cgroup {
 }
 
 impl Cgroup {
-    /// A path below a mount point of the file system is that folder. Any other path is one from `/proc/PID/cgroup`, with or without
-    /// its leading slash.
+    /// Finds a cgroup by a path. A path below a mount point of the file system is that folder. Any other path is one from
+    /// `/proc/PID/cgroup`, with or without its leading slash.
     pub(super) fn find(given: &Path) -> Result<Self, OptionsError> {
         let places = mounted();
         let place = places.iter().find(|place| given.starts_with(&place.mount_point)).or(places.first());

@@ -15,12 +15,12 @@ use observer_ebpf::{Kind, NANOSECONDS_A_TICK, Opened, Record, Role};
 use super::cgroup::mounted;
 use crate::client_process::cgroups;
 
-/// Most cgroups numbered in one scan. A node has a few thousand. Those near the root come first, so containers come before their
-/// contents.
+/// Maximum number of cgroups numbered in one scan. A node has a few thousand. Those near the root come first, so containers come
+/// before their contents.
 const MAX_CGROUPS: usize = 65_536;
-/// Shortest time between two scans, which an unknown number causes.
+/// Minimum time between two scans. The lookup of an unknown number causes a scan.
 const SCAN_EVERY: Duration = Duration::from_secs(1);
-/// Scans take at most 1/`SHARE` of the time.
+/// Scans take at most 1/`SHARE` of the thread's time.
 const SHARE: u32 = 20;
 
 /// Containers by the numbers of their cgroups.

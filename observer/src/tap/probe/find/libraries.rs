@@ -1,4 +1,4 @@
-//! Which mapped shared libraries may contain a TLS library. Most do not, and each is searched once.
+//! Decides which mapped shared libraries may contain a TLS library. Most do not, and each is searched once.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::tap::probe::binary::names_tls_functions;
 /// Words in the names of shared libraries that are or contain a TLS library: libssl, `BoringSSL` under its own name, netty's
 /// tcnative and conscrypt of Java, the `_ssl` module of Python. If a library with such a name cannot be probed, that is reported.
 const TLS_WORDS: &[&str] = &["ssl", "tls", "tcnative", "conscrypt"];
-/// Most libraries remembered; a machine has some hundreds to thousands.
+/// Maximum number of remembered libraries; a machine has some hundreds to thousands.
 const MOST: usize = 16_384;
 /// How long a library is remembered: one that replaces it may get its inode.
 const REMEMBERED: Duration = Duration::from_mins(10);

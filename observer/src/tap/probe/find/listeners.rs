@@ -19,7 +19,7 @@ pub(in crate::tap::probe) fn without_listeners(api_servers: &[SocketAddr]) -> Op
     Some(format!("no process on this machine is seen to listen on port {ports}: no API server's end is seen until one does"))
 }
 
-/// Whether any process that we may inspect listens on one of these TCP ports, in any network namespace.
+/// Whether any process that watchtap may inspect listens on one of these TCP ports, in any network namespace.
 fn is_any_listened_on(ports: &BTreeSet<u16>) -> bool {
     let mut namespaces = BTreeSet::new();
     let processes = all_processes().into_iter().flatten().flatten();

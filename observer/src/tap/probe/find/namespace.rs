@@ -8,7 +8,7 @@ pub(in crate::tap::probe) const INITIAL_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
 /// The user namespace whose capabilities the kernel checks: `PROC_USER_INIT_INO`, as above.
 pub(in crate::tap::probe) const INITIAL_USER_NAMESPACE: u64 = 0xEFFF_FFFD;
 
-/// Device and inode of our namespace of a kind, which is a name in `/proc/self/ns`; `None` if it cannot be read.
+/// Device and inode of watchtap's namespace of a kind, which is a name in `/proc/self/ns`; `None` if it cannot be read.
 pub(in crate::tap::probe) fn own(kind: &str) -> Option<(u64, u64)> {
     let file = fs::metadata(format!("/proc/self/ns/{kind}")).ok()?;
     Some((file.dev(), file.ino()))

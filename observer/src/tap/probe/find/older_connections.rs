@@ -13,7 +13,7 @@ use procfs::process::{FDTarget, Process};
 
 use super::program_file::FileIdentity;
 
-/// Most processes remembered as checked; beyond that, each new one replaces another.
+/// Maximum number of processes remembered as checked; beyond that, each new one replaces another.
 const MAX_PROCESSES: usize = 65_536;
 
 /// Processes whose header fields are recorded.
@@ -36,7 +36,8 @@ impl OlderConnections {
     /// Whether header fields of `files` must be recorded for a process that began at `began`. All of `files` have been probed since
     /// `probed` (clock ticks since boot).
     ///
-    /// Its sockets are checked only once until it is [renewed](Self::renew), since later sockets may be of later connections.
+    /// The process's sockets are checked only once until it is [renewed](Self::renew), since later sockets may be of later
+    /// connections.
     pub(in crate::tap::probe) fn begins(
         &mut self,
         process: u32,
@@ -87,7 +88,7 @@ impl OlderConnections {
         Some(gone.files)
     }
 
-    /// The PID belongs to another process now, or the process runs another program.
+    /// Notes that the PID belongs to another process now, or that the process runs another program.
     pub(in crate::tap::probe) fn renew(&mut self, process: u32) {
         self.checked.remove(&process);
     }

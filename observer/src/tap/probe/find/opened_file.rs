@@ -34,7 +34,7 @@ impl OpenedFile {
         Ok(Self { _file: file, path })
     }
 
-    /// A path to it in this process, valid while `self` lives.
+    /// A path to the file in this process, valid while `self` lives.
     pub(in crate::tap::probe) fn path(&self) -> &Path {
         &self.path
     }

@@ -28,12 +28,12 @@ impl FileIdentity {
         fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| Self::from_metadata(&metadata))
     }
 
-    /// From the result of stat(2).
+    /// The identity from the result of stat(2).
     pub(in crate::tap::probe) fn from_metadata(metadata: &fs::Metadata) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino(), born: metadata.created().ok() }
     }
 
-    /// From the table of mappings, if nothing better is available.
+    /// The identity from the table of mappings, if nothing better is available.
     pub(in crate::tap::probe) fn mapped(map: &MemoryMap) -> Self {
         let number = |number: i32| u32::try_from(number).unwrap_or_default();
         Self { device: rustix::fs::makedev(number(map.dev.0), number(map.dev.1)), inode: map.inode, born: None }
@@ -44,8 +44,8 @@ impl FileIdentity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::tap::probe) struct ProgramFile {
     pub(in crate::tap::probe) identity: FileIdentity,
-    /// A path through `/proc` by which our process reaches it, even from another mount namespace or after the file was replaced on
-    /// disk.
+    /// A path through `/proc` by which watchtap reaches the file, even from another mount namespace or after the file was replaced
+    /// on disk.
     pub(in crate::tap::probe) path: PathBuf,
     /// Its path as the observed process sees it.
     pub(in crate::tap::probe) name: String,

@@ -1,8 +1,8 @@
 //! The files whose code a process runs, as far as they may contain a TLS library.
 //!
-//! stat(2) identifies each file, however it was found. The numbers in proc(5)'s table of mappings differ from stat(2)'s on two file
-//! systems. On btrfs each subvolume has a device of its own. On overlayfs they are the overlay's or those of the layer below,
-//! depending on the release of Linux.
+//! stat(2) identifies each file, however it was found. The device numbers in proc(5)'s table of mappings differ from stat(2)'s on
+//! two file systems. On btrfs each subvolume has a device of its own. On overlayfs they are the overlay's or those of the layer
+//! below, depending on the release of Linux.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -63,9 +63,10 @@ fn program(process: u32, map: &MemoryMap) -> (PathBuf, FileIdentity) {
 
 /// The path of a mapped library.
 ///
-/// The name is resolved from the root of the process, which may differ from ours in a container. Next it is resolved from our root:
-/// the kernel reports names from there for processes that have only changed their root (chroot(2)). The name may lead to another
-/// file by now, or another one may be mounted over it. Then the mapping itself is used, which needs more privileges.
+/// The name is resolved from the root of the process, which may differ from watchtap's in a container. Next it is resolved from
+/// watchtap's root: the kernel reports names from there for processes that have only changed their root (chroot(2)). The name may
+/// lead to another file by now, or another one may be mounted over it. Then the mapping itself is used, which needs more
+/// privileges.
 fn library(process: u32, map: &MemoryMap, name: &Path) -> (PathBuf, FileIdentity) {
     let mapping = PathBuf::from(format!("/proc/{process}/map_files/{:x}-{:x}", map.address.0, map.address.1));
     let mapped = FileIdentity::of(&mapping);
@@ -146,8 +147,8 @@ mod tests {
     fn deleted_program_is_still_found() {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("sleeper");
-        // Copied by another process: a child that another thread starts would hold our file open for writing, and then it could not
-        // be run.
+        // Copied by another process. If this process copied it, a child that another thread starts could hold it open for writing,
+        // and then it could not be run.
         assert!(Command::new("cp").arg("/bin/cat").arg(&copy).status().unwrap().success());
         let mut child = Command::new(&copy).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         // The child has mapped its file when it answers; `spawn` returns as soon as the former mapping is gone.

@@ -1,4 +1,4 @@
-//! User space's view of which processes are recorded; the programs in the kernel decide.
+//! The processes that are recorded, as far as user space can determine; the programs in the kernel decide.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::thread;
 
-/// A program for places of an executable file.
+/// An eBPF program that is attached to places in an executable file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Probe {
     /// `crypto/tls.(*Conn).Write`, at its entry.
@@ -32,7 +32,7 @@ pub enum Probe {
     SslWriteEx,
     /// `SSL_read_ex`, at its entry.
     SslReadEx,
-    /// Any of the four, at its returns.
+    /// Any of the four functions above, at its returns.
     SslReturn,
     /// `SSL_shutdown`, at its entry.
     SslShutdown,
@@ -90,7 +90,7 @@ impl Probe {
     }
 }
 
-/// Most attachments that end at once.
+/// Maximum number of attachments that end concurrently.
 const AT_ONCE: usize = 64;
 
 impl Attachment {
@@ -107,7 +107,7 @@ impl Attachment {
             std::iter::from_fn(|| Some(attachments.by_ref().take(share).collect::<Vec<_>>()).filter(|share| !share.is_empty()));
         thread::scope(|scope| {
             for share in shares {
-                // If no thread can be started, it ends here.
+                // If no thread can be started, the share ends on this thread.
                 let _thread = thread::Builder::new().spawn_scoped(scope, move || drop(share));
             }
         });

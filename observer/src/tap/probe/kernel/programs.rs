@@ -30,14 +30,14 @@ pub struct Options {
     pub filter: Filter,
     /// The processes that the filter's flags refer to.
     pub selected: Selected,
-    /// The API servers; other connections are not recorded. The map has room for 64.
+    /// The addresses of the API servers. Connections without one of them are not recorded. The map has room for 64.
     pub api_servers: Vec<SocketAddr>,
 }
 
 /// Processes that a [`Filter`] selects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selected {
-    /// PIDs in the observer's namespace, with start times in clock ticks as in proc(5). The map has room for 4,096.
+    /// PIDs in watchtap's PID namespace, with start times in clock ticks as in proc(5). The map has room for 4,096.
     pub processes: Vec<(u32, u64)>,
     /// Names, padded with 0. The map has room for 1,024.
     pub names: Vec<[u8; NAME_LENGTH]>,
@@ -111,12 +111,12 @@ impl Programs {
         self.attach_to_tracepoint("socket_received", "sock_recv_length")
     }
 
-    /// How often the probed functions of a file were called so far, by the file number in its cookies.
+    /// Number of calls of a file's probed functions so far. `file` is the number in the file's attach cookies.
     pub fn calls(&self, file: u16) -> u64 {
         total(&self.calls, file)
     }
 
-    /// The same for the functions that are probed for header fields.
+    /// Number of calls of the functions that are probed for header fields, as [`Self::calls`].
     pub fn field_calls(&self, file: u16) -> u64 {
         total(&self.field_calls, file)
     }
@@ -182,7 +182,7 @@ fn of_map(name: &'static str, error: aya::maps::MapError) -> KernelError {
     KernelError::Map { name, source: Box::new(error) }
 }
 
-/// The object parsed again, and linked to the existing maps.
+/// Parses the object again, and links it to the existing maps.
 fn link(ebpf: &Ebpf) -> Result<aya_obj::Object, KernelError> {
     let wrong = |error: &dyn std::fmt::Display| KernelError::Object(error.to_string());
     let mut object = aya_obj::Object::parse(OBJECT).map_err(|error| wrong(&error))?;

@@ -65,7 +65,8 @@ impl Recorded {
         self.losses.get(&(loss as u32), 0).map(|values| values.iter().sum()).unwrap_or_default()
     }
 
-    /// The rings, to wait for. Each is readable while it holds anything; the programs send wake-ups only for urgent data.
+    /// The file descriptors of the rings, to wait for records. Each is readable while its ring holds anything; the programs send
+    /// wake-ups only for urgent data.
     pub fn rings(&self) -> [BorrowedFd<'_>; 2] {
         [self.records.as_fd(), self.lifetimes.as_fd()]
     }

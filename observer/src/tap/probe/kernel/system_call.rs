@@ -15,7 +15,7 @@ const BPF_LINK_CREATE: libc::c_long = 28;
 const BPF_PROG_TYPE_KPROBE: u32 = 2;
 const BPF_TRACE_UPROBE_MULTI: u32 = 48;
 
-/// Most bytes of the verifier's log.
+/// Maximum length of the verifier's log, in bytes.
 const LOG_BYTES: usize = 64 << 10;
 
 /// The part of `union bpf_attr` for `BPF_PROG_LOAD`.

@@ -1,7 +1,8 @@
 //! Received bytes that wait for their header fields.
 //!
-//! A process decodes header blocks after reading them. So fields come after the bytes that contain them, and before those of the
-//! next read. The decoder needs the fields first. So the last read waits until the next one, or for a bounded time.
+//! A process decodes header blocks after reading them. So the records of the fields come after the bytes that contain them, and
+//! before the bytes of the next read. But the decoder needs the fields first. So the bytes of each read wait until the next read,
+//! or for a bounded time.
 
 use std::mem;
 use std::time::Duration;
@@ -11,13 +12,13 @@ use observer_core::time::Timestamp;
 
 use crate::tap::probe::assembly::transfer::{HeldTransfers, Transfer, Way};
 
-/// Most bytes that wait on one connection. A read is at most one TLS record; the rest was sent meanwhile.
+/// Maximum number of bytes that wait on one connection. A read is at most one TLS record; the other bytes were sent after it.
 const MAX_BYTES: u64 = 256 << 10;
 
-/// The last read of a connection, and the bytes sent since.
+/// The last read of a connection, and the bytes sent after it.
 #[derive(Debug, Default)]
 pub(in crate::tap::probe::assembly) struct HeldRead {
-    /// The first one is the read.
+    /// The first transfer is the read.
     transfers: HeldTransfers,
     decoded: Option<Decoded>,
     /// Time up to which records had been taken at the first call of [`Self::is_overdue`].
@@ -28,7 +29,7 @@ pub(in crate::tap::probe::assembly) struct HeldRead {
 #[derive(Debug)]
 struct Decoded {
     fields: HeaderFields,
-    /// Bytes received when they were decoded.
+    /// Number of bytes received on the connection when they were decoded.
     received: u64,
     /// Whether no field is missing.
     is_complete: bool,
@@ -61,7 +62,7 @@ impl HeldRead {
         self.is_waiting() && taken.since(*self.since.get_or_insert(taken)) >= wait
     }
 
-    /// Returns everything that waits, in order. The read has its header fields if none is missing.
+    /// Returns all transfers that wait, in order. The read has its header fields if none is missing.
     pub(in crate::tap::probe::assembly) fn take(&mut self) -> Vec<Transfer<'static>> {
         let Self { mut transfers, decoded, .. } = mem::take(self);
         let mut transfers = transfers.take();

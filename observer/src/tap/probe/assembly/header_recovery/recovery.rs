@@ -13,7 +13,7 @@ use super::sent_fields::SentFields;
 pub(in crate::tap::probe::assembly) struct HeaderRecovery {
     processes: BTreeSet<u32>,
     sent: SentFields,
-    /// Decoded fields that came too late, or after a missing one.
+    /// Number of decoded fields that came too late, or after a missing one.
     mismatched: u64,
 }
 
@@ -81,13 +81,13 @@ impl HeaderRecovery {
         self.sent.take((process, address))
     }
 
-    /// Header fields that could not be joined with their bytes.
+    /// Number of header fields that could not be joined with their bytes.
     pub(in crate::tap::probe::assembly) const fn unused(&self) -> u64 {
         self.mismatched.saturating_add(self.sent.lost())
     }
 }
 
-/// The number of earlier fields, or of all fields.
+/// The number of earlier fields in the block or read, or of all fields in the block, as its [`Kind`] defines.
 fn number(record: &Record) -> u64 {
     u64::try_from(record.descriptor).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Header fields that Go's HTTP/2 client encodes, until the bytes of their block are sent.
+//! Keeps the header fields that Go's HTTP/2 client encodes, until the bytes of their block are sent.
 //!
 //! One goroutine encodes the fields of a block, names the stream and connection for them (`writeHeaders`), and sends the bytes.
 //! Nothing else writes to the connection meanwhile (`ClientConn.wmu`).
@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use observer_core::http::{Blocks, HeaderFields};
 
-/// Most goroutines and connections between two of these steps; with more, all are given up.
+/// Maximum number of goroutines and connections that are between two of these steps. With more, all fields are given up.
 const MAX_UNDER_WAY: usize = 4_096;
-/// Most bytes of fields that are kept; with more, all are given up.
+/// Maximum number of bytes of fields that are kept. With more, all fields are given up.
 const MAX_TEXT: usize = 8 << 20;
 
 /// A goroutine or a TLS connection: the process, and an address in it.
@@ -69,7 +69,7 @@ impl SentFields {
         }
     }
 
-    /// The goroutine encoded its fields for an unwanted connection.
+    /// Drops the fields of a goroutine that encoded them for an unwanted connection.
     pub(super) fn drop_unwanted(&mut self, goroutine: Address) {
         if let Some(Encoded { fields, .. }) = self.encoded.remove(&goroutine) {
             self.text = self.text.saturating_sub(fields.text_length());

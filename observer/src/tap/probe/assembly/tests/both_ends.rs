@@ -1,4 +1,4 @@
-//! Connections with both ends on this machine.
+//! Tests of connections with both ends on this machine.
 
 use std::time::Duration;
 
@@ -33,11 +33,11 @@ fn late_second_end_joins_the_closed_connection() {
         stage.close(first, 1, 29);
         assert_eq!(stage.opens(second, 2), Recording::Stops);
         stage.reports();
-        // The same end again belongs to another connection, as soon as the former is over.
+        // Once a connection is over, a new end on the same side belongs to another connection.
         stage.begin(first, 3);
         stage.close(first, 3, 29);
         assert_eq!(stage.reports().len(), 4);
-        // Later, so does the other end.
+        // Some time later, a new end on the other side belongs to another connection, too.
         stage.assembly.expire(Timestamp::from_nanos(2_000_000_000));
         stage.begin(second, 4);
         assert_eq!(stage.reports().len(), 2);

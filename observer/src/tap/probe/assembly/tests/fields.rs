@@ -1,4 +1,4 @@
-//! Header fields recorded for connections that are older than the probe.
+//! Tests of header fields recorded for connections that are older than the probe.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Records as the programs make them, and the resulting offers to the intake.
+//! Tests of the assembly: the records that the programs make, and the resulting events in the intake.
 
 mod both_ends;
 mod fields;

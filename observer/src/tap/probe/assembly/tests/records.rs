@@ -1,4 +1,4 @@
-//! Connections: their endpoints, bytes and ends.
+//! Tests of connections: their endpoints, bytes and ends.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The fixture of all these tests.
+//! The fixture of the tests of the assembly.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -75,7 +75,7 @@ impl Stage {
         self.take_record(&Record { connection, descriptor, flags: UNREADABLE, name_length: 1, ..sent }, b"????");
     }
 
-    /// A field that finds no room.
+    /// A field that finds no room in the ring buffer.
     pub(super) fn lost_field(&mut self, goroutine: u64) {
         self.next_number(goroutine);
     }
@@ -88,7 +88,7 @@ impl Stage {
         self.headers_with(UNWANTED, goroutine, stream);
     }
 
-    /// Headers that find no room; the goroutine continues.
+    /// The record of a header block that finds no room in the ring buffer; the goroutine continues.
     pub(super) fn lost_headers(&mut self, goroutine: u64) -> i32 {
         self.encoded.remove(&goroutine).unwrap_or_default()
     }

@@ -10,7 +10,7 @@ use crate::tap::probe::binary::error::BinaryError;
 
 const SECTION: &str = ".gopclntab";
 
-/// Names in ordinary programs, and in position-independent and older externally linked ones.
+/// Names of the section in ordinary programs, and in position-independent and older externally linked ones.
 const NAMES: &[&str] = &[SECTION, ".data.rel.ro.gopclntab"];
 
 /// `abi.Go118PCLnTabMagic`: Go 1.18 and 1.19.
