@@ -129,7 +129,7 @@ impl ProxyHandle {
         self.shared.counters.last_upstream_error()
     }
 
-    /// Waits until the first client has connected; before that the listener dials nothing.
+    /// Waits until the first client has connected. Before that the listener dials nothing, except for [`Self::check_upstream`].
     pub async fn first_client(&self) {
         // The sender lives as long as this handle.
         self.shared.first_client.subscribe().wait_for(|came| *came).await.map(drop).unwrap_or_default();

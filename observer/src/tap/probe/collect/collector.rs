@@ -24,7 +24,7 @@ use crate::tap::probe::options::ProbeOutcome;
 
 /// How often the rings are read, since the programs send no wake-up for a record. Overdue data is given up as often.
 const READ_EVERY: Duration = Duration::from_millis(20);
-/// Shortest time between two reads after wake-ups. The programs send one for each process that executes a program, which may be
+/// Minimum time between two reads after wake-ups. The programs send one for each process that executes a program, which may be
 /// thousands per second.
 const READ_AT_MOST_EVERY: Duration = Duration::from_millis(1);
 /// How often the increase of missed records is reported.
