@@ -15,13 +15,13 @@ use crate::maps::{CGROUPS, FILTER, NAMES, PROCESSES, SELECTED};
 pub(crate) struct Caller {
     /// Both IDs in the initial PID namespace: the process in the upper half, the thread in the lower.
     pub(crate) both: u64,
-    /// PID in the observer's PID namespace; the same for the thread.
+    /// PID in watchtap's PID namespace; the same for the thread.
     pub(crate) process: u32,
     pub(crate) thread: u32,
 }
 
 impl Caller {
-    /// The caller; `None` if it has no PID in the observer's namespace, and so no entry in its `/proc`.
+    /// The caller; `None` if it has no PID in watchtap's PID namespace, and so no entry in watchtap's `/proc`.
     #[inline(always)]
     pub(crate) fn current() -> Option<Self> {
         Self::seen_by(FILTER.get(0)?)
@@ -62,7 +62,7 @@ impl Caller {
         known.unwrap_or_else(|| caller.is_selected(filter.flags)).then_some(caller)
     }
 
-    /// The process has executed another program or has exited, so its selection is decided again.
+    /// Forgets whether the process is selected, since it has executed another program or has exited.
     #[inline(always)]
     pub(crate) fn forget() {
         // Most processes have no entry.

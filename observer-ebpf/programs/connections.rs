@@ -39,7 +39,7 @@ pub(crate) struct CallSocket {
 }
 
 /// Counts the bytes on their connection, and records them. It does not record them if the connection is unwanted, or its socket is
-/// still unknown after its time.
+/// still unknown after [`UNDECIDED_TIME`] or [`UNDECIDED_BYTES`].
 #[inline(always)]
 pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
     let Some(connection) = connection(key(caller, transfer.address), transfer) else {
@@ -227,8 +227,8 @@ fn present(key: ConnectionAddress) -> Option<*mut Connection> {
     (kernel::program().unwrap_or_default() == (started, execs)).then_some(connection)
 }
 
-/// The connection at an address, or a new one. If the socket differs, it is a new one: the end of the former was not seen, for
-/// example because the library has no probe for it.
+/// The connection at an address, or a new one. If the socket differs, the connection is a new one: the end of the earlier one was
+/// not seen, for example because the library has no probe for it.
 #[inline(always)]
 fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connection> {
     if let Some(connection) = present(key) {
@@ -237,11 +237,11 @@ fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connec
             return Some(connection);
         }
     }
-    // It belongs to another program or is absent; another thread may have removed it as well.
+    // The entry belongs to another program or connection, or is absent; another thread may have removed it as well.
     let _gone = CONNECTIONS.remove(key);
     let (started, execs) = kernel::program().unwrap_or_default();
     let first = Connection {
-        // The start of a call that sends, so that no record is older than its connection.
+        // For a call that sends, its start, so that no record is older than its connection.
         since: transfer.time,
         sent: 0,
         received: 0,
@@ -262,8 +262,8 @@ fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connec
     CONNECTIONS.get_ptr_mut(key)
 }
 
-/// Whether a call may belong to this connection, judged by its socket. The nearest socket proves nothing, and a closed connection
-/// may have no socket any more.
+/// Whether a call may belong to this connection, judged by the call's socket. The nearest socket proves nothing, and a closed
+/// connection may have no socket any more.
 ///
 /// # Safety
 ///

@@ -127,7 +127,7 @@ pub(crate) fn go_encoded(context: ProbeContext) -> u32 {
     0
 }
 
-/// Whether a connection leads to an API server. If it was not used since it is probed, its socket decides.
+/// Whether a connection leads to an API server. If it has no verdict yet, its socket decides.
 #[inline(always)]
 fn is_wanted(caller: Caller, connection: u64) -> bool {
     match connections::verdict(caller, connection) {
@@ -155,7 +155,7 @@ pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
     }
     // SAFETY: as above.
     unsafe { (*encoding).fields = fields.wrapping_add(1) };
-    // It may belong to the block, which then lacks it: the numbers of the other fields show that.
+    // The field may belong to the block, which then lacks it: the numbers of the other fields show that.
     if is_of_block.is_none() || !is_wanted(caller, connection) {
         return 0;
     }
@@ -190,8 +190,8 @@ pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
     0
 }
 
-/// `(*ClientConn).writeHeaders(streamID uint32, …)` of Go's HTTP/2 client, at the entry. The record has the goroutine, which joins
-/// it with the fields before.
+/// `(*ClientConn).writeHeaders(streamID uint32, …)` of Go's HTTP/2 client, at the entry. The record contains the address of the
+/// goroutine, by which user space joins it with the fields recorded before.
 #[uprobe]
 pub(crate) fn go_headers(context: ProbeContext) -> u32 {
     calls::begun_for_fields(&context);
@@ -202,11 +202,11 @@ pub(crate) fn go_headers(context: ProbeContext) -> u32 {
     let Encoding { connection, fields, .. } = unsafe { *encoding };
     // User space may have dismissed the connection meanwhile.
     let flags = if is_wanted(caller, connection) { 0 } else { UNWANTED };
-    // A connection without traffic is unknown yet, so only its address is recorded.
+    // A connection without traffic has no entry in the map yet, so the record has only its address.
     let connection = ConnectionKey { address: connection, since: 0, process: caller.process, reserved: 0 };
     // The upper half of the register is undefined.
     let stream = registers.rbx & u64::from(u32::MAX);
-    // A lost record is counted there.
+    // `records::number` counts a lost record.
     let record = Record { descriptor: fields as i32, flags, ..http2(caller, Kind::Headers, connection, stream) };
     let _lost = records::number(&record, registers.r14);
     0

@@ -19,14 +19,14 @@ pub(crate) struct ReadCall {
     pub(crate) length: u64,
 }
 
-/// The current or last read of a goroutine. Fields that it decodes later need not come from it: another goroutine may get the
-/// memory of one that has ended.
+/// The current or last read of a goroutine. Fields decoded later by a goroutine at this address need not come from this read:
+/// another goroutine may get the memory of one that has ended.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Reading {
     pub(crate) call: ReadCall,
     pub(crate) is_over: u32,
-    /// Number of header fields decoded since.
+    /// Number of header fields decoded since this read.
     pub(crate) fields: u32,
 }
 

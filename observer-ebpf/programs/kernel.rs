@@ -1,7 +1,7 @@
-//! Reads structures of the kernel, at the offsets that user space found for it.
+//! Reads structures of the running kernel, at the member offsets that user space has found.
 //!
 //! Nothing keeps a structure alive: a socket may be freed meanwhile, and its memory used for other data. So the values are checked
-//! against each other, and inconsistent ones count as no socket.
+//! against each other. If they are inconsistent, there is no socket.
 
 use core::mem::MaybeUninit;
 

@@ -16,12 +16,12 @@ use crate::maps::{LIFETIMES, SOCKETS, count};
 
 /// Number of unread bytes above which the reader is woken: a quarter of the ring buffer. Each executed program wakes it, too.
 const PENDING_BYTES: u64 = 64 << 10;
-/// As in the records of plaintext.
+/// Flags of `bpf_ringbuf_query` and of the submission to a ring buffer, as in `records.rs`.
 const BPF_RB_AVAIL_DATA: u64 = 0;
 const BPF_RB_NO_WAKEUP: u64 = 1;
 const BPF_RB_FORCE_WAKEUP: u64 = 2;
 
-/// States of a socket (Linux `include/net/tcp_states.h`).
+/// States of a TCP socket (Linux `include/net/tcp_states.h`).
 const TCP_ESTABLISHED: u8 = 1;
 const TCP_CLOSE: i32 = 7;
 
@@ -76,8 +76,9 @@ pub(crate) fn socket_state(context: BtfTracePointContext) -> i32 {
 /// Begins to record the changes of a socket, and records its state now. The remote end may have ended its direction, or closed the
 /// connection, before this end's first call returned.
 ///
-/// A change is recorded here or by [`socket_state`], or by both: that program looks up the socket before the kernel stores the
-/// state. A change is lost only if another processor is interrupted between these two steps, while this one does both of its own.
+/// A change is recorded here or by [`socket_state`], or by both. That program looks up the socket before the kernel stores the
+/// state; this function adds the socket to the map before it reads the state. A change is lost only if a processor is interrupted
+/// between the look-up and the store, while another one does both steps of this function.
 #[inline(always)]
 pub(crate) fn follow(socket: Structure) {
     // Without room, its end is not recorded.

@@ -1,4 +1,4 @@
-//! The maps, with the names that user space uses. It may set another size when it loads them.
+//! The maps of the eBPF programs. User space finds them by these names, and may set other sizes when it loads them.
 
 use aya_ebpf::macros::map;
 use aya_ebpf::maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
@@ -36,8 +36,8 @@ pub(crate) static API_SERVERS: HashMap<Endpoint, u32> = HashMap::with_max_entrie
 #[map]
 pub(crate) static KERNEL_OFFSETS: Array<[u32; KernelMember::COUNT]> = Array::with_max_entries(1, 0);
 
-/// Calls of Go's `(*Conn).Read`, by goroutine: the one that has not returned, or the last one. If a waiting one was evicted, its
-/// arguments are found on the stack.
+/// Calls of Go's `(*Conn).Read`, by goroutine: the one that has not returned, or the last one. If the entry of an unreturned call
+/// was evicted, the call's arguments are read from the stack.
 #[map]
 pub(crate) static GO_READS: LruHashMap<Goroutine, Reading> = LruHashMap::with_max_entries(32_768, 0);
 
@@ -54,11 +54,11 @@ pub(crate) static LOSSES: PerCpuArray<u64> = PerCpuArray::with_max_entries(Loss:
 #[map]
 pub(crate) static CALLS: PerCpuArray<u64> = PerCpuArray::with_max_entries(MAX_FILES as u32, 0);
 
-/// The same for functions that are probed for header fields.
+/// Number of calls of the functions of each file that are probed for header fields; indexed as [`CALLS`].
 #[map]
 pub(crate) static FIELD_CALLS: PerCpuArray<u64> = PerCpuArray::with_max_entries(MAX_FILES as u32, 0);
 
-/// The selection of processes.
+/// The flags that select processes; see [`Filter`].
 #[map]
 pub(crate) static FILTER: Array<Filter> = Array::with_max_entries(1, 0);
 

@@ -1,5 +1,5 @@
-//! OpenSSL, and libraries with the same functions. Arguments are kept at the entry, and the bytes are recorded at the return, when
-//! their number is known.
+//! Functions of OpenSSL and of libraries with its interface. The arguments are kept at the entry, and the bytes are recorded at the
+//! return, when their number is known.
 //!
 //! So a write that must be repeated (`SSL_ERROR_WANT_WRITE`) counts once, when it is accepted. A partial write counts with its
 //! accepted bytes.
@@ -47,7 +47,7 @@ pub(crate) fn ssl_read_ex(context: ProbeContext) -> u32 {
     entered(&context, Direction::Received, context.arg(3).unwrap_or(0))
 }
 
-/// The return of any of them: at the return instruction, or before it where the result is in AX already.
+/// Any of the four functions above: at the return instruction, or before it where the result is in AX already.
 #[uprobe]
 pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
@@ -115,7 +115,7 @@ fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
         socket: 0,
     };
     if SSL_CALLS.get_ptr(caller.both).is_none() {
-        // Without room, the value is missing below.
+        // Without room, the look-up below finds nothing.
         let _full = SSL_CALLS.insert(caller.both, &EMPTY, 0);
     }
     let is_kept = match SSL_CALLS.get_ptr_mut(caller.both) {

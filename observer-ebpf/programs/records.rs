@@ -12,7 +12,7 @@ use crate::memory;
 const SMALL: usize = PAYLOAD_SIZES[0];
 const MIDDLE: usize = PAYLOAD_SIZES[1];
 
-/// Most bytes of a field's name that are recorded. HTTP has no limit; names in use are at most a fifth as long.
+/// Maximum number of bytes of a field's name that are recorded. HTTP has no limit, but names in use are at most a fifth as long.
 const LONGEST_NAME: u32 = 255;
 
 /// Number of unread bytes above which the reader is woken. Otherwise it reads every 20 ms by itself.
@@ -115,7 +115,7 @@ pub(crate) fn head(record: &Record) {
     submit(room);
 }
 
-/// Records a number as payload; false if there is no room.
+/// Records a number as payload. Returns false, and counts the record as lost, if there is no room.
 #[inline(always)]
 pub(crate) fn number(record: &Record, number: u64) -> bool {
     let Some(mut room) = reserve::<8>(0) else { return false };
@@ -136,8 +136,8 @@ struct Opening {
     opened: Opened,
 }
 
-/// Records the endpoints of a connection; false if there is no room. Each closure writes its part in place and completely, because
-/// the stack has no room for them.
+/// Records the endpoints of a connection. Returns false if there is no room. Each closure writes its part in place and completely,
+/// because the stack has no room for these parts.
 #[inline(always)]
 pub(crate) fn opened(record: impl FnOnce(&mut Record), opened: impl FnOnce(&mut Opened)) -> bool {
     let Some(mut room) = RECORDS.reserve::<Opening>(0) else {
@@ -205,7 +205,7 @@ fn name_and_value<const N: usize>(record: &Record, name: &Text, value: &Text) {
     submit(room);
 }
 
-/// Reserves room for a record; `None` if the ring buffer is full. Then `length` bytes of payload are counted as lost.
+/// Reserves room for a record. If the ring buffer is full, counts `length` bytes of payload as lost, and returns `None`.
 #[inline(always)]
 fn reserve<const N: usize>(length: u64) -> Option<RingBufEntry<Room<N>>> {
     let room = RECORDS.reserve::<Room<N>>(0);

@@ -66,7 +66,7 @@ impl Used {
     }
 }
 
-/// A thread sent on this socket after it wrote on a connection.
+/// Notes that a thread sent on this socket after it wrote on a connection.
 #[inline(always)]
 fn belongs(caller: &Caller, address: u64, socket: Structure) {
     let key = ConnectionAddress { address, process: caller.process, reserved: 0 };
@@ -76,7 +76,7 @@ fn belongs(caller: &Caller, address: u64, socket: Structure) {
     }
 }
 
-/// The socket of a connection seems to be this one.
+/// Notes that the socket of a connection seems to be this one.
 ///
 /// # Safety
 ///

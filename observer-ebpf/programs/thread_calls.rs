@@ -1,18 +1,19 @@
 //! Calls of a thread into its TLS library that have not returned: a small stack, because calls nest.
 //!
-//! TLS inside TLS calls `SSL_read` of the inner connection from that of the outer one, and a library may implement one function by
-//! another. Only the innermost call of a connection and direction counts: the outer ones transfer the same bytes.
+//! With TLS inside TLS, a call of `SSL_read` on one connection may cause such a call on the other one. A library may also implement
+//! one of its functions by another. Only the innermost call of a connection and direction counts: the outer calls transfer the same
+//! bytes.
 //!
 //! A call may never return (`longjmp`, a killed thread). So each call keeps the stack pointer of the thread: a call that is deeper
 //! than the stack is now has ended.
 
 use crate::thread_sockets::ThreadSockets;
 
-/// Most nested calls that are kept.
+/// Maximum number of nested calls that are kept.
 const DEEPEST: usize = 4;
 
-/// Most bytes between the return address of a function and its stack pointer at the probe of its entry. Nested calls of a TLS
-/// library are further apart, since they read complete records in between.
+/// Maximum distance, in bytes, between the return address of a function and its stack pointer at the probe of its entry. Nested
+/// calls of a TLS library are further apart, since they read complete records in between.
 const FRAME: u64 = 256;
 
 /// A call, since its entry.
@@ -21,7 +22,7 @@ const FRAME: u64 = 256;
 pub(crate) struct Call {
     pub(crate) connection: u64,
     pub(crate) buffer: u64,
-    /// Address of the number of bytes (`size_t *`); 0 if the function returns the number.
+    /// Address at which the function stores the number of bytes (`size_t *`); 0 if it returns the number.
     pub(crate) count: u64,
     pub(crate) time: u64,
     /// The stack pointer at the probe of the entry. It points to the return address, or into the function's frame.
@@ -81,7 +82,7 @@ impl ThreadCalls {
         Self { depth: 0, calls: [none; DEEPEST] }
     };
 
-    /// Adds a call that begins; false if too many have begun.
+    /// Adds a call that begins. Returns false if too many have begun.
     #[inline(always)]
     pub(crate) fn enter(&mut self, call: &Call) -> bool {
         // The return address of a function's caller is at a higher address.
@@ -125,8 +126,8 @@ impl ThreadCalls {
         }
     }
 
-    /// Notes that the thread used a socket; false if it is in no call. The innermost call used it, since its connection carries the
-    /// others.
+    /// Notes that the thread used a socket. Returns false if the thread is in no call. The innermost call used the socket, since
+    /// its connection carries the others.
     #[inline(always)]
     pub(crate) fn used(&mut self, socket: u64) -> bool {
         let depth = self.depth;

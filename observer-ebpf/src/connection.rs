@@ -9,7 +9,7 @@ pub struct ConnectionKey {
     pub address: u64,
     /// When the programs first saw it, as [`Record::time`](crate::Record::time).
     pub since: u64,
-    /// PID of its process (thread group), in the observer's PID namespace.
+    /// PID of its process (thread group), in watchtap's PID namespace.
     pub process: u32,
     /// Always 0.
     pub reserved: u32,
@@ -27,18 +27,18 @@ pub struct ConnectionAddress {
     pub reserved: u32,
 }
 
-/// Most bytes of a connection, in both directions together, that are recorded before its socket is known.
+/// Maximum number of bytes of a connection, in both directions together, that are recorded before its socket is known.
 pub const UNDECIDED_BYTES: u64 = 64 << 10;
 
-/// Longest time, in nanoseconds, that a connection is recorded before its socket is known.
+/// Maximum time, in nanoseconds, for which a connection is recorded before its socket is known.
 pub const UNDECIDED_TIME: u64 = 1_000_000_000;
 
 /// The state that the programs keep of a connection; the value of the map `CONNECTIONS`.
 ///
-/// User space writes it only to set [`Verdict::Elsewhere`]: for a connection that is reported twice, or that it has no room for. It
-/// does not need the counts afterwards. It reads the value and checks that `since` is that of its connection. Then it writes the
-/// value back with the verdict, if the key still exists (`BPF_EXIST`). Counts that the programs add meanwhile are lost, so no other
-/// verdict may be written that way.
+/// User space writes the value only to set [`Verdict::Elsewhere`]: for a connection that is reported twice, or for which user space
+/// has no room. The counts are not needed afterwards. User space reads the value and checks that `since` is that of its connection.
+/// Then it writes the value back with the verdict, if the key still exists (`BPF_EXIST`). Counts that the programs add meanwhile
+/// are lost, so no other verdict may be written that way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Connection {
@@ -56,15 +56,15 @@ pub struct Connection {
     pub descriptor: i32,
     /// 1 once the library was asked to send `close_notify`.
     pub is_notified: u32,
-    /// 1 once its socket did not become known in time, so that it is counted once.
+    /// 1 once the connection was counted as [`Loss::SocketNotKnown`](crate::Loss::SocketNotKnown), so that it is counted only once.
     pub is_late: u32,
     /// The file through which it was first seen, as [`AttachCookie::file`](crate::AttachCookie::file).
     pub file: u32,
     /// 1 once bytes were recorded before its socket was known.
     pub is_recorded: u32,
     /// Start time of its process, in nanoseconds since boot, including time suspended. Together with `execs` it identifies the
-    /// program that owns the connection: a later process may get the same PID. The same program often has its objects at the same
-    /// addresses.
+    /// program that owns the connection. A later process may get the same PID, and the same program often has its objects at the
+    /// same addresses.
     pub started: u64,
     /// Number of programs that its process had executed.
     pub execs: u64,

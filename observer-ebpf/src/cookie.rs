@@ -1,6 +1,6 @@
 //! The attach cookie, by which a program knows where it is attached.
 
-/// Most files that are probed in one run, and that the map `CALLS` counts.
+/// Maximum number of files that are probed at the same time, and number of entries of the map `CALLS`.
 pub const MAX_FILES: u16 = 4_096;
 
 /// The 64-bit cookie of all programs that are attached to files.
@@ -8,7 +8,7 @@ pub const MAX_FILES: u16 = 4_096;
 pub struct AttachCookie {
     /// Number of the file in this run, below [`MAX_FILES`].
     pub file: u16,
-    /// For programs at the entry of `SSL_read` and similar functions.
+    /// Finds the socket's descriptor, for programs at the entry of `SSL_read` and similar functions.
     pub descriptor: DescriptorOffsets,
 }
 

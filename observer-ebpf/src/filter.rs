@@ -1,4 +1,4 @@
-//! Which processes are recorded.
+//! The filter by which the programs decide which processes are recorded.
 
 /// Flag of a [`Filter`]: selects the processes in the map `PROCESSES`, by PID.
 pub const FILTER_BY_PROCESS: u32 = 1;
@@ -31,9 +31,9 @@ pub const NANOSECONDS_A_TICK: u64 = 10_000_000;
 pub struct Filter {
     /// Some of [`FILTERS_OF_PROCESSES`] and [`FILTER_SERVER_ENDS`].
     pub flags: u32,
-    /// PID of the observing process in its own PID namespace. It is never recorded.
+    /// PID of watchtap in its own PID namespace. This process is never recorded.
     pub own: u32,
-    /// Device of that namespace's file (`/proc/self/ns/pid`).
+    /// Device of the file of watchtap's PID namespace (`/proc/self/ns/pid`).
     pub namespace_device: u64,
     /// Inode of that file; 0 for the initial namespace. In any other namespace, only its own processes are recorded, by their PIDs
     /// in it.

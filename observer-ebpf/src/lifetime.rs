@@ -24,9 +24,9 @@ pub struct LifetimeEvent {
     pub process: u32,
     /// Address of the socket in the kernel, the same in all its events; 0 for a process.
     pub socket: u64,
-    /// State before (Linux `include/net/tcp_states.h`); 0 if the changes up to `after` were not seen.
+    /// State before the change (Linux `include/net/tcp_states.h`); 0 if the changes up to `after` were not seen.
     pub before: u16,
-    /// State after.
+    /// State after the change.
     pub after: u16,
     /// The socket's error before it changed; 0 for none. Reading the error clears it, so it may be missing where `before` is 0.
     pub error: i32,

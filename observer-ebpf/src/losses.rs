@@ -10,7 +10,8 @@ pub enum Loss {
     NoRoomBytes = 1,
     /// Records whose payload could not be read from the memory of the process.
     Unreadable = 2,
-    /// Calls whose entry was not seen, or was evicted from the map that keeps it. At most the number of their bytes is known.
+    /// Calls whose entry was not seen, or was evicted from the map that keeps it. Their bytes are lost; for some calls, their
+    /// number is known.
     CallNotKept = 3,
     /// Connections without room in the map of connections.
     ConnectionNotKept = 4,
@@ -21,7 +22,7 @@ pub enum Loss {
     /// Connections whose socket did not become known in time, or before they were closed. Their recorded bytes are discarded, and
     /// no more are recorded.
     SocketNotKnown = 7,
-    /// Times that a connection with a known socket seemed to use another one. The first is kept.
+    /// Times that a connection with a known socket seemed to use another one. The first socket is kept.
     SocketContradicted = 8,
 }
 

@@ -34,9 +34,9 @@ pub struct Opened {
     pub started: u64,
     /// Name of the process (`comm` of proc(5)), up to the first 0.
     pub name: [u8; 16],
-    /// The end of the process.
+    /// The local end of the connection, which the process has.
     pub local: Endpoint,
-    /// The other end.
+    /// The remote end of the connection.
     pub remote: Endpoint,
     /// The [`Role`] of the process.
     pub role: u32,

@@ -2,18 +2,19 @@
 
 use crate::connection::ConnectionKey;
 
-/// Most bytes of payload in one record: the most plaintext of a TLS record (RFC 8446 §5.1), and so the most that one call of
-/// `SSL_read` returns.
+/// Maximum number of bytes of payload in one record. It is also the maximum for the plaintext of a TLS record (RFC 8446 §5.1), and
+/// so for one call of `SSL_read`.
 pub const LARGEST_PAYLOAD: usize = 16_384;
 
 /// Sizes of the room that is reserved for payload; the smallest sufficient one is used.
 pub const PAYLOAD_SIZES: [usize; 3] = [512, 4_096, LARGEST_PAYLOAD];
 
-/// Most bytes of one call that are recorded. The rest of a larger call is a hole, which the offset of the next record shows.
+/// Maximum number of bytes of one call that are recorded. The other bytes of a larger call are missing, which the offset of the
+/// next record shows.
 pub const LARGEST_CALL: usize = 64 * LARGEST_PAYLOAD;
 
-/// Flag of a [`Record`]: the memory of the process could not be read, so the payload is void: a hole of `length` bytes. It also
-/// marks a field that is too long for a record.
+/// Flag of a [`Record`]: the memory of the process could not be read, so the payload is invalid, and `length` bytes are missing. It
+/// also marks a header field that is too long for a record.
 pub const UNREADABLE: u32 = 1;
 
 /// Flag of a [`Record`] of [`Kind::Closed`]: the library has sent `close_notify`.
