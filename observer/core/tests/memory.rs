@@ -12,10 +12,10 @@ use observer_core::wire::{BodyKind, BodyReader, Fact};
 
 const MEGABYTE: usize = 1_000_000;
 
-/// The peak for a long list, and its difference from that for a short list, are below this number of bytes.
+/// Maximum number of bytes of the peak for a long list, and of its difference from the peak for a short list.
 const TOLERANCE: usize = 256 * 1024;
 
-/// A watch keeps fewer bytes than this between two events.
+/// Maximum number of bytes that a watch keeps between two events.
 const IDLE: usize = 2 * 1024;
 
 // One test only, because the counters include the allocations of all threads.

@@ -14,9 +14,9 @@ use observer_core::routing::{
 };
 use observer_core::time::Timestamp;
 
-/// Expectations in `reference.txt`, also stated on its last line.
+/// Number of expectations in `reference.txt`, also stated on its last line.
 const REFERENCE_LINES: usize = 554;
-/// Measurements in `measured.txt`, also stated on its last line.
+/// Number of measurements in `measured.txt`, also stated on its last line.
 const MEASURED_LINES: usize = 70;
 
 /// Lines of `reference.txt` that stay as typed but are not checked, each with the reason.
@@ -86,7 +86,7 @@ struct Line<'t> {
     expected: &'t str,
 }
 
-/// Checks all lines, and fails with a list of those that do not hold.
+/// Checks all lines, and fails with a list of those that do not agree with the verdict.
 #[track_caller]
 fn hold(lines: &[Line<'_>], agrees: impl Fn(&Line<'_>, &Verdict) -> bool) {
     let disputed: BTreeSet<usize> = DISPUTED.iter().map(|(number, _)| *number).collect();

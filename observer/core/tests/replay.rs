@@ -194,7 +194,8 @@ fn lost_http1_bytes_add_no_false_facts() {
     }
 }
 
-/// Each request of the thinned run is also in the complete run, with the same question and status, and with at most as many facts.
+/// Each request of the thinned run is also in the complete run, with the same verb, object, options, client and status. It has at
+/// most as many facts.
 fn fewer_facts(thinned: &Snapshot, whole: &Snapshot) -> Result<(), TestCaseError> {
     prop_assert!(thinned.requests.len() <= whole.requests.len());
     for record in &thinned.requests {

@@ -1,4 +1,4 @@
-//! Reasons why a server cannot send.
+//! The reasons why a server cannot send more data to a client.
 
 use std::fmt;
 

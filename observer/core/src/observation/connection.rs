@@ -10,7 +10,7 @@ use super::vocabulary::{ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, Exc
 use crate::http::{self, Direction, Event, Gap, HeaderFields, Protocol, Start, StreamId};
 use crate::time::Timestamp;
 
-/// Most memory of the items and events that all streams together gather from one piece, in bytes.
+/// Maximum memory, in bytes, of the items and events that all streams together gather from one piece.
 const MOST_GATHERED: usize = 256 << 10;
 
 /// Decodes one connection between a client and the API server.
@@ -24,35 +24,35 @@ pub struct ConnectionDecoder {
     missed: Plaintext,
 }
 
-/// Everything but the HTTP decoder, so that both can be borrowed at once.
+/// The state without the HTTP decoder. It is a type of its own, so that both can be borrowed at once.
 #[derive(Debug)]
 struct State {
     connection: ConnectionId,
-    /// Path in front of the API server's own, or empty.
+    /// The path in front of the API server's paths; empty if there is none.
     path_prefix: String,
-    /// Boxed, because a map node has room for eleven, and most connections have one.
+    /// Boxed, because a node of the map has room for eleven values, and most connections have one stream.
     streams: BTreeMap<StreamId, Box<Stream>>,
     /// Streams to flush at the end of this piece, in the order in which they were touched.
     touched: Vec<StreamId>,
     /// Memory of the items and events that they gathered, in bytes.
     gathered: usize,
-    /// Whether responses can no longer be decoded. A new request is then reported, and its exchange ends as out of sight at once.
+    /// Whether responses can no longer be decoded. A new request is then reported, and its exchange ends at once as not observed.
     response_is_undecoded: bool,
     /// When the bytes that are now decoded were read.
     at: Timestamp,
-    /// The first end of a half. It cuts every exchange without an end of its own.
+    /// The half that ended first, and how. Exchanges without an end of their own count as cut by it.
     first_end: Option<ConnectionEnd>,
 }
 
 impl ConnectionDecoder {
     /// A decoder of a connection that is observed from its first byte. `protocol` is the choice of ALPN. `path_prefix` is the path
-    /// in front of the API server's own, or empty.
+    /// in front of the API server's paths; empty if there is none.
     pub fn new(connection: ConnectionId, protocol: Option<Protocol>, path_prefix: &str) -> Self {
         Self::starting(Start::Beginning, connection, protocol, path_prefix)
     }
 
-    /// A decoder of a connection whose first bytes were not seen. It reports nothing until it has proved a boundary in the framing.
-    /// Header fields that refer to the lost HPACK table stay unknown.
+    /// A decoder of a connection whose first bytes were not seen. It reports nothing until it is certain of a boundary between
+    /// messages or frames. Header fields that refer to the lost HPACK table stay unknown.
     pub fn from_middle(connection: ConnectionId, protocol: Option<Protocol>, path_prefix: &str) -> Self {
         Self::starting(Start::Middle, connection, protocol, path_prefix)
     }
@@ -78,7 +78,7 @@ impl ConnectionDecoder {
         self.decode(at, emit, |http, sink| http.bytes(direction, bytes, sink));
     }
 
-    /// Takes header fields in plaintext, which later bytes of that direction have in their header blocks.
+    /// Takes header fields in plaintext. Later bytes of that direction have the same fields in their header blocks.
     pub fn fields(&mut self, direction: Direction, fields: &HeaderFields) {
         self.http.fields(direction, fields);
     }
@@ -124,7 +124,8 @@ impl ConnectionDecoder {
         self.state.lose_sight(&mut |subject| emit(Observation { at, subject }));
     }
 
-    /// Notes that the connection is closed, even if its halves did not end. `forwarded` counts the bytes that the tap passed on.
+    /// Notes that the connection is closed, even if its halves did not end. `forwarded` counts the bytes that the tap read in order
+    /// to forward them.
     pub fn close(&mut self, at: Timestamp, forwarded: Plaintext, emit: &mut dyn FnMut(Observation)) {
         let mut emit = |subject| emit(Observation { at, subject });
         let first_end = self.state.first_end;
@@ -269,7 +270,7 @@ impl State {
         }
     }
 
-    /// Reports that one direction is no longer decoded. Without responses, open exchanges continue out of sight. Without requests,
+    /// Reports that one direction is no longer decoded. Without responses, open exchanges continue unobserved. Without requests,
     /// later responses cannot be matched.
     fn decoding_stopped(&mut self, direction: Direction, loss: http::Loss, emit: &mut dyn FnMut(Subject)) {
         emit(self.observed(ConnectionObservation::DecodingStopped { direction, loss }));

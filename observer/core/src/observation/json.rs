@@ -1,8 +1,8 @@
 //! The JSON form of an observation: one flat object.
 //!
 //! Its first members are `at`, then `of`, the kind of subject, then the identity of the subject if it has one. The members of its
-//! observation follow, with `observation` as their tag. In this order a reader knows the type of the rest before it comes, and
-//! buffers nothing for it twice. Members that this version does not know are skipped.
+//! observation follow, with `observation` as their tag. In this order, a reader knows the types of the members that follow before
+//! it reads them, so it does not buffer them. Members that this version does not know are skipped.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use super::subject::{
 use super::vocabulary::{ConnectionId, ExchangeId, UpstreamName};
 use crate::time::{Timestamp, recorded};
 
-/// All members, in their order.
+/// All members of an observation, in their order.
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten, serialize_with = "recorded::serialize")]

@@ -1,8 +1,8 @@
 //! Observations: the one vocabulary of taps, captures and the [`crate::observer::Observer`].
 //!
-//! A [`ConnectionDecoder`] turns the bytes of one connection into [`Observation`]s. Each connection has its own, so the loss of one
-//! does not harm the others. It knows nothing of server versions. An observation holds no secret and no object body, so it may be
-//! stored, sent and shown.
+//! A [`ConnectionDecoder`] turns the bytes of one connection into [`Observation`]s. Each connection has its own decoder, so a
+//! failure of one decoder does not affect other connections. Decoders do not depend on server versions. An observation holds no
+//! secret and no object body, so it may be stored, sent and shown.
 
 mod blockage;
 mod connection;

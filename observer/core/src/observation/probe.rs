@@ -17,7 +17,7 @@ pub struct ProbeMissed {
     /// Records whose bytes could not be read from the memory of the process.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: u64,
-    /// Bytes of a call beyond the largest call that is recorded completely.
+    /// Bytes of a call beyond the maximum that is recorded of one call.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub beyond_largest_call: u64,
     /// Calls into a TLS library whose beginning was not seen, so that their bytes are unknown.
@@ -38,7 +38,7 @@ pub struct ProbeMissed {
     /// Calls into a TLS library that seemed to use another socket than their connection.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub contradicted: u64,
-    /// Recorded bytes of plaintext, of connections whose socket stayed unknown.
+    /// Recorded bytes of plaintext on connections whose socket was never found.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unplaced: u64,
 }

@@ -1,4 +1,4 @@
-//! The two heads of an exchange, in Kubernetes terms.
+//! The heads of a request and of its response, in Kubernetes terms.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ impl RequestLine {
         self.info.as_ref()?.resource.as_ref()
     }
 
-    /// Reads a request's head. `prefix` is the path in front of the API server's own, or empty.
+    /// Reads a request's head. `prefix` is the path in front of the API server's paths; empty if there is none.
     pub fn of(head: &RequestHead, prefix: &str) -> Self {
         let method = head.method.clone().known();
         let target = head.target.as_ref().known();

@@ -1,4 +1,4 @@
-//! State of one exchange while its bytes pass.
+//! Decodes the bytes of one exchange's bodies as they pass.
 
 use super::request::{RequestLine, ResponseLine};
 use super::subject::ExchangeObservation;
@@ -10,15 +10,15 @@ use crate::k8s::{RequestInfo, Verb};
 use crate::redacted::Redacted;
 use crate::wire::{BodyKind, BodyReader, Fact, MediaType, ObjectRef, Unsupported, WatchFrame};
 
-/// Most items or events in one observation; a read of 64 KiB rarely holds more.
+/// Maximum number of items or events in one observation; a read of 64 KiB rarely has more.
 const BATCH: usize = 1024;
-/// Most memory of the items or events in one observation, in bytes.
+/// Maximum memory of the items or events in one observation, in bytes.
 const BATCH_BYTES: usize = 128 << 10;
 
 /// Reads the response body of one exchange and counts the bytes of both bodies.
 ///
-/// Counts and facts are gathered while one piece of the connection is decoded, and reported at its end. So a read costs few
-/// observations.
+/// Counts and facts are gathered while one piece of the connection is decoded, and reported at its end. So one read of the tap
+/// gives few observations.
 #[derive(Debug)]
 pub(super) struct Stream {
     /// How to read the body; `None` for requests whose answers are only counted.
@@ -31,7 +31,8 @@ pub(super) struct Stream {
     /// The WebSocket that a watch was upgraded to.
     socket: Option<Box<WatchSocket>>,
     has_body: bool,
-    /// Whether the request only reads. The words of its refusal are then kept, because they concern its options, not an object.
+    /// Whether the request only reads. The message of its refusal is then kept, because it concerns the options of the request, not
+    /// an object.
     is_read: bool,
     items: Vec<ObjectRef>,
     events: Vec<WatchFrame>,
@@ -89,7 +90,7 @@ impl Stream {
     }
 
     /// Recognises the answer to an unknown request as a watch if its bytes begin with an event, as only a watch's do. The server
-    /// sends each event by itself, so a piece soon begins with one.
+    /// sends each event separately, so some piece soon begins with an event.
     fn recognize_watch(&mut self, bytes: &[u8]) {
         if self.is_unknown
             && self.reader.is_none()
@@ -122,7 +123,8 @@ impl Stream {
         self.on_socket(emit, |socket, sink| socket.gap(direction, length, sink));
     }
 
-    /// How the exchange ended. `end` and `first_end` are those of the connection; the Close frame of a WebSocket is more precise.
+    /// How the exchange ended. `end` and `first_end` are those of the connection. For a watch over WebSocket, its first Close frame
+    /// decides instead.
     pub(super) fn end(&self, end: ExchangeEnd, first_end: Option<ConnectionEnd>) -> ExchangeEnd {
         self.socket.as_ref().map_or(end, |socket| socket.end(first_end))
     }
@@ -146,7 +148,7 @@ impl Stream {
         }
     }
 
-    /// Reports what the reader still holds, once the response is complete. A response without a body (HEAD, 204) has nothing.
+    /// Reports the data that the reader still holds, once the response is complete. A response without a body (HEAD, 204) has none.
     pub(super) fn finish(&mut self, emit: &mut dyn FnMut(ExchangeObservation)) {
         if self.has_body {
             self.read(emit, |reader, sink| reader.finish(sink));
@@ -268,8 +270,8 @@ impl Stream {
     }
 }
 
-/// How to read the answer to `info`. Logs, exec streams and proxied bodies are private, and discovery documents hold nothing of use
-/// here.
+/// How to read the answer to `info`. Logs, exec streams and proxied bodies are private, and discovery documents have no facts that
+/// are needed.
 fn expected_body(info: &RequestInfo) -> Option<BodyKind> {
     info.resource.as_ref()?;
     match (info.verb, info.subresource.as_str()) {

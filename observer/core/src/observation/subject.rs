@@ -30,7 +30,7 @@ pub enum Subject {
     Exchange(ExchangeId, ExchangeObservation),
     /// An API server.
     Upstream(UpstreamName, UpstreamObservation),
-    /// The tap itself: data that it did not pass on, or did not observe.
+    /// The tap itself: data that it did not forward or did not observe.
     Tap(TapObservation),
     /// The capture of this run.
     Capture(CaptureObservation),
@@ -65,7 +65,7 @@ pub enum ConnectionObservation {
     },
     /// Both halves are closed.
     Closed {
-        /// Bytes that the tap read to pass them on.
+        /// Bytes that the tap read in order to forward them.
         #[serde(default)]
         forwarded: Plaintext,
         /// Bytes that a decoder was given.
@@ -168,7 +168,8 @@ pub enum ExchangeObservation {
         /// Length of that part.
         bytes: u64,
     },
-    /// The exchange switched to another protocol. Its bytes are counted with framing; messages of a watch over WebSocket are read.
+    /// The exchange switched to another protocol. Its bytes are counted, framing included. Messages of a watch over WebSocket are
+    /// also decoded.
     Upgraded {
         /// Such as `websocket` or `spdy/3.1`.
         protocol: String,

@@ -1,4 +1,4 @@
-//! Bytes of complete exchanges in, observations out.
+//! Tests of the decoder: bytes of complete exchanges in, observations out.
 
 use expect_test::{Expect, expect};
 

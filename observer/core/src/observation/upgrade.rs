@@ -34,8 +34,8 @@ impl WatchSocket {
         }
     }
 
-    /// How the watch ended, once its connection has. The first Close frame shows which side ended it. Without one the connection
-    /// was cut, by `first_end`.
+    /// How the watch ended, once its connection has ended. The first Close frame shows which side ended it. Without a Close frame,
+    /// `first_end` cut the watch.
     pub(super) fn end(&self, first_end: Option<ConnectionEnd>) -> ExchangeEnd {
         match self.closed {
             Some((Direction::Response, _)) => ExchangeEnd::Complete,

@@ -1,4 +1,4 @@
-//! The version document that a client asked its API server for.
+//! Reads the version document that a client requested from its API server.
 
 use serde::Deserialize;
 
@@ -7,10 +7,10 @@ use crate::k8s::{RequestInfo, Verb};
 use crate::redacted::Redacted;
 use crate::routing::ServerVersion;
 
-/// Longest document that is held, in bytes. A real one has about 300, and is never compressed.
+/// Maximum length of a document that is kept, in bytes. A real document has about 300 bytes, and is never compressed.
 const MAX_DOCUMENT: usize = 4096;
 
-/// The answer to `GET /version` (kubernetes/apimachinery `pkg/version/types.go`, `Info`), as far as it has come.
+/// The answer to `GET /version` (kubernetes/apimachinery `pkg/version/types.go`, `Info`), as far as it was received.
 #[derive(Debug, Default)]
 pub(super) struct VersionDocument {
     bytes: Redacted<Vec<u8>>,

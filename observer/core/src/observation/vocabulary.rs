@@ -1,4 +1,4 @@
-//! Identities and values that observations name.
+//! The identifiers and values that observations consist of, such as connections, processes and ends.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -10,7 +10,7 @@ use crate::k8s::{Container, ResourceVersion, Status};
 use crate::routing::ServerVersion;
 use crate::wire::{ListMeta, ObjectRef, WatchFrame};
 
-/// Longest explanation or file name, in bytes.
+/// Maximum length of an explanation or a file name, in bytes.
 pub const WORDS: usize = 4096;
 
 /// A connection between a client and the API server. The tap numbers connections from 1, in the order in which they begin.
@@ -31,7 +31,7 @@ impl fmt::Display for ConnectionId {
 pub struct UpstreamName(pub String);
 
 impl UpstreamName {
-    /// Longest name, in bytes.
+    /// Maximum length of a name, in bytes.
     pub const MAX_LENGTH: usize = 1024;
 
     /// The name, cut at [`Self::MAX_LENGTH`].
@@ -51,7 +51,8 @@ impl UpstreamName {
 pub struct Process {
     /// Its ID, which the kernel may reuse once the process has exited.
     pub pid: u32,
-    /// Start time in clock ticks since boot (`starttime` of proc(5)). Together with `pid` it identifies one process for good.
+    /// Start time in clock ticks since boot (`starttime` of proc(5)). Together with `pid` it identifies one process, even after the
+    /// kernel reused the `pid`.
     pub started: u64,
     /// Its name (`comm` of proc(5)), at most 15 bytes.
     pub name: String,
@@ -113,7 +114,7 @@ pub enum EndManner {
     CloseNotify,
     /// FIN without `close_notify`.
     Fin,
-    /// RST, or a network path that died.
+    /// RST, or a network path that failed.
     Reset,
     /// Bytes that are not TLS, or a fatal alert.
     BrokenTls,
@@ -153,8 +154,9 @@ pub enum Body {
 }
 
 impl Body {
-    /// The newest revision that it shows, of the list or of an item, in the answer to a request that names `asked`. A watch may ask
-    /// for a revision that the server does not have, because etcd was restored. Bookmarks that repeat this revision show nothing.
+    /// The newest revision that it shows, of a list, an item, an object or an event. `asked` is the revision that the request
+    /// named. A watch may ask for a revision that the server does not have, because etcd was restored. Events up to this revision,
+    /// such as bookmarks that repeat it, show nothing.
     pub fn newest_revision(&self, asked: ResourceVersion) -> Option<u64> {
         let number = |text: &String| ResourceVersion::number(text);
         match self {
@@ -188,7 +190,7 @@ pub enum BodyNotRead {
 }
 
 impl BodyNotRead {
-    /// Longest media type that is kept, in bytes.
+    /// Maximum length of a media type that is kept, in bytes.
     pub const MAX_MEDIA_TYPE: usize = 128;
 }
 

@@ -37,7 +37,7 @@ pub struct ObservedAnswer {
 }
 
 impl ObservedAnswer {
-    /// An answer of which only the head has come.
+    /// An answer whose body was not read yet.
     pub fn of_status(status: u16) -> Self {
         Self { status, ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! A server's own counts of its reads of one resource.
+//! A server's own counts of its reads of one resource, from its `/metrics`.
 
 use std::borrow::Cow;
 use std::ops::{Add, Sub};
@@ -10,20 +10,20 @@ use crate::logs::RangeRead;
 use crate::metrics::Sample;
 use crate::routing::resource_prefix;
 
-/// Prefix of the keys of all objects; metrics leave it out.
+/// Prefix of the keys of all objects. Labels of metrics omit it.
 const ROOT: &str = "/registry/";
 
 /// Counts since the server started, or their difference between two pages.
 ///
 /// Upstream: kubernetes/apiserver `pkg/storage/cacher/metrics/metrics.go` and `pkg/storage/etcd3/metrics/metrics.go`, v0.23 and
-/// later, and `pkg/storage/metrics/metrics.go` of v0.37, where one family has both layers (§5.2 of docs/semantics.md).
+/// later, and `pkg/storage/metrics/metrics.go` of v0.37, where one metric counts both layers (§5.2 of docs/semantics.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
     /// Lists that a watch cache answered.
     pub cache_lists: i64,
-    /// Lists that the storage behind the cache answered. Up to 1.36 a request for etcd's current revision counts as one.
+    /// Lists that etcd's storage layer answered. Up to 1.36, a request for etcd's current revision counts as such a list.
     pub storage_lists: i64,
-    /// Requests to etcd for one key: objects, and up to 1.36 its current revision.
+    /// Requests to etcd for one key: for an object, or for etcd's current revision.
     pub etcd_gets: i64,
     /// Requests to etcd for a range of objects.
     pub etcd_lists: i64,
@@ -31,10 +31,10 @@ pub struct Counters {
     pub consistent_reads: i64,
     /// Consistent reads whose cache did not catch up in time, so that etcd answered.
     pub fallbacks: i64,
-    /// Events that a watch cache made of its current state for a watch.
+    /// Initial events of watches, which a watch cache sends for the objects that exist.
     pub initial_events: i64,
-    /// Messages on watches to etcd, of all resources: servers do not count them by resource. One message opens a watch. A server
-    /// that waits for a revision sends others.
+    /// Messages that the server sent to etcd on watches, for all resources, since servers do not count them by resource. One
+    /// message opens a watch. A server that waits for a revision sends more messages.
     pub etcd_watch_messages: i64,
 }
 
@@ -46,7 +46,7 @@ pub struct MetricsPage {
     lists_are_counted: bool,
     /// `git_version` of the server that wrote it.
     pub version: Option<String>,
-    /// When that server started, in seconds since 1970; two servers behind one address differ in it.
+    /// When that server started, in seconds since 1970. It distinguishes servers behind one address.
     pub started: Option<f64>,
 }
 
@@ -55,7 +55,8 @@ pub struct MetricsPage {
 struct Counted {
     names: Names,
     counters: Counters,
-    /// Lists from a watch cache, under the metric's name up to 1.36. 1.37 can be configured to count under both names.
+    /// Lists that a watch cache answered, by the metric of servers up to 1.36 (`apiserver_cache_list_total`). 1.37 can be
+    /// configured to have this metric beside its successor.
     old_cache_lists: i64,
 }
 
@@ -79,7 +80,7 @@ impl MetricsPage {
         Self { resources, lists_are_counted: false, version: None, started: None }
     }
 
-    /// Takes a sample; most have no effect.
+    /// Takes one sample of the page. Most samples have no effect.
     pub fn note(&mut self, sample: &Sample<'_>) {
         match sample.name {
             "kubernetes_build_info" => self.version = sample.label("git_version").map(Cow::into_owned),
@@ -100,7 +101,8 @@ impl MetricsPage {
         counted.map(Counted::counters).unwrap_or_default()
     }
 
-    /// Whether this server has the counters that measurements need. 1.23 and later do, by the names of resources from 1.26 on.
+    /// Whether this server has the counters that measurements need. 1.23 and later have them; 1.26 and later label them with names
+    /// of resources.
     pub fn counts_lists(&self) -> bool {
         self.lists_are_counted
     }
@@ -120,7 +122,7 @@ impl MetricsPage {
     }
 }
 
-/// Which count a sample is part of.
+/// The count that a sample is part of; `None` if it is part of none.
 fn counter_of(sample: &Sample<'_>) -> Option<fn(&mut Counted) -> &mut i64> {
     let has = |label: &str, value: &str| sample.label(label).is_some_and(|found| found == value);
     match sample.name {
@@ -160,7 +162,8 @@ impl Names {
         Self { resource: resource.clone(), joined: counted_as.to_string(), group: counted_as.group, prefix }
     }
 
-    /// `group` and `resource` from 1.34 on; before, one label with the joined name or the prefix of the keys.
+    /// Whether the labels of a sample name this resource. Servers have `group` and `resource` from 1.34 on. Earlier, they have one
+    /// label with the joined name or the prefix of the keys.
     fn are_of(&self, sample: &Sample<'_>) -> bool {
         let is_prefix = |label: &str| label.strip_prefix('/').is_some_and(|prefix| prefix == self.prefix);
         let resource = sample.label("resource").or_else(|| sample.label("type")).or_else(|| sample.label("resource_prefix"));
@@ -207,7 +210,7 @@ impl Sub for Counters {
 }
 
 impl Counters {
-    /// Raises the counts to the reads in etcd's own log, where these are more: a server does not count all of its reads.
+    /// Raises each count to the number of reads in etcd's own log, if that is higher: a server does not count all of its reads.
     #[must_use]
     pub fn with_etcd_reads(self, resource: &Resource, reads: &[RangeRead]) -> Self {
         let prefix = resource_prefix(resource);
@@ -220,7 +223,7 @@ impl Counters {
         Self { etcd_gets: self.etcd_gets.max(gets), etcd_lists: self.etcd_lists.max(lists), ..self }
     }
 
-    /// Whether no counter of the resource moved. Messages on watches do not matter, because they may be of any resource.
+    /// Whether no counter of the resource increased. Messages on watches are ignored, because they may be for any resource.
     pub fn is_still(self) -> bool {
         Self { etcd_watch_messages: 0, ..self } == Self::default()
     }

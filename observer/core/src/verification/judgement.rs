@@ -15,11 +15,11 @@ use crate::routing::{Fallback, Layer, ServedFrom};
 pub struct Attempt {
     /// The measured result.
     pub measured: Measured,
-    /// By how much the counters moved.
+    /// The increase of each counter.
     pub moved: Counters,
     /// The server's answer.
     pub answer: ObservedAnswer,
-    /// Movement of the counters in an equally long window without a request; `None` when the row agreed without it.
+    /// The increase of each counter in an equally long window without a request; `None` when the row agreed without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<Counters>,
     /// Number of requests by other clients for the resource meanwhile; `None` without an audit log.
@@ -34,13 +34,13 @@ pub enum Judgement {
     Agree,
     /// The counters contradict the rules, more than once, while no other client read.
     Disagree,
-    /// Other clients may have read the resource, or no contradiction came twice.
+    /// Other clients may have read the resource, or no contradiction was measured twice.
     Noisy,
     /// The server offers no way to make the request, such as no second page, or denies it.
     NotProvoked,
 }
 
-/// Number of equal measurements that a row needs before it disagrees.
+/// Number of equal, undisturbed measurements that a row needs before it counts as disagreeing.
 const TIMES: usize = 2;
 
 /// Statuses of refusals that depend on the client or on the server's load, not on the layer.
@@ -88,7 +88,7 @@ pub fn agrees(prediction: &Prediction, measured: &Measured) -> bool {
     }
 }
 
-/// Whether no other client can have moved the counters, and the answer shows a layer at all.
+/// Whether no other client can have increased the counters, and the answer shows a layer.
 fn is_undisturbed(attempt: &Attempt) -> bool {
     let shows_layer = match attempt.measured {
         Measured::Refused { status, .. } => !NOT_ABOUT_THE_LAYER.contains(&status),

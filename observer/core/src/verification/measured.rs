@@ -13,7 +13,8 @@ use crate::routing::Layer;
 /// The layer that answered, by the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Measured {
-    /// This layer. A list at one revision without a read of etcd is a snapshot: the counters alone do not show that.
+    /// This layer. The counters do not distinguish a snapshot from the current state of the cache. So a list at one exact revision
+    /// without a read from etcd counts as a snapshot.
     Layer(Layer),
     /// The watch cache or etcd. For a watch from a revision, servers count only messages to etcd, and not by resource.
     CacheOrEtcd,
@@ -23,7 +24,7 @@ pub enum Measured {
     Refused {
         /// The HTTP status.
         status: u16,
-        /// Whether etcd was asked for something before.
+        /// Whether the server sent a request to etcd before the refusal.
         etcd_touched: bool,
     },
     /// No layer: the only event of the watch is an `ERROR`.
@@ -31,9 +32,9 @@ pub enum Measured {
         /// The code of its `Status`.
         code: u16,
     },
-    /// No counter moved, as when another server answers.
+    /// No counter increased, as when an extension server answers.
     NotCounted,
-    /// Counters moved in a way that one request alone cannot cause.
+    /// Counters increased in a way that one request alone cannot cause.
     Noise,
 }
 
@@ -73,19 +74,19 @@ fn get(answer: &ObservedAnswer, moved: Counters) -> Measured {
 fn list(answer: &ObservedAnswer, moved: Counters, is_exact: bool) -> Measured {
     let Counters { cache_lists, storage_lists, etcd_gets, etcd_lists, fallbacks, .. } = moved;
     match (cache_lists, storage_lists, etcd_gets, etcd_lists) {
-        // Asking for the current revision counts as a list and as a get, before the list itself.
+        // The request for the current revision counts as a list and as a get, in addition to the list itself.
         (0, 0..=2, 0..=1, 1..) if fallbacks > 0 => Measured::AfterWaiting,
         (1, 0, 0, 0) => Measured::Layer(if is_exact { Layer::Snapshot } else { Layer::Cache }),
         (1, 0..=1, 1, 0) => Measured::Layer(Layer::CacheConsistent),
         (0, 0..=1, 0..=1, 0) if is_refusal(answer) => Measured::Refused { status: answer.status, etcd_touched: etcd_gets == 1 },
-        // A range, or one key.
+        // A list of a range, or of one key.
         (0, 0..=2, 0..=1, 1..) | (0, 1, 1, 0) => Measured::Layer(Layer::Etcd),
         (0, 0, 0, 0) => Measured::NotCounted,
         _ => Measured::Noise,
     }
 }
 
-/// `begins_with_objects`: whether the existing objects come first, which a watch cache counts.
+/// The layer that answered a watch. `begins_with_objects` is whether the existing objects come first. A watch cache counts these.
 fn watch(answer: &ObservedAnswer, moved: Counters, begins_with_objects: bool) -> Measured {
     let Counters { cache_lists, storage_lists, etcd_gets, etcd_lists, .. } = moved;
     match (cache_lists, storage_lists, etcd_gets, etcd_lists) {
@@ -102,8 +103,9 @@ fn watch(answer: &ObservedAnswer, moved: Counters, begins_with_objects: bool) ->
     }
 }
 
-/// A watch cache and etcd report a revision that is too old in different words (§1.10 of docs/semantics.md;
-/// kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` and `pkg/storage/etcd3/errors.go`, v0.17 and later).
+/// The layer of a watch that ended with an `ERROR` event. For a revision that is too old, a watch cache and etcd send different
+/// messages (§1.10 of docs/semantics.md; kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` and
+/// `pkg/storage/etcd3/errors.go`, v0.17 and later).
 fn error_event(code: u16, answer: &ObservedAnswer) -> Measured {
     const GONE: u16 = 410;
     let is_of_cache = answer.message.as_ref().is_some_and(|message| message.starts_with("too old resource version"));

@@ -2,9 +2,9 @@
 //! rules predicted it.
 //!
 //! A [`Shape`] is one way to ask for the objects of a [`Target`]. Together the shapes reach every rule that reads alone can reach
-//! on a server whose watch caches are ready. A row makes its request once, between two readings of the [`Counters`]. From the
-//! difference, [`measure`] derives which layer answered. It accepts only changes that one request alone can cause; everything else
-//! is [`Measured::Noise`]. [`judge`] compares the result with the prediction.
+//! on a server whose watch caches are ready. Each attempt of a row makes the request once, between two readings of the
+//! [`Counters`]. From the difference, [`measure`] derives which layer answered. It accepts only changes that one request alone can
+//! cause; everything else is [`Measured::Noise`]. [`judge`] compares the result with the prediction.
 
 mod target;
 

@@ -49,7 +49,7 @@ fn begins_with_objects(info: &RequestInfo, options: &ListOptions) -> bool {
     info.verb == Verb::Watch && options.send_initial_events.unwrap_or(names_none)
 }
 
-/// Whether a list is exact: by its match, by a limit (§1.3 of docs/semantics.md), or as a page at the revision of the first.
+/// Whether a list is exact: by its match, by a limit (§1.3 of docs/semantics.md), or as a page at the revision of the first page.
 fn is_exact(options: &ListOptions) -> bool {
     match (&options.continue_token, options.resource_version, options.resource_version_match) {
         (Continue::Token(token), _, _) => token.revision != ContinueRevision::Latest,

@@ -23,7 +23,7 @@ pub struct Row {
     pub otherwise: Option<Otherwise>,
     /// The rule of the prediction.
     pub rule: Option<RuleId>,
-    /// All attempts, in order; every one counts.
+    /// All attempts, in order.
     pub attempts: Vec<Attempt>,
     /// The result of the row.
     pub judgement: Judgement,

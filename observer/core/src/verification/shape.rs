@@ -5,7 +5,7 @@ use super::target::{Known, Scope, Target};
 /// One way to ask for objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Title for people: `list, RV=N, limit`.
+    /// Title for output: `list, RV=N, limit`.
     pub title: &'static str,
     /// The objects that it asks for.
     pub scope: Scope,
@@ -76,7 +76,7 @@ pub const SHAPES: &[Shape] = &[
 ];
 
 impl Shape {
-    /// Path and query of the request; `None` where the target has nothing of that shape.
+    /// Path and query of the request; `None` if the target has no such objects, or a fact about it is unknown.
     pub fn request(&self, target: &Target, known: &Known) -> Option<String> {
         let path = target.path(self.scope)?;
         let mut query = String::new();
@@ -91,7 +91,7 @@ impl Shape {
         Some(if query.is_empty() { path } else { format!("{path}?{query}") })
     }
 
-    /// Whether the target has something of that shape.
+    /// Whether the target has such objects: a resource without namespaces has none in one namespace.
     pub fn is_of(&self, target: &Target) -> bool {
         target.path(self.scope).is_some()
     }

@@ -1,8 +1,8 @@
-//! The resource that verification asks for, and the known facts about it.
+//! The resource that verification requests, and the known facts about it.
 
 use crate::k8s::{ContinueToken, Resource};
 
-/// Distance to a future revision that no server reaches within the seconds of one request.
+/// Distance to a future revision. No server reaches it within the few seconds of one request.
 const FAR: u64 = 1_000_000_000;
 
 /// A name that no object has. An upper-case name would be safer, but invalid.
@@ -15,11 +15,11 @@ pub enum Scope {
     All,
     /// Those of one namespace; impossible for a resource without namespaces.
     Namespace,
-    /// Those of one namespace, or all of a resource without namespaces. Within it, a name alone identifies an object.
+    /// Those of one namespace, or all of a resource without namespaces. In this scope, a name alone identifies an object.
     Narrowest,
     /// One object that exists.
     Object,
-    /// One object that does not.
+    /// One object that does not exist.
     Absent,
 }
 

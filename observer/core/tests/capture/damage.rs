@@ -1,4 +1,4 @@
-//! Captures that are torn, damaged or too new, and files that are not captures.
+//! Captures that are truncated, damaged or too new, and files that are not captures.
 
 use observer_core::capture::{LostReason, Refused, VERSION};
 use observer_core::observation::{Observation, RunObservation, Subject};
@@ -113,7 +113,8 @@ fn trailing_bytes_are_reported_and_lose_no_observation() {
     );
 }
 
-/// Each request of the torn run is also in the complete run, with the same question and status, and with at most as many facts.
+/// Each request of the incomplete run is also in the complete run, with the same options and status, and with at most as many
+/// facts.
 fn fewer_facts(torn: &Snapshot, whole: &Snapshot) -> Result<(), TestCaseError> {
     prop_assert!(torn.requests.len() <= whole.requests.len());
     for record in &torn.requests {

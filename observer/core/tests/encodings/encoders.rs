@@ -1,4 +1,4 @@
-//! The encoders: serde's for JSON and CBOR, prost's for protobuf.
+//! Encoders for the test objects: those of serde for JSON and CBOR, and those of prost for protobuf.
 
 use k8s_pb::api::core::v1 as core;
 use k8s_pb::apimachinery::pkg::apis::meta::v1 as meta;
@@ -103,7 +103,7 @@ fn list_meta(meta: &ListMeta) -> Value {
     .unwrap()
 }
 
-/// As Go writes it, without empty fields.
+/// The metadata of a list as Go writes it, without empty fields.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ListMetaJson<'a> {

@@ -1,4 +1,4 @@
-//! The objects, and the facts expected from them.
+//! The test objects, and the facts that a decoder must find in them.
 
 use observer_core::k8s::{Status, StatusCause};
 use observer_core::wire::{EventType, Fact, ListMeta, ObjectRef, WatchFrame};

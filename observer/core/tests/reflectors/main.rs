@@ -1,4 +1,4 @@
-//! Events and rows about reflectors, for scripts of wire traffic.
+//! Tests of the events and rows about reflectors that scripts of wire traffic give.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 

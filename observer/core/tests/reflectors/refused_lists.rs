@@ -111,7 +111,7 @@ fn list_refused_as_too_new_eleven_times_leads_to_a_full_list() {
     );
 }
 
-/// T12, 1.18.0 to 1.18.5 (§6.6): the same list for ever.
+/// T12, 1.18.0 to 1.18.5 (§6.6): the client repeats the same list forever.
 #[test]
 fn client_that_keeps_a_too_new_revision_is_stuck() {
     check(

@@ -1,14 +1,15 @@
-//! Scripts as text, and outcomes as text.
+//! Plays a script of wire traffic, written as text, and prints events and rows as text.
 //!
 //! A line is `TIME WORDS`; times count from `START`. A connection is a letter, and a request is that letter with a number:
 //!
 //! - `0s server v1.34.4` states the server's version; at `5s refusing` it starts to refuse connections, and stops at `7s listening`
 //! - `0s a connects`, with `client=NAME/VERSION`, `pid=7` and `pod=UID` where they matter; `5s a closed by server` and
 //!   `5s a closed by client` cut everything that is open on it; `5s a goaway` comes from the server
-//! - `1s a1 GET /api/v1/pods?limit=500&resourceVersion=0` asks
+//! - `1s a1 GET /api/v1/pods?limit=500&resourceVersion=0` makes a request
 //! - `2s a1 whole rv=10 x@5 y@6` answers a list completely: its revision, and its items with their versions; `continue` after them
 //!   means that pages follow. In a URL, `continue=@10` is a token of revision 10
-//! - `2s a1 refused 504 Timeout` refuses; after it `too-large`, `retry-after=1`, `current=9` (the server's revision)
+//! - `2s a1 refused 504 Timeout` refuses the request; `too-large`, `retry-after=1` and `current=9` (the server's revision) may
+//!   follow
 //! - `2s a2 opens` accepts a watch; `3s a2 ADDED x@11`, `MODIFIED`, `DELETED`, `UNKNOWN`, `3s a2 BOOKMARK @12`,
 //!   `3s a2 END-BOOKMARK @12` (of the initial events), `3s a2 ERROR 410 Expired` are events
 //! - `4s a2 ends` ends a response normally; `4s a2 reset by server` and `4s a2 reset by client` reset its stream;
@@ -20,7 +21,7 @@
 //! - `9s shutdown` requests the end of the run
 //! - `9s unrecorded` is a span that a capture lacks
 //!
-//! The script ends two seconds after its last line.
+//! The run ends two seconds after the script's last line.
 
 use expect_test::Expect;
 use observer_core::http::{Direction, Protocol, StreamId};

@@ -1,4 +1,4 @@
-//! When many relists are one storm, and when they are not.
+//! Tests of when many relists are one storm, and when they are not.
 
 use std::fmt::Write as _;
 
