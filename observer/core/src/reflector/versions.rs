@@ -144,7 +144,7 @@ pub struct Repeats {
     pub objects: u64,
     /// Those among them that were unchanged since the last delivery, exact or estimated.
     pub repeated: u64,
-    /// Largest error of the estimate, either way, at 95 % confidence; 0 if `repeated` is exact.
+    /// Maximum error of the estimate, in either direction, at 95 % confidence; 0 if `repeated` is exact.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub error: u64,
     /// Whether some of the traffic was not observed or not decoded, so that both numbers are lower bounds.
