@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 
-/// The time since the server started, multiplied by its speed.
+/// Measures the demo's time: the real time since the server started, multiplied by its speed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     began: Instant,
@@ -17,22 +17,22 @@ impl Clock {
         Self { began: Instant::now(), began_at: SystemTime::now(), speed: speed.max(1) }
     }
 
-    /// The demo's time since the start.
+    /// The demo's time that has passed since the start.
     pub(super) fn now(&self) -> Duration {
         self.began.elapsed().saturating_mul(self.speed)
     }
 
-    /// The real time that a period of the demo's time takes.
+    /// Converts a period of the demo's time to real time.
     pub(super) fn lasts(&self, period: Duration) -> Duration {
         period / self.speed
     }
 
-    /// The demo's time of day.
+    /// The demo's current time as a wall clock shows it.
     pub(super) fn wall(&self) -> SystemTime {
         self.began_at + self.now()
     }
 
-    /// The time that objects contain, to the second: `2006-01-02T15:04:05Z`.
+    /// The demo's current time in the format of timestamps in objects: `2006-01-02T15:04:05Z`.
     pub(super) fn timestamp(&self) -> String {
         humantime::format_rfc3339_seconds(self.wall()).to_string()
     }

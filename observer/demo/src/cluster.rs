@@ -1,4 +1,4 @@
-//! All state of the demo: the store, the storage of each resource, counters and faults, behind one lock that is held briefly.
+//! All state of the demo behind one lock: the store, the storage of each resource, counters and faults.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use super::select::Selection;
 use super::storage::Storage;
 use super::store::{Bounds, Change, Store, WriteError};
 
-/// The demo is small. A client that fills it gets the answers of a full etcd.
+/// Limits of the store. A client that reaches them gets the answers of a full etcd.
 const BOUNDS: Bounds = Bounds { objects: 100_000, bytes: 256 << 20, changes: 100_000 };
 
 /// The time limit of a read that waits for a revision (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go` v0.34,
@@ -35,7 +35,7 @@ pub(super) struct Cluster {
     moved: Notify,
 }
 
-/// The data behind the lock.
+/// The data that the lock of [`Cluster`] protects.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) store: Store,
@@ -45,7 +45,7 @@ pub(super) struct State {
     event_window: Duration,
     pub(super) counters: Counters,
     pub(super) faults: Faults,
-    /// The store as last saved.
+    /// The last backup of the store, if there is one.
     backup: Option<Store>,
     clock: Clock,
     /// The last start of the API server, in seconds since 1970. Together with the version, it identifies the process.
@@ -53,7 +53,7 @@ pub(super) struct State {
     version: String,
 }
 
-/// The cache did not reach a revision in time.
+/// The error if the cache did not reach a revision in time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotReached {
     /// The revision that the cache had reached.
@@ -81,7 +81,7 @@ impl Cluster {
         Self { config, clock, state: Mutex::new(state), moved: Notify::new() }
     }
 
-    /// The state. A thread that panicked while holding it left it between two complete writes.
+    /// Locks the state. A poisoned lock is usable, because a thread that panics leaves only complete writes.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -170,7 +170,7 @@ impl State {
         self.committed(resource, change)
     }
 
-    /// The API server starts: it serves the resources that the store defines, and fills all caches from scratch.
+    /// Starts the API server: it serves the resources that the store defines, and fills all caches from scratch.
     pub(super) fn start(&mut self) {
         let began = self.clock.wall().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         // A restart within the same second also counts as another process.
@@ -179,14 +179,14 @@ impl State {
         self.refill_caches();
     }
 
-    /// Fills all caches from scratch, as a starting server does: their rings are empty, and all watches end.
+    /// Fills all caches from scratch, as a starting server does: their event rings are empty, and all watches end.
     pub(super) fn refill_caches(&mut self) {
         for storage in self.storages.values_mut() {
             storage.refill(&self.store, &mut self.counters);
         }
     }
 
-    /// Does the same for one resource.
+    /// Fills the cache of one resource from scratch, and ends its watches.
     pub(super) fn refill_cache(&mut self, resource: &Resource) {
         if let Some(storage) = self.storages.get_mut(&(resource.group, resource.name)) {
             storage.refill(&self.store, &mut self.counters);
@@ -215,12 +215,12 @@ impl State {
         self.storages.values().map(|storage| storage.watchers.len()).sum()
     }
 
-    /// A fault: caches get no events until [`State::resume_caches`].
+    /// Begins a fault in which caches get no events until [`State::resume_caches`].
     pub(super) fn stall_caches(&mut self) {
         self.storages.values_mut().for_each(Storage::stall);
     }
 
-    /// Caches get events again, beginning with those that they missed.
+    /// Ends this fault: caches get events again, beginning with those that they missed.
     pub(super) fn resume_caches(&mut self) {
         let now = self.clock.now();
         for storage in self.storages.values_mut() {
@@ -228,7 +228,7 @@ impl State {
         }
     }
 
-    /// A fault: sets whether caches count as filled.
+    /// Sets whether caches count as filled; `false` is a fault.
     pub(super) fn set_caches_ready(&mut self, ready: bool) {
         for cache in self.storages.values_mut().filter_map(|storage| storage.cache.as_mut()) {
             cache.set_ready(ready);
@@ -244,11 +244,11 @@ impl State {
         }
     }
 
-    /// A write of the server's own, such as its lease: it raises the revision, but no watch sees it.
+    /// Writes an object that no client can watch, as a real server writes its lease. The write raises the revision.
     pub(super) fn write_own(&mut self) {
         const KEY: &str = "/registry/masterleases/127.0.0.1";
         let present = self.store.get(KEY).map_or(0, |object| object.revision());
-        // If the store is full, the revision stays; the next write of a client reports why.
+        // If the store is full, the revision stays the same, and the next write of a client gets the error.
         let _outcome = self.store.put(KEY, present, serde_json::json!({"metadata": {"name": "127.0.0.1"}}));
     }
 
@@ -285,7 +285,7 @@ impl State {
         Ok(change)
     }
 
-    /// Serves the built-in resources and those of the definitions in the store. Watches of others end.
+    /// Sets the served resources: the built-in ones, and those of the definitions in the store. Watches of other resources end.
     fn define_resources(&mut self) {
         let definitions = api::resources().iter().find(|resource| resource.is_definition());
         let prefix = definitions.map(|resource| Storage::new(resource, self.event_window).prefix).unwrap_or_default();
@@ -320,7 +320,7 @@ impl State {
 /// A random token or identifier: hexadecimal digits, two per byte.
 pub(super) fn random_hex(bytes: usize) -> String {
     let mut random = vec![0; bytes];
-    // This fails only on a system without any randomness, where TLS would not have started.
+    // This fails only on a system without a random number generator, where TLS would have failed before.
     let _outcome = aws_lc_rs::default_provider().secure_random.fill(&mut random);
     random.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }

@@ -3,23 +3,23 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-/// The behaviour of the demo API server. The default is that of a real one, on a free port.
+/// The settings of the demo API server. The default has the periods of a real server, and a free port.
 #[derive(Clone, Debug)]
 pub struct DemoConfig {
     /// The address to listen on, which must be a loopback address. Port 0 selects a free port.
     pub address: SocketAddr,
-    /// How many seconds of the periods below pass in one second; at least 1. The 3 s for which a read waits for a revision are also
-    /// scaled. The `timeoutSeconds` of clients are always real seconds.
+    /// The factor by which the demo's time is faster than real time; at least 1. It applies to the periods below, and to the 3 s
+    /// for which a read waits for a revision. The `timeoutSeconds` of clients are always real seconds.
     pub speed: u32,
-    /// The version in `/version`: `v1.34` with a patch level, since the rules are those of this minor.
+    /// The version in `/version`: `v1.34` with a patch version, since the demo follows the rules of this minor version.
     pub version: String,
-    /// Time between two bookmarks of a watch.
+    /// Time between two bookmarks of a watch, in the demo's time.
     pub bookmark_period: Duration,
-    /// Time between two compactions. Each drops the history before the previous one.
+    /// Time between two compactions, in the demo's time. Each one drops the history before the time of the previous one.
     pub compaction_interval: Duration,
-    /// The minimum time that a resource's events are kept; its snapshots live at least as long.
+    /// The minimum time for which a resource's events are kept, in the demo's time. Its snapshots are kept at least as long.
     pub event_window: Duration,
-    /// Time between two progress notifications of the store, which raise the revision of idle caches.
+    /// Time between two progress notifications of the store, in the demo's time. They raise the revision of idle caches.
     pub progress_interval: Duration,
 }
 

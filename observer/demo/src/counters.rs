@@ -1,4 +1,4 @@
-//! The demo server's counters about itself, with the names and labels of kube-apiserver 1.34.
+//! The counters of the demo server's `/metrics`, with the names and labels of kube-apiserver 1.34.
 //!
 //! kubernetes/apiserver pkg/storage/{cacher,etcd3}/metrics/metrics.go and pkg/endpoints/metrics/metrics.go v0.34.
 
@@ -9,7 +9,7 @@ use observer_core::k8s::Verb;
 
 use super::api::Resource;
 
-/// Most combinations of labels. The table of resources and the known verbs keep the number far below.
+/// Maximum number of combinations of labels. The number of resources and verbs keeps the actual number far below.
 const MOST_SERIES: usize = 5_000;
 
 /// Counters and gauges by name and labels.
@@ -30,7 +30,7 @@ pub(super) enum ConsistentRead {
 }
 
 impl Counters {
-    /// A list that the cache answered, with the numbers of objects visited and returned.
+    /// Counts a list that the cache answered, with the numbers of objects visited and returned.
     pub(super) fn cache_list(&mut self, resource: &Resource, fetched: usize, returned: usize) {
         let indexed = format!("{},index=\"\"", labels(resource));
         self.add("apiserver_cache_list_total", indexed.clone(), 1);
@@ -38,7 +38,7 @@ impl Counters {
         self.add("apiserver_cache_list_returned_objects_total", labels(resource), returned);
     }
 
-    /// A list that reached the store.
+    /// Counts a list that reached the store, with the numbers of objects read, evaluated and returned.
     pub(super) fn storage_list(&mut self, resource: &Resource, fetched: usize, evaluated: usize, returned: usize) {
         self.add("apiserver_storage_list_total", labels(resource), 1);
         self.add("apiserver_storage_list_fetched_objects_total", labels(resource), fetched);
@@ -46,33 +46,34 @@ impl Counters {
         self.add("apiserver_storage_list_returned_objects_total", labels(resource), returned);
     }
 
-    /// Requests of one operation to the store. The count of their durations is the same number, by which older servers count them.
+    /// Counts requests of one operation to the store. The number of recorded durations is the same. Older servers have only that
+    /// metric.
     pub(super) fn etcd(&mut self, resource: &Resource, operation: &str, requests: usize) {
         let labels = format!("{},operation=\"{operation}\"", labels(resource));
         self.add("etcd_request_duration_seconds_count", labels.clone(), requests);
         self.add("etcd_requests_total", labels, requests);
     }
 
-    /// A watch of the store, opened by one message. Such watches are not counted by resource.
+    /// Counts a watch of the store as one gRPC message that was sent. kube-apiserver does not count such watches by resource.
     pub(super) fn store_watch(&mut self) {
         let labels = "grpc_method=\"Watch\",grpc_service=\"etcdserverpb.Watch\",grpc_type=\"bidi_stream\"";
         self.add("grpc_client_msg_sent_total", labels.to_owned(), 1);
     }
 
-    /// Initial events that a cache made for a watch.
+    /// Counts initial events that a cache made for a watch.
     pub(super) fn initial_events(&mut self, resource: &Resource, events: usize) {
         if events > 0 {
             self.add("apiserver_init_events_total", labels(resource), events);
         }
     }
 
-    /// The request for the current revision, which counts as a get and as a list.
+    /// Counts a request for the current revision, which kube-apiserver counts as a get and as a list.
     pub(super) fn current_revision(&mut self, resource: &Resource) {
         self.etcd(resource, "get", 1);
         self.storage_list(resource, 0, 0, 0);
     }
 
-    /// A consistent read, by its outcome.
+    /// Counts a consistent read by its outcome.
     pub(super) fn consistent_read(&mut self, resource: &Resource, outcome: ConsistentRead) {
         let (success, fallback) = match outcome {
             ConsistentRead::FromCache => (true, false),
@@ -83,7 +84,7 @@ impl Counters {
         self.add("apiserver_watch_cache_consistent_read_total", labels, 1);
     }
 
-    /// A cache was filled.
+    /// Counts that a cache was filled.
     pub(super) fn cache_filled(&mut self, resource: &Resource) {
         self.add("apiserver_watch_cache_initializations_total", labels(resource), 1);
         self.etcd(resource, "list", 1);
@@ -91,18 +92,18 @@ impl Counters {
         self.store_watch();
     }
 
-    /// An event of a resource, dispatched to this many watches.
+    /// Counts an event of a resource, and the watches that it was dispatched to.
     pub(super) fn dispatched(&mut self, resource: &Resource, watches: usize) {
         self.add("apiserver_watch_cache_events_received_total", labels(resource), 1);
         self.add("apiserver_watch_cache_events_dispatched_total", labels(resource), watches);
     }
 
-    /// Watches ended because their client was too slow.
+    /// Counts watches that the server ended because their client was too slow.
     pub(super) fn terminated_watches(&mut self, resource: &Resource, watches: usize) {
         self.add("apiserver_terminated_watchers_total", labels(resource), watches);
     }
 
-    /// A request that was answered.
+    /// Counts an answered request.
     pub(super) fn request(&mut self, verb: Verb, resource: &Resource, subresource: &str, code: u16) {
         let verb = match verb {
             Verb::Create => "POST".to_owned(),
@@ -123,7 +124,7 @@ impl Counters {
         self.add("apiserver_request_total", labels, 1);
     }
 
-    /// The counters in Prometheus' text format; `gauges` are current values.
+    /// Formats the counters and `gauges`, which are current values, in Prometheus' text format.
     pub(super) fn text(&self, gauges: &[(&'static str, String, u64)]) -> String {
         let mut all: BTreeMap<(&str, &str), u64> =
             self.series.iter().map(|((name, labels), value)| ((*name, labels.as_str()), *value)).collect();
@@ -155,7 +156,7 @@ impl Counters {
     }
 }
 
-/// `group="apps",resource="deployments"`.
+/// The labels of a resource: `group="apps",resource="deployments"`.
 pub(super) fn labels(resource: &Resource) -> String {
     format!("group=\"{}\",resource=\"{}\"", resource.group, resource.name)
 }

@@ -1,4 +1,4 @@
-//! Deliberate faults, and when they end.
+//! Faults that are switched on for a limited time.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::refusal::Refusal;
 
-/// The faults that last for a time. Those that take effect at once are methods of [`super::DemoHandle`].
+/// The current faults, each with its end. Faults without a duration are methods of [`super::DemoHandle`].
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     answer: Option<(FaultAnswer, Instant)>,
@@ -33,7 +33,7 @@ impl Faults {
         self.no_bookmarks_until = Some(Instant::now() + lasting);
     }
 
-    /// The answer that every request gets now, if a fault lasts.
+    /// The answer that every request for a resource gets now, if there is such a fault.
     pub(super) fn refusal(&self) -> Option<Refusal> {
         let (answer, until) = self.answer?;
         (Instant::now() < until).then(|| match answer {
@@ -43,7 +43,7 @@ impl Faults {
         })
     }
 
-    /// Whether bookmarks are sent now.
+    /// Whether no current fault stops bookmarks.
     pub(super) fn allow_bookmarks(&self) -> bool {
         self.no_bookmarks_until.is_none_or(|until| Instant::now() >= until)
     }

@@ -1,4 +1,4 @@
-//! The actions of a script or a test on a running demo.
+//! A handle with which scripts and tests change a running demo: restarts, faults and other actions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::cluster::{Cluster, State};
 use super::faults::FaultAnswer;
 use super::serve::{Restart, StoreAfter};
 
-/// Faults and other actions. It is cheap to clone, and has no effect once the server is gone.
+/// Faults and other actions. It is cheap to clone, and has no effect after the server has been dropped.
 #[derive(Clone, Debug)]
 pub struct DemoHandle {
     pub(super) cluster: Arc<Cluster>,
@@ -18,18 +18,19 @@ pub struct DemoHandle {
 }
 
 impl DemoHandle {
-    /// Restarts the API server as SIGTERM does. It refuses new connections, ends all watches and other open requests, and stays
-    /// away for `down_for`. It returns with the same objects and empty event rings. As from a real server, a watch that resumes
-    /// from a revision below the store's gets 410.
+    /// Restarts the API server as SIGTERM does. It refuses new connections, ends all watches and other open requests, and is down
+    /// for `down_for` of real time. It starts again with the same objects and empty event rings. As from a real server, a watch
+    /// that resumes from a revision below the store's gets 410.
     ///
-    /// Await the receiver, or block on it. It ends with an error if the server is gone, or if too many restarts are waiting.
+    /// The receiver gets its value when the server listens again. It gets an error if the server was dropped, or if too many
+    /// restarts are waiting.
     pub fn restart(&self, down_for: Duration) -> oneshot::Receiver<()> {
         let (done, receiver) = oneshot::channel();
         self.ask_for(Restart { down_for, store: StoreAfter::AsItWas, done });
         receiver
     }
 
-    /// Saves the store for [`DemoHandle::restore`], in place of an earlier backup.
+    /// Saves a backup of the store for [`DemoHandle::restore`]. It replaces an earlier backup.
     pub fn back_up(&self) {
         self.cluster.lock().back_up();
     }
@@ -50,7 +51,8 @@ impl DemoHandle {
         });
     }
 
-    /// Resets all watch caches after a write of the server's own. Watches end, and get 410 from wherever they resume.
+    /// Writes an object that no client can watch, and then resets all watch caches. Watches end, and get 410 from any revision at
+    /// which they resume.
     pub fn expire_watches(&self) {
         self.cluster.change(|state| {
             state.write_own();
@@ -58,7 +60,7 @@ impl DemoHandle {
         });
     }
 
-    /// Does the same for one resource.
+    /// Does the same as [`DemoHandle::expire_watches`], for one resource.
     pub fn expire_watches_of(&self, resource: &Resource) {
         self.cluster.change(|state| {
             state.write_own();
@@ -97,7 +99,7 @@ impl DemoHandle {
         self.cluster.change(|state| state.set_caches_ready(ready));
     }
 
-    /// A write of the server's own, which raises the store's revision, but which no watch sees.
+    /// Writes an object that no client can watch. The write raises the store's revision.
     pub fn write_own(&self) {
         self.cluster.change(State::write_own);
     }
@@ -113,7 +115,7 @@ impl DemoHandle {
     }
 
     fn ask_for(&self, restart: Restart) {
-        // A refused request is dropped, which its receiver notices.
+        // A request that does not fit into the queue is dropped, and its receiver gets an error.
         let _outcome = self.restarts.try_send(restart);
     }
 }

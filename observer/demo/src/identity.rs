@@ -1,4 +1,4 @@
-//! The identities of the demo's clients: one `ServiceAccount` each, in tokens that only this server's secret makes valid.
+//! The tokens of the demo's clients. Each has its own `ServiceAccount`, and a token is valid only with this server's secret.
 //!
 //! A token has the form of a JWT, so its claims name its owner, as in a real cluster. It is not signed: its last part is the
 //! secret.

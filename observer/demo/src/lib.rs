@@ -1,9 +1,9 @@
-//! The embedded demo cluster: an API server in this process, for people and tests that have no cluster.
+//! The embedded demo cluster: an API server in the process of watchtap, for users and tests without a cluster.
 //!
 //! It serves lists, gets, watches and writes over HTTP/2 and HTTP/1.1 on loopback, by the rules of kube-apiserver 1.34 with default
 //! feature gates. It has an in-memory store with one revision, history and compaction, and a watch cache for each resource. It uses
-//! neither the verdicts nor the routing rules of the core †: a demo built on our own verdicts would confirm itself.
-//! `tests/cluster/demo_parity.rs` compares its answers with a real API server's.
+//! neither the verdicts nor the routing rules of the core (a house rule checks this): otherwise, the demo could only confirm
+//! watchtap's verdicts. `tests/cluster/demo_parity.rs` compares its answers with a real API server's.
 //!
 //! It deliberately lacks:
 //!
@@ -17,13 +17,13 @@
 //! - Subresources other than `status` and `scale`: logs, exec, eviction, binding and tokens get a 404.
 //! - Admission, users, RBAC and access reviews (`kubectl auth`), priority and fairness, audit logs, tracing: one token may do
 //!   everything.
-//! - Controllers: no pod runs. Only a namespace removes its objects at once. In `watchtap demo`, one of the clients marks each
-//!   deployment as rolled out.
+//! - Controllers: no pod runs. Only the deletion of a namespace takes effect, and deletes its objects at once. In `watchtap demo`,
+//!   one of the clients marks each deployment as rolled out.
 //! - Graceful deletion of pods, owner references and garbage collection, leases that expire events.
 //! - Creation by PUT, which events and leases allow; warnings of unknown fields; `timeout` of lists.
-//! - The duration of a progress request: a consistent read does not wait while the cache gets events.
-//! - Indexes of the cache, so every list is counted with an empty index; histograms; the consistency checker.
-//! - The rare event that arrives while a list is sent: each answer is made under one lock.
+//! - The duration of a progress request: a consistent read does not wait, unless the caches are stalled.
+//! - Indexes of the cache, so every list is counted with an empty index label; histograms; the consistency checker.
+//! - Events that occur while a list is read: each answer is made under one lock.
 
 pub mod api;
 pub mod story;

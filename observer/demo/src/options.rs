@@ -40,7 +40,7 @@ pub(crate) struct Token {
     pub(crate) start: String,
 }
 
-/// A valid list request, as far as it decides which layer answers.
+/// The parts of a valid list request that determine which layer answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ListRequest {
     pub(crate) revision: Revision,
@@ -126,8 +126,8 @@ impl Parameters {
         Ok(ListRequest { revision, matching, limit: self.limit, token, recursive, has_selector })
     }
 
-    /// Turns a legacy watch into one with initial events, and refuses parameters that are invalid for a watch (422). Returns the
-    /// revision to watch from.
+    /// Adds the default for initial events to a legacy watch, and refuses parameters that are invalid for a watch (422). Returns
+    /// the revision to watch from.
     pub(crate) fn watch(&mut self, asked_by_parameter: bool) -> Result<Revision, Refusal> {
         let is_legacy = matches!(self.resource_version.as_str(), "" | "0");
         if asked_by_parameter && is_legacy && self.send_initial_events.is_none() && self.resource_version_match.is_empty() {

@@ -6,7 +6,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::cluster::{Cluster, State};
 
-/// Each time, compacts to the revision of the time before (kubernetes/apiserver pkg/storage/etcd3/compact.go v0.34).
+/// Compacts periodically, each time to the revision at the previous time (kubernetes/apiserver pkg/storage/etcd3/compact.go v0.34).
 pub(super) async fn compact(cluster: Arc<Cluster>) {
     let mut ticks = interval(cluster.clock.lasts(cluster.config.compaction_interval));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -20,11 +20,11 @@ pub(super) async fn compact(cluster: Arc<Cluster>) {
     }
 }
 
-/// Sends the store's revision to the caches, so that idle ones do not lag.
+/// Periodically sends the store's revision to the caches, so that idle ones do not lag.
 pub(super) async fn notify_progress(cluster: Arc<Cluster>) {
     let mut ticks = interval(cluster.clock.lasts(cluster.config.progress_interval));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // The first tick comes at once, when there is nothing to send.
+    // The first tick is immediate, and nothing has to be sent then.
     ticks.tick().await;
     loop {
         ticks.tick().await;

@@ -1,4 +1,4 @@
-//! Errors in the words of kube-apiserver: the HTTP status and the `Status` body.
+//! Error answers with the same HTTP status and `Status` body as those of kube-apiserver.
 //!
 //! kubernetes/apimachinery pkg/api/errors/errors.go and kubernetes/apiserver pkg/storage/errors.go v0.34.
 
@@ -15,7 +15,7 @@ pub(crate) struct Refusal {
     body: Box<Body>,
 }
 
-/// The contents of the body. They are boxed, because most functions return a refusal or something small.
+/// The contents of the body. They are boxed to keep `Result`s with a [`Refusal`] small.
 #[derive(Clone, Debug, PartialEq)]
 struct Body {
     reason: &'static str,
@@ -60,12 +60,12 @@ impl Refusal {
         Self::new(404, "NotFound", format!("{} {name:?} not found", resource.qualified_name())).about(resource, name)
     }
 
-    /// The path has no resource.
+    /// The error for a path without a known resource.
     pub(crate) fn unknown_path() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource")
     }
 
-    /// An object has no subresource with this name.
+    /// The error for an unknown subresource.
     pub(crate) fn no_subresource(resource: &Resource, subresource: &str) -> Self {
         let name = format!("{}/{subresource}", resource.qualified_name());
         let message = match (resource.name, subresource) {
@@ -74,11 +74,11 @@ impl Refusal {
             }
             _other => format!("the demo's API server does not serve {name}"),
         };
-        // kubectl debug reads the details.
+        // `kubectl debug` reads the details.
         Self::new(404, "NotFound", message).about(resource, "")
     }
 
-    /// A subresource does not support the method.
+    /// The error for a method that a subresource does not support.
     pub(crate) fn no_such_method() -> Self {
         Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
     }
@@ -106,7 +106,8 @@ impl Refusal {
         Self::new(410, "Expired", message)
     }
 
-    /// A page of a list whose revision was compacted. The token continues the list from the current state.
+    /// The error for a further page of a list whose revision was compacted. `replacement` is a token that continues the list from
+    /// the current state.
     pub(crate) fn expired_page(replacement: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without \
              the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with \
@@ -125,7 +126,7 @@ impl Refusal {
         Self::new(415, "UnsupportedMediaType", message)
     }
 
-    /// Invalid fields of an object, or invalid parameters: `(field, reason, message)` each.
+    /// The error for invalid fields of an object, or invalid parameters. Each cause is `(field, reason, message)`.
     pub(crate) fn invalid(group: &str, kind: &str, name: &str, causes: &[(&str, &str, String)]) -> Self {
         let texts: Vec<String> = causes.iter().map(|(field, _, message)| format!("{field}: {message}")).collect();
         let all = if let [only] = texts.as_slice() { only.clone() } else { format!("[{}]", texts.join(", ")) };
@@ -165,7 +166,7 @@ impl Refusal {
         }
     }
 
-    /// A revision that is not reached in time. The cache requests a retry after a second, the store does not.
+    /// The error for a revision that is not reached in time. The cache requests a retry after a second, the store does not.
     pub(crate) fn too_large_resource_version(wanted: u64, current: u64, retry_after: Option<u32>) -> Self {
         let mut refusal = Self::timeout(&format!("Too large resource version: {wanted}, current: {current}"), retry_after);
         let cause = json!([{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]);
@@ -173,7 +174,7 @@ impl Refusal {
         refusal
     }
 
-    /// A failure whose message comes from another part, such as a patch.
+    /// An error with a message from another module, such as `api::patch`.
     pub(crate) fn other(code: u16, message: String) -> Self {
         match code {
             400 => Self::bad_request(message),

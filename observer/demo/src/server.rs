@@ -1,4 +1,4 @@
-//! The demo server for its users: start it, get its address, drop it.
+//! Starts and stops the demo server, and returns its address, CA and kubeconfig.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,13 +23,13 @@ use observer_pki::{AuthorityError, PrivateAuthority};
 /// The namespaces that every cluster has.
 const NAMESPACES: &[&str] = &["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/// Most restarts that may wait for the one in progress.
+/// Maximum number of restarts that may wait for the one in progress.
 const MOST_RESTARTS: usize = 4;
 
-/// Number of serving threads; the machine also runs the observer of the demo.
+/// Number of serving threads. It is low, because the machine also runs watchtap and the demo's clients.
 const THREADS: usize = 2;
 
-/// A running demo API server, on its own threads. It ends when it is dropped.
+/// A running demo API server, on its own threads. It stops when it is dropped.
 pub struct DemoServer {
     runtime: Option<Runtime>,
     address: SocketAddr,
@@ -41,7 +41,7 @@ pub struct DemoServer {
 /// Why a demo server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// The address is not loopback, so others could reach it.
+    /// The address is not loopback, so other machines could connect to it.
     #[error("the demo listens on loopback addresses only, not on {0}")]
     NotLoopback(SocketAddr),
     /// The port is taken, or the system lacks a resource.
@@ -139,7 +139,7 @@ impl std::fmt::Debug for DemoServer {
 
 impl Drop for DemoServer {
     fn drop(&mut self) {
-        // Dropping a runtime waits for its tasks, which must not happen on another runtime's thread.
+        // Dropping a runtime blocks until its tasks end, which must not happen on a thread of another runtime.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -167,7 +167,7 @@ fn make_namespaces(cluster: &Cluster) {
             dry_run: false,
         };
         let body = json!({"metadata": {"name": name}}).to_string();
-        // An empty store accepts them.
+        // This cannot fail, because the store is empty.
         let _created = super::write::create(cluster, &target, "application/json", body.as_bytes());
     }
 }

@@ -9,7 +9,7 @@ use super::counters::Counters;
 use super::store::{Change, Store};
 use super::watchers::Watchers;
 
-/// Most events that wait while a cache is stalled; with more, the cache is refilled.
+/// Maximum number of events that wait while a cache is stalled. If there are more, the cache is refilled.
 const MOST_UNHEARD: usize = 10_000;
 
 /// The API server's storage of one resource.
@@ -27,7 +27,7 @@ pub(super) struct Storage {
 }
 
 impl Storage {
-    /// Storage without a filled cache; [`Storage::refill`] fills it.
+    /// Storage with an empty cache; [`Storage::refill`] fills it.
     pub(super) fn new(resource: &'static Resource, event_window: Duration) -> Self {
         let prefix = format!("/registry/{}/", folder(resource));
         Self { resource, prefix, cache: None, watchers: Watchers::default(), unheard: None, event_window }
@@ -59,7 +59,7 @@ impl Storage {
             .map(|entries| WatchCache::filled(entries, store.revision(), self.event_window));
     }
 
-    /// Passes on a change of its keys.
+    /// Applies a change to the cache, and sends it to the open watches.
     pub(super) fn feed(&mut self, change: Change, now: Duration, store: &Store, counters: &mut Counters) {
         match &mut self.unheard {
             Some(unheard) if self.cache.is_some() => {
@@ -72,14 +72,14 @@ impl Storage {
         }
     }
 
-    /// A progress notification, which the cache requests while a read waits. A stalled cache gets none.
+    /// Applies a progress notification to the cache, unless the cache is stalled.
     pub(super) fn progress(&mut self, revision: u64) {
         if let (Some(cache), None) = (&mut self.cache, &self.unheard) {
             cache.progress(revision);
         }
     }
 
-    /// A fault: the cache gets no more events.
+    /// Begins a fault in which the cache gets no events.
     pub(super) fn stall(&mut self) {
         self.unheard.get_or_insert_default();
     }

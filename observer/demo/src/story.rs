@@ -11,8 +11,8 @@ use super::cast::Stage;
 use super::clock::Clock;
 use super::script::{Act, Script, Step};
 
-/// Plays until it is dropped, at `speed` times the script's pace. Clients connect by `kubeconfig`. It fails if a client cannot
-/// start. A message of the script is printed before the act that it announces.
+/// Plays the script at `speed` times its normal speed, until the future is dropped. Clients connect with `kubeconfig`. An error is
+/// returned if a client cannot start.
 pub async fn play(
     script: &Script,
     handle: DemoHandle,
@@ -26,7 +26,7 @@ pub async fn play(
     while !script.round.is_empty() {
         playback.steps(&script.round).await?;
     }
-    // No more acts follow, and the clients stay.
+    // The script is over, but its clients continue to run.
     std::future::pending().await
 }
 
@@ -38,7 +38,7 @@ struct Playback<S> {
 }
 
 impl<S: Fn(&str)> Playback<S> {
-    /// An act that takes time delays those after it, so that the pauses between them stay.
+    /// Plays steps in order. An act that takes time delays later ones, so that the pauses between them stay the same.
     async fn steps(&mut self, steps: &[Step]) -> Result<()> {
         let mut before = Duration::ZERO;
         for step in steps {
@@ -54,7 +54,7 @@ impl<S: Fn(&str)> Playback<S> {
             Act::Print(text) => (self.say)(&format!("demo: {text}")),
             Act::Start(actor) => self.stage.start(actor).await?,
             Act::Stop(name) => self.stage.stop(name),
-            // An error means that the server is gone, and this task will be soon.
+            // An error means that the server was dropped, and then this task is dropped too.
             Act::Restart { down_for } => drop(self.handle.restart(self.clock.lasts(*down_for)).await),
             Act::Restore { down_for } => drop(self.handle.restore(self.clock.lasts(*down_for)).await),
             Act::Expire(resource) => self.handle.expire_watches_of(resource),

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::options::Token;
 
-/// Longest token that is decoded, in bytes.
+/// Maximum length of a decoded token, in bytes.
 const MAX_TOKEN: usize = 16 * 1024;
 
 #[derive(Default, Deserialize)]
@@ -20,7 +20,7 @@ struct Encoded {
     start: String,
 }
 
-/// Decodes a token; the error is the end of the server's message.
+/// Decodes a token. The error is the last part of the server's message.
 pub(super) fn decode(token: &str) -> Result<Token, String> {
     let invalid = |what: &str| format!("continue key is not valid: {what}");
     if token.len() > MAX_TOKEN {
@@ -48,7 +48,7 @@ pub(super) fn decode(token: &str) -> Result<Token, String> {
 /// next page is read from the current state.
 pub(super) fn encode(revision: Option<u64>, start: &str) -> String {
     let revision = revision.and_then(|revision| i64::try_from(revision).ok()).unwrap_or(-1);
-    // The order of the fields and the escaping of NUL are those of Go.
+    // The order of the fields and the escape sequence for NUL are those of Go.
     let start = json!(start);
     URL_SAFE_NO_PAD.encode(format!(r#"{{"v":"meta.k8s.io/v1","rv":{revision},"start":{start}}}"#))
 }

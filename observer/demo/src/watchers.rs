@@ -10,7 +10,7 @@ use super::refusal::Refusal;
 use super::select::Selection;
 use super::store::{Change, Object};
 
-/// Most events that wait for one client; with more, its watch is ended.
+/// Maximum number of events that wait for one client. If there are more, its watch is ended.
 const MOST_WAITING: usize = 1000;
 
 /// An event that a watch sends.
@@ -22,7 +22,7 @@ pub(super) enum WatchEvent {
     Modified(Arc<Object>),
     /// An object was deleted, or left the selection.
     Deleted(Arc<Object>),
-    /// No event occurred up to a revision; or, once, the initial events are complete.
+    /// All events up to `revision` were sent. With `ends_initial_events`, the initial events are complete too.
     Bookmark { revision: u64, ends_initial_events: bool },
     /// The watch cannot continue.
     Error(Refusal),
@@ -77,7 +77,7 @@ impl Watchers {
     pub(super) fn bookmark(&mut self, id: u64, revision: u64) {
         let Some(watcher) = self.by_id.get(&id) else { return };
         let bookmark = WatchEvent::Bookmark { revision: revision.max(watcher.after), ends_initial_events: false };
-        // A slow client misses a bookmark, as upstream.
+        // A slow client does not get the bookmark, as upstream.
         let _full_or_gone = watcher.sender.try_send(bookmark);
     }
 

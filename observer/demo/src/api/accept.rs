@@ -1,9 +1,9 @@
-//! The `Accept` field, as far as a server that only sends JSON must understand it.
+//! Parses the `Accept` field, to the extent that a server with only JSON answers needs.
 //!
 //! kube-apiserver parses it with goautoneg: it sorts clauses by descending `q`, keeps the order of equal ones, and the first one
 //! that can be served wins. Parameters not mentioned here do not disqualify a clause.
 
-/// Clauses read from one field; clients send three or four.
+/// Maximum number of clauses read from one field; clients send three or four.
 const MAX_CLAUSES: usize = 64;
 
 /// One clause: a media type with its parameters.
@@ -14,7 +14,7 @@ pub(super) struct Clause<'a> {
 }
 
 impl Clause<'_> {
-    /// Whether a JSON answer satisfies it.
+    /// Whether it accepts a JSON answer.
     pub(super) fn takes_json(&self) -> bool {
         matches!(self.media_type, "application/json" | "application/*" | "*/*")
     }

@@ -1,7 +1,7 @@
 //! Discovery: the groups, versions and resources that exist, in one document (since Kubernetes 1.26) or in one document each.
 //!
-//! The documents are those of kube-apiserver 1.34 (`pkg/endpoints/discovery` of k8s.io/apiserver). They omit parts that no resource
-//! needs: the storage version's hash, and the server's address by client network, which no client uses.
+//! The documents are those of kube-apiserver 1.34 (`pkg/endpoints/discovery` of k8s.io/apiserver). They omit parts that no client
+//! uses: the hash of the storage version, and the server's address for each client network.
 //!
 //! As in 1.34, the beta of the single document, `v2beta1`, is not served (KEP-3352). A client that asks only for it gets 406.
 //! Clients of 1.26 to 1.29 also accept plain JSON, and get one document each.

@@ -1,7 +1,7 @@
 //! The part of the demo API server that clients see: pure functions from requests and objects to documents.
 //!
-//! Nothing here holds state, reads a clock or does I/O. The server decides what to answer, and takes the body of the answer from
-//! here. Everything follows kube-apiserver 1.34.
+//! Nothing here has state, reads a clock or does I/O. The server decides how to answer, and calls these functions for the body.
+//! Everything follows kube-apiserver 1.34.
 
 pub mod discovery;
 pub mod openapi;

@@ -1,7 +1,7 @@
 //! `/openapi/v3`: one path for each resource, without schemas.
 //!
-//! `kubectl create` and `kubectl apply` read there whether the server validates fields, and otherwise try to validate with schemas.
-//! They find the parameter `fieldValidation`, so they send objects as they are.
+//! From this document, `kubectl create` and `kubectl apply` learn whether the server validates fields; otherwise they validate with
+//! schemas themselves. They find the parameter `fieldValidation`, so they send objects without validation.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ pub fn answer(path: &str, resources: &[&'static Resource]) -> Option<Answer> {
     }
     let paths: Map<String, Value> =
         resources.iter().filter(|resource| resource.root() == name).map(|resource| operations(resource)).collect();
-    // kubectl explain needs the empty schemas to state what is missing.
+    // `kubectl explain` needs the empty object `schemas` for a clear error message.
     let document = json!({"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "v1.34.0"}, "paths": paths, "components": {"schemas": {}}});
     (!paths.is_empty()).then(|| Answer::document(JSON, &document))
 }
@@ -27,7 +27,7 @@ fn entry(root: &str) -> (String, Value) {
     (root.to_owned(), json!({"serverRelativeURL": format!("/openapi/v3/{root}")}))
 }
 
-/// The path of an object, with the one operation in which kubectl looks for parameters.
+/// The path of an object, with the only operation in which kubectl looks for parameters.
 fn operations(resource: &Resource) -> (String, Value) {
     let namespace = if resource.namespaced { "namespaces/{namespace}/" } else { "" };
     let patch = json!({

@@ -1,7 +1,7 @@
-//! The resources that the demo serves without a definition: the one table for discovery and storage.
+//! The built-in resources of the demo: discovery, storage and requests all use this table.
 //!
-//! Names, short names, categories and verbs are those of kube-apiserver 1.34; a test in `tests/cluster` compares them. Most
-//! resources of a real server are missing. The table has those that `kubectl get all`, controllers and the demo's own clients need.
+//! Names, short names, categories and verbs are those of kube-apiserver 1.34; a test in `tests/cluster` compares them. The table
+//! has only the resources that `kubectl get all`, controllers and the demo's own clients need.
 
 use super::scale;
 

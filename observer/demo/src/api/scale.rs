@@ -1,4 +1,4 @@
-//! The scale of a workload: its wanted and actual replicas, as an object of its own that `kubectl scale` reads and writes.
+//! The `Scale` object of a workload: its wanted and actual replicas, which `kubectl scale` reads and writes.
 //!
 //! Sources: kubernetes/kubernetes pkg/registry/apps/{deployment,replicaset,statefulset}/storage/storage.go and
 //! pkg/apis/autoscaling/validation, v1.34.
@@ -12,7 +12,7 @@ use super::resource::{CORE, Resource};
 pub static SCALE: Resource =
     Resource { group: "autoscaling", name: "scales", singular: "scale", kind: "Scale", verbs: &[], ..CORE };
 
-/// The metadata of an object that all of its readers compare.
+/// The metadata that a scale has in common with its workload.
 const METADATA: &[&str] = &["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
 
 /// The scale of a workload. A workload without a number of replicas has a real server's default, one.
@@ -34,7 +34,7 @@ pub fn of(workload: &Value) -> Value {
     json!({"kind": SCALE.kind, "apiVersion": SCALE.api_version(), "metadata": metadata, "spec": spec, "status": status})
 }
 
-/// The replicas that a scale requests; 0 if it has no number.
+/// Returns the replicas that a scale requests, or 0 if it has no number.
 ///
 /// # Errors
 /// If the field is not a number of at least zero, the API server's message.

@@ -1,12 +1,12 @@
-//! The layer that answers a read, by the rules of kube-apiserver 1.34.
+//! Determines the layer that answers a read, by the rules of kube-apiserver 1.34.
 //!
 //! The source is `kubernetes/apiserver` `pkg/storage/cacher/{delegator,delegator/interface,cacher,watch_cache}.go` v0.34, with
-//! default feature gates and an etcd that supports progress requests. These rules deliberately repeat watchtap's in code of their
-//! own: the demo must be able to contradict watchtap's predictions.
+//! default feature gates and an etcd that supports progress requests. These rules are deliberately implemented separately from
+//! watchtap's: the demo must be able to contradict watchtap's predictions.
 
 use crate::options::{ListRequest, Match, Revision, Token};
 
-/// The state that decides, in addition to the request.
+/// The state of a watch cache that determines the layer, in addition to the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CacheState {
     /// Whether it is filled.
@@ -41,7 +41,7 @@ pub(crate) enum GetLayer {
     Cache { not_older_than: u64 },
 }
 
-/// Decides for a list with valid options; `cache` is `None` for a resource without a watch cache.
+/// Returns the layer for a list with valid options. `cache` is `None` for a resource without a watch cache.
 pub(crate) fn of_list(request: &ListRequest, cache: Option<CacheState>) -> ListLayer {
     let Some(cache) = cache else { return ListLayer::Etcd };
     let layer = of_ready_cache(request, cache);
@@ -51,7 +51,7 @@ pub(crate) fn of_list(request: &ListRequest, cache: Option<CacheState>) -> ListL
     if request.limit > 0 && !request.has_selector { ListLayer::Etcd } else { ListLayer::NotReady }
 }
 
-/// Decides for a get.
+/// Returns the layer for a get, likewise.
 pub(crate) fn of_get(revision: Revision, cache: Option<CacheState>) -> GetLayer {
     match (cache, revision) {
         (Some(CacheState { ready: true, .. }), Revision::Any) => GetLayer::Cache { not_older_than: 0 },

@@ -14,7 +14,7 @@ const PREFIX: &str = "/registry/pods/";
 const FRESH: Duration = Duration::from_secs(75);
 const READY: CacheState = CacheState { ready: true, revision: 100, oldest_snapshot: Some(50) };
 
-/// The rows of the table for 1.34, with the cache at 100 and snapshots from 50 on.
+/// The rows of the routing table for 1.34. The cache is at revision 100, and has snapshots from revision 50 on.
 #[test]
 fn lists_are_routed_as_in_1_34() {
     let token = |revision| crate::token::encode(revision, "a");

@@ -10,7 +10,7 @@ use super::layer::CacheState;
 use super::window::Window;
 use crate::store::{Change, Entry, Object, Versions};
 
-/// Number of snapshots to drop before their objects are dropped, because that visits all keys.
+/// Number of dropped snapshots after which their objects are dropped as well. This happens rarely, because it visits all keys.
 const FORGET_EVERY: usize = 64;
 
 /// The API server's cache of one resource.
@@ -28,7 +28,7 @@ pub(crate) struct WatchCache {
     ready: bool,
 }
 
-/// A watch cannot start at a revision, because the ring does not reach that far back.
+/// The error for a watch at a revision whose events are no longer in the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooOld {
     /// The oldest revision that a watch can start at.
@@ -36,7 +36,7 @@ pub(crate) struct TooOld {
 }
 
 impl WatchCache {
-    /// A cache after its initial list.
+    /// Makes a cache from the entries of its initial list.
     pub(crate) fn filled(entries: impl Iterator<Item = Entry>, revision: u64, fresh_for: Duration) -> Self {
         let mut states = Versions::default();
         for entry in entries {
@@ -64,7 +64,7 @@ impl WatchCache {
         self.window.capacity()
     }
 
-    /// A fault: while `ready` is false, the cache counts as not filled.
+    /// Sets whether the cache counts as filled; `false` is a fault.
     pub(crate) fn set_ready(&mut self, ready: bool) {
         self.ready = ready;
     }
@@ -82,7 +82,7 @@ impl WatchCache {
         self.snapshots.push_back(revision);
     }
 
-    /// A progress notification: no event of this resource occurred up to `revision`.
+    /// Applies a progress notification: the cache has all events of this resource up to `revision`.
     pub(crate) fn progress(&mut self, revision: u64) {
         self.revision = self.revision.max(revision);
     }

@@ -1,4 +1,4 @@
-//! Clients with kube-rs that write the changes that others see.
+//! The demo's clients that write, with kube-rs. The other clients see these changes.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::populate::{CONFIG_MAPS, PODS};
 /// Number of large config maps, written in turn.
 const LARGE: usize = 4;
 
-/// Makes changes that other clients see.
+/// Changes a pod and a config map each time.
 pub(super) async fn change(client: Client, every: Duration) {
     let (pods, config_maps) = (Api::<Pod>::namespaced(client.clone(), "default"), Api::<ConfigMap>::namespaced(client, "default"));
     for round in 0_usize.. {

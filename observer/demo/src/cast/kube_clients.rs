@@ -44,7 +44,7 @@ pub(super) fn api_resource(resource: &Resource) -> ApiResource {
     }
 }
 
-/// A watcher as in a node agent. Its errors are intended, and it continues after each.
+/// A watcher as in a node agent. Errors are part of the demo, and the watcher continues after each of them.
 pub(super) async fn watch(client: Client, resource: ApiResource, retry_after: Duration) {
     let mut events = pin!(watcher(Api::<DynamicObject>::all_with(client, &resource), watcher::Config::default()));
     while let Some(event) = events.next().await {
@@ -87,7 +87,7 @@ pub(super) async fn page(client: Client, resource: ApiResource, every: Duration,
     }
 }
 
-/// A failed request shows in watchtap; its client tries again at its next turn.
+/// Logs a failed request. watchtap shows it, and the client tries again after its interval.
 pub(super) fn report(outcome: kube::Result<()>) {
     if let Err(error) = outcome {
         tracing::debug!(%error, "a client of the demo");

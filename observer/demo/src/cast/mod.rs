@@ -1,4 +1,4 @@
-//! The demo's clients, those of kube-rs and our own, and the stage that starts and ends them.
+//! The demo's clients, with kube-rs or with the demo's own reflectors, and the stage, which starts and ends them.
 
 mod changes;
 mod kube_clients;

@@ -1,7 +1,7 @@
 //! A client that opens a watch and never reads from it.
 //!
-//! It is a plain watch, not an informer. A slow handler of a shared informer does not show on the wire, since the informer
-//! continues to read and its buffer grows. With HTTP/2's smallest windows, the server waits after 64 KiB.
+//! It is a plain watch, not an informer. An informer with a slow handler would not show the effect, since the informer continues to
+//! read, and its buffer grows. With HTTP/2's default windows, the server waits after 64 KiB.
 
 use std::future::pending;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::client_go::Process;
 
 const ACCEPT: &str = "application/json";
 
-/// Longest list that is read for its revision, in bytes.
+/// Maximum size of the list that is read for its revision, in bytes.
 const LONGEST_LIST: usize = 16 << 20;
 
-/// Opens the watch, with as many attempts as necessary, and holds it.
+/// Opens the watch, repeats this until it succeeds, and keeps the watch open.
 pub(super) async fn hold(process: Process, resource: &'static Resource, retry_after: Duration) {
     let path = resource.path();
     let stream = loop {

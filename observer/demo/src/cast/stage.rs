@@ -27,7 +27,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// A stage without clients. They find the API server by a kubeconfig.
+    /// A stage without clients. Clients connect to the API server of `kubeconfig`.
     pub(crate) fn new(kubeconfig: PathBuf, clock: Clock) -> Result<Self> {
         let door = Arc::new(Door::of_kubeconfig(&kubeconfig)?);
         Ok(Self { kubeconfig, door, clock, running: BTreeMap::new() })
@@ -51,7 +51,7 @@ impl Stage {
         let second = self.clock.lasts(Duration::from_secs(1));
         match &actor.role {
             Role::Reflectors { client_go, resources } => {
-                // client-go names programs like this if they are not of a Kubernetes release.
+                // client-go's default `User-Agent` has this form in programs that are not part of a Kubernetes release.
                 let user_agent = format!("{} (linux/amd64) kubernetes/$Format", actor.name);
                 let process = Arc::new(Process::new(Arc::clone(&self.door), &user_agent, Windows::AsGo)?);
                 for resource in resources {

@@ -10,7 +10,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// After this time without a pause, pauses start from the shortest again.
 const RESET: Duration = Duration::from_mins(2);
 
-/// A growing pause. Each is extended randomly to less than twice its length.
+/// Pauses that grow. A random factor multiplies each pause by 1 to 2.
 #[derive(Debug)]
 pub(super) struct Backoff {
     next: Duration,

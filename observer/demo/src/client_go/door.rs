@@ -1,4 +1,4 @@
-//! The API server that scripted clients connect to: address, CA and token of a kubeconfig, and an HTTP/2 connection.
+//! Opens HTTP/2 connections to the API server of a kubeconfig, for the clients of a script.
 
 use std::io;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(crate) struct Door {
     token: String,
 }
 
-/// Why a request has no answer.
+/// Why a request got no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lost {
     /// The connection was refused.
@@ -44,7 +44,7 @@ pub(crate) enum Lost {
     Broken,
 }
 
-/// How many unread bytes a client accepts.
+/// The HTTP/2 flow-control windows of a client: how many unread bytes it accepts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Windows {
     /// Go's client: 4 MiB for a stream, 1 GiB for the connection (golang.org/x/net `http2/transport.go`).
@@ -107,7 +107,7 @@ impl Door {
             Windows::Smallest => builder.initial_stream_window_size(65_535).initial_connection_window_size(65_535),
         };
         let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.or(Err(Lost::Broken))?;
-        // Errors of the connection appear where its answers are read.
+        // Errors of the connection are reported where its answers are read.
         tokio::spawn(async move { drop(connection.await) });
         Ok(sender)
     }

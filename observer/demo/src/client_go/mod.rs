@@ -1,7 +1,7 @@
 //! Reflectors of several client-go releases, as they behave on the wire: their requests, their pauses, their reactions to failures.
 //!
 //! They follow client-go `tools/cache/reflector.go`, `tools/pager/pager.go` and `rest/request.go` at the versions of [`ClientGo`],
-//! in code of our own. They keep no objects, only the revision: all their requests depend on it alone.
+//! but share no code with it. They keep only the revision and no objects, since their requests depend on nothing else.
 
 mod answer;
 mod backoff;

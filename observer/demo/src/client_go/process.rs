@@ -1,4 +1,4 @@
-//! A client process: its name, and the one connection that all its reflectors share.
+//! A client process of the demo: its name, and the one connection that all its reflectors share.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl Process {
         }
     }
 
-    /// The connection, and whether it was open already.
+    /// Returns the connection, and whether it was open before.
     async fn sender(&self) -> Result<(SendRequest<Empty<Bytes>>, bool), Lost> {
         let mut connection = self.connection.lock().await;
         if let Some(sender) = connection.as_mut()

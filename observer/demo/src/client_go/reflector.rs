@@ -34,9 +34,9 @@ pub(crate) struct Reflector {
     path: String,
     /// The last revision seen; empty before the first.
     revision: String,
-    /// Whether the server no longer has that revision, or does not have it yet.
+    /// Whether the server no longer has that revision, or has not reached it yet.
     revision_unavailable: bool,
-    /// Whether a list with `resourceVersion=0` came in pages, which a watch cache does not send.
+    /// Whether a list with `resourceVersion=0` was returned in pages, which a watch cache does not do.
     paginated: bool,
     backoff: Backoff,
 }
@@ -106,8 +106,8 @@ impl Reflector {
 
     async fn list(&mut self) -> Result<(), Failure> {
         let from = self.begin_from();
-        // A list from the reflector's own revision has no limit, so that the cache answers. Once `paginated` is set, the limit
-        // stays.
+        // A list from the reflector's own revision has no limit, so that the cache answers. If `paginated` is set, all lists have
+        // the limit.
         let limit = if from.is_empty() || from == "0" || self.paginated { PAGE } else { 0 };
         let mut outcome = self.pages(&from, limit).await;
         let client_go = self.client_go();
@@ -229,7 +229,7 @@ impl Reflector {
         }
     }
 
-    /// Reads to the bookmark after the initial events; `None` if the stream ends before it.
+    /// Reads up to the bookmark after the initial events. Returns `None` if the stream ends before that bookmark.
     async fn initial_events(&mut self, watching: &mut Watching) -> Option<Result<(), Failure>> {
         loop {
             let line = watching.next().await?;
@@ -256,7 +256,7 @@ impl Reflector {
         sleep(self.rest.clock.lasts(pause)).await;
     }
 
-    /// The path with all parameters that are not empty. They must be given in the order of their names, as Go encodes them.
+    /// Returns the path with all parameters that are not empty. The caller must sort them by name, as Go does.
     fn path_with(&self, parameters: &[(&str, String)]) -> String {
         let present = parameters.iter().filter(|(_, value)| !value.is_empty());
         let query: Vec<String> = present.map(|(name, value)| format!("{name}={value}")).collect();
@@ -264,7 +264,7 @@ impl Reflector {
     }
 }
 
-/// The random time that the client lets a watch last: 5 to 10 minutes.
+/// The random `timeoutSeconds` of a watch: 5 to 10 minutes.
 fn timeout_seconds() -> u64 {
     Duration::from_mins(5).mul_f64(1.0 + chance()).as_secs()
 }

@@ -1,6 +1,6 @@
 //! The client-go releases of the demo, and their differences.
 
-/// A release of client-go, which represents neighbouring releases with the same behaviour.
+/// A release of client-go. Each stands for a range of releases with the same behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClientGo {
     /// Until 1.15: treats a refused connection as a failed watch, and relists from the cache; requests no bookmarks.

@@ -17,13 +17,13 @@ use super::process::Process;
 use super::release::ClientGo;
 use crate::clock::Clock;
 
-/// Most repeats of one request.
+/// Maximum number of repetitions of one request.
 const MOST_REPEATS: u32 = 10;
 
 /// The pause after a broken connection, in seconds.
 const AFTER_BREAK: u32 = 1;
 
-/// Longest body that is read, in bytes; a longer one counts as a failure.
+/// Maximum size of a body, in bytes. A longer body counts as a failure.
 const LONGEST_BODY: usize = 64 << 20;
 
 /// The requests of one process.
@@ -45,7 +45,7 @@ pub(super) enum Asked {
 }
 
 impl Rest {
-    /// The body of a list. Answers with `Retry-After`, and broken connections, lead to a repeat.
+    /// Sends a list and returns its body. Repeats the request after answers with `Retry-After` and after broken connections.
     pub(super) async fn list(&self, path: &str) -> Result<Bytes, Failure> {
         let mut repeats = 0;
         loop {
@@ -68,7 +68,7 @@ impl Rest {
         }
     }
 
-    /// Opens a watch; since 1.22 it is repeated like a list.
+    /// Opens a watch. From 1.22 on, client-go repeats the request like that of a list.
     pub(super) async fn watch(&self, path: &str) -> Asked {
         let began = self.clock.now();
         let mut repeats = 0;

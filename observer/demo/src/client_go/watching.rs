@@ -9,7 +9,7 @@ use hyper::body::Incoming;
 use super::answer::WatchLine;
 use crate::clock::Clock;
 
-/// Longest event that is read, in bytes.
+/// Maximum size of an event, in bytes.
 const LONGEST_EVENT: usize = 16 << 20;
 
 /// An open watch.
@@ -25,7 +25,7 @@ impl Watching {
         Self { body, unread: BytesMut::new(), began: clock.now(), events: 0 }
     }
 
-    /// The next event. A broken stream ends like any other, since client-go treats the end of a connection as the end of a watch.
+    /// Returns the next event, or `None` at the end. A broken connection counts as an ordinary end, as in client-go.
     pub(super) async fn next(&mut self) -> Option<WatchLine> {
         loop {
             if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {

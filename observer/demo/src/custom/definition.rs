@@ -1,4 +1,4 @@
-//! One definition: its checks, its status, and the resources that it defines.
+//! Checks a `CustomResourceDefinition`, sets its status, and derives the resources that it defines.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::kept::{self, Described};
 use crate::api::{self, Resource};
 
-/// The parts of a definition's `spec` that decide what is served.
+/// The parts of a definition's `spec` that determine the served resources.
 #[derive(Debug, Deserialize)]
 struct Spec {
     group: String,

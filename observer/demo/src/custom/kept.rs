@@ -1,14 +1,14 @@
-//! The custom resources of this process.
+//! Keeps the descriptions of custom resources for the lifetime of the process.
 //!
-//! Requests, watches and storages refer to a resource for as long as they live, as they do to the built-in table. So a custom
-//! resource also stays in memory once it is defined. An equal one is kept once, also for another server, and their number is bounded.
+//! Requests, watches and storages have `&'static` references to resources, since the built-in table is static. So a custom resource
+//! is never freed. Equal ones are kept only once, even for several servers, and their number is bounded.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::api::{CORE, Resource, STATUS};
 
-/// Most different custom resources in one process.
+/// Maximum number of different custom resources in one process.
 pub(super) const MOST: usize = 500;
 
 static KEPT: Mutex<BTreeMap<Described, &'static Resource>> = Mutex::new(BTreeMap::new());

@@ -1,8 +1,8 @@
-//! Custom resources: what a `CustomResourceDefinition` makes the server serve.
+//! Custom resources: the resources that a `CustomResourceDefinition` defines.
 //!
-//! kubernetes/apiextensions-apiserver `pkg/apiserver/customresource_handler.go` and pkg/apis/apiextensions/validation v0.34. Schemas are
-//! kept with the definition, but neither validate, prune nor set defaults. All versions share their objects, which are converted by
-//! their `apiVersion` only. Of the subresources, `status` is served.
+//! kubernetes/apiextensions-apiserver `pkg/apiserver/customresource_handler.go` and pkg/apis/apiextensions/validation v0.34.
+//! Schemas are kept with the definition, but neither validate, prune nor set defaults. All versions share their objects, and
+//! conversion changes only the `apiVersion`. The only subresource served is `status`.
 
 mod definition;
 mod kept;

@@ -1,4 +1,4 @@
-//! Definitions, valid and not, and the resources that they define.
+//! Tests of valid and invalid definitions, and of the resources that they define.
 
 use serde_json::{Map, Value, json};
 

@@ -50,7 +50,7 @@ pub(crate) async fn list(cluster: &Cluster, selection: &Selection, parameters: &
     }
 }
 
-/// The refusal while the cache is being filled.
+/// The answer while the cache is being filled.
 pub(super) fn not_ready() -> Refusal {
     Refusal::too_many_requests("storage is (re)initializing", 1)
 }
@@ -96,7 +96,7 @@ impl Listing<'_> {
     fn read_snapshot(&self, state: &mut State, revision: u64) -> Result<Page, Refusal> {
         let cache = state.storage(self.selection.resource).and_then(|storage| storage.cache.as_ref());
         let entries = cache.and_then(|cache| Some(cache.snapshot(&self.prefix, &self.from, revision)?.collect::<Vec<Entry>>()));
-        // It existed when the rules were applied, but may be gone since.
+        // The snapshot existed when the layer was chosen, but may have been dropped since.
         let Some(entries) = entries else { return self.read_store(state) };
         let page = self.page_request(self.request.limit, revision).page_of_cache(&entries);
         state.counters.cache_list(self.selection.resource, entries.len(), page.items.len());
@@ -140,7 +140,7 @@ impl Listing<'_> {
         }
     }
 
-    /// For a single object, only its exact key counts, not keys that begin with it.
+    /// Whether an entry belongs to the list. For a single object, only its exact key does, and not keys that begin with it.
     fn is_listed(&self, entry: &Entry) -> bool {
         self.request.recursive || *entry.key == *self.prefix
     }

@@ -6,7 +6,8 @@ use crate::select::Selection;
 use crate::store::{Entry, Object};
 use crate::token;
 
-/// Most objects that the API server requests from etcd at once (kubernetes/apiserver pkg/storage/etcd3/store.go v0.34, `maxLimit`).
+/// Maximum number of objects that the API server requests from etcd at once (kubernetes/apiserver pkg/storage/etcd3/store.go v0.34,
+/// `maxLimit`).
 const LARGEST_RANGE: usize = 10_000;
 
 /// The answer to a list.
@@ -21,7 +22,7 @@ pub(crate) struct Page {
     pub(crate) remaining: Option<usize>,
 }
 
-/// The cost of a page.
+/// The cost of reading a page from the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cost {
     /// Number of requests to the store.

@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::select::Selection;
 use crate::watchers::{WatchEvent, event_for};
 
-/// Most watches open at once.
+/// Maximum number of watches open at once.
 const MOST_WATCHES: usize = 20_000;
 
 /// An open watch; it is closed when this is dropped.
@@ -24,13 +24,13 @@ pub(crate) struct Watch {
     cluster: Arc<Cluster>,
     selection: Selection,
     id: u64,
-    /// The events to send before later ones.
+    /// The initial events, which are sent first.
     pub(crate) initial: VecDeque<WatchEvent>,
-    /// The later events; the stream ends when the server ends the watch.
+    /// The events after the initial ones. The channel is closed when the server ends the watch.
     pub(crate) events: Option<mpsc::Receiver<WatchEvent>>,
 }
 
-/// Opens a watch. After the options have been parsed, a failure is an event, not an error.
+/// Opens a watch. If the options are valid, a later failure is an `ERROR` event, not an error of this function.
 pub(crate) async fn watch(
     cluster: &Arc<Cluster>,
     selection: Selection,
@@ -88,14 +88,14 @@ impl Drop for Watch {
 /// The start of a watch.
 #[derive(Clone, Copy, Debug)]
 struct Start {
-    /// The revision that the cache must have reached, or 0.
+    /// The revision that the cache must have reached before the watch begins, or 0.
     revision: u64,
-    /// Whether the current state comes first.
+    /// Whether the watch begins with the current state.
     state: bool,
 }
 
-/// A watch without a revision, or with 0, begins with the current state, since `WatchList` is on (kubernetes/apimachinery
-/// `pkg/apis/meta/internalversion/defaults.go` v0.34).
+/// Whether a watch begins with the current state. Without `sendInitialEvents`, it does if the revision is unset or 0
+/// (kubernetes/apimachinery `pkg/apis/meta/internalversion/defaults.go` v0.34).
 fn begins_with_state(parameters: &Parameters, revision: Revision) -> bool {
     parameters.send_initial_events.unwrap_or(!matches!(revision, Revision::At(_)))
 }
@@ -103,7 +103,7 @@ fn begins_with_state(parameters: &Parameters, revision: Revision) -> bool {
 type Opened = (VecDeque<WatchEvent>, u64, mpsc::Receiver<WatchEvent>);
 
 impl State {
-    /// The revision that the cache must have reached, or 0.
+    /// The revision that the cache must have reached before the watch begins, or 0.
     fn watch_start(&mut self, selection: &Selection, revision: Revision) -> Result<u64, Refusal> {
         let present = self.store.revision();
         let (storage, _, counters) = self.parts(selection.resource).ok_or_else(Refusal::unknown_path)?;

@@ -9,7 +9,7 @@ use crate::api::Resource;
 /// An act, and the time when it is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// From the start, or from the beginning of the round.
+    /// The time since the start, or since the beginning of the round.
     pub(crate) at: Duration,
     pub(crate) act: Act,
 }
@@ -23,7 +23,7 @@ pub(crate) enum Act {
     Start(Actor),
     /// Ends a client at once.
     Stop(String),
-    /// The API server restarts, and is away for this time.
+    /// The API server restarts, and is down for this time.
     Restart { down_for: Duration },
     /// The watch cache of a resource is reset.
     Expire(&'static Resource),

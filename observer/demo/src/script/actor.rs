@@ -6,10 +6,10 @@ use super::options::{Options, quoted, resource};
 use crate::api::Resource;
 use crate::client_go::ClientGo;
 
-/// Most reflectors of one process.
+/// Maximum number of reflectors of one process.
 const MOST_REFLECTORS: usize = 16;
 
-/// The largest object of a writer, in KiB.
+/// Maximum size of a writer's objects, in KiB.
 const LARGEST_KIB: u32 = 256;
 
 /// A client, with a connection of its own.

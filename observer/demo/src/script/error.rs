@@ -8,6 +8,6 @@ pub struct ScriptError {
     pub file: String,
     /// The line number, from 1.
     pub line: usize,
-    /// The problem, and the values allowed there.
+    /// The problem, and the allowed values.
     pub what: String,
 }

@@ -1,4 +1,4 @@
-//! Scripts: the events of the demo cluster and their times, in a language of lines that `docs/demo.md` describes.
+//! Parses scripts: the actions in the demo cluster and their times, in the language that `docs/demo.md` describes.
 
 mod act;
 mod actor;

@@ -1,13 +1,13 @@
-//! The options of a line: `name=value`, each once.
+//! Parses the options of a line: `name=value`, each at most once.
 
 use std::time::Duration;
 
 use crate::api::{Resource, resources};
 
-/// Shorter periods would turn the demo into a load test.
+/// Minimum period: a shorter one would turn the demo into a load test.
 const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
 
-/// The options of a line. After an act or a client has taken its own, the remaining ones are refused.
+/// The options of a line that have not been read yet. Options that remain at the end of the line are an error.
 #[derive(Debug)]
 pub(super) struct Options<'l> {
     given: Vec<(&'l str, &'l str)>,
@@ -39,12 +39,12 @@ impl<'l> Options<'l> {
         self.optional(name).ok_or_else(|| format!("{name}= is missing"))
     }
 
-    /// How long something lasts; at most an hour.
+    /// A required duration; at most an hour.
     pub(super) fn duration(&mut self, name: &'static str) -> Result<Duration, String> {
         duration(self.required(name)?)
     }
 
-    /// The time between two repetitions.
+    /// A required time between two repetitions.
     pub(super) fn period(&mut self, name: &'static str) -> Result<Duration, String> {
         let period = self.duration(name)?;
         if period < SHORTEST_PERIOD {
@@ -53,14 +53,14 @@ impl<'l> Options<'l> {
         Ok(period)
     }
 
-    /// A number from 1 to `most`.
+    /// A required number from 1 to `most`.
     pub(super) fn number(&mut self, name: &'static str, most: u32) -> Result<u32, String> {
         let value = self.required(name)?;
         let number = value.parse().ok().filter(|number| (1..=most).contains(number));
         number.ok_or_else(|| format!("{name}={} is no number from 1 to {most}", quoted(value)))
     }
 
-    /// A resource of the demo, by its plural name.
+    /// A required resource of the demo, by its plural name.
     pub(super) fn resource(&mut self, name: &'static str) -> Result<&'static Resource, String> {
         resource(self.required(name)?)
     }
@@ -73,7 +73,7 @@ impl<'l> Options<'l> {
     }
 }
 
-/// A word of the script in an error: long enough to find it, but short even if another file was given as a script.
+/// Quotes a word of the script for an error message. Long words are cut, in case the file is not a script.
 pub(super) fn quoted(word: &str) -> String {
     const MOST: usize = 24;
     let shown: String = word.chars().take(MOST).collect();
@@ -83,7 +83,7 @@ pub(super) fn quoted(word: &str) -> String {
 
 /// Parses a time such as `1m30s` or `400ms`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    /// The longest time in a script that people watch.
+    /// Maximum time in a script.
     const LONGEST: Duration = Duration::from_hours(1);
     let duration =
         humantime::parse_duration(text).map_err(|_not_one| format!("{} is no time; a time is 400ms, 5s or 1m30s", quoted(text)))?;

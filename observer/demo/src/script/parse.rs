@@ -1,4 +1,4 @@
-//! Parses scripts: lines to steps, with all bounds and errors in one place.
+//! Parses the lines of a script into steps, and checks all limits.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use super::actor::Role;
 use super::error::ScriptError;
 use super::options::duration;
 
-/// Most lines of a script.
+/// Maximum number of lines of a script.
 const MOST_LINES: usize = 500;
-/// Most clients in a script.
+/// Maximum number of clients in a script.
 const MOST_ACTORS: usize = 64;
-/// Most reflectors of all clients together.
+/// Maximum number of reflectors of all clients together.
 const MOST_REFLECTORS: usize = 256;
 
 /// The script to play by default.
@@ -28,7 +28,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Longest script that is read.
+    /// Maximum size of a script, in bytes.
     pub const MOST_BYTES: usize = 64 * 1024;
 
     /// The text of the default script.
@@ -92,7 +92,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Checks that an act fits those before it.
+    /// Checks that an act is consistent with the acts before it.
     fn check(&mut self, act: &Act) -> Result<(), String> {
         match act {
             Act::Start(actor) => {
@@ -125,7 +125,7 @@ impl Reading {
     }
 
     fn end(self) -> Result<Script, String> {
-        /// A shorter round would be a load test.
+        /// Minimum duration of a round: a shorter one would turn the demo into a load test.
         const SHORTEST_ROUND: Duration = Duration::from_secs(1);
         let lasts = |round: &Vec<Step>| round.last().map_or(Duration::ZERO, |step| step.at);
         match self.round {

@@ -1,4 +1,4 @@
-//! The language of scripts, for `watchtap demo --list`.
+//! Describes the language of scripts, for `watchtap demo --list`.
 
 /// The acts, each with its effect.
 pub(super) const ACTS: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! Scripts: the parsed steps, and the lines that errors name.
+//! Tests of parsing scripts: the steps, and the lines that errors name.
 
 use std::time::Duration;
 

@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::api::Resource;
 use crate::store::Object;
 
-/// Most terms of one selector; a longer one is refused.
+/// Maximum number of terms of one selector; a longer selector is refused.
 const MOST_TERMS: usize = 100;
 
-/// All terms must hold. Without terms, every object matches.
+/// A field selector. An object matches if it fulfils all terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldSelector {
     terms: Vec<Term>,
@@ -26,7 +26,8 @@ struct Term {
     wanted: bool,
 }
 
-/// The fields of each resource besides `metadata.name` and `metadata.namespace`, with the value of an absent one.
+/// The fields of each resource besides `metadata.name` and `metadata.namespace`, each with its value if the object does not have
+/// the field.
 const FIELDS: &[(&str, &[(&str, &str)])] = &[
     (
         "pods",
@@ -78,7 +79,7 @@ impl FieldSelector {
         Ok(Self { terms })
     }
 
-    /// Adds the requirement of a name, as a path with a name does.
+    /// Adds a term that requires this name, as in a request whose path has a name.
     pub(crate) fn with_name(mut self, name: &str) -> Self {
         self.terms.push(Term { field: "metadata.name".to_owned(), value: name.to_owned(), wanted: true });
         self

@@ -4,10 +4,10 @@
 
 use crate::store::Object;
 
-/// Most requirements of one selector; a longer one is refused.
+/// Maximum number of requirements of one selector; a longer selector is refused.
 const MOST_REQUIREMENTS: usize = 100;
 
-/// All requirements must hold. Without requirements, every object matches.
+/// A label selector. An object matches if it fulfils all requirements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LabelSelector {
     requirements: Vec<Requirement>,

@@ -1,4 +1,4 @@
-//! The body of a response: complete at once, or written while it is read.
+//! The body of a response: complete, or a stream whose parts are sent as they are written.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -8,10 +8,10 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::sync::mpsc;
 
-/// Largest body sent with its length; longer ones are sent in chunks, as from Go's HTTP server.
+/// Maximum size of a body that is sent with its length, in bytes. Longer ones are sent in chunks, as from Go's HTTP server.
 const LARGEST_WITH_LENGTH: usize = 2048;
 
-/// Complete, or a stream of parts.
+/// A response body: known completely, or a channel from which its parts are read.
 #[derive(Debug)]
 pub(super) enum ResponseBody {
     /// The complete body; `None` once it is sent.

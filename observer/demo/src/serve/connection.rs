@@ -18,11 +18,11 @@ use super::respond::Responder;
 /// Time limit of the TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// Most concurrent streams of one connection, as in Go's server.
+/// Maximum number of concurrent streams of one connection, as in Go's server.
 const MOST_STREAMS: u32 = 250;
 
-/// Serves a connection until it ends, or until `stop` announces that the server drains. Then open requests are finished, and new
-/// ones are refused.
+/// Serves a connection until it is closed, or until `stop` becomes true because the server drains. After that, open requests are
+/// finished, and new ones are refused.
 pub(super) async fn serve(responder: Arc<Responder>, tls: TlsAcceptor, tcp: TcpStream, mut stop: watch::Receiver<bool>) {
     // A socket without this option is only slower.
     let _outcome = tcp.set_nodelay(true);
@@ -34,10 +34,10 @@ pub(super) async fn serve(responder: Arc<Responder>, tls: TlsAcceptor, tcp: TcpS
     });
     let io = TokioIo::new(stream);
     let stopped = async {
-        // The sender is gone when the server is, which also ends the connection.
+        // The sender is dropped with the server, which also ends the connection.
         let _outcome = stop.wait_for(|stop| *stop).await;
     };
-    // The client notices the end of a connection, whatever the cause; nothing needs to be reported here.
+    // Errors are ignored: the client notices that the connection was closed.
     if is_http2 {
         let builder =
             http2::Builder::new(TokioExecutor::new()).max_concurrent_streams(MOST_STREAMS).timer(TokioTimer::new()).to_owned();

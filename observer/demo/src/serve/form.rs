@@ -1,4 +1,4 @@
-//! The form in which objects are sent: unchanged, or as their metadata.
+//! The form in which objects are sent: complete, or only their metadata.
 //!
 //! kubernetes/apiserver pkg/endpoints/handlers/{response.go, negotiation} v0.34. The demo sends only JSON, and no Tables: kubectl then
 //! prints names and ages.
@@ -16,7 +16,7 @@ use crate::store::Object;
 /// The form that `Accept` requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The objects, unchanged.
+    /// Complete objects.
     Plain,
     /// `PartialObjectMetadata`.
     Metadata,
@@ -63,7 +63,7 @@ impl Form {
     }
 }
 
-/// Ends a JSON body with a newline, as every body does.
+/// Adds a newline to a JSON body, as kube-apiserver does.
 fn line(mut json: Vec<u8>) -> Bytes {
     json.push(b'\n');
     Bytes::from(json)

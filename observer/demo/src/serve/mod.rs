@@ -1,4 +1,4 @@
-//! HTTP over TLS, from the socket to the answer and back.
+//! Serves HTTP over TLS: accepts connections, routes requests and sends answers.
 
 mod answer;
 mod body;

@@ -1,4 +1,4 @@
-//! The port: always reserved for the demo, but listening only while the server is up.
+//! Reserves the demo's port for as long as the demo runs, but listens on it only while the server is up.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 const BACKLOG: i32 = 1024;
 
-/// Keeps an address for the demo while the server is down. A socket that is bound to it and never listens keeps strangers out.
+/// Reserves an address while the server is down: a bound socket that never listens stops other programs from using the port.
 #[derive(Debug)]
 pub(crate) struct Port {
     address: SocketAddr,

@@ -1,4 +1,4 @@
-//! The body of a request as JSON, in whatever form the client sent it.
+//! Converts protobuf bodies of requests to JSON.
 
 use bytes::Bytes;
 use observer_core::k8s::{RequestInfo, Verb};

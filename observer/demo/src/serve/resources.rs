@@ -71,9 +71,9 @@ impl ResourceRequest<'_> {
     }
 
     async fn watch(&self) -> Answered {
-        // The random duration is never shorter than this (kubernetes/apiserver pkg/server/config.go v0.34, `MinRequestTimeout`).
+        // Minimum of the random duration of a watch (kubernetes/apiserver pkg/server/config.go v0.34, `MinRequestTimeout`).
         const SHORTEST: u64 = 1800;
-        /// A watch that requests more lasts one day, so that no clock overflows.
+        /// Maximum duration of a watch, in seconds. It prevents an overflow of the clock.
         const LONGEST: u64 = 24 * 60 * 60;
         let form = self.form()?;
         let (mut parameters, selection) = self.selection()?;

@@ -1,4 +1,4 @@
-//! From a request to its response: authentication, path, handler.
+//! Answers a request: checks its token, parses its path, and calls the handler.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::write::LARGEST_BODY;
 /// Answers the requests of all connections.
 pub(crate) struct Responder {
     pub(crate) cluster: Arc<Cluster>,
-    /// A client with this token may do everything.
+    /// The secret in the tokens of all clients. A client with a valid token may do everything.
     pub(crate) token: String,
 }
 

@@ -1,4 +1,4 @@
-//! The life cycle of the server: it accepts, drains, is away, and returns.
+//! The life cycle of the server: it accepts connections, drains, is down, and starts again.
 
 use std::io;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::port::Port;
 use super::respond::Responder;
 use crate::cluster::State;
 
-/// Most connections open at once; more wait in the kernel's queue.
+/// Maximum number of connections open at once; more wait in the kernel's queue.
 const MOST_CONNECTIONS: usize = 20_000;
 
-/// Drain timeout, after which open connections are cut.
+/// Drain timeout, after which open connections are closed.
 const DRAIN: Duration = Duration::from_secs(5);
 
 /// Pause after a failed accept, usually for lack of descriptors.
@@ -40,7 +40,7 @@ pub(crate) enum StoreAfter {
     FromBackup,
 }
 
-/// The parts that every connection needs, and the port.
+/// A server that can restart on the same port.
 pub(crate) struct RestartableServer {
     pub(crate) port: Port,
     pub(crate) responder: Arc<Responder>,
@@ -49,7 +49,7 @@ pub(crate) struct RestartableServer {
 }
 
 impl RestartableServer {
-    /// Serves until all senders of restarts are gone.
+    /// Serves and restarts, until all senders of `restarts` are dropped.
     pub(crate) async fn live(mut self, first: TcpListener) {
         let mut listener = first;
         while let Some(restart) = self.serve(listener).await {
@@ -64,12 +64,12 @@ impl RestartableServer {
                 Some(listener) => listener,
                 None => return,
             };
-            // The receiver may be gone.
+            // The receiver may have been dropped.
             let _outcome = restart.done.send(());
         }
     }
 
-    /// Accepts until a restart is requested, and returns after draining.
+    /// Accepts connections until a restart is requested. Then drains, and returns that restart.
     async fn serve(&mut self, listener: TcpListener) -> Option<Restart> {
         let (stop, stopped) = watch::channel(false);
         let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
@@ -101,7 +101,7 @@ impl RestartableServer {
         restart
     }
 
-    /// The port is reserved, so this fails only for lack of descriptors.
+    /// Listens again after a restart. The port is reserved, so this fails only for lack of file descriptors.
     async fn listen_again(&self) -> Option<TcpListener> {
         const ATTEMPTS: usize = 100;
         for _attempt in 0..ATTEMPTS {

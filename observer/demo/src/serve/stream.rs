@@ -15,10 +15,10 @@ use crate::read::Watch;
 use crate::store::Object;
 use crate::watchers::WatchEvent;
 
-/// Parts of a body that may wait for the connection.
+/// Maximum number of parts of a body that wait to be sent.
 const MOST_PARTS: usize = 4;
 
-/// Events are joined into parts of about this many bytes.
+/// Size to which events are joined into one part, in bytes, approximately.
 const LARGEST_PART: usize = 64 * 1024;
 
 /// The last bookmark is sent this long before the end.
@@ -37,7 +37,7 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Starts to send. The rest of the watch is dropped when its client leaves.
+    /// Starts to send. When the client disconnects, the watch is closed.
     pub(super) fn start(self, watch: Watch) -> mpsc::Receiver<Bytes> {
         let (sender, receiver) = mpsc::channel(MOST_PARTS);
         tokio::spawn(self.send(watch, sender));

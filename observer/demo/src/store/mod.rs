@@ -1,4 +1,4 @@
-//! An in-memory store that keeps versions: one revision for all keys, histories, compaction. It takes the place of etcd.
+//! An in-memory store in place of etcd: one revision for all keys, the history of each key, and compaction.
 
 mod object;
 mod revisions;

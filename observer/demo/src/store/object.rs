@@ -14,7 +14,8 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    /// Writes the revision into `metadata.resourceVersion`. A value that is not a JSON object becomes an empty one.
+    /// Makes an object from `value`, with the revision in `metadata.resourceVersion`. A value that is not a JSON object becomes an
+    /// empty one.
     pub(crate) fn at_revision(mut value: Value, revision: u64) -> Self {
         if !value.is_object() {
             value = Value::Object(Map::new());

@@ -8,14 +8,14 @@ use serde_json::Value;
 use super::object::Object;
 use super::versions::{Entry, Versions};
 
-/// The limits of the store. Writes beyond them are refused, history beyond them is compacted.
+/// The limits of the store. At a limit, history is compacted early, or writes are refused.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Most objects that exist at once.
+    /// Maximum number of objects that exist at once.
     pub(crate) objects: usize,
-    /// Bytes of all encoded objects, including their history.
+    /// Maximum size in bytes of all encoded objects, including their history.
     pub(crate) bytes: usize,
-    /// Most changes kept for watches; older ones are compacted early.
+    /// Maximum number of changes kept for watches; older ones are compacted early.
     pub(crate) changes: usize,
 }
 
@@ -152,7 +152,7 @@ impl Store {
         Ok(self.changes.range(first..).filter(move |change| change.key.starts_with(prefix)))
     }
 
-    /// Drops all states below `revision`, or below the current revision if that is lower.
+    /// Drops all history below `revision`, or below the current revision if that is lower.
     pub(crate) fn compact(&mut self, revision: u64) {
         let revision = revision.min(self.revision);
         if revision <= self.compacted {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::object::Object;
 
-/// The history of some keys. Its owner decides how far back it reaches.
+/// The history of a set of keys. The owner drops old states with [`Versions::forget_below`].
 ///
 /// etcd calls this a multi-version map. The store has one for all keys, and each watch cache has one for its resource.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +14,7 @@ pub(crate) struct Versions {
     keys: BTreeMap<Arc<str>, Vec<Version>>,
 }
 
-/// The object of a key from one revision on; a key's list begins with the oldest.
+/// The object of a key from `revision` on. The list of a key is sorted by revision, oldest first.
 #[derive(Clone, Debug)]
 struct Version {
     revision: u64,

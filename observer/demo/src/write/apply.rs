@@ -55,7 +55,7 @@ pub(crate) fn apply(cluster: &Cluster, target: &Target, manager: &str, body: &[u
     })
 }
 
-/// The part of an applied object that its path changes: the status, or everything else.
+/// The part of an applied object that the request's path may change: the status, or everything else.
 fn own_part(target: &Target, mut applied: Map<String, Value>) -> Map<String, Value> {
     match target.part {
         Part::Status => {

@@ -15,7 +15,7 @@ use crate::store::{Object, WriteError};
 /// Length of the suffix of a `generateName` (kubernetes/apiserver pkg/storage/names/generate.go v0.34).
 const GENERATED: usize = 5;
 
-/// Letters and digits that form no offensive word, as upstream.
+/// Letters and digits that cannot form offensive words, as upstream.
 const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 /// Creates an object from the body of a request.
@@ -27,13 +27,13 @@ pub(crate) fn create(cluster: &Cluster, target: &Target, content_type: &str, bod
 
 /// Writes an object that does not exist yet.
 pub(super) fn insert(state: &mut State, target: &Target, name: &str, object: Map<String, Value>) -> Result<Arc<Object>, Refusal> {
-    // Its definition may be gone since the path was read.
+    // The definition of a custom resource may have been deleted since the path was parsed.
     state.storage(target.resource).ok_or_else(Refusal::unknown_path)?;
     check_namespace(state, target)?;
     let key = state.key(target.resource, &target.namespace, name);
     if state.store.get(&key).is_some() {
         state.counters.etcd(target.resource, "create", 1);
-        // Upstream checks whether the other one is being deleted.
+        // Upstream reads the existing object, to check whether it is being deleted.
         state.counters.etcd(target.resource, "get", 1);
         return Err(Refusal::already_exists(target.resource, name));
     }
@@ -47,7 +47,7 @@ pub(super) fn insert(state: &mut State, target: &Target, name: &str, object: Map
     Ok(change.object)
 }
 
-/// The store is full.
+/// The answer if the store is full.
 pub(super) fn full() -> Refusal {
     Refusal::internal("etcdserver: mvcc: database space exceeded")
 }
@@ -106,7 +106,7 @@ pub(super) fn check_definition(target: &Target, object: &Map<String, Value>) -> 
     })
 }
 
-/// Defaults that clients read even from a server without controllers.
+/// Sets the defaults that clients need even if no controllers run.
 fn set_defaults(target: &Target, name: &str, object: &mut Map<String, Value>) {
     match (target.resource.group, target.resource.name) {
         ("", "namespaces") => {
@@ -120,7 +120,7 @@ fn set_defaults(target: &Target, name: &str, object: &mut Map<String, Value>) {
         }
         ("", "pods") => {
             object.insert("status".to_owned(), json!({"phase": "Pending"}));
-            // kubectl debug requires this field.
+            // `kubectl debug` requires this field.
             if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
                 spec.entry("securityContext").or_insert_with(|| json!({}));
             }

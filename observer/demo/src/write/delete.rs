@@ -113,7 +113,7 @@ fn mark(state: &mut State, target: &Target, key: &str, present: &Arc<Object>, no
     Ok(change.object)
 }
 
-/// Replaces the namespace controller of a real cluster: everything in the namespace is deleted, despite finalizers.
+/// Deletes all objects in a namespace, despite their finalizers, as the namespace controller of a real cluster does.
 fn empty_namespace(state: &mut State, namespace: &str) -> Result<(), Refusal> {
     let namespaced: Vec<_> = state.resources().iter().copied().filter(|resource| resource.namespaced).collect();
     for resource in namespaced {
@@ -123,7 +123,7 @@ fn empty_namespace(state: &mut State, namespace: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Replaces the finalizer of a real cluster: all objects of a definition's resource are deleted, despite finalizers of their own.
+/// Deletes all objects of a definition's resource, despite their finalizers, in place of the CRD finalizer of a real cluster.
 fn delete_defined(state: &mut State, definition: &Object) -> Result<(), Refusal> {
     // All versions share their objects.
     let Some(resource) = custom::resources(definition.value()).first().copied() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The object that a client sends: decoded, and checked against the path.
+//! Decodes the object that a client sends, and checks it against the request's path.
 //!
 //! kubernetes/apiserver pkg/endpoints/handlers/create.go and pkg/registry/rest/create.go v0.34. Only names are validated.
 
@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::target::Target;
 use crate::refusal::Refusal;
 
-/// Largest body of a request, as in kube-apiserver's `MaxRequestBodyBytes`.
+/// Maximum size of a request body in bytes, as kube-apiserver's `MaxRequestBodyBytes`.
 pub(crate) const LARGEST_BODY: usize = 3 << 20;
 
-/// Longest name, as for a DNS subdomain.
+/// Maximum length of a name, as of a DNS subdomain.
 const LONGEST_NAME: usize = 253;
 
 /// Decodes an object to be written to `target`.
@@ -67,7 +67,7 @@ pub(super) fn check_name(target: &Target, object: &Map<String, Value>) -> Result
     Err(Refusal::bad_request(format!("the name of the object ({name}) does not match the name on the URL ({})", target.name)))
 }
 
-/// Whether a name is valid in a path and in lower case, like a DNS subdomain.
+/// Whether a name is valid: in lower case, and allowed in a path, like a DNS subdomain.
 pub(super) fn is_name(name: &str) -> bool {
     let is_end = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     name.len() <= LONGEST_NAME

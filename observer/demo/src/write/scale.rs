@@ -33,7 +33,7 @@ pub(crate) fn change_scale(
             Refusal::invalid(scale::SCALE.group, scale::SCALE.kind, &target.name, &[cause])
         })?;
         let mut workload = workload.clone();
-        // The client's knowledge of the workload, as preconditions.
+        // The UID and the resource version in the scale are preconditions.
         for field in ["uid", "resourceVersion"] {
             if let Some(metadata) = workload.get_mut("metadata").and_then(Value::as_object_mut) {
                 metadata.insert(field.to_owned(), wanted.pointer(&format!("/metadata/{field}")).cloned().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! The object that a write changes.
+//! The target of a write: the object, and the part of it that changes.
 
 use crate::api::Resource;
 
@@ -18,7 +18,7 @@ pub(crate) struct Target {
 /// The part of the object that a write may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Everything except the status, if the status has a path of its own.
+    /// Everything, or everything except the status if the status has its own path.
     Main,
     /// The status only.
     Status,

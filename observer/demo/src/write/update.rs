@@ -53,7 +53,8 @@ pub(crate) fn patch(
     })
 }
 
-/// Counts etcd reads as upstream's update does: it uses the cached object first, and after a failure the object in the store.
+/// Runs `write`, and counts etcd reads as upstream's update does. Upstream uses the cached object first, and after a failure the
+/// object in the store.
 pub(super) fn attempt<T>(
     cluster: &Cluster,
     target: &Target,
@@ -125,13 +126,13 @@ pub(super) fn check_preconditions(target: &Target, present: &Object, object: &Ma
     Ok(())
 }
 
-/// Another client changed the object first.
+/// The error if another client changed the object first.
 fn modified(target: &Target) -> Refusal {
     let why = "the object has been modified; please apply your changes to the latest version and try again";
     Refusal::conflict(target.resource, &target.name, why)
 }
 
-/// The object to write: fields that this path may not change stay.
+/// Makes the object to write. Fields that the request's path may not change keep their values.
 pub(super) fn merge(target: &Target, present: &Object, mut object: Map<String, Value>) -> Map<String, Value> {
     let present_fields = present.value().as_object().cloned().unwrap_or_default();
     if target.part == Part::Status {

@@ -1,4 +1,4 @@
-//! Chooses the merging for a content type.
+//! Applies a patch in any of the formats, which the content type determines.
 
 use serde_json::{Map, Value};
 

@@ -29,7 +29,7 @@ impl Error {
         Self { status: 422, reason: "Invalid", message: message.into() }
     }
 
-    /// For faults of a strategic merge patch that the API server does not attribute to the client.
+    /// A 500, for faults of a strategic merge patch that the API server does not report as the client's error.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         Self { status: 500, reason: "", message: message.into() }
     }

@@ -1,7 +1,7 @@
-//! JSON Patch (RFC 6902) with bounds. The library performs the operations; this file accounts for their cost.
+//! JSON Patch (RFC 6902) with bounds. A library performs the operations, and this module limits their cost.
 //!
-//! Ten thousand operations can double an object ten thousand times, nest it as deep, or shift a long list each time. So each
-//! operation is charged before it runs, for the values that it visits and for the depth that it makes.
+//! Ten thousand operations can double an object ten thousand times, nest it ten thousand levels deep, or shift a long list each
+//! time. So before each operation, this module computes the number of values that it visits and the depth of its result.
 
 use json_patch::jsonptr::Pointer;
 use json_patch::{PatchOperation, patch_unsafe};
@@ -9,13 +9,15 @@ use serde_json::Value;
 
 use super::error::Error;
 
-/// Most operations in one patch: `maxJSONPatchOperations` in `pkg/endpoints/handlers/patch.go` of k8s.io/apiserver 1.34.
+/// Maximum number of operations in one patch: `maxJSONPatchOperations` in `pkg/endpoints/handlers/patch.go` of k8s.io/apiserver
+/// 1.34.
 const MAX_OPERATIONS: usize = 10_000;
-/// Most values that all operations of a patch together may copy, measure or shift.
+/// Maximum number of values that all operations of a patch together may copy, measure or shift.
 const MAX_WORK: usize = 10_000_000;
-/// Most values and bytes of strings that all `copy` operations together may make. kube-apiserver limits copies to 3 MiB of JSON.
+/// Maximum sum of the values and the bytes of strings that all `copy` operations of a patch together may create. kube-apiserver
+/// limits copies to 3 MiB of JSON.
 const MAX_COPIED: usize = 3 * 1024 * 1024;
-/// Deepest nesting of a patched object: as deep as the parser accepts.
+/// Maximum nesting depth of a patched object, the same as that of the parser.
 const MAX_DEPTH: usize = 128;
 
 /// Applies the operations in order. If one fails, the patch fails.
@@ -50,7 +52,7 @@ fn tests_absence(object: &Value, operation: &PatchOperation) -> bool {
     test.value.is_null() && parent.is_some_and(Value::is_object) && object.pointer(test.path.as_str()).is_none()
 }
 
-/// The API server does not name the operation that failed.
+/// The error for an operation that fails. As in the API server's answer, the operation is not named.
 fn refused() -> Error {
     Error::unprocessable("the server rejected our request due to an error in our request")
 }
@@ -89,7 +91,7 @@ impl Account {
         }
     }
 
-    /// Adding to a list or removing from it moves the other elements. The same holds for fields of an object.
+    /// Adds the cost of moving the other elements, if an operation adds to a list or an object or removes from it.
     fn shift(&mut self, object: &Value, path: &Pointer) -> Result<(), Error> {
         let parent = path.parent().and_then(|parent| object.pointer(parent.as_str()));
         let length = parent.map_or(0, |parent| match parent {
@@ -126,7 +128,7 @@ fn source(object: &Value, from: &Pointer) -> Result<Size, Error> {
     object.pointer(from.as_str()).map(measured).ok_or_else(refused)
 }
 
-/// The parser and [`MAX_DEPTH`] bound the nesting of every value here.
+/// Measures a value recursively. The parser and [`MAX_DEPTH`] bound the nesting.
 fn measured(value: &Value) -> Size {
     let inside = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Size::default(),

@@ -1,7 +1,7 @@
 //! PATCH: the four formats that clients send, applied to an object.
 //!
-//! The source is kube-apiserver 1.34: `pkg/endpoints/handlers/patch.go` of k8s.io/apiserver. Statuses and messages are those observed
-//! from a real server. The demo has no schemas, so a list is replaced where a real server merges it by its type; see `strategic` and
+//! The source is kube-apiserver 1.34: `pkg/endpoints/handlers/patch.go` of k8s.io/apiserver. Statuses and messages were copied from
+//! answers of a real server. The demo has no schemas, so it replaces lists that a real server merges; see `strategic` and
 //! [`server_side`].
 
 pub mod server_side;

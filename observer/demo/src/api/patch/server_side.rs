@@ -4,8 +4,8 @@
 //! (sigs.k8s.io/structured-merge-diff). It differs from a real server's in these ways:
 //!
 //! - A list is one field, which is replaced. A real server merges lists of some types, such as finalizers and conditions.
-//! - Only applies have entries. Creations, updates and other patches leave those of others as they are, and own nothing.
-//! - There are no conflicts: the last manager that applies a field wins, with `force` or without.
+//! - Only server-side applies have entries. Creations, updates and other patches own no fields, and do not change entries.
+//! - There are no conflicts: a manager that applies a field always takes it over, with or without `force`.
 //! - Bodies are JSON, which is also YAML. All clients that were tried send JSON.
 
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ use super::error::Error;
 /// The media type of an apply, whose body is JSON here.
 pub const MEDIA_TYPE: &str = "application/apply-patch+yaml";
 
-/// The metadata that names the owners of fields.
+/// The field of `metadata` that lists the owners of fields.
 const MANAGED: &str = "managedFields";
 
 /// Metadata that identifies the object, and that no manager owns.
@@ -49,7 +49,7 @@ pub fn parse(manager: &str, body: &[u8]) -> Result<Map<String, Value>, Error> {
     }
 }
 
-/// The object after `manager` applied `applied` to it. It is equal to `object` if nothing changes.
+/// Returns the object after `manager` has applied `applied` to it. It is equal to `object` if nothing changes.
 #[must_use]
 pub fn apply(object: &Map<String, Value>, applied: &Map<String, Value>, manager: Manager<'_>) -> Map<String, Value> {
     let owned = fields(applied);
@@ -110,14 +110,14 @@ fn fields(applied: &Map<String, Value>) -> Map<String, Value> {
     below(&applied)
 }
 
-/// Recurses as deep as the object, whose depth the parser bounds.
+/// The fields of one level and of those below. The recursion is as deep as the object, whose depth the parser bounds.
 fn below(object: &Map<String, Value>) -> Map<String, Value> {
     let field =
         |(name, value): (&String, &Value)| (format!("f:{name}"), Value::Object(value.as_object().map(below).unwrap_or_default()));
     object.iter().map(field).collect()
 }
 
-/// Removes the fields of `before` that are in none of `kept`. An object that becomes empty goes, too.
+/// Removes the fields of `before` that are in none of `kept`. An object that becomes empty is removed, too.
 fn remove(object: &mut Map<String, Value>, before: &Map<String, Value>, kept: &[&Map<String, Value>]) {
     for (field, inner) in before {
         let name = field.strip_prefix("f:").unwrap_or(field);

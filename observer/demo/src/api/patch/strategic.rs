@@ -1,8 +1,8 @@
 //! Strategic merge patch without schemas.
 //!
-//! Objects are merged, and directives are obeyed (`pkg/util/strategicpatch/patch.go` of k8s.io/apimachinery 1.34). A list is merged
-//! only if the patch has its `$setElementOrder`, since that shows the merge key: the one field of its elements. Clients that compute
-//! a patch send it. Any other list is replaced, whereas the API server reads in its types that some are merged.
+//! Objects are merged, and directives are applied (`pkg/util/strategicpatch/patch.go` of k8s.io/apimachinery 1.34). A list is
+//! merged only if the patch has a `$setElementOrder` for it. The elements of that directive have one field, the merge key. Clients
+//! that compute a patch send it. Any other list is replaced; the API server merges some of these lists, because it has their types.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -45,7 +45,7 @@ pub(super) fn merge(mut original: Object, mut patch: Object) -> Result<Object, E
             None => drop(gone.insert(name)),
         }
     }
-    // In one pass: removing single fields in order is quadratic.
+    // All fields are removed in one pass, because removing each one by itself would take quadratic time.
     original.retain(|name, _| !gone.contains(name));
     for (directive, values) in &directives {
         let Value::Array(values) = values else { return Err(Error::internal(format!("{directive} is not a list"))) };
@@ -54,7 +54,7 @@ pub(super) fn merge(mut original: Object, mut patch: Object) -> Result<Object, E
     Ok(original)
 }
 
-/// Carries out a directive on a list that is already merged.
+/// Applies a directive to a list that is already merged.
 fn rearrange(object: &mut Object, directive: &str, values: &[Value]) {
     if let Some(list) = directive.strip_prefix(DELETE_FROM_PRIMITIVE_LIST)
         && let Some(Value::Array(list)) = object.get_mut(list)
@@ -66,7 +66,7 @@ fn rearrange(object: &mut Object, directive: &str, values: &[Value]) {
         && let (Some(Value::Array(list)), Some(key)) = (object.get_mut(list), Key::of(values))
     {
         let places: HashMap<String, usize> = values.iter().enumerate().map(|(place, value)| (key.text(value), place)).collect();
-        // Elements that the client does not know keep their order, after the others.
+        // Elements that are not in the client's list keep their order, and follow the others.
         list.sort_by_key(|element| places.get(&key.text(element)).copied().unwrap_or(usize::MAX));
     }
 }
@@ -88,7 +88,7 @@ fn is_directive(name: &str) -> bool {
     name.starts_with(SET_ELEMENT_ORDER) || name.starts_with(DELETE_FROM_PRIMITIVE_LIST)
 }
 
-/// Identifies the elements of a list.
+/// How the elements of a list are identified.
 enum Key {
     /// By the value of one field.
     Field(String),
@@ -97,7 +97,7 @@ enum Key {
 }
 
 impl Key {
-    /// The key that a `$setElementOrder` shows; `None` if it shows none.
+    /// Returns the key that a `$setElementOrder` implies, or `None`.
     fn of(order: &[Value]) -> Option<Self> {
         match order.first()? {
             Value::Object(fields) if fields.len() == 1 => fields.keys().next().cloned().map(Self::Field),

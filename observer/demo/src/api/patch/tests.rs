@@ -1,4 +1,4 @@
-//! Objects after patches, format by format.
+//! Tests of objects after patches in each format.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Converts a message to the JSON object that it represents.
 //!
-//! Recursion is as deep as the tables, none of which contains itself. The result is proportional to the body.
+//! The recursion is bounded, because no table of messages contains itself. The size of the result is proportional to that of the
+//! body.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -35,7 +36,7 @@ fn write(message: &'static Message, bytes: &[u8], object: &mut Map<String, Value
             entries.as_object_mut().ok_or_else(|| malformed(TWICE))?.insert(key, entry);
         } else {
             let value = value(&field.shape, message, wire)?;
-            // Separate parts of one message would have to be merged; no client sends that.
+            // A field that occurs twice would have to be merged. No client sends that.
             if !is_left_out(field, &value) && object.insert(field.json.to_owned(), value).is_some() {
                 return Err(malformed(TWICE));
             }
@@ -61,7 +62,7 @@ fn is_left_out(field: &Field, value: &Value) -> bool {
 fn value(shape: &'static Shape, message: &'static Message, wire: Wire<'_>) -> Result<Value, Error> {
     let value = match (shape, wire) {
         (Shape::Text | Shape::AnyText, Wire::Bytes(bytes)) => text(bytes).map(Value::from),
-        // Numbers are signed, of 32 or 64 bits, and always encoded with 64 bits.
+        // Numbers are signed, of 32 or 64 bits. Both are encoded as 64 bits.
         (Shape::Int | Shape::AnyInt, Wire::Varint(number)) => Ok(Value::from(number.cast_signed())),
         (Shape::Flag | Shape::AnyFlag, Wire::Varint(number)) => Ok(Value::from(number != 0)),
         (Shape::Bytes, Wire::Bytes(bytes)) => Ok(Value::from(STANDARD.encode(bytes))),

@@ -18,8 +18,7 @@ const MAGIC: &[u8] = b"k8s\0";
 ///
 /// The caller must bound the length of the body; time and memory are proportional to it.
 ///
-/// # Errors
-/// A body that is not protobuf of this kind, or contains something that the demo has no place for.
+/// # Errors If the body is not protobuf of this kind, or contains a field that the demo would lose.
 pub fn to_json(body: Body, bytes: &[u8]) -> Result<Value, Error> {
     let bytes = bytes.strip_prefix(MAGIC).ok_or(Error::NoMagic)?;
     if bytes.is_empty() {

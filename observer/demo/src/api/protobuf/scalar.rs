@@ -73,7 +73,7 @@ fn timestamp(bytes: &[u8]) -> Result<Option<SystemTime>, Malformed> {
             _other => return Err("a time has an unknown field"),
         }
     }
-    // Times before 1970 are negative, and so large numbers here.
+    // Times before 1970 are negative numbers, which are very large here because they are read as unsigned.
     let nanoseconds = u32::try_from(nanoseconds).ok().filter(|nanoseconds| *nanoseconds < 1_000_000_000);
     let (Some(nanoseconds), 0..=LATEST) = (nanoseconds, seconds) else { return Err("a time lies outside of 1970 to 9999") };
     Ok(SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)))

@@ -1,4 +1,4 @@
-//! The structure of messages, and the notation of their tables.
+//! The types that describe protobuf messages, and the macro for the tables of messages.
 
 /// A message, as its `generated.proto` names it.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Protobuf bodies: as kubectl sends them, made by hand, and damaged.
+//! Tests of protobuf bodies: those of kubectl, bodies made by hand, and damaged ones.
 
 use std::collections::BTreeSet;
 
