@@ -7,28 +7,28 @@ use anyhow::Context;
 
 use crate::workspace;
 
-/// Measure how fast watchtap decodes, follows and forwards, as ratios to named peers.
+/// Measure how fast watchtap decodes bodies, follows reflectors and forwards connections, compared with other programs.
 ///
-/// `docs/benches.md` has figures, and explains how to read them. They are meaningless on a busy machine.
+/// `docs/benches.md` has results, and explains how to read them. Results from a busy machine are meaningless.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// One bench instead of all
     #[arg(value_enum)]
     bench: Option<Bench>,
 
-    /// Rounds of all measurements
+    /// Number of rounds of each measurement
     #[arg(long, value_name = "NUMBER")]
     rounds: Option<u32>,
 
-    /// Forwarding: only these scenarios, such as list-h1,get-h2
+    /// Bench `forward`: run only these scenarios, such as list-h1,get-h2
     #[arg(long, value_name = "SCENARIO", value_delimiter = ',', conflicts_with = "write_docs")]
     only: Vec<String>,
 
-    /// Forwarding: only with these libraries in client and server, of hyper and go
+    /// Bench `forward`: use only these libraries in client and server: hyper, go
     #[arg(long, value_name = "LIBRARY", value_delimiter = ',', conflicts_with = "write_docs")]
     stack: Vec<String>,
 
-    /// Print JSON instead of tables, one object per bench
+    /// Print one JSON object per bench instead of tables
     #[arg(long)]
     json: bool,
 
@@ -36,12 +36,12 @@ pub(crate) struct Args {
     #[arg(long)]
     write_docs: bool,
 
-    /// Install the missing proxies for the comparison (apt-get, as root)
+    /// Bench `forward`: install missing proxies for the comparison (apt-get, as root)
     #[arg(long)]
     install: bool,
 }
 
-/// The benches.
+/// The benches, in the order of their execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Bench {
     /// List bodies, compared with a full parse
@@ -50,20 +50,20 @@ enum Bench {
     Following,
     /// Connections, compared with nginx, haproxy and stunnel
     Forward,
-    /// The memory of idle watches, 9 000 and more
+    /// Memory of idle watches, 9 000 and more
     Watches,
-    /// Probed clients, compared with bare uprobes; only by name, because it needs root and Linux
+    /// Clients under the probe, compared with empty uprobes; runs only if named, because it needs root and Linux
     Probing,
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
-    // Separately, so that the measured program has the features of a release and no others.
+    // watchtap is built separately, so that it has the features of a release and no others.
     build(&["--package", "observer", "--bin", "watchtap"])?;
     build(&["--package", "observer-bench"])?;
     for bench in [Bench::Decode, Bench::Following, Bench::Forward, Bench::Watches, Bench::Probing] {
-        // One bench needs rights that the others do not.
+        // `probing` needs root, so it runs only if it is named.
         if args.bench.is_none_or(|chosen| chosen == bench) && (bench != Bench::Probing || args.bench.is_some()) {
-            // Through cargo, which alone knows the target folder.
+            // The bench is run by cargo, since only cargo knows the location of the target folder.
             let mut command = release("run", &["--package", "observer-bench", "--"]);
             let status = command.args(args.of(bench)).status().context("cannot start cargo")?;
             anyhow::ensure!(status.success(), "the bench failed: {status}");

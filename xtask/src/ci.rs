@@ -8,14 +8,15 @@ use crate::steps::Steps;
 use crate::test::{self, Group};
 use crate::{other_systems, workspace};
 
-/// Format, clippy, documentation, dependencies, house rules, other systems, tests; stops at the first failure.
+/// Run all checks before a review, up to the first failure: format, clippy, documentation, dependencies, house rules, other
+/// systems, tests.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Stop before the tests
     #[arg(long, conflicts_with = "require")]
     no_tests: bool,
 
-    /// Test groups that must not be left out on this machine
+    /// Test groups that must run: if one is left out, that is a failure
     #[arg(long, value_enum, value_name = "GROUP", value_delimiter = ',')]
     require: Vec<Group>,
 }
@@ -58,8 +59,9 @@ fn check(steps: &mut Steps) -> anyhow::Result<()> {
     )
 }
 
-/// cargo-deny is not part of the toolchain and takes minutes to build, so a machine may lack it; the step then reports that. Known
-/// vulnerabilities need the `RustSec` database from GitHub. If it cannot be fetched, that part is skipped with a message.
+/// Runs cargo-deny, or prints that it is missing: it is not part of the toolchain, and takes minutes to build. The check for known
+/// vulnerabilities needs the `RustSec` database from GitHub. If the database cannot be fetched, this check is skipped with a
+/// message.
 fn dependencies(steps: &mut Steps, shell: &Shell) -> anyhow::Result<()> {
     let has_cargo_deny = cmd!(shell, "cargo deny --version").quiet().ignore_stderr().read().is_ok();
     if !has_cargo_deny {

@@ -1,4 +1,4 @@
-//! Durations with a unit, as users type them.
+//! Parses durations with a unit on the command line.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! `cargo check` of watchtap for other systems and processors than this machine's.
+//! Runs `cargo check` of watchtap for operating systems and processors other than those of this machine.
 //!
-//! Checking compiles no C and links nothing. Some build scripts need a C compiler for the other system, such as that of the TLS
-//! library. They get a stand-in that writes empty files. So the check shows that the Rust code compiles there, but not that the
+//! `cargo check` links nothing. But some build scripts, such as that of the TLS library, need a C compiler for the other system.
+//! They get a substitute that writes empty files. So this shows that the Rust code compiles for that system, but not that the
 //! program links or runs.
 
 use std::fs::{self, Permissions};
@@ -16,7 +16,7 @@ use crate::workspace;
 /// The targets: systems where controllers are developed, and where they run.
 const TARGETS: [&str; 3] = ["aarch64-apple-darwin", "x86_64-apple-darwin", "aarch64-unknown-linux-gnu"];
 
-/// A stand-in for a C compiler; build scripts identify a compiler with `-E`.
+/// A substitute for a C compiler. It answers `-E`, with which build scripts identify a compiler.
 const COMPILER: &str = r#"#!/bin/sh
 while [ $# -gt 0 ]; do
   case "$1" in
@@ -27,14 +27,15 @@ while [ $# -gt 0 ]; do
 done
 "#;
 
-/// A stand-in for an archiver.
+/// A substitute for `ar`.
 const ARCHIVER: &str = r#"#!/bin/sh
 for word in "$@"; do
   case "$word" in *.a) printf '!<arch>\n' > "$word" ;; esac
 done
 "#;
 
-/// Checks each target whose standard library is installed or installable, and names the others. Fails if one does not compile.
+/// Checks each target whose standard library is installed or can be installed, and prints the others. Fails if one does not
+/// compile.
 pub(crate) fn check() -> anyhow::Result<()> {
     let stand_ins = StandIns::write(&workspace::target().join("no-c-compiler"))?;
     for target in TARGETS {
@@ -52,7 +53,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The stand-ins for another system's programs.
+/// The substitutes for programs of another system.
 struct StandIns {
     compiler: PathBuf,
     archiver: PathBuf,
@@ -69,7 +70,8 @@ impl StandIns {
         Ok(Self { compiler: compiler.0, archiver: archiver.0 })
     }
 
-    /// Uses a separate target folder, because another compiler would make build scripts run again in each build.
+    /// Makes a `cargo check` command. It has a separate target folder: with a different C compiler in the same folder, each build
+    /// would run the build scripts again.
     fn cargo(&self, target: &str) -> Command {
         let suffix = target.replace('-', "_");
         let mut cargo = workspace::cargo();
@@ -77,13 +79,13 @@ impl StandIns {
         for (variable, program) in [("CC", &self.compiler), ("CXX", &self.compiler), ("AR", &self.archiver)] {
             cargo.env(format!("{variable}_{suffix}"), program);
         }
-        // Without this variable, the build would ask Xcode's programs.
+        // Without this variable, build scripts would call Xcode's programs.
         cargo.env("SDKROOT", workspace::target());
         cargo
     }
 }
 
-/// Adds it with rustup if it is missing; the error states why it cannot.
+/// Installs the standard library of `target` with rustup if it is missing. The error is the reason if that fails.
 fn standard_library(target: &str) -> Result<(), String> {
     let folder = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
     let folder = folder.map_err(|error| error.to_string())?;

@@ -30,7 +30,8 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let chosen: Vec<&str> =
         if args.watchtap_args.is_empty() { RUN.to_vec() } else { args.watchtap_args.iter().map(String::as_str).collect() };
     println!("$ watchtap {}", chosen.join(" "));
-    // Through cargo, which alone knows the target folder. Nothing is left to build, and cargo is replaced by watchtap, too.
+    // watchtap is started by cargo, since only cargo knows the location of the target folder. Everything is built already, and
+    // cargo replaces its own process by watchtap, too.
     let run = ["run", "--quiet", "--release", "--package", "observer", "--bin", "watchtap", "--"];
     Err(workspace::cargo().args(run).args(chosen).exec()).context("cannot start watchtap")
 }

@@ -11,17 +11,17 @@ use crate::workspace;
 
 /// Run many kinds of clients behind one watchtap, with a real API server under churn and a fault every few seconds.
 ///
-/// All the time, every byte on one side of watchtap is compared with the output on the other. After each fault all clients must
-/// have caught up, watchtap must have a reason for each descriptor, and its memory must be bounded. At the end its memory must not
-/// have grown, and its numbers must equal independent counts. docs/soak.md has figures. Needs Go; the first run builds servers and
-/// clients, which takes some minutes.
+/// During the run, all bytes that enter watchtap on one side are compared with those that leave it on the other side. After each
+/// fault, all clients must catch up, each open descriptor of watchtap must be explained, and its memory must be bounded. At the
+/// end, its memory must not have grown, and its numbers must equal independent counts. docs/soak.md has results. Needs Go. The
+/// first run builds servers and clients, which takes some minutes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Duration, such as 30s, 10m or 1h
     #[arg(long = "for", value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
     time: Duration,
 
-    /// Seed of the faults and their order, as an earlier run printed it; a different one each time by default
+    /// Seed of the faults and their order, as an earlier run printed it [default: a random one]
     #[arg(long)]
     seed: Option<u64>,
 
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 const SECONDS: &str = "WATCHTAP_TESTS_SOAK_SECONDS";
 const SEED: &str = "WATCHTAP_TESTS_SOAK_SEED";
 
-/// Returns a failure if anything was lost, changed, left over or counted wrongly.
+/// Runs the soak test. Returns a failure if bytes were lost or changed, resources leaked, or a count is wrong.
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let seed = match args.seed {
         Some(seed) => seed,

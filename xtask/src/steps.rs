@@ -1,18 +1,18 @@
-//! The steps of a task, and how long each took.
+//! Runs the steps of a task, and measures the time of each.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-/// The steps so far; its text is a table of their seconds.
+/// The steps so far. `Display` writes a table of their durations in seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
     taken: Vec<(String, Duration)>,
 }
 
 impl Steps {
-    /// Runs a step between lines with its name and its duration. An error names the step and the remedy.
+    /// Runs a step. Prints its name before it, and its duration after it. The error names the step and the remedy.
     pub(crate) fn take(&mut self, name: &str, remedy: &str, work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
         println!("\n== {name}");
         let begun = Instant::now();

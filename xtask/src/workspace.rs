@@ -1,4 +1,4 @@
-//! The workspace's location, and how its tasks start programs there.
+//! Finds the workspace's folders, and makes commands that run in them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use xshell::Shell;
 
 /// The folder of the workspace's `Cargo.toml`.
 ///
-/// Cargo sets the location of this package at run time; the location at build time may be another checkout with the same target
-/// folder.
+/// The location is read at run time, from a variable that cargo sets. The location at build time may be that of another checkout
+/// with the same target folder.
 pub(crate) fn root() -> PathBuf {
     let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| OsString::from(env!("CARGO_MANIFEST_DIR")));
     let package = PathBuf::from(package);
@@ -47,7 +47,7 @@ pub(crate) fn target() -> PathBuf {
     root().join(target)
 }
 
-/// A folder in the target directory where the test harness leaves files for tasks.
+/// The folder in the target directory where tests write files for the task `name`.
 pub(crate) fn tests_left(name: &str) -> PathBuf {
     target().join("cluster").join(name)
 }

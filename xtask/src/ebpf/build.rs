@@ -1,4 +1,4 @@
-//! Builds the object so that its bytes depend only on the sources and the tools, not on folder names.
+//! Builds the eBPF object reproducibly: its bytes depend only on the sources and the tools, not on folder names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const UNSTABLE: &str = "aya_ebpf,watchtap_programs";
 
 /// Builds the programs and writes the object to `path`, without its debug information but with its BTF.
 pub(super) fn object(toolchain: &Toolchain, path: &Path) -> anyhow::Result<Object> {
-    // First, because only then are the locations of the package sources known.
+    // This is first, because the package sources are unpacked by it.
     run(workspace::cargo().args(["fetch", "--quiet", "--locked", "--target", TARGET]))?;
     let folder = workspace::target().join("ebpf/build");
     let mut cargo = workspace::cargo();
@@ -27,7 +27,7 @@ pub(super) fn object(toolchain: &Toolchain, path: &Path) -> anyhow::Result<Objec
     cargo.env("RUSTC", toolchain.rustc()).env("RUSTC_BOOTSTRAP", UNSTABLE).env("LD_LIBRARY_PATH", toolchain.libraries());
     cargo.env("CARGO_TARGET_BPFEL_UNKNOWN_NONE_LINKER", toolchain.linker());
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags()?.join("\u{1f}"));
-    // The user's settings for other builds.
+    // These are the user's settings for other builds, and must not have an effect here.
     for variable in ["RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER", "RUSTUP_TOOLCHAIN"] {
         cargo.env_remove(variable);
     }
@@ -37,7 +37,7 @@ pub(super) fn object(toolchain: &Toolchain, path: &Path) -> anyhow::Result<Objec
     Object::built(path, toolchain.versions()?)
 }
 
-/// The compiler's flags. The programs read x86-64 registers, whatever machine builds them.
+/// The compiler's flags. The programs always read x86-64 registers, even if another kind of machine builds them.
 fn flags() -> anyhow::Result<Vec<String>> {
     let mut flags = vec![
         String::from("--cfg=bpf_target_arch=\"x86_64\""),

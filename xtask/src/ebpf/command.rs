@@ -1,4 +1,4 @@
-//! The eBPF command: what it builds, and what it compares.
+//! The command `cargo xtask ebpf`: builds the eBPF object, or compares a new build with the committed one.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use super::object::Object;
 use super::toolchain::Toolchain;
 use crate::workspace;
 
-/// Build the programs that run in the kernel, or check that the committed object matches their sources.
+/// Build the eBPF programs, or check that the committed object matches their sources.
 ///
 /// The object observer-ebpf/watchtap.bpf.o is committed, so that building watchtap needs no compiler for BPF. Change the sources in
 /// observer-ebpf, run `cargo xtask ebpf build`, and commit the object with watchtap.bpf.toml, which lists the tools that built it.
@@ -28,14 +28,15 @@ pub(crate) struct Args {
 enum Action {
     /// Build the object into observer-ebpf
     Build,
-    /// Build it into target and compare: with the same tools the hash must be the same; exit code 3 if no toolchain is available
+    /// Build the object into target and compare it: with the same tools, the hash must be the same; exit code 3 if no toolchain is
+    /// available
     Check,
 }
 
-/// Exit code if no toolchain is available: the content of its archive changes.
+/// Exit code if no toolchain is available, for example because Debian's archive no longer has its packages.
 const NOT_CHECKED: u8 = 3;
 
-/// Returns a failure if the committed object differs from what the sources and its recorded tools build.
+/// Returns a failure if the committed object differs from a build of its sources with the same tools.
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
     let own = workspace::target().join("ebpf");

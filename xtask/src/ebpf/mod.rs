@@ -1,4 +1,4 @@
-//! `cargo xtask ebpf`: the committed object of the programs that run in the kernel, which an ordinary toolchain cannot build.
+//! `cargo xtask ebpf`: builds and checks the committed object with the eBPF programs, which an ordinary toolchain cannot build.
 
 mod build;
 mod command;

@@ -1,4 +1,4 @@
-//! An eBPF object and the tools that built it; for the committed object, `watchtap.bpf.toml` lists them.
+//! The description of an eBPF object: its hashes and the tools that built it. That of the committed object is `watchtap.bpf.toml`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +30,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// The object at `path`, just built with `tools`.
+    /// Describes the object at `path`, which was just built with `tools`.
     pub(super) fn built(path: &Path, mut tools: BTreeMap<String, String>) -> anyhow::Result<Self> {
         let lock = fs::read_to_string(workspace::root().join("Cargo.lock"))?;
         for package in COMPILED_IN {
@@ -40,7 +40,7 @@ impl Object {
         Ok(Self { path: path.to_path_buf(), sha256: sha256(path)?, sources: sources()?, tools })
     }
 
-    /// The object at `path`, with the hashes and tools from the file beside it.
+    /// Reads the description of the object at `path` from the file beside it.
     pub(super) fn described(path: &Path) -> anyhow::Result<Self> {
         let file = description(path);
         let advice = || format!("cannot read {}: `cargo xtask ebpf build` writes it", file.display());
@@ -64,7 +64,7 @@ impl Object {
         &self.sha256
     }
 
-    /// Writes the file beside the object.
+    /// Writes the description to the file beside the object.
     pub(super) fn save_description(&self) -> anyhow::Result<()> {
         let line = |(name, value): (&str, &str)| format!("{name} = \"{value}\"\n");
         let hashes = line((SHA256, &self.sha256)) + &line((SOURCES, &self.sources));
@@ -73,7 +73,7 @@ impl Object {
             .with_context(|| format!("cannot write {}", description(&self.path).display()))
     }
 
-    /// One sentence per tool with different versions.
+    /// Returns one sentence for each tool whose version differs.
     pub(super) fn tools_that_differ(&self, other: &Self) -> Vec<String> {
         let names: std::collections::BTreeSet<_> = self.tools.keys().chain(other.tools.keys()).collect();
         let version =
@@ -112,7 +112,7 @@ fn first_word(told: &str) -> anyhow::Result<String> {
     told.split_whitespace().next().map(str::to_owned).context("sha256sum says nothing: coreutils must be installed")
 }
 
-/// The hash of all sources, by name and content, so that a change is visible without a toolchain.
+/// Computes the hash of the names and contents of all sources, so that a change is detected without a toolchain.
 fn sources() -> anyhow::Result<String> {
     let root = workspace::root();
     let mut files = Vec::new();

@@ -1,7 +1,7 @@
-//! A Rust compiler with a `core` for BPF and a linker for it, unpacked into a folder.
+//! Unpacks a toolchain for eBPF into a folder: a Rust compiler, its `core` library for BPF, and bpf-linker.
 //!
-//! rustup has no such `core`, and building one needs a nightly compiler. Debian's security archive has both, matched to one LLVM;
-//! bpf-linker is built against it. Nothing is installed, and no root rights are needed.
+//! rustup has no `core` for BPF, and building it needs a nightly compiler. Debian's security archive has a compiler and a `core`
+//! that use the same LLVM, and bpf-linker is built with that LLVM. Nothing is installed on the system, and root is not needed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context;
 
-/// Packages of Debian 12 (bookworm-security). A new compiler changes the names, the LLVM and with it [`LLVM`].
+/// Packages of Debian 12 (bookworm-security). For a new compiler, change these names, and [`LLVM`] if its LLVM is new too.
 const PACKAGES: &[&str] =
     &["rustc-web", "libstd-rust-web-1.96", "libstd-rust-web-dev", "libstd-rust-web-dev-bpf", "libllvm22", "llvm-22"];
 
@@ -60,7 +60,7 @@ impl Toolchain {
         self.command(&self.folder.join(format!("root/usr/lib/llvm-{LLVM}/bin/llvm-strip")))
     }
 
-    /// The versions that determine the bytes of the object, by name.
+    /// The versions of the tools that determine the bytes of the object, by name.
     pub(super) fn versions(&self) -> anyhow::Result<BTreeMap<String, String>> {
         let told = stdout(self.command(&self.rustc()).arg("-vV"))?;
         let of = |key: &str| {
@@ -106,7 +106,8 @@ impl Toolchain {
         self.build_linker()
     }
 
-    /// Built with the default compiler, which may differ from that of the packages: only the LLVM must be the same.
+    /// Builds bpf-linker with the default compiler. It may differ from the compiler of the packages; only the LLVM must be the
+    /// same.
     fn build_linker(&self) -> anyhow::Result<()> {
         let prefix = self.folder.join("llvm");
         let link = prefix.join("lib/libLLVM.so");
@@ -118,7 +119,7 @@ impl Toolchain {
         let mut cargo = Command::new("cargo");
         cargo.args(["install", "--quiet", "--locked", "bpf-linker", "--version", BPF_LINKER, "--no-default-features"]);
         cargo.arg(format!("--features=llvm-{LLVM}")).arg("--root").arg(&self.folder).arg("--target-dir").arg(&built);
-        // Outside the workspace, whose settings do not apply.
+        // The folder is outside the workspace, so that the workspace's settings do not apply.
         run(cargo.current_dir(&self.folder).env("LLVM_PREFIX", &prefix).env_remove("CARGO_TARGET_DIR"))?;
         fs::remove_dir_all(built)?;
         Ok(())

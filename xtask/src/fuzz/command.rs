@@ -1,4 +1,4 @@
-//! The fuzz command: which targets run, for how long, and the results.
+//! The command `cargo xtask fuzz`: runs one target or all of them, and prints the results.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use super::target::Target;
 use super::tools;
 use crate::duration;
 
-/// Fuzz the code that reads untrusted bytes with inputs derived from recorded traffic, and check its invariants.
+/// Fuzz the code that reads untrusted bytes, and check its invariants; the inputs are derived from recorded traffic.
 ///
-/// Needs a nightly compiler and cargo-fuzz. Inputs worth keeping go to target/fuzz/corpus, where the next run starts;
-/// docs/fuzzing.md has figures, and describes the assertions of each target.
+/// Needs a nightly compiler and cargo-fuzz. Inputs that reached new code are kept in target/fuzz/corpus, and the next run starts
+/// with them. docs/fuzzing.md has results, and describes the assertions of each target.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// One target instead of all in turn
+    /// Run one target instead of all in turn
     target: Option<String>,
 
     /// Duration per target, such as 30s, 10m or 1h

@@ -1,14 +1,14 @@
 //! Parses the output of libFuzzer (llvm/llvm-project `compiler-rt/lib/fuzzer`), line by line.
 
-/// The statistics of all lines so far.
+/// The statistics in the lines read so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     pub(super) executions: u64,
     /// Edges of the program that inputs have covered.
     pub(super) coverage: u64,
-    /// Coverage, together with how often edges were taken and which values were compared.
+    /// libFuzzer's features: covered edges, together with how often they were taken, and which values were compared.
     pub(super) features: u64,
-    /// Inputs that are kept, because each reached something that no other did.
+    /// Number of inputs that were kept, because each has a feature that no other input has.
     pub(super) corpus: u64,
     pub(super) peak_rss_mb: u64,
     /// The file with the input on which the target failed.
@@ -16,7 +16,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Reads the next line; returns whether it reports progress worth showing.
+    /// Parses the next line. Returns whether it is a progress report.
     pub(super) fn line(&mut self, line: &str) -> bool {
         if let Some((_, path)) = line.split_once("Test unit written to ") {
             self.find = Some(path.trim().to_owned());
@@ -36,7 +36,7 @@ impl Progress {
         true
     }
 
-    /// `stat::number_of_executed_units: 1234` and similar lines at the end.
+    /// Parses a line of the final statistics, such as `number_of_executed_units: 1234`.
     fn statistic(&mut self, line: &str) {
         let Some((name, value)) = line.split_once(':') else { return };
         let Ok(value) = value.trim().parse() else { return };
@@ -47,7 +47,7 @@ impl Progress {
         }
     }
 
-    /// `cov: 42`, `corp: 7/512b`, `rss: 36Mb`.
+    /// Parses a name and its value in a progress report, such as `cov: 42`, `corp: 7/512b` or `rss: 36Mb`.
     fn pair(&mut self, pair: &[&str]) {
         let [name, value] = pair else { return };
         let digits = value.split(|character: char| !character.is_ascii_digit()).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Runs one target: libFuzzer's progress is printed occasionally, and its last lines after a failure.
+//! Runs one fuzz target. Prints libFuzzer's progress at intervals, and its last lines after a failure.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -13,13 +13,13 @@ use super::target::Target;
 use super::tools;
 use crate::workspace;
 
-/// Time between two lines of progress.
+/// Minimum time between two printed lines of progress.
 const SELDOM: Duration = Duration::from_secs(10);
 
-/// Number of lines shown of a failure: the panic's message and both stack traces.
+/// Maximum number of lines printed after a failure: enough for the panic's message and both stack traces.
 const LINES_OF_A_FAILURE: usize = 120;
 
-/// Time limit per input in seconds; a slower input is a find.
+/// Time limit per input in seconds. A slower input counts as a failure.
 const MOST_SECONDS: u32 = 10;
 
 /// Maximum input length in bytes: long enough for a session, short enough for thousands per second.
@@ -66,14 +66,14 @@ pub(super) fn run(target: &Target, time: Duration) -> anyhow::Result<Run> {
     Ok(Run { time, last: watched.last, find })
 }
 
-/// The output of a run.
+/// The parsed output of a run.
 struct Watched {
     last: Progress,
-    /// The last lines without progress.
+    /// The last lines that are not progress reports.
     lines: VecDeque<String>,
 }
 
-/// Reads to the end; a target may print any bytes.
+/// Reads the output until it ends. The output may contain any bytes.
 fn watch(mut output: impl BufRead) -> anyhow::Result<Watched> {
     let mut watched = Watched { last: Progress::default(), lines: VecDeque::new() };
     let mut shown = Instant::now();

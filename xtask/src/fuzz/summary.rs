@@ -1,4 +1,4 @@
-//! The results of all targets, one line each.
+//! Formats the results of all targets, one line each.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The targets: their packages, the folders of their inputs, and advice for a failing input.
+//! The fuzz targets: their packages, the folders of their inputs, and instructions for a failing input.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use anyhow::Context;
 
 use crate::workspace;
 
-/// The packages, each with a folder `fuzz_targets`: of the core, and of the shell.
+/// The packages with the targets for the core and for the shell. Each has a folder `fuzz_targets`.
 pub(super) const PACKAGES: [&str; 2] = ["tests/fuzz", "tests/fuzz/shell"];
 
-/// A file in a package's `fuzz_targets`.
+/// A fuzz target: a file in `fuzz_targets` of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) name: String,
@@ -19,7 +19,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// The target with this name, or all of them.
+    /// Returns the target with this name, or all targets.
     pub(super) fn chosen(name: Option<&str>) -> anyhow::Result<Vec<Self>> {
         let all = Self::all()?;
         let Some(name) = name else { return Ok(all) };
@@ -43,17 +43,17 @@ impl Target {
         Ok(all)
     }
 
-    /// The committed inputs. Relative to the workspace, as are all paths here.
+    /// The folder of the committed inputs. This path and the following ones are relative to the workspace.
     pub(super) fn seeds(&self) -> PathBuf {
         Path::new("tests/fuzz/seeds").join(&self.name)
     }
 
-    /// The inputs that earlier runs kept.
+    /// The folder of the inputs that earlier runs kept.
     pub(super) fn corpus(&self) -> PathBuf {
         Path::new("target/fuzz/corpus").join(&self.name)
     }
 
-    /// The inputs on which the target failed.
+    /// The folder of the inputs on which the target failed.
     pub(super) fn finds(&self) -> PathBuf {
         Path::new("target/fuzz/finds").join(&self.name)
     }

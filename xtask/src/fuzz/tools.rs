@@ -1,4 +1,4 @@
-//! cargo-fuzz and its nightly compiler: reports what is missing, and builds the targets.
+//! Checks that cargo-fuzz and a nightly compiler are installed, and builds the targets with them.
 
 use std::process::{Command, Stdio};
 
@@ -7,7 +7,7 @@ use anyhow::Context;
 use super::target::Target;
 use crate::workspace;
 
-/// Fails with installation instructions.
+/// Fails with installation instructions if a tool is missing.
 pub(super) fn require() -> anyhow::Result<()> {
     let works = |subcommand: &[&str]| {
         let status = nightly().args(subcommand).stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -21,7 +21,7 @@ pub(super) fn require() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds targets as they run: optimised, with debug assertions and the address sanitizer.
+/// Builds targets as they will run: optimised, with debug assertions and the address sanitizer.
 pub(super) fn build(targets: &[Target]) -> anyhow::Result<()> {
     for target in targets {
         let status = cargo_fuzz("build", target).status().context("cannot start cargo")?;
@@ -34,7 +34,7 @@ pub(super) fn build(targets: &[Target]) -> anyhow::Result<()> {
 pub(super) fn cargo_fuzz(subcommand: &str, target: &Target) -> Command {
     let mut command = nightly();
     command.args(["fuzz", subcommand, "--fuzz-dir", target.package, "--target-dir", "target/fuzz/build"]);
-    // A single unit, cargo-fuzz's default, takes twice as long to build and is hardly faster.
+    // With one codegen unit, cargo-fuzz's default, the build takes twice as long, and the target is hardly faster.
     command.args(["--codegen-units", "4", &target.name]);
     command
 }

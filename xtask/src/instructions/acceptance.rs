@@ -1,4 +1,5 @@
-//! The trailers of commit messages that accept more instructions, such as `Instructions-accepted: decode +5 %: reason`.
+//! Parses the trailers in commit messages that accept an increase of instructions, such as `Instructions-accepted: decode +5 %:
+//! reason`.
 
 use std::str::FromStr;
 
@@ -7,7 +8,7 @@ use anyhow::Context;
 /// The key of the trailer (`git interpret-trailers`).
 pub(crate) const TRAILER: &str = "Instructions-accepted";
 
-/// One accepted increase.
+/// An accepted increase of one region.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Acceptance {
     pub(crate) region: String,
@@ -33,7 +34,7 @@ impl FromStr for Acceptance {
     }
 }
 
-/// The trailers of several commits, one value a line, as git prints them.
+/// Parses the trailers of several commits, one value per line, as git prints them.
 pub(crate) fn acceptances(lines: &str) -> anyhow::Result<Vec<Acceptance>> {
     lines.lines().filter(|line| !line.trim().is_empty()).map(str::parse).collect()
 }

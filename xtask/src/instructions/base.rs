@@ -1,4 +1,4 @@
-//! The commit to compare with, and its files in a worktree of git.
+//! Finds the commit to compare with, and checks it out into a Git worktree.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use xshell::{Shell, cmd};
 
 use super::counting;
 
-/// The branch that others branch from.
+/// The names of the main branch, in the order to try.
 const MAIN: [&str; 2] = ["origin/main", "main"];
 
 /// The commit where this branch left the main branch; on the main branch itself, the commit before. `None` if this clone has neither.
@@ -23,7 +23,7 @@ pub(crate) fn commit(shell: &Shell, revision: &str) -> Option<String> {
     cmd!(shell, "git rev-parse --verify --quiet {revision}").quiet().ignore_stderr().read().ok()
 }
 
-/// The values of the trailer `key` in the commits after `base`, one a line.
+/// The values of the trailer `key` in the commits after `base`, one per line.
 pub(crate) fn trailers(shell: &Shell, base: &str, key: &str) -> anyhow::Result<String> {
     let (format, range) = (format!("--format=%(trailers:key={key},valueonly)"), format!("{base}..HEAD"));
     cmd!(shell, "git log {format} {range}").quiet().read().context("git cannot read the commit messages")
@@ -38,7 +38,7 @@ pub(crate) struct Checkout<'a> {
 impl<'a> Checkout<'a> {
     pub(crate) fn of(shell: &'a Shell, commit: &str) -> anyhow::Result<Self> {
         let checkout = Self { shell, root: counting::folder().join("checkout") };
-        // A killed run has left its own.
+        // A run that was killed may have left its worktree.
         checkout.remove();
         let root = &checkout.root;
         let added = cmd!(shell, "git worktree add --quiet --force --detach {root} {commit}").quiet().run();

@@ -1,4 +1,4 @@
-//! The command: the programs of both commits, their counts, and the verdict.
+//! The command `cargo xtask instructions`: builds and counts the programs of both commits, and prints the result.
 
 use std::process::ExitCode;
 
@@ -10,20 +10,22 @@ use crate::workspace;
 
 /// Count the instructions of decoding, following and forwarding, and compare them with those of an earlier commit.
 ///
-/// Fails if one of them needs over 3 % more. A commit message accepts that with a trailer and its reason, such as
-/// `Instructions-accepted: decode +5 %: reason`. Needs valgrind. docs/benches.md describes the work that is counted.
+/// Fails if one of the three needs over 3 % more instructions. A commit message can accept an increase with a trailer that has the
+/// reason, such as `Instructions-accepted: decode +5 %: reason`. Needs valgrind. docs/benches.md describes the work that is
+/// counted.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Commit to compare with [default: where the branch left main; on main, the commit before]
     #[arg(long, value_name = "COMMIT")]
     base: Option<String>,
 
-    /// Counts of each region, whose spread is printed
+    /// Number of times that each region is counted; the spread of the counts is printed
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
 }
 
-/// Returns a failure if there are too many more instructions. Without something to compare with, it reports that, and succeeds.
+/// Returns a failure if an increase is too large and not accepted. If there is no commit to compare with, prints that, and returns
+/// success.
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let shell = workspace::shell()?;
     let base = match &args.base {

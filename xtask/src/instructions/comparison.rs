@@ -1,10 +1,11 @@
-//! The counts of two commits and the verdict.
+//! Compares the counts of two commits, and decides whether the increases are acceptable.
 
 use std::fmt;
 
 use super::acceptance::{Acceptance, TRAILER};
 
-/// More than this increase is a failure, in percent. Repeated counts are equal, so it leaves room for small changes, not for noise.
+/// Maximum increase without acceptance, in percent. Repeated counts are equal, so this margin is for small changes and not for
+/// noise.
 const MOST: f64 = 3.0;
 
 /// The counts of one region.
@@ -15,7 +16,7 @@ pub(crate) struct Counted {
     pub(crate) head: u64,
 }
 
-/// All regions, with the increases that commit messages accept; its text is a table and the failures.
+/// The counts of all regions, and the increases that commit messages accept. `Display` writes a table and the failures.
 #[derive(Debug)]
 pub(crate) struct Comparison {
     pub(crate) counted: Vec<Counted>,
@@ -30,9 +31,9 @@ enum Verdict<'a> {
 }
 
 impl Counted {
-    /// The increase in percent; negative if there are fewer.
+    /// The increase in percent; negative for a decrease.
     fn percent(&self) -> f64 {
-        // In this order, a round percentage is exact.
+        // The order of these operations makes integer percentages exact.
         (float(self.head) - float(self.base)) * 100.0 / float(self.base)
     }
 }
@@ -42,7 +43,7 @@ impl Comparison {
         self.counted.iter().all(|counted| self.verdict(counted) != Verdict::TooMany)
     }
 
-    /// Of several acceptances of a region, the largest counts: its commits can add up.
+    /// Decides about one region. If several commits accept an increase of it, the largest number counts.
     fn verdict(&self, counted: &Counted) -> Verdict<'_> {
         if counted.percent() <= MOST {
             return Verdict::Fine;

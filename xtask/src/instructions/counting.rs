@@ -1,7 +1,7 @@
 //! Builds the counted program of a commit, and counts its instructions with callgrind.
 //!
-//! Hardware counters are missing in many virtual machines. callgrind needs none. It emulates the processor, including the answers of
-//! CPUID, so that every library chooses the same vector instructions on every machine with AVX2.
+//! Many virtual machines have no hardware counters, and callgrind needs none. It emulates the processor, including the results of
+//! CPUID. So on every machine with AVX2, each library chooses the same vector instructions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,24 +16,24 @@ use crate::workspace;
 const PACKAGE: &str = "observer-counted";
 const FOLDER: &str = "tests/bench/counted";
 
-/// The regions; each is a function `counted_REGION` of the program.
+/// The regions of code that are counted. Each is a function `counted_REGION` of the program.
 pub(crate) const REGIONS: [&str; 3] = ["decode", "follow", "forward"];
 
-/// The program of one commit.
+/// The built program of one commit.
 pub(crate) struct Program {
     path: PathBuf,
 }
 
-/// Where everything of this task lies.
+/// The folder for all files of this task.
 pub(crate) fn folder() -> PathBuf {
     workspace::target().join("instructions")
 }
 
 impl Program {
-    /// Builds the program of the workspace at `root`; `None` if that commit has none.
+    /// Builds the program of the workspace at `root`. Returns `None` if that commit has no such program.
     ///
-    /// Each commit has a target folder of its own. Cargo knows files of a workspace by their relative path. So in a shared folder it
-    /// would take the program of one commit for that of the other.
+    /// Each commit has its own target folder. Cargo identifies files of a workspace by their relative path. With a shared folder,
+    /// it could use the program of one commit for the other.
     pub(crate) fn build(root: &Path, name: &str) -> anyhow::Result<Option<Self>> {
         if !root.join(FOLDER).join("Cargo.toml").is_file() {
             return Ok(None);
@@ -50,7 +50,7 @@ impl Program {
         Ok(Some(Self { path }))
     }
 
-    /// The instructions of a region, and the vector instructions that the program chose.
+    /// Counts the instructions of a region. Also returns the vector instructions that the program chose, as it printed them.
     fn count(&self, region: &str) -> anyhow::Result<(u64, String)> {
         let mut valgrind = Command::new("valgrind");
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"]);
@@ -85,7 +85,7 @@ fn count_region(base: &Program, head: &Program, region: &'static str, runs: u32)
     Ok(Counted { region, base: least(of_base)?, head: least(of_head)? })
 }
 
-/// The sum of callgrind's last lines, such as `==7== Collected : 18422551`.
+/// The sum in callgrind's final messages, such as `==7== Collected : 18422551`.
 fn collected(messages: &str) -> Option<u64> {
     messages.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask instructions`: a gate for speed that noise cannot fool.
+//! `cargo xtask instructions`: a performance check that is not affected by noise.
 //!
-//! It counts instructions instead of seconds, so the load of the machine has no influence. The same work is counted for the base
-//! commit and for this one, in one run with the same tools.
+//! It counts instructions instead of measuring time, so the load of the machine has no effect. The same work is counted for the
+//! base commit and for the current one, in one run with the same tools.
 
 mod acceptance;
 mod base;

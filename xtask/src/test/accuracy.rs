@@ -1,4 +1,4 @@
-//! Generates `docs/accuracy.md`, the table of all matrix results, from the files that its tests write.
+//! Generates `docs/accuracy.md`, the table of all results of the matrix tests, from the files that these tests write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,7 +30,7 @@ pub(crate) fn forget() -> anyhow::Result<()> {
     DOCUMENT.forget()
 }
 
-/// Writes the table; an error names a minor without results.
+/// Writes the table. Fails if a minor has no results; the error names it.
 pub(crate) fn write() -> anyhow::Result<()> {
     let mut minors = Vec::new();
     for minor in MINORS {
@@ -144,13 +144,14 @@ fn document(minors: &[Minor]) -> String {
     page
 }
 
-/// Groups a row by configuration and resource. Resources that only one row uses, and that differ only by name, count as one.
+/// The configuration and resource by which a row is grouped. Resources that were created for a single row, and differ only in their
+/// names, count as one.
 fn place_of(row: &Row) -> (&str, &str) {
     let resource = if row.resource.starts_with("fresh") { "one a row" } else { row.resource.as_str() };
     (row.configuration.as_str(), resource)
 }
 
-/// Each reason once, with its rows.
+/// Adds a section that lists each reason once, with its rows.
 fn reasons(page: &mut String, minors: &[Minor], title: &str, outcome: &str) {
     let mut by_reason: BTreeMap<(&str, &str, &str), BTreeSet<&str>> = BTreeMap::new();
     for minor in minors {

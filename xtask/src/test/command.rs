@@ -1,4 +1,4 @@
-//! The test command: which groups run, in which order, and the overall result.
+//! The command `cargo xtask test`: chooses the groups, runs them, and prints the overall result.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -19,7 +19,7 @@ use crate::workspace;
 /// `N passed, M failed`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Groups that must not be left out
+    /// Groups that must run: if one is left out, that is a failure
     #[arg(long, value_enum, value_name = "GROUP", value_delimiter = ',')]
     require: Vec<Group>,
 
@@ -27,17 +27,17 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "GROUP", value_delimiter = ',')]
     only: Vec<Group>,
 
-    /// API servers for the matrix: `all`, or some of 1.29,1.31,1.33,1.34,1.36,1.37; default 1.31,1.34, or those of the sample.
-    /// `all` writes docs/accuracy.md
+    /// Versions of the API server for the matrix: `all`, or some of 1.29,1.31,1.33,1.34,1.36,1.37 [default: 1.31,1.34, or those of
+    /// the sample]. `all` writes docs/accuracy.md
     #[arg(long, value_name = "VERSION,…")]
     cluster: Option<Matrix>,
 
-    /// Run only the matrix of faults, each fault five times, and write docs/faults.md; the group `faults` runs each once
+    /// Run only the group `faults`, with each fault five times instead of once, and write docs/faults.md
     #[arg(long, conflicts_with_all = ["only", "cluster"])]
     faults: bool,
 
-    /// Run a sample of the matrix and of the faults, which NUMBER selects, with a churn of three minutes; as in CI, which gives the
-    /// number of the day
+    /// Run a sample of the matrix and of the faults, which NUMBER selects, and three minutes of churn. CI passes the number of the
+    /// day
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["faults", "everything"])]
     sample: Option<u64>,
 
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// All groups; `groups` must not be left out.
+    /// The arguments for a run of all groups, of which `groups` must not be left out.
     pub(crate) fn requiring(groups: &[Group]) -> Self {
         Self { require: groups.to_vec(), only: Vec::new(), cluster: None, faults: false, sample: None, everything: false }
     }
@@ -60,7 +60,7 @@ impl Args {
         }
     }
 
-    /// The reason why `group` does not run: it is not selected, or this machine cannot run it.
+    /// The outcome of `group` if it does not run, because it is not selected or this machine cannot run it.
     fn left_out(&self, group: Group, machine: &Machine) -> Option<Outcome> {
         let not_asked_for = if self.faults {
             (group != Group::Faults).then_some("only the matrix of faults was asked for")
@@ -106,7 +106,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Also remarks on the minors that were left out, and writes the table if none was.
+/// Runs the group `cluster`. Adds a remark on the minors that were left out, or writes docs/accuracy.md if all ran.
 fn run_cluster(extent: Extent, matrix: &Matrix) -> anyhow::Result<Outcome> {
     if matrix.is_complete() {
         accuracy::forget()?;
@@ -119,7 +119,8 @@ fn run_cluster(extent: Extent, matrix: &Matrix) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Also prints the results and remarks on the faults that were left out, and writes the document if `is_complete`.
+/// Runs the group `faults`, and prints its results. Adds a remark on the faults that were left out, and writes docs/faults.md if
+/// `is_complete`.
 fn run_faults(extent: Extent, matrix: &Matrix, is_complete: bool) -> anyhow::Result<Outcome> {
     faults::forget()?;
     let runs = is_complete.then(|| (faults::RUNS_VARIABLE, faults::RUNS.to_string()));

@@ -1,5 +1,4 @@
-//! A generated document of this repository. Its source is a folder of JSON files, which the tests write and their harness also
-//! finds.
+//! A generated document of this repository. Its source is a folder of JSON files that the tests write.
 
 use std::fmt::Write;
 use std::fs;
@@ -12,9 +11,9 @@ use crate::workspace;
 
 /// A document and the folder that it is generated from.
 pub(super) struct Document {
-    /// Relative to the root of the workspace.
+    /// The path of the document, relative to the root of the workspace.
     pub(super) path: &'static str,
-    /// The tests' folder, below the one for clusters.
+    /// The name of the folder with the tests' files, below the folder for cluster tests.
     pub(super) folder: &'static str,
 }
 
@@ -41,7 +40,7 @@ impl Document {
     }
 }
 
-/// A text field; an error if it is missing.
+/// Returns a text field of an object, or an error if it is missing.
 pub(super) fn text_of(object: &Value, field: &str) -> anyhow::Result<String> {
     Ok(object[field].as_str().with_context(|| format!("no {field} in {object}"))?.to_owned())
 }

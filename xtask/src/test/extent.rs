@@ -1,7 +1,7 @@
-//! The share of the sampling groups that runs: the usual one, a sample that a number selects, or everything.
+//! Determines the part that runs of the four groups with long tests: the usual part, a sample that a number selects, or everything.
 //!
-//! Four groups sample: the matrix of API servers, the churn, the faults and the soak. A sample is chosen by rules on its number
-//! alone, so the same number runs the same tests. Consecutive numbers, such as the days on which CI runs, reach all of them.
+//! These are the matrix of API servers, the churn, the faults and the soak. A sample depends only on its number, so the same number
+//! runs the same tests. Consecutive numbers, such as the days on which CI runs, cover all tests.
 
 use super::group::Group;
 use super::matrix::{MINORS, Matrix};
@@ -30,33 +30,34 @@ const FAULTS: [&str; 20] = [
     "watchtap_killed",
 ];
 
-/// A sample runs every second fault, the even or the odd ones.
+/// Number of samples that together have all faults: one sample has the faults with even indices, the next those with odd ones.
 const SHARES_OF_FAULTS: u64 = 2;
 
-/// The environment variables that the tests read; `CONTRIBUTING.md` describes them.
+/// The environment variables for the durations of the churn and the soak, and for the seed of the soak; `CONTRIBUTING.md` describes
+/// them.
 const CHURN_SECONDS: &str = "WATCHTAP_TESTS_CHURN_SECONDS";
 const SOAK_SECONDS: &str = "WATCHTAP_TESTS_SOAK_SECONDS";
 const SOAK_SEED: &str = "WATCHTAP_TESTS_SOAK_SEED";
 
-/// Seconds of churn in a sample. The bound on the growth of memory is noisy in a run of 60 s, and reliable from 100 s on.
+/// Seconds of churn in a sample. The test for growing memory is noisy in a run of 60 s, and reliable from 100 s on.
 const SAMPLE_CHURN: u32 = 180;
 /// Seconds of churn, and of soak, if everything runs.
 const FULL_RUN: u32 = 600;
 
-/// The share of the sampling groups that runs.
+/// The part of the long tests that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// For a person who waits: all faults, a short churn and two minors.
+    /// For a developer who waits for the result: all faults, a short churn and two minors.
     #[default]
     Usual,
-    /// For CI: one minor and half of the faults, which the number selects, and a churn that is long enough for a reliable verdict.
+    /// For CI: one minor and half of the faults, selected by the number, and a churn that is long enough for a reliable result.
     Sample(u64),
     /// All minors and all faults, and ten minutes each of churn and soak.
     Everything,
 }
 
 impl Extent {
-    /// The minors that the matrix runs on, unless the caller names some.
+    /// The default for the minors of the matrix.
     pub(crate) fn matrix(self) -> Matrix {
         match self {
             Self::Usual => Matrix::default(),
@@ -85,7 +86,7 @@ impl Extent {
         exact.into_iter().chain(skips).collect()
     }
 
-    /// The variables for the tests, without those that the caller's environment has (`is_set`).
+    /// The environment variables for the tests, without those that the caller's environment has already (`is_set`).
     pub(crate) fn environment(self, is_set: impl Fn(&str) -> bool) -> Vec<(&'static str, String)> {
         let variables = match self {
             Self::Usual => Vec::new(),
@@ -95,7 +96,7 @@ impl Extent {
         variables.into_iter().filter(|(name, _)| !is_set(name)).collect()
     }
 
-    /// The remark on a group whose tests run in this extent, for a shorter or a longer time than usual.
+    /// The remark on a group whose tests run for a shorter or a longer time than usual.
     pub(crate) fn remark(self, group: Group) -> Option<String> {
         match (self, group) {
             (Self::Sample(_), Group::Kubectl) => Some(format!("a churn of {SAMPLE_CHURN} s; --everything: {FULL_RUN} s")),
@@ -104,7 +105,7 @@ impl Extent {
         }
     }
 
-    /// The first line of a run that is not the usual one.
+    /// The first line of the output, if this is not the usual run.
     pub(crate) fn sentence(self) -> Option<String> {
         match self {
             Self::Usual => None,
@@ -116,7 +117,7 @@ impl Extent {
     }
 }
 
-/// The entry of a list that a number selects: each in turn.
+/// The entry of a list that a number selects. Consecutive numbers select one entry after the other.
 fn chosen<T: Copy, const N: usize>(list: &[T; N], number: u64) -> T {
     let place = usize::try_from(number % N as u64).unwrap_or_default();
     list[place]

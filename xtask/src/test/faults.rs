@@ -1,5 +1,5 @@
-//! Generates `docs/faults.md`, the behaviour of clients during faults with watchtap and without, from the files that the tests
-//! write.
+//! Generates `docs/faults.md` from the files that the tests write. It describes the behaviour of clients during faults, with
+//! watchtap and without.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use super::document::{Document, line, text_of};
 
 const DOCUMENT: Document = Document { path: "docs/faults.md", folder: "faults" };
 
-/// Runs per fault for the document.
+/// Number of runs of each fault, for the document.
 pub(crate) const RUNS: usize = 5;
 
 /// The environment variable that the tests read.
@@ -42,7 +42,7 @@ pub(crate) fn forget() -> anyhow::Result<()> {
     DOCUMENT.forget()
 }
 
-/// Writes the document; an error if a fault has no results.
+/// Writes the document. Fails if a fault has no results.
 pub(crate) fn write() -> anyhow::Result<()> {
     let faults = read()?;
     let of = faults.iter().map(|fault| fault.of).max().unwrap_or_default();
@@ -71,7 +71,7 @@ fn read() -> anyhow::Result<Vec<Fault>> {
     Ok(faults)
 }
 
-/// One fault and the behaviour of every client.
+/// The results of one fault: the behaviour of every client.
 struct Fault {
     name: String,
     order: u64,
@@ -88,7 +88,7 @@ struct Cell {
     spurious: [String; 2],
 }
 
-/// A behaviour of a client, with its number of runs.
+/// A behaviour of a client, with the number of runs in which it was observed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Behaviour {
     what: String,
@@ -127,7 +127,7 @@ impl Cell {
         })
     }
 
-    /// The columns after those of the clients.
+    /// The cells of the columns after those of the clients.
     fn columns(&self) -> String {
         let watchtap = if self.direct == self.watchtap { "the same".to_owned() } else { cell_of(&self.watchtap) };
         let spurious = if self.spurious[0] == self.spurious[1] { self.spurious[0].clone() } else { self.spurious.join("; ") };
@@ -149,7 +149,7 @@ impl Behaviour {
     }
 }
 
-/// The number of runs is included only if the behaviour varies.
+/// The text for the behaviours of a client. It contains the numbers of runs only if there are several behaviours.
 fn cell_of(behaviour: &[Behaviour]) -> String {
     match behaviour {
         [one] => one.what.clone(),
@@ -160,7 +160,7 @@ fn cell_of(behaviour: &[Behaviour]) -> String {
     }
 }
 
-/// Clients by faults, one sign per cell.
+/// The table of faults and clients, with one sign per cell.
 fn matrix(faults: &[Fault]) -> String {
     let mut text = String::new();
     for (number, fault) in faults.iter().enumerate() {
@@ -200,7 +200,7 @@ fn document(faults: &[Fault]) -> String {
     page
 }
 
-/// Groups clients with the same behaviour, in order of the first of each group.
+/// Groups clients with the same behaviour. The groups are in the order of their first clients.
 fn alike(fault: &Fault) -> Vec<(Vec<&str>, String)> {
     let mut rows: Vec<(Vec<&str>, String)> = Vec::new();
     for cell in &fault.cells {

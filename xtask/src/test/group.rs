@@ -1,4 +1,4 @@
-//! The groups of tests: their content, their requirements, and their cargo commands.
+//! The groups of tests: their contents, their requirements, and their cargo commands.
 
 use clap::ValueEnum;
 
@@ -11,13 +11,13 @@ use super::matrix::Matrix;
 pub(crate) enum Group {
     /// Unit and documentation tests of all crates, the oracle, replay and memory tests of the core, the house rules
     Unit,
-    /// Real sockets, no cluster; injected faults; the seeds of the fuzz targets; tiny runs of the benches
+    /// Tests with real sockets and without a cluster; injected faults; the seeds of the fuzz targets; tiny runs of the benches
     It,
-    /// A real etcd and kube-apiserver; probe points in real programs; all but the kubectl tests
+    /// Tests with a real etcd and kube-apiserver, except those in `kubectl`; probe points in real programs
     Cluster,
-    /// The tests of the same binaries that run or read kubectl: those with `kubectl` in their name or module
+    /// The tests of the same binaries that need kubectl: those with `kubectl` in their name or module
     Kubectl,
-    /// The probe's programs in this machine's kernel, with real processes
+    /// Tests of the eBPF programs in this machine's kernel, with real processes
     Kernel,
     /// The tests of the same binary that need Go: those in the modules `closing` and `older_connections`
     KernelGo,
@@ -34,7 +34,7 @@ pub(crate) enum Group {
     Faults,
     /// End-to-end stories, each with real clients and a real kube-apiserver
     Stories,
-    /// Minutes of churn and random faults, every byte compared
+    /// Minutes of churn and random faults, in which every byte is compared
     Soak,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Group {
 type CargoArgs = Vec<String>;
 
 impl Group {
-    /// In order of execution: the groups that fail fastest come first.
+    /// All groups in the order of execution. The fastest ones come first, so that failures are found early.
     pub(crate) const ALL: [Self; 13] = [
         Self::Unit,
         Self::It,
@@ -109,7 +109,7 @@ impl Group {
             ],
             Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--test", "probes", "--", "kubectl"]],
-            // Lost records depend on the load.
+            // The number of lost records depends on the load, so the tests in `loss` run one by one.
             Self::Kernel => &[
                 &[
                     "--test",
@@ -136,7 +136,7 @@ impl Group {
             Self::KernelLibraries => &[&["--test", "kernel", "--", "--nocapture", "libraries::"]],
             Self::KernelCluster => &[&["--test", "kernel", "--", "cluster_"]],
             Self::Controllers => &[&["--test", "controllers"]],
-            // These tests mostly wait.
+            // These tests mostly wait, so several can run at the same time.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
             Self::Stories => &[&["--test", "stories", "--", "--test-threads", "4"]],
             Self::Soak => &[&["--test", "soak", "--", "--nocapture"]],
@@ -197,7 +197,8 @@ mod tests {
         assert_eq!(Group::ALL.len(), Group::value_variants().len());
     }
 
-    /// A file in `tests/` of a package, or a folder with a `main.rs`, is a test target, which no group runs unless it names it.
+    /// Each file in `tests/` of a package, and each folder in it with a `main.rs`, is a test target. It runs only if a group names
+    /// it.
     #[test]
     fn every_test_target_is_in_a_group() {
         let named = Group::ALL.map(|group| group.cargo_calls(Extent::Usual, &Matrix::default()).concat()).concat();

@@ -1,33 +1,33 @@
-//! The programs and rights of this machine that some tests need.
+//! Finds out which programs and permissions for tests this machine has.
 
 use std::path::{Path, PathBuf};
 
-/// The available programs and rights.
+/// The available programs and permissions.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) go: bool,
     pub(crate) kubectl: bool,
-    /// The missing ones of [`PROGRAMS`].
+    /// Those of [`PROGRAMS`] that are missing.
     pub(crate) missing: Vec<&'static str>,
     pub(crate) assets: Assets,
     pub(crate) kernel: Kernel,
 }
 
-/// Programs that the probe's tests run beside watchtap.
+/// Programs that the probe's tests run in addition to watchtap.
 const PROGRAMS: [&str; 5] = ["python3", "curl", "node", "npm", "setpriv"];
 
-/// The kernel's features for eBPF programs, and this process's rights.
+/// The kernel's features for eBPF programs, and this process's permissions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernel {
-    /// The kernel describes its own types (`CONFIG_DEBUG_INFO_BTF`).
+    /// Whether the kernel has BTF type information (`CONFIG_DEBUG_INFO_BTF`).
     pub(crate) has_btf: bool,
-    /// This process may load tracing programs.
+    /// Whether this process may load tracing programs.
     pub(crate) may_load: bool,
-    /// This process may create cgroups of version 2.
+    /// Whether this process may create cgroups of version 2.
     pub(crate) may_make_cgroups: bool,
 }
 
-/// The content of the folder named by `KUBEBUILDER_ASSETS`; the name and the convention are controller-runtime's
+/// The contents of the folder that `KUBEBUILDER_ASSETS` names. The name and the convention are those of controller-runtime
 /// (`pkg/envtest/server.go`).
 #[derive(Debug)]
 pub(crate) enum Assets {
@@ -47,7 +47,7 @@ impl Machine {
         }
     }
 
-    /// Why no API server can start here; it must be built with Go or provided.
+    /// The reason if no API server can start here: it must be built with Go or provided.
     pub(crate) fn no_api_server(&self) -> Option<String> {
         if self.go {
             return None;
@@ -61,12 +61,12 @@ impl Machine {
         }
     }
 
-    /// Why clients of old client-go releases cannot be built here.
+    /// The reason if clients of old client-go releases cannot be built here.
     pub(crate) fn no_go(&self) -> Option<String> {
         (!self.go).then(|| String::from("go is not on PATH, and the clients of many ages are built with it"))
     }
 
-    /// Why no eBPF program can be loaded here.
+    /// The reason if no eBPF program can be loaded here.
     pub(crate) fn no_probes(&self) -> Option<String> {
         if !self.kernel.has_btf {
             return Some(String::from("the kernel has no /sys/kernel/btf/vmlinux"));
@@ -74,13 +74,13 @@ impl Machine {
         (!self.kernel.may_load).then(|| String::from("this user has neither CAP_BPF with CAP_PERFMON nor CAP_SYS_ADMIN"))
     }
 
-    /// Why no cgroup can be created here.
+    /// The reason if no cgroup can be created here.
     pub(crate) fn no_cgroups(&self) -> Option<String> {
         (!self.kernel.may_make_cgroups)
             .then(|| String::from("cgroup2 is not mounted, or not for writing, or this user is not root"))
     }
 
-    /// Why tests that need these of [`PROGRAMS`] cannot run here.
+    /// The reason if tests that need the programs `needed`, of [`PROGRAMS`], cannot run here.
     pub(crate) fn lacks(&self, needed: &[&str]) -> Option<String> {
         let missing = self.missing.iter().find(|program| needed.contains(program))?;
         Some(format!("{missing} is not on PATH, and one of the tests runs it"))
@@ -103,7 +103,7 @@ impl Kernel {
     }
 }
 
-/// Whether a process with this `/proc/PID/status` has the rights that capabilities(7) requires for tracing programs.
+/// Whether a process with this `/proc/PID/status` has the capabilities for tracing programs (capabilities(7)).
 fn may_load(status: &str) -> bool {
     const CAP_SYS_ADMIN: u32 = 21;
     const CAP_PERFMON: u32 = 38;

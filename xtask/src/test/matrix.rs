@@ -1,11 +1,11 @@
-//! The API servers for the matrix: `tests/cluster/matrix` has one test per minor.
+//! The minor versions of the API server for the matrix: `tests/cluster/matrix` has one test for each.
 
 use std::str::FromStr;
 
 /// The minors that have a test.
 pub(crate) const MINORS: [&str; 6] = ["1.29", "1.31", "1.33", "1.34", "1.36", "1.37"];
 
-/// The default: one minor on each side of the gates that 1.34 turned on by default.
+/// The default: one minor before and one with the feature gates that 1.34 enabled by default.
 const USUAL: [&str; 2] = ["1.31", "1.34"];
 
 /// The selected minors.
@@ -21,12 +21,12 @@ impl Default for Matrix {
 }
 
 impl Matrix {
-    /// These minors of [`MINORS`].
+    /// A matrix of these minors, which must be in [`MINORS`].
     pub(crate) fn of(chosen: &[&'static str]) -> Self {
         Self { chosen: chosen.to_vec() }
     }
 
-    /// Whether every minor runs, so that the complete table can be written.
+    /// Whether every minor is selected, so that the complete table can be written.
     pub(crate) fn is_complete(&self) -> bool {
         self.left_out().next().is_none()
     }

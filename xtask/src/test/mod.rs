@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test that can run on this machine, in named groups, with the reason for each group that was left out.
+//! `cargo xtask test`: runs every test that can run on this machine, in groups, and prints why a group was left out.
 
 mod accuracy;
 mod command;

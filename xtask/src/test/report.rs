@@ -1,4 +1,4 @@
-//! The results of the groups: the final table and the line that CI reads.
+//! The results of the groups: the final table, and the last line, which CI reads.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -11,7 +11,7 @@ use super::libtest::Tally;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Took {
     pub(crate) total: Duration,
-    /// The part before the first test: cargo's own work. Servers that tests build with Go are not in it.
+    /// The time before the first test, in which cargo builds. It does not include the time in which tests build servers with Go.
     pub(crate) building: Duration,
 }
 
@@ -25,7 +25,8 @@ impl AddAssign for Took {
 /// The result of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// `faults` count as failures in addition to failed tests; `remark` names the part of the group that did not run, and why.
+    /// The group ran. `faults` count as failures in addition to failed tests. `remark` states the part of the group that did not
+    /// run, and why.
     Ran {
         tally: Tally,
         took: Took,
@@ -39,7 +40,8 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The result of a group that ran, with its faults as a group; `cargo_failure` is cargo's exit status unless it was a success.
+    /// The result of a group that ran, with faults of the group itself, such as ignored tests. `cargo_failure` is cargo's exit
+    /// status unless it was a success.
     pub(crate) fn ran(tally: Tally, cargo_failure: Option<String>, took: Took) -> Self {
         let mut faults = Vec::new();
         if tally.ignored > 0 {
@@ -54,7 +56,7 @@ impl Outcome {
         Self::Ran { tally, took, faults, remark: None }
     }
 
-    /// The same for a group with some tests left out.
+    /// The same result, with a remark on tests that were left out.
     pub(crate) fn with_remark(mut self, left_out: String) -> Self {
         if let Self::Ran { remark, .. } = &mut self {
             *remark = Some(left_out);
@@ -62,7 +64,7 @@ impl Outcome {
         self
     }
 
-    /// The same for a group with one more failure.
+    /// The same result, with one more failure.
     pub(crate) fn with_fault(mut self, fault: String) -> Self {
         if let Self::Ran { faults, .. } = &mut self {
             faults.push(fault);
@@ -112,11 +114,11 @@ fn tests(number: usize) -> String {
     if number == 1 { String::from("1 test") } else { format!("{number} tests") }
 }
 
-/// All groups' outcomes; its text ends with the line `N passed, M failed`.
+/// The outcomes of all groups. `Display` writes the table; its last line is `N passed, M failed`.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     groups: Vec<(Group, Outcome)>,
-    /// Work for several groups, before the first of them.
+    /// Work for several groups, such as the build, with its duration.
     preparations: Vec<(&'static str, Duration)>,
     build_is_broken: bool,
 }
@@ -139,7 +141,7 @@ impl Report {
         self.failed() == 0
     }
 
-    /// The time of all preparations and groups.
+    /// The total time of all preparations and groups.
     fn took(&self) -> Took {
         let mut sum = Took::default();
         self.preparations.iter().for_each(|(_, took)| sum += Took { total: *took, building: *took });

@@ -1,4 +1,4 @@
-//! Runs one group: cargo's output is passed through as it comes, and its tests are counted.
+//! Runs one group, passes cargo's output through, and counts the tests in it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ExitStatus, Stdio};
@@ -48,12 +48,13 @@ fn cargo_test(arguments: &[String], environment: &[(&str, String)]) -> anyhow::R
     let (tally, built) = pass_on_and_count(BufReader::new(output), std::io::stdout().lock())?;
     let status = cargo.wait()?;
     let total = begun.elapsed();
-    // Without a first test, cargo did nothing but build.
+    // If no test started, all of the time was spent on the build.
     let building = built.map_or(total, |built| built.duration_since(begun));
     Ok(Call { tally, took: Took { total, building }, status })
 }
 
-/// Copies line by line; tests may print any bytes. Also returns the time at which the first test binary started, after the build.
+/// Copies the output line by line, and counts its tests. Also returns the time at which the first test binary started. Tests may
+/// print any bytes.
 fn pass_on_and_count(mut from: impl BufRead, mut to: impl Write) -> anyhow::Result<(Tally, Option<Instant>)> {
     let mut tally = Tally::default();
     let mut built = None;

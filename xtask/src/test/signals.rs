@@ -1,15 +1,15 @@
 //! Restores default signal handling for tests.
 //!
-//! A parent under `nohup`, or in the background of a script, ignores SIGHUP, or SIGINT and SIGQUIT. Ignored signals stay ignored
-//! over execve(2), even in the programs that tests start and then stop with such a signal. So tests start with the defaults. They
-//! also start in a session of their own, because the signals were ignored to survive a terminal that goes away.
+//! Under `nohup`, this process ignores SIGHUP. In the background of a script, it ignores SIGINT and SIGQUIT. Ignored signals stay
+//! ignored across execve(2), even in programs that tests start and then stop with such a signal. So tests start with default
+//! actions. They also start in a separate session: the user ignored the signals so that the run survives the end of its terminal.
 
 use std::fs;
 
 /// Number and name of the signals that tests send to programs.
 const ASKED_BY: [(u32, &str); 6] = [(1, "HUP"), (2, "INT"), (3, "QUIT"), (10, "USR1"), (12, "USR2"), (15, "TERM")];
 
-/// Cargo arguments that give tests the default signals; empty if they have them already.
+/// Cargo arguments that restore the default actions in tests; empty if no such signal is ignored.
 pub(super) fn cargo_arguments() -> Vec<String> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let words: Vec<String> = runner(&status).iter().map(|word| format!("{word:?}")).collect();
@@ -19,7 +19,8 @@ pub(super) fn cargo_arguments() -> Vec<String> {
     vec!["--config".to_owned(), format!("target.'cfg(all())'.runner=[{}]", words.join(","))]
 }
 
-/// The runner for programs in a process with this `/proc/PID/status` (proc(5)): setsid(1) and env(1) become the program.
+/// The command with which cargo starts test programs, if this is the `/proc/PID/status` of the process (proc(5)). It uses setsid(1)
+/// and env(1).
 fn runner(status: &str) -> Vec<String> {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
@@ -41,7 +42,7 @@ mod tests {
     fn default_actions_are_restored_for_ignored_signals() {
         for (status, expected) in [
             ("Name:\tx\nSigIgn:\t0000000000000000\n", ""),
-            // SIGPIPE, as in every Rust program.
+            // Only SIGPIPE is ignored, as in every Rust program.
             ("SigIgn:\t0000000000001000\n", ""),
             ("SigIgn:\t0000000000001801\n", "setsid --wait env --default-signal=HUP,USR2"),
             ("SigIgn:\t0000000000000007\n", "setsid --wait env --default-signal=HUP,INT,QUIT"),

@@ -10,17 +10,17 @@ use super::violation::{Violation, assert_found, assert_none};
 const DEBUG_OUTPUT: &str = "tests/it/canary/debug_output.rs";
 /// The test with the runs for each output.
 const OUTPUTS: &str = "tests/it/canary/outputs.rs";
-/// Modules of the core that see traffic. Modules above or beside them receive only what these have let through.
+/// Modules of the core that see traffic. The other modules get only data that these modules pass on.
 const SEES_TRAFFIC: &[&str] =
     &["capture", "exchange", "http", "k8s", "logs", "metrics", "observation", "observer", "reflector", "storm", "redacted", "wire"];
-/// Bytes that `Debug` may show, each with the reason.
+/// Types whose byte fields `Debug` may show, each with the reason.
 const SHOWN: &[(&str, &str, &str)] = &[
     ("observer/core/src/http/h2/hpack/field_line.rs", "Value", "text of fields on the allow-list, and methods"),
     ("observer/core/src/http/websocket/header.rs", "Header", "the mask, which is nothing without the payload"),
     ("observer/core/src/http/websocket/payload.rs", "Payload", "the mask, which is nothing without the payload"),
     ("observer/core/src/wire/protobuf/message.rs", "Part", "names of fields that are constants of ours"),
 ];
-/// Words by which a program opens something that others can read.
+/// Names of functions and types with which a program creates something that others can read.
 const OPENERS: &[&str] = &[
     "File",
     "OpenOptions",
@@ -108,13 +108,13 @@ fn end_of_definition(tokens: &[Token<'_>], start: usize) -> usize {
     tokens.len()
 }
 
-/// The code of a file without its tests and without `'static` text and bytes, which are our own.
+/// The code of a file, without its tests and without `'static` text and bytes, which are constants.
 fn code(file: &SourceFile) -> String {
     let without_tests = file.text.split("#[cfg(test)]").next().unwrap_or_default();
     without_tests.replace("&'static str", "&()").replace("&'static [u8]", "&()")
 }
 
-/// Byte fields in a type that derives `Debug`.
+/// Violations: byte fields in a type that derives `Debug`.
 fn shown_bytes(definition: &Definition<'_>) -> Vec<Violation> {
     if !definition.derives_debug || SHOWN.iter().any(|(path, name, _)| *path == definition.file.path && *name == definition.name) {
         return Vec::new();
@@ -127,7 +127,7 @@ fn shown_bytes(definition: &Definition<'_>) -> Vec<Violation> {
             (_, "[") => 1,
             _ => return false,
         };
-        // `Redacted<Vec<u8>>`, `Redacted<[u8; 9]>`, `Redacted<&[u8]>`; the lifetime in the last is no token.
+        // `Redacted<Vec<u8>>`, `Redacted<[u8; 9]>` and `Redacted<&[u8]>` are allowed. A lifetime in the last one is not a token.
         let around = [before(holder + 1), before(holder + 2), before(holder + 3), before(holder + 4)];
         !(around[0] == "<" && around[1] == "Redacted" || around[1] == "<" && around[2] == "Redacted" || around[3] == "Redacted")
     };
@@ -168,7 +168,7 @@ fn exported<'t>(files: &[&'t SourceFile]) -> BTreeMap<&'t str, BTreeSet<&'t str>
     exported
 }
 
-/// Types that the test does not list.
+/// Violations: types that the test does not list.
 fn unlisted(files: &[&SourceFile], list: &str) -> Vec<Violation> {
     let codes: Vec<String> = files.iter().map(|file| code(file)).collect();
     let definitions: Vec<_> = files.iter().zip(&codes).flat_map(|(file, code)| definitions(file, code)).collect();
@@ -186,7 +186,7 @@ fn unlisted(files: &[&SourceFile], list: &str) -> Vec<Violation> {
     violations
 }
 
-/// Files that open something and that the test does not list.
+/// Violations: files that open something, and that the test does not list.
 fn unwatched(files: &[&SourceFile], list: &str) -> Vec<Violation> {
     let mut violations = Vec::new();
     for file in files.iter().filter(|file| !file.path.contains("/tests")) {
@@ -205,7 +205,7 @@ fn unwatched(files: &[&SourceFile], list: &str) -> Vec<Violation> {
     violations
 }
 
-/// `fs::write`, which opens and writes in one call; the word alone is too common.
+/// Whether the tokens end with `fs::write`, which opens and writes in one call. The word `write` alone is too common.
 fn is_fs_write(until: &[Token<'_>]) -> bool {
     matches!(until, [.., fs, colons, write] if [fs.text, colons.text, write.text] == ["fs", "::", "write"])
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::workspace;
 
-/// How deep the tree is followed.
+/// The depth to which the tree is followed.
 #[derive(Clone, Copy)]
 pub(crate) enum Depth {
     Direct,
@@ -37,7 +37,7 @@ fn tree(package: &str, edges: &str, more: &[&str]) -> BTreeSet<String> {
     names(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// One package per line, its name first; the first line is the queried package.
+/// Parses the tree: each line has one package and begins with its name. The first line is the queried package.
 fn names(tree: &str) -> BTreeSet<String> {
     tree.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(String::from).collect()
 }

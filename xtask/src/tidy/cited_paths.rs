@@ -1,16 +1,16 @@
 //! Rule: files and folders that a document names exist.
 //!
 //! A path is named in code font from the root of the workspace, such as `observer/src/pipeline/latest.rs`. The changelog may name
-//! what is gone.
+//! files that no longer exist.
 
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
 /// First segments of a path from the root.
 const ROOTS: [&str; 7] = ["deploy/", "docs/", "observer/", "observer-ebpf/", "tests/", "xtask/", ".ci/"];
-/// A document that may name what is gone.
+/// The document that may name files that no longer exist.
 const HISTORY: &str = "CHANGELOG.md";
-/// Files that are no text, and patterns.
+/// Paths that are not checked: a binary file, and a pattern.
 const NOT_TEXT: [&str; 2] = ["observer-ebpf/watchtap.bpf.o", "tests/fuzz/seeds/TARGET"];
 
 fn missing_paths(document: &SourceFile, files: &[SourceFile]) -> Vec<Violation> {
@@ -27,7 +27,7 @@ fn is_path(span: &str) -> bool {
     ROOTS.iter().any(|root| span.starts_with(root)) && span.chars().all(has_path_characters)
 }
 
-/// Text files are read; a module without a file is named by its folder or without `.rs`.
+/// Whether a named path exists. A module may be named by its folder, or without `.rs`.
 fn exists(path: &str, files: &[SourceFile]) -> bool {
     let path = path.trim_end_matches('/');
     let below = format!("{path}/");

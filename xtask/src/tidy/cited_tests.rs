@@ -14,7 +14,7 @@ fn unknown_tests(document: &SourceFile, files: &[SourceFile]) -> Vec<Violation> 
     unknown.map(|(line, test)| Violation::at(document, line, format!("no test {test}"))).collect()
 }
 
-/// Each citation with its line, counted from 1.
+/// The cited tests, each with its line, counted from 1.
 fn citations(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines()).flat_map(|(number, line)| {
         let spans = line.split('`').skip(1).step_by(2);

@@ -5,13 +5,13 @@ use super::tokens::tokens;
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// Modules of `std` through which a program acts or waits.
+/// Modules of `std` with which a program does I/O or waits.
 const IMPURE_MODULES: &[&str] = &["env", "fs", "net", "os", "process", "thread"];
 
 /// The clocks of `std::time`; `Duration` is only a number and allowed.
 const CLOCKS: &[&str] = &["Instant", "SystemTime"];
 
-/// Modules named `tests` may read fixtures.
+/// Violations in a file. Modules named `tests` are excepted, since they may read fixtures.
 fn impurities(file: &SourceFile) -> Vec<Violation> {
     let uses = references(file);
     let outside_tests = uses.iter().filter(|reference| !reference.in_tests);

@@ -1,4 +1,4 @@
-//! Rule: the demo API server does not use watchtap's conclusions. A demo built on our own verdicts would confirm itself.
+//! Rule: the demo API server does not use watchtap's conclusions. A demo that used watchtap's verdicts could only confirm them.
 
 use super::cargo_tree::{Depth, dependencies};
 use super::references::references;

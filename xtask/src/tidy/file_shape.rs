@@ -7,7 +7,7 @@ use super::violation::{Violation, assert_found, assert_none};
 /// Maximum number of lines per file, including tests.
 const MOST_LINES: usize = 500;
 
-/// The test prints the names of files from this number of lines on.
+/// The test prints the names of files with at least this number of lines.
 const MANY_LINES: usize = 400;
 
 fn misshapen(file: &SourceFile) -> Vec<Violation> {

@@ -1,15 +1,16 @@
-//! Rule: inside the core and inside the shell, a module uses modules of strictly lower floors only. So no circle crosses a folder.
-//! In the core this includes a module's tests, because they document it; tests of the shell may look at what a view shows.
+//! Rule: inside the core and inside the shell, a module uses modules of strictly lower floors only. So there is no cyclic
+//! dependency between modules. In the core, this includes tests, because they document their module. In the shell, tests may use
+//! higher modules, for example to check the output of a view.
 
 use super::references::{Reference, references};
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// A crate whose modules stand on floors, as ARCHITECTURE.md explains them.
+/// A crate whose modules are sorted into floors, as ARCHITECTURE.md describes.
 struct House {
     /// Folder of its sources.
     sources: &'static str,
-    /// Its modules from the bottom up.
+    /// Its modules on each floor, from the lowest floor up.
     floors: &'static [&'static [&'static str]],
     /// Whether the rule holds for tests, too.
     with_tests: bool,
@@ -52,7 +53,7 @@ impl House {
         self.floors.iter().position(|modules| modules.contains(&module))
     }
 
-    /// The crate's root is above all floors, because it names them.
+    /// Violations in a file. The crate's root is above all floors, because it declares all modules.
     fn upward_uses(&self, file: &SourceFile) -> Vec<Violation> {
         let Some(&module) = file.module().first() else { return Vec::new() };
         let Some(own_floor) = self.floor(module) else {

@@ -1,15 +1,14 @@
-//! Rule: a release cannot be made to fail on request. The feature that injects faults is named only where it is defined, guarded
-//! and tested.
+//! Rule: a release contains no injected faults. The feature for them is named only in files that define, guard and test it.
 
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// In two parts, so that this file does not name it.
+/// The name is in two parts, so that this file does not break its own rule.
 const FEATURE: &str = concat!("injected", "-faults");
 /// The only files that may name it.
 const KNOWN: [&str; 5] =
     ["observer/Cargo.toml", "observer/src/injected_fault.rs", "tests/Cargo.toml", "xtask/src/ci.rs", "xtask/src/test/group.rs"];
-/// The guard that makes a release build with the feature fail.
+/// The code that makes a release build with the feature fail.
 const GUARD: &str = "not(debug_assertions)))]\ncompile_error!(";
 
 fn named_elsewhere(file: &SourceFile) -> Vec<Violation> {
@@ -21,7 +20,7 @@ fn named_elsewhere(file: &SourceFile) -> Vec<Violation> {
     lines.map(|(index, _)| Violation::at(file, index + 1, "the feature that injects faults")).collect()
 }
 
-/// A manifest that enables the feature by default.
+/// Violations: a manifest that enables the feature by default.
 fn enabled_by_default(manifest: &SourceFile) -> Vec<Violation> {
     let defaults = manifest.text.lines().enumerate().filter(|(_, line)| {
         let line = line.trim_start();

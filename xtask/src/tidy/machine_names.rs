@@ -1,4 +1,4 @@
-//! Rule: no file names a folder of one machine or a private package registry.
+//! Rule: no file names a folder that exists only on one machine, or a private package registry.
 
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
@@ -6,7 +6,7 @@ use super::violation::{Violation, assert_found, assert_none};
 /// Folders under `/` that belong to one person or one machine.
 const PRIVATE_FOLDERS: &[&str] = &["home", "root", "work"];
 
-/// First labels of the hosts that serve packages.
+/// First labels of host names of package registries.
 const REGISTRY_LABELS: &[&str] =
     &["artifactory", "goproxy", "index", "mirror", "mirrors", "nexus", "proxy", "registry", "static", "sum"];
 
@@ -16,7 +16,7 @@ const TOP_LEVELS: &[&str] = &["cloud", "com", "corp", "dev", "internal", "io", "
 /// Hosts of Kubernetes itself, such as its image registry.
 const KUBERNETES: &str = ".k8s.io";
 
-/// Lock files, which their tools write.
+/// Whether a file is a lock file, which a tool writes.
 fn is_written_by_a_tool(file: &SourceFile) -> bool {
     file.path.split(['/', '.']).next_back().is_some_and(|extension| matches!(extension, "lock" | "sum"))
 }

@@ -1,5 +1,5 @@
-//! The house rules, as tests: one file per rule. Each rule is a pure function over text, with examples of violations. One test
-//! applies it to the real tree; its message states the remedy.
+//! The house rules, as tests: one file per rule. Each rule is a pure function on text, and some tests have examples of violations.
+//! Another test applies the rule to this repository, and its failure message states the remedy.
 
 mod cargo_tree;
 mod references;

@@ -1,4 +1,4 @@
-//! Rule: a module is named after its concept, not after the lack of one.
+//! Rule: a module is named after its concept, and has no vague name such as `utils`.
 
 use super::tokens::tokens;
 use super::tree::{SourceFile, Tree};

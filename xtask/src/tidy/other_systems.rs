@@ -1,4 +1,4 @@
-//! Rule: Linux-only dependencies are part of watchtap only on Linux, so that it builds on the machines of controller developers.
+//! Rule: watchtap has its Linux-only dependencies only on Linux, so that it also builds on developers' machines with other systems.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::cargo_tree::dependencies_for;
 
 /// The released package.
 const PRODUCT: &str = "observer";
-/// Crates that build only on Linux, or that only query Linux.
+/// Crates that build only on Linux, or are useful only on Linux.
 const LINUX_ONLY: [&str; 9] = [
     "aya",
     "aya-obj",

@@ -1,5 +1,5 @@
-//! Rule: text leaves the product through `observer/src/printable`, which replaces terminal control characters. Nothing else opens a
-//! standard stream, prints, or opens a file for writing.
+//! Rule: all output passes through `observer/src/printable`, which replaces terminal control characters. No other code of the
+//! product opens a standard stream, prints, or opens a file for writing.
 
 use super::tokens::{Token, tokens};
 use super::tree::{SourceFile, Tree};
@@ -7,7 +7,7 @@ use super::violation::{Violation, assert_found, assert_none};
 
 /// The folder of the gate.
 const GATE: &str = "observer/src/printable/";
-/// The exceptions, each with what it writes.
+/// The excepted files, each with the content that it writes.
 const BESIDE: &[(&str, &str)] = &[
     ("observer/src/capture/file.rs", "captures, which are data"),
     ("observer/src/cli/output.rs", "files of text, which leave it as a `Printer`"),
@@ -18,7 +18,7 @@ const BESIDE: &[(&str, &str)] = &[
 ];
 /// Macros that print.
 const MACROS: &[&str] = &["dbg", "eprint", "eprintln", "print", "println"];
-/// Functions that open a file for writing, as the end of a path.
+/// The last segments of paths of functions that open a file for writing.
 const OPENERS: &[[&str; 3]] = &[
     ["File", "::", "create"],
     ["File", "::", "create_new"],
@@ -47,7 +47,7 @@ fn printing(file: &SourceFile) -> Vec<Violation> {
     found.map(|(line, what)| Violation::at(file, line, what)).collect()
 }
 
-/// The operation at the start of the tokens that only the gate may use.
+/// Describes the operation at the start of `tokens` if only the gate may use it.
 fn what(tokens: &[Token<'_>]) -> Option<String> {
     let word = |at: usize| tokens.get(at).map_or("", |token| token.text);
     let three = [word(0), word(1), word(2)];

@@ -11,7 +11,7 @@ pub(crate) struct Reference<'a> {
     pub(crate) line: usize,
     /// Whether it is in a module named `tests`.
     pub(crate) in_tests: bool,
-    /// The local name from a `use`.
+    /// The local name, if the path is imported by a `use`.
     pub(crate) imported_as: Option<&'a str>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Walk<'a> {
         self.tokens.get(at).is_some_and(Token::is_word)
     }
 
-    /// A word with `::` after it and no path before it; a leading `::` is part of the path.
+    /// Whether a path begins here: a word with `::` after it and no path before it. A leading `::` is part of the path.
     fn begins_path(&self) -> bool {
         self.is_word(self.at) && self.text(1) == "::" && !self.follows_path()
     }

@@ -1,6 +1,6 @@
 //! Rule: docs/semantics.md has each section that comments cite, and defines each identifier of a rule, a proof and a relist cause.
 //!
-//! A section sign after the name of another document, on the same line, cites that document.
+//! If the name of another document is before the section sign on the same line, the section belongs to that document.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ fn citations(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The identifiers of rules and proofs: in the code each stands before the sections that define it.
+/// The identifiers of rules and proofs. In the code, each is followed by the sections that define it.
 fn identifiers(file: &SourceFile) -> Vec<(usize, &str)> {
     let before_sections = |text| -> Option<&str> {
         let (before, _) = str::split_once(text, "\", \"§")?;
@@ -44,7 +44,7 @@ fn identifiers(file: &SourceFile) -> Vec<(usize, &str)> {
     (1..).zip(file.text.lines()).filter_map(|(line, text)| Some((line, before_sections(text)?))).collect()
 }
 
-/// The identifiers of relist causes, the parts of those in two parts too.
+/// The identifiers of relist causes. If an identifier has two parts, each part is in the list.
 fn causes(file: &SourceFile) -> Vec<(usize, &str)> {
     let is_part = |part: char| part.is_ascii_lowercase() || part.is_ascii_digit() || part == '-';
     let is_identifier = |text: &&str| text.contains('-') && text.chars().all(is_part);

@@ -1,9 +1,10 @@
-//! Rule: the files and tests that SECURITY.md names as proof exist.
+//! Rule: the files and tests that SECURITY.md cites as evidence exist.
 
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// Citations in backticks: `path`, or `path · test`, or `· test` for the last path.
+/// Violations: missing files and tests. Citations are in backticks: `path`, `path · test`, or `· test` for a test in the previous
+/// path.
 fn missing(claims: &SourceFile, tree: &[SourceFile]) -> Vec<Violation> {
     let mut violations = Vec::new();
     let mut latest: Option<&SourceFile> = None;

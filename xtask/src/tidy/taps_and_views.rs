@@ -6,7 +6,7 @@ use super::violation::{Violation, assert_found, assert_none};
 
 const TAPS: &str = "observer/src/tap";
 const VIEWS: &str = "observer/src/view";
-/// Parts of the path of proxied bytes outside of the taps.
+/// Modules outside of the taps that are in the path of proxied bytes.
 const ROUTES: [&str; 2] = ["observer/src/api_server/route", "observer/src/api_server/tls"];
 
 /// Crates that speak HTTP or have its types; a tap takes its HTTP types from `observer_core`.
@@ -44,7 +44,7 @@ fn violations(file: &SourceFile) -> Vec<Violation> {
     http.chain(strangers).collect()
 }
 
-/// `http::StreamId` is our own type after `use observer_core::http`.
+/// Whether a path leads to an HTTP crate. After `use observer_core::http`, `http::StreamId` is a type of the core.
 fn reaches_http_crate(reference: &Reference<'_>, uses: &[Reference<'_>]) -> bool {
     let Some(first) = reference.segments.first() else { return false };
     let is_imported = uses.iter().any(|other| other.segments.len() > 1 && other.imported_as == Some(first));

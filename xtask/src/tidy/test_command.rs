@@ -1,4 +1,4 @@
-//! Rule: CI runs the test command that the README gives.
+//! Rule: CI runs the test command in the README.
 
 use super::tree::Tree;
 

@@ -1,4 +1,4 @@
-//! Rule: `docs/findings.md` states the thresholds of findings as the core has them. A changed number changes its sentence, too.
+//! Rule: `docs/findings.md` states the same thresholds of findings as the core. If a number changes, its sentence must change too.
 
 use super::tree::Tree;
 use super::violation::{Violation, assert_none};
@@ -6,7 +6,7 @@ use super::violation::{Violation, assert_none};
 const NUMBERS: &str = "observer/core/src/thresholds.rs";
 const DOCS: &str = "docs/findings.md";
 
-/// The end of a constant's definition, and the words that state it.
+/// For each threshold, the end of the constant's definition, and the words in the document that state it.
 const STATED: &[(&str, &str)] = &[
     ("LOOP_RELISTS: usize = 5;", "relists five times within ten minutes"),
     ("LOOP_WITHIN: Duration = Duration::from_mins(10);", "relists five times within ten minutes"),

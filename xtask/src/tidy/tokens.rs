@@ -1,5 +1,4 @@
-//! Splits Rust text into words and punctuation, without comments, strings and characters: only as much of a lexer as the rules
-//! need.
+//! A small lexer for the rules: splits Rust text into words and punctuation, without comments, strings and character literals.
 
 /// A word, a `::`, or one other character, with its line counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +78,7 @@ fn is_word_part(c: char) -> bool {
     is_word_start(c)
 }
 
-/// Block comments nest.
+/// The length of a block comment. Block comments can be nested.
 fn block_comment(rest: &str) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -123,7 +122,7 @@ fn quoted(text: &str) -> usize {
     end.map_or(text.len(), |(at, _)| at + 1)
 }
 
-/// The length from the first `#` or `"`; a raw identifier (`r#type`) is no string.
+/// The length of a raw string from the first `#` or `"` on, or `None` if it is a raw identifier (`r#type`).
 fn raw_string(after: &str) -> Option<usize> {
     let hashes = after.len() - after.trim_start_matches('#').len();
     if !after[hashes..].starts_with('"') {

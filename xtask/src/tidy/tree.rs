@@ -9,7 +9,7 @@ use crate::workspace;
 /// A text file with its path.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceFile {
-    /// Relative to the root of the workspace, with `/`.
+    /// The path relative to the root of the workspace, with `/` as separator.
     pub(crate) path: String,
     pub(crate) text: String,
 }
@@ -47,7 +47,7 @@ impl SourceFile {
 pub(crate) struct Tree(Vec<SourceFile>);
 
 impl Tree {
-    /// Reads the tree from disk, without Git: a file counts before it is added, and in a copy without a repository.
+    /// Reads the tree from disk, without Git. So files count even before they are added, and in a copy without a repository.
     pub(crate) fn read() -> Self {
         let root = workspace::root();
         let gitignore = fs::read_to_string(root.join(".gitignore")).expect("the root has a .gitignore");
@@ -81,8 +81,8 @@ impl Tree {
     }
 }
 
-/// Links are not followed. A file that is not UTF-8 is a fixture, and a file that vanishes meanwhile was temporary; both are
-/// skipped.
+/// Collects the files of a folder and of those below it. Links are not followed. Files that are not UTF-8 are skipped, as are
+/// temporary files that are deleted meanwhile.
 fn collect(root: &Path, below: &str, skipped: &[&str], files: &mut Vec<SourceFile>) -> io::Result<()> {
     for entry in fs::read_dir(root.join(below))? {
         let entry = entry?;

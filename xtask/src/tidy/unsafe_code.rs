@@ -1,10 +1,10 @@
-//! Rule: SECURITY.md names each file that may contain unsafe code, and no other.
+//! Rule: SECURITY.md names exactly the files that may contain unsafe code.
 
 use super::tokens::tokens;
 use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
-/// The start of the paragraph that names them.
+/// The start of the paragraph that names these files.
 const PARAGRAPH: &str = "**Unsafe code**";
 
 /// The line that permits unsafe code in a file, or in the crate whose root it is.

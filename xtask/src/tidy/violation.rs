@@ -1,10 +1,10 @@
-//! A violation of a rule, and its form in a failing test.
+//! A violation of a rule, and the assertions on lists of violations.
 
 use std::fmt;
 
 use super::tree::SourceFile;
 
-/// A violation in `path`: `what` is wrong, and `line` is `None` if no single line is at fault.
+/// A violation in the file `path`. `what` describes it. `line` is `None` if it does not belong to a single line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Violation {
     path: String,
@@ -31,7 +31,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Fails with all `violations` and the `remedy`.
+/// Asserts that there are no violations. The panic message contains all of them, and the `remedy`.
 #[track_caller]
 pub(crate) fn assert_none(violations: &[Violation], remedy: &str) {
     let list: Vec<String> = violations.iter().map(Violation::to_string).collect();

@@ -1,6 +1,6 @@
-//! Where the rule does not hold, and why.
+//! The exceptions from the rule, with their reasons.
 
-/// Files, by the beginning of their paths.
+/// Excepted files: the beginning of their paths, and the reason.
 pub(super) const FILES: &[(&str, &str)] = &[
     ("CHANGELOG.md", "it quotes what was wrong"),
     ("docs/accuracy.md", "generated from the names of requests"),
@@ -9,12 +9,12 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("xtask/src/tidy/prose/", "its examples break the rule"),
 ];
 
-/// Passages: a path, words of the passage, and why they are right.
+/// Excepted passages: the path of the file, words in the passage, and the reason.
 pub(super) const PASSAGES: &[(&str, &str, &str)] = &[(
     "observer/demo/src/refusal.rs",
     "results in an inconsistent list",
     "kube-apiserver's own words (kubernetes/apiserver pkg/storage/etcd3/errors.go), which clients see",
 )];
 
-/// Names with a retired word, and the reason.
+/// Excepted names with a retired word, and the reason.
 pub(super) const NAMES: [(&str, &str); 0] = [];

@@ -1,15 +1,15 @@
-//! String literals of the product that people read: messages, help, labels and reasons.
+//! Finds the string literals of the product that users read: messages, help, labels and reasons.
 
 use super::passages::{Kind, Passage};
 use crate::tidy::tokens::string_literals;
 use crate::tidy::tree::SourceFile;
 
-/// Sources of the product.
+/// The source folders of the product.
 const PRODUCT: [&str; 3] = ["observer/src/", "observer/core/src/", "observer/demo/src/"];
-/// Words of the shortest literal that is prose; shorter ones are keys, labels and paths.
+/// Minimum number of words of a literal that counts as prose; shorter ones are keys, labels and paths.
 const SHORTEST: usize = 2;
 
-/// The paragraphs of the literals of `file` that are no code, paths or patterns.
+/// The paragraphs of the literals in `file`, without literals that are code, paths or patterns.
 pub(super) fn literals(file: &SourceFile) -> Vec<Passage> {
     if !PRODUCT.iter().any(|folder| file.path.starts_with(folder)) || is_a_test(&file.path) {
         return Vec::new();
@@ -28,7 +28,7 @@ fn is_a_test(path: &str) -> bool {
     path.contains("/tests") || path.contains("/hostile/")
 }
 
-/// The text of a literal: without quotes, continued lines joined, and each value of a format as one word.
+/// The text of a literal: without quotes, with continued lines joined, and with each format argument as one word.
 fn unquoted(literal: &str) -> String {
     let text = literal.trim_start_matches(['b', 'c', 'r']).trim_matches('#');
     let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);

@@ -1,6 +1,8 @@
-//! Rule: prose is plain. Sentences are short, whoever acts is their subject, and no word stands in them that docs/glossary.md retires.
+//! Rule: prose is plain. Sentences are short, their subject is not a clause, and they contain no word that docs/glossary.md
+//! retires.
 //!
-//! It reads Markdown, names of items, docstrings (`--help` is made of them) and, for retired words only, other comments.
+//! The rule applies to Markdown, names of items, docstrings (including those for `--help`) and string literals. In other comments,
+//! it applies only to retired words.
 
 mod exceptions;
 mod literals;

@@ -1,4 +1,4 @@
-//! Rule: no item has a name with a word that docs/glossary.md retires. Names of tests are read as sentences.
+//! Rule: no item has a name with a word that docs/glossary.md retires. This includes tests, whose names are sentences.
 
 use super::exceptions::{FILES, NAMES};
 use super::retired::{retired, stands_in};
@@ -7,7 +7,7 @@ use crate::tidy::tokens::tokens;
 use crate::tidy::tree::{SourceFile, Tree};
 use crate::tidy::violation::{Violation, assert_found, assert_none};
 
-/// Keywords that an item's name follows.
+/// Keywords that precede the name of an item.
 const KEYWORDS: [&str; 8] = ["fn", "struct", "enum", "trait", "type", "mod", "const", "static"];
 
 fn violations(file: &SourceFile, retired: &[String]) -> Vec<Violation> {

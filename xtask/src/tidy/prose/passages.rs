@@ -1,25 +1,25 @@
-//! Files to passages: paragraphs, items of lists, cells of tables, and docstrings.
+//! Splits files into passages: paragraphs, list items, table cells and docstrings.
 
 use super::literals::literals;
 use crate::tidy::tree::SourceFile;
 
-/// Prose that belongs together.
+/// A paragraph, list item, table cell, docstring or comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Passage {
-    /// Where it begins, counted from 1.
+    /// The line at which it begins, counted from 1.
     pub(super) line: usize,
     pub(super) text: String,
     pub(super) kind: Kind,
 }
 
-/// Where a passage stands.
+/// The kind of place that contains a passage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// In a Markdown file, or in the header of a Rust file.
     Document,
     /// Above the item that the line begins.
     Docstring(String),
-    /// In the middle of code.
+    /// In a comment within code.
     Comment,
     /// In a string literal of the product.
     Text,
@@ -68,7 +68,7 @@ fn comment(line: &str) -> Option<(&'static str, &str)> {
 #[derive(Default)]
 struct Collector {
     found: Vec<Passage>,
-    /// Passages before this one have their item.
+    /// Index of the first passage whose item is not known yet.
     closed: usize,
     open: Option<Passage>,
     in_code: bool,
@@ -105,7 +105,7 @@ impl Collector {
         self.found.extend(self.open.take());
     }
 
-    /// Comments are over; `after` are the lines that follow.
+    /// Ends a block of comments. `after` are the lines that follow it.
     fn close(&mut self, after: &[&str]) {
         self.flush();
         self.in_code = false;
@@ -124,7 +124,7 @@ impl Collector {
     }
 }
 
-/// An item of a list, without its marker.
+/// The text of a list item, without its marker.
 fn without_marker(text: &str) -> Option<&str> {
     let bullet = text.strip_prefix("- ").or_else(|| text.strip_prefix("* "));
     bullet.or_else(|| text.split_once(". ").filter(|(number, _)| number.parse::<u8>().is_ok()).map(|(_, text)| text))

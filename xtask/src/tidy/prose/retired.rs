@@ -1,9 +1,9 @@
-//! The words that docs/glossary.md retires.
+//! Reads the retired words in docs/glossary.md, and finds them in text.
 
 /// The heading above the table.
 const HEADING: &str = "## Retired words";
 
-/// Each word or phrase, in lower case.
+/// The retired words and phrases, in lower case.
 pub(super) fn retired(glossary: &str) -> Vec<String> {
     let (_, table) = glossary.split_once(HEADING).expect("the glossary has a table of retired words");
     let rows = table.lines().filter_map(|line| line.strip_prefix('|')).skip(2);
@@ -11,7 +11,7 @@ pub(super) fn retired(glossary: &str) -> Vec<String> {
     words.map(|word| word.trim().to_lowercase()).filter(|word| !word.is_empty()).collect()
 }
 
-/// The first place of `phrase` in `text` where it stands as words; both in lower case.
+/// Whether `text` contains `phrase` as complete words. Both must be in lower case.
 pub(super) fn stands_in(text: &str, phrase: &str) -> bool {
     let is_part = |character: Option<char>| character.is_some_and(|character| character.is_alphanumeric() || character == '_');
     text.match_indices(phrase).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! What is wrong with a passage.
+//! Finds the violations in a passage: long sentences, clauses as subjects, retired words, and docstrings that repeat a name.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use super::sentences::sentences;
 use crate::tidy::tree::{SourceFile, Tree};
 use crate::tidy::violation::{Violation, assert_found, assert_none};
 
-/// Words of the longest sentence.
+/// Maximum number of words in a sentence.
 const LONGEST: usize = 25;
 
-/// With one of these a sentence begins whose subject is a clause, unless it is a question.
+/// First words of sentences with a clause as the subject, unless the sentence is a question.
 const CLAUSES: [&str; 7] = ["What", "Who", "Whoever", "Whom", "Whose", "Whatever", "Of"];
 
-/// Words of a docstring that add nothing to a name.
+/// Words in a docstring that add no meaning to a name.
 const FILLERS: [&str; 21] = [
     "a", "an", "the", "of", "its", "it", "this", "that", "which", "is", "are", "in", "for", "to", "all", "one", "by", "with", "on",
     "and", "from",
@@ -80,7 +80,7 @@ fn repeats(sentence: &str, name: &str) -> bool {
     !said.is_empty() && said.iter().all(|word| named.contains(word) || named.contains(word.trim_end_matches('s')))
 }
 
-/// Words in lower case, also those of names such as `LastSeen`, `last_seen` and `LAST_SEEN`.
+/// The words of a text in lower case. Names such as `LastSeen`, `last_seen` and `LAST_SEEN` are split into words.
 pub(super) fn words_of(text: &str) -> impl Iterator<Item = String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

@@ -1,6 +1,6 @@
-//! Text to sentences, without what is no prose in it.
+//! Splits text into sentences, and leaves out parts that are not prose.
 
-/// The sentences of a passage. Code spans count as one word, links with their text, parentheses not at all.
+/// The sentences of a passage. A code span counts as one word, a link is replaced by its text, and text in parentheses is left out.
 pub(super) fn sentences(passage: &str) -> Vec<String> {
     let prose = without_parentheses(&without_links(&without_code(passage)));
     let mut found = Vec::new();
@@ -22,7 +22,7 @@ fn without_code(text: &str) -> String {
     text.split('`').enumerate().map(|(number, part)| if number % 2 == 0 { part } else { "X" }).collect()
 }
 
-/// `[text](target)` becomes `text`.
+/// Replaces `[text](target)` by `text`.
 fn without_links(text: &str) -> String {
     let mut prose = String::new();
     let mut rest = text;
