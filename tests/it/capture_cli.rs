@@ -1,4 +1,4 @@
-//! `--capture` and `watchtap read` as a user sees them: through the real tap into a file, and back.
+//! Tests of `--capture` and `watchtap read` as a user sees them: traffic through the proxy is captured to a file, and read from it.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -37,7 +37,7 @@ fn replay_reproduces_the_report_and_events_of_a_run() {
 fn capture_contains_no_token_and_no_secret_data() {
     let place = Fixture::new();
     let finished = place.run(&["/api/v1/namespaces/a/secrets"]);
-    // The secrets did pass: the client received the Secret, and its name, which is not secret, is in the report's numbers.
+    // The Secret was observed: the client received it, and the report counts it.
     assert_eq!(finished.report["requests"][0]["items"], 1);
     let file = fs::read(place.path("run.cap")).unwrap();
     let recorded = inflated(&file);

@@ -24,7 +24,7 @@ fn capture_of_a_killed_watchtap_is_readable_to_its_end() {
     let client = client_of(&session);
     let answered = AtomicU64::new(0);
     thread::scope(|scope| {
-        // Asks until watchtap is gone.
+        // Sends requests until watchtap has been killed.
         let asking = scope.spawn(|| {
             while client.raw("GET", "/api/v1/pods?limit=500", &[], b"").is_ok() {
                 answered.fetch_add(1, Ordering::SeqCst);

@@ -1,4 +1,5 @@
-//! Captures whose requests could take much memory of `watchtap read`: its peak minus that of the same run on an empty capture.
+//! The memory of `watchtap read` on captures made to use much of it. Measured is the peak minus that of the same run on an empty
+//! capture.
 //!
 //! `docs/bounds.md` has the figures that these tests print.
 

@@ -20,7 +20,7 @@ use super::exec_cli::TestHome;
 use super::exec_plugins;
 use super::upstream::Upstream;
 
-/// Limit of every wait, for a loaded machine too.
+/// Time limit of every wait, also on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(30);
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 
@@ -28,7 +28,7 @@ const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 fn descriptor_limit_is_raised_for_watchtap_but_not_the_command() {
     let upstream = upstream();
     let folder = tempfile::tempdir().unwrap();
-    // watchtap has the command's limit until the command has been started.
+    // watchtap itself has the command's limit until the command has been started.
     let show = "ulimit -Sn; ulimit -Hn; until grep -q 'open files *4000 ' /proc/$PPID/limits; do :; done";
     let mut command = limited("300:4000");
     command.args(["exec", "--server-version", "v1.34.4", "--upstream", &format!("https://{}", upstream.address())]);
@@ -100,7 +100,7 @@ fn simultaneous_clients_are_admitted_up_to_the_descriptor_limit() {
     let let_in: Vec<ClientStream> = (0..CONNECTIONS).map(|_| next_served.recv_timeout(LIMIT).unwrap().unwrap()).collect();
     exec.wait_until_idle().unwrap();
     let open = exec.usage().unwrap().descriptors;
-    // In addition to two per connection, a dial may be open that tests whether upstream accepts.
+    // In addition to two descriptors per connection, there may be one for a connection that tests whether upstream accepts.
     assert!(open < before + 2 * CONNECTIONS + WAITING / 2, "{open} are open now, and {before} were before");
     assert!(next_served.try_recv().is_err(), "nobody is let in, and nobody is turned away");
 
@@ -163,7 +163,7 @@ fn limit_that_leaves(free: usize, exec: &HeldExec) -> u64 {
     (0..).filter(|number| !used.contains(number)).nth(free).unwrap()
 }
 
-/// A waiting client does not make watchtap spin.
+/// Checks that watchtap uses little processor time while a client waits.
 #[track_caller]
 fn assert_little_is_done(exec: &HeldExec) {
     const LASTS: Duration = Duration::from_secs(1);

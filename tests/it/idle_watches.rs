@@ -1,5 +1,5 @@
-//! The memory limit of an idle watch: both TLS sides, the task, and the observer's state. `cargo xtask bench watches` measures
-//! 9 000 and more watches with the released program.
+//! Tests the memory limit of an idle watch: both TLS sides, the task, and the Observer's state. `cargo xtask bench watches`
+//! measures 9 000 and more watches with the released program.
 
 use std::io::{self, Read, Write};
 

@@ -1,4 +1,4 @@
-//! Memory does not grow with the size of a list.
+//! Tests that watchtap's memory does not grow with the size of a list.
 
 use std::io::{self, BufWriter, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,8 +16,8 @@ const LONG: &str = "/api/v1/namespaces/long/pods";
 /// one.
 const STEP: usize = 64 << 10;
 
-/// The baseline is as many bytes in short lists through the same process. So neither the start nor memory that the allocator keeps
-/// makes the difference.
+/// The baseline is the peak after the same number of bytes in short lists, in the same process. So neither the start of the process
+/// nor memory that the allocator keeps is in the difference.
 #[test]
 fn peak_memory_does_not_grow_with_the_list() {
     const SHORT_LISTS: usize = 40;
@@ -59,7 +59,7 @@ fn lists(report: &Value) -> Vec<Value> {
 
 /// Hashes and discards the response to one list. Sending and reading wait for watchtap's observer, even on a busy machine.
 ///
-/// A starved observer's backlog has a separate bound, which does not depend on the length of the list.
+/// The backlog of an Observer that gets no processor time has a separate bound, which does not depend on the length of the list.
 fn read_list(exec: &HeldExec, path: &str, permits: &Sender<()>) -> Digest {
     let mut stream = connect(exec.address().unwrap(), &exec.ca_pem().unwrap(), &[b"http/1.1"]).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: kubernetes\r\nConnection: close\r\n\r\n").unwrap();

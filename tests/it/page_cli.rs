@@ -1,4 +1,4 @@
-//! The terminal page as the user sees it, from the first picture to the restored terminal.
+//! Tests of the terminal page as the user sees it, from the first drawing to the restored terminal.
 
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -107,7 +107,7 @@ fn lines_replace_the_page_on_request_or_dumb_terminal() {
         let mut command = watchtap().unwrap();
         command.args(flags).env("TERM", term);
         let mut watchtap = seat.start_as(command);
-        seat.screen.wait_until("a line", |screen| screen.contents().contains("~list-")).unwrap();
+        seat.screen.wait_until("a line", |screen| screen.contents().contains("  list-")).unwrap();
         kill_process(Pid::from_child(&watchtap), Signal::INT).unwrap();
         seat.screen.wait_until("the end", |screen| screen.contents().contains("unset KUBECONFIG")).unwrap();
         assert_eq!(wait_within(&mut watchtap, LIMIT).unwrap().code(), Some(0));
@@ -121,7 +121,7 @@ enum Ask {
     Key(&'static str),
 }
 
-/// A terminal with its user.
+/// A terminal with a running watchtap, and the keys of its user.
 struct Seat {
     screen: Screen,
     home: TempDir,

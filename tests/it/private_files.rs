@@ -1,4 +1,4 @@
-//! Where private files go, and which files a report is never written to.
+//! Tests of the location of private files, and of files to which a report is never written.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -23,7 +23,8 @@ fn runtime_directory_open_to_others_is_reported_and_unused() {
     }
 }
 
-/// Only root can give a file away. `private_file` has tests of the decision for every user.
+/// Only root can run this test, because it gives a file to another user. `private_file` has tests of the same decision for every
+/// user.
 #[test]
 fn output_is_not_written_to_a_file_of_another_user() {
     let place = TestHome::with_upstream();

@@ -24,7 +24,7 @@ fn address_is_printed_before_any_upstream_response() {
     let (answer, asked) = std::sync::mpsc::channel::<()>();
     let asked = std::sync::Mutex::new(asked);
     let silent = ScriptedUpstream::start(&[b"http/1.1"], move |_stream| {
-        // Blocks until the test ends.
+        // Waits until the test ends.
         let _over = asked.lock().unwrap().recv();
         Ok(())
     });
@@ -35,7 +35,7 @@ fn address_is_printed_before_any_upstream_response() {
     );
     let running = Running::start(&kubeconfig, &[]);
     assert!(
-        running.first_lines.contains(&format!("{} is reached at {}", silent.address(), running.address())),
+        running.first_lines.contains(&format!("clients reach {} through {}", silent.address(), running.address())),
         "{}",
         running.first_lines
     );
@@ -69,14 +69,14 @@ fn dead_api_server_is_detected_early_and_heads_the_report() {
     drop(dead);
     let running =
         Running::start(&super::upstream::kubeconfig(&format!("https://{address}"), "insecure-skip-tls-verify: true"), &[]);
-    running.line_with("the API server refuses connections, and so does our port");
+    running.line_with("the API server refuses connections, and so does watchtap's port");
     let refused = std::net::TcpStream::connect(running.address()).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
     running.signal(Signal::INT);
     let said = running.ended().said;
     let (_, report) = said.split_once("watchtap run   API server").unwrap();
     let first = report.lines().skip(1).find(|line| !line.is_empty()).unwrap();
-    assert!(first.starts_with("API server refuses connections for ") && first.ends_with("; our port refuses too"), "{said}");
+    assert!(first.starts_with("API server refuses connections for ") && first.ends_with("; watchtap's port refuses too"), "{said}");
 }
 
 #[test]
@@ -226,10 +226,10 @@ fn or_demo_flag_prefers_a_reachable_cluster() {
 fn demo_shows_every_layer_expired_watches_and_a_restart() {
     let running = Running::of("demo", None, &["--speed", "25"]);
     for layer in [
-        "cache ~list-rv0",
-        "cache, consistent ~",
-        "snapshot ~",
-        "etcd ~",
+        "~ cache  list-rv0",
+        "~ cache, consistent  ",
+        "~ snapshot  ",
+        "~ etcd  ",
         "watch  mesh-agent/1.9 pods",
         "410 Expired",
         "refuses connections",

@@ -1,4 +1,5 @@
-//! Small inputs that once took much memory of watchtap: its peak minus that of the same run without the input.
+//! The memory of watchtap for small inputs that once needed much of it. Measured is the peak minus that of the same run without the
+//! input.
 //!
 //! `docs/bounds.md` has the figures that these tests print.
 

@@ -36,7 +36,7 @@ fn restart_storm_is_reported_once_and_matches_the_exposure() -> Result<()> {
     ensure!(exposure["reflectors"].as_u64().is_some_and(|certain| perhaps + certain == 3 * EACH as u64));
     let predicted = reflectors(exposure["exposed"].as_array().context("what is exposed")?.iter())?;
     ensure!(exposure["reflectors"] == predicted.len() && predicted.len() > EACH, "{exposure:#}");
-    let words = format!("on an API server restart: {} of {} reflectors would relist", predicted.len(), 3 * EACH);
+    let words = format!("on an API server restart: {} of {} watching reflectors would relist", predicted.len(), 3 * EACH);
     ensure!(before.text.contains(&words), "{}", before.text);
 
     stage.cluster.stop_api_server(Signal::Kill)?;

@@ -24,10 +24,12 @@ pub(super) const EXAMPLE: &str = "\n  watchtap demo";
 
 /// Runs a demo cluster in this process, with clients of many kinds, and observes it like a real one.
 ///
-/// It uses watchtap's own small API server, which follows the rules of Kubernetes 1.34. Its clients use kube-rs or behave like
-/// several releases of client-go. They connect through the same proxy as those of `watchtap run`. A script controls the story:
-/// watches expire, the API server restarts, etcd is restored from an older backup, a client stops reading. Nothing leaves this
-/// machine. kubectl can connect, too. On a terminal you see a page (? shows its keys, q quits).
+/// The cluster is watchtap's own small API server, which follows the rules of Kubernetes 1.34. Its clients use kube-rs or behave like
+/// several releases of client-go. They connect through the same proxy as the clients of `watchtap run`. kubectl can connect, too.
+/// Nothing leaves this machine.
+///
+/// A script decides what happens: watches expire, the API server restarts, etcd is restored from an older backup, a client stops
+/// reading. On a terminal, a live page shows it (? shows the keys, q quits).
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap demo
@@ -45,7 +47,7 @@ pub(super) struct Demo {
     #[command(flatten)]
     follow: Follow,
 
-    /// Speed up the script and the server's own intervals by this factor
+    /// Play the script, and the server's intervals (such as bookmarks), this many times faster
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     speed: u32,
 
@@ -53,7 +55,7 @@ pub(super) struct Demo {
     #[arg(long, value_name = "FILE", value_parser = script)]
     script: Option<Script>,
 
-    /// Print everything that a script can contain, and exit
+    /// Print the reference of the script language, and exit
     #[arg(long, conflicts_with_all = ["script", "print_script"])]
     list: bool,
 

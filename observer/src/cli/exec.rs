@@ -28,15 +28,18 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs one client behind a private proxy and reports which layer of the API server answered each of its requests.
 ///
-/// The command's KUBECONFIG is a private copy of yours whose contexts point to watchtap. Every byte is passed on unchanged.
-/// watchtap sends requests of its own to each API server in use: GET /version (again with your credentials if anonymous requests
-/// are refused), and GET /metrics with your credentials. They are not in the report, which goes to stderr.
+/// The command's KUBECONFIG is a private copy of yours whose contexts point to watchtap. Every byte is passed on unchanged. The
+/// report goes to stderr.
+///
+/// To each API server in use, watchtap itself sends GET /version (again with your credentials if anonymous requests are refused) and
+/// GET /metrics with your credentials. The report does not count them.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap exec -- kubectl get pods -A
   watchtap exec --format json --report run.json -- ./my-controller
-  watchtap exec --write-budget budget.json -- ./my-controller  and in CI: --budget budget.json
-  watchtap exec --capture run.cap -- ./my-controller      and later: watchtap read run.cap
+  watchtap exec --write-budget budget.json -- ./my-controller  # once
+  watchtap exec --budget budget.json -- ./my-controller        # then in CI: fails if a run costs more
+  watchtap exec --capture run.cap -- ./my-controller           # print the report again: watchtap read run.cap
   watchtap exec --events events.jsonl -- sh -c 'kubectl get pods; kubectl get events'
 
 EXIT CODES:

@@ -174,10 +174,13 @@ fn print_last_line(kubeconfig: &Path) {
 fn introduce(subcommand: &str, taps: &TapSet, pointing: &[String]) -> Result<()> {
     let mut out = Printable::new();
     for listener in taps.listeners() {
-        let contexts = listener.pair.contexts.join(", ");
-        let contexts = if contexts.is_empty() { String::new() } else { format!("   ({contexts})") };
+        let contexts = match listener.pair.contexts.as_slice() {
+            [] => String::new(),
+            [context] => format!(" (context {context})"),
+            contexts => format!(" (contexts {})", contexts.join(", ")),
+        };
         let (name, address) = (listener.upstream_name(), listener.address);
-        out.push_line(format_args!("watchtap {subcommand}: {name} is reached at {address}{contexts}"));
+        out.push_line(format_args!("watchtap {subcommand}: clients reach {name} through {address}{contexts}"));
     }
     for line in pointing {
         out.push_line(line);

@@ -30,15 +30,16 @@ use crate::view::{Run, counted};
 
 WHAT IT TAKES:
   Linux 6.6 or later with BTF on x86-64, not locked down for confidentiality,
-  and the initial user namespace. Root is enough. Without root:
+  and the initial user namespace. Root has every capability that is needed.
+  Other users need:
     CAP_BPF, CAP_PERFMON     to load and attach the programs (or CAP_SYS_ADMIN)
     CAP_SYS_PTRACE           to read the processes of other users
     CAP_DAC_READ_SEARCH      to read programs that only their owner may read,
                              and to recognize connections that are already open
     CAP_CHECKPOINT_RESTORE   to reach TLS libraries that were replaced since
                              they were loaded (or CAP_SYS_ADMIN)
-  Without one of the last three it runs and sees less. --check lists what is
-  missing here.
+  Without one of the last three, the probe runs and sees less. --check lists
+  what is missing on this machine.
 
 EXAMPLES:
   sudo watchtap probe --check
@@ -142,10 +143,7 @@ impl Probe {
             let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
             let addresses = addresses.join(", ");
             let at = if addresses == server.name() { String::new() } else { format!(" ({addresses})") };
-            out.push_line(format_args!(
-                "watchtap probe: reads connections with {}{at} in the processes that encrypt them",
-                server.name()
-            ));
+            out.push_line(format_args!("watchtap probe: observes connections to {}{at}, in the client processes", server.name()));
         }
         out.push_line(capitalized(&self.flags.whose()));
         out.push_line("Ctrl-C unloads the programs and prints a report · times are UTC · ~ means predicted");

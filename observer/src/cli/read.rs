@@ -30,8 +30,8 @@ const INCOMPLETE: u8 = 3;
   watchtap exec --capture run.cap -- ./my-controller
   watchtap read run.cap
   watchtap read run.cap run.cap.1 run.cap.2 --format json
-  watchtap read run.cap --events - --speed 1 --report /dev/null     what happened, as it happened
-  watchtap read after.cap --against before.cap                      what a fix changed, the worst first
+  watchtap read run.cap --events - --speed 1 --report /dev/null     # the events, at their original pace
+  watchtap read after.cap --against before.cap                      # what a fix changed, the worst first
 
 EXIT CODES:
   0  everything was read

@@ -13,14 +13,15 @@ use crate::api_server::request::check_answers;
 use crate::kubeconfig::Kubeconfig;
 use crate::session::Bound;
 
-/// Proxies all clients, and shows live which layer answered each of their requests.
+/// Proxies every client that uses its kubeconfig, and shows live which layer answered each request.
 ///
 /// On a terminal, it shows a live page (? shows the keys, q quits). Elsewhere, or with --lines, it prints one line per event.
 ///
 /// watchtap sees only clients that connect through it: it writes a kubeconfig for them and prints its path. Every byte is passed on
-/// unchanged. The first Ctrl-C (or SIGTERM) stops accepting clients and drains open connections; the second stops at once. watchtap
-/// sends requests of its own to each API server in use, which are not in the report: GET /version, again with your credentials if
-/// anonymous requests are refused, and GET /metrics with your credentials.
+/// unchanged. The first Ctrl-C (or SIGTERM) stops accepting clients and drains open connections; the second stops at once.
+///
+/// To each API server in use, watchtap itself sends GET /version (again with your credentials if anonymous requests are refused) and
+/// GET /metrics with your credentials. The report does not count them.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap run

@@ -10,11 +10,11 @@ use crate::view::{Colour, LiveLines, Page};
 /// The display that the flags ask for.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Shown {
-    /// Print live lines, one per event, even where a terminal has room for the page
+    /// Print live lines, one per event, instead of the page
     #[arg(long, conflicts_with = "quiet")]
     lines: bool,
 
-    /// No page and no live lines: only the output of --events and --report
+    /// No page and no live lines; how to connect, messages and the report are still printed
     #[arg(long, short)]
     quiet: bool,
 }

@@ -28,9 +28,9 @@ const INCONCLUSIVE: u8 = 2;
 
 /// Checks the rules against a live API server: sends a request of every shape, and compares each verdict with the server's own counters.
 ///
-/// It only reads: lists, gets and short watches of one resource, with scrapes of /metrics in between. First it prints how many
-/// requests it sends, and for how long. It uses a resource with a few objects that no one else reads, and repeats rows that others
-/// disturb.
+/// It only reads: it sends lists, gets and short watches for one resource, and GET /metrics between them. First it prints how many
+/// requests it will send, and how long they take. It chooses a resource with a few objects that no other client reads. If another
+/// client reads it nevertheless, verify repeats the row.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap verify
@@ -41,7 +41,8 @@ const INCONCLUSIVE: u8 = 2;
 EXIT CODES:
   0    all rows agree
   1    a row disagrees
-  2    a row is inconclusive: noisy, or not provoked
+  2    no row disagrees, but one is inconclusive: other clients read the
+       resource, too, or the API server could not be brought into the state
   125  nothing could be verified, or usage error")]
 pub(super) struct Verify {
     #[command(flatten)]

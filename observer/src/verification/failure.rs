@@ -24,7 +24,7 @@ pub enum VerifyError {
     Unauthenticated,
     /// The counters do not show a read that must happen. They probably belong to another server.
     #[error(
-        "GET {request} reads etcd in every version, but no counter of the server moved: does this address load-balance over \
+        "GET {request} reads etcd in every version, but no counter of the server moved: is this address load-balanced over \
          several servers? Name one of them in the kubeconfig"
     )]
     NoWitness {

@@ -58,9 +58,9 @@ fn table(rows: &[&ComparisonRow]) -> Table {
         ("N", Align::Right),
         ("SERVED FROM", Align::Left),
         ("FAILED", Align::Right),
-        ("ITEMS", Align::Right),
+        ("OBJECTS", Align::Right),
         ("BYTES", Align::Right),
-        ("TOTAL (MED)", Align::Right),
+        ("TOTAL (MEDIAN)", Align::Right),
     ]);
     for row in rows.iter().take(MAX_ROWS) {
         let verb = row.verb.map_or("unknown", Verb::as_str);

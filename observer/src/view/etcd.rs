@@ -5,9 +5,9 @@ use observer_core::observer::{EtcdLoad, Totals};
 use super::colour::Tone;
 use super::quantity::{bytes, count, counted};
 
-/// `31 of 446 lists read from etcd (31 objects, 16 kB)`.
+/// `31 of 446 lists served from etcd (31 objects, 16 kB)`.
 pub(super) fn lists(totals: &Totals) -> String {
-    let words = format!("{} of {} read from etcd", count(totals.lists_from_etcd), counted(totals.lists, "list"));
+    let words = format!("{} of {} served from etcd", count(totals.lists_from_etcd), counted(totals.lists, "list"));
     if totals.lists_from_etcd == 0 {
         return words;
     }
@@ -48,10 +48,10 @@ mod tests {
     fn etcd_lists_show_their_volume_and_gets_separately() {
         let etcd_reads = EtcdReads { objects: 31, bytes: 16_000, bulk_lists: 0, gets: 20, get_bytes: 9_000 };
         let totals = Totals { lists: 446, lists_from_etcd: 31, etcd_reads, ..Totals::default() };
-        assert_eq!(lists(&totals), "31 of 446 lists read from etcd (31 objects, 16 kB)");
+        assert_eq!(lists(&totals), "31 of 446 lists served from etcd (31 objects, 16 kB)");
         assert_eq!(gets(&totals).as_deref(), Some("20 gets from etcd (9.0 kB)"));
         assert_eq!(short(&totals), "etcd 31 of 446 lists (16 kB), 20 gets");
-        assert_eq!(lists(&Totals { lists: 1, ..Totals::default() }), "0 of 1 list read from etcd");
+        assert_eq!(lists(&Totals { lists: 1, ..Totals::default() }), "0 of 1 list served from etcd");
         assert_eq!(gets(&Totals::default()), None);
         assert_eq!(short(&Totals::default()), "etcd 0 of 0 lists");
     }

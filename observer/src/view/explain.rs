@@ -3,8 +3,8 @@
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::observer::VerdictRecord;
 use observer_core::routing::{
-    CacheState, EtcdWrite, Proof, Question, Rule, ServedFrom, ServerProfile, VersionSpan, across_versions, cheaper, etcd_writes,
-    route, rule,
+    CacheState, EtcdSupport, EtcdWrite, Proof, Question, Rule, ServedFrom, ServerProfile, VersionSpan, across_versions, cheaper,
+    etcd_writes, route, rule,
 };
 use observer_core::time::Timestamp;
 use serde::Serialize;
@@ -151,6 +151,8 @@ fn request_text(explained: &Explained, colour: Colour) -> Printable {
             out.end_line();
         }
         versions(&explained.versions, colour, &mut out);
+        out.append(&colour.paint(Tone::Quiet, assumed_of_versions(&explained.profile)));
+        out.end_line();
     }
     out
 }
@@ -196,6 +198,18 @@ fn versions(spans: &[VersionSpan], colour: Colour, out: &mut Printable) {
         table.row(cells, Vec::new());
     }
     table.render(colour, out);
+}
+
+/// The assumptions behind the table of versions.
+fn assumed_of_versions(profile: &ServerProfile) -> String {
+    let gates: Vec<String> = profile.gates.iter().map(|(gate, on)| format!("{}={on}", gate.as_str())).collect();
+    let gates = if gates.is_empty() { String::new() } else { format!(" except {}", gates.join(", ")) };
+    let etcd = match profile.etcd {
+        EtcdSupport::Version(version) => format!("etcd {version}"),
+        EtcdSupport::AssumedSound => "an etcd that answers progress requests".to_owned(),
+        EtcdSupport::Unknown => "an unknown etcd".to_owned(),
+    };
+    format!("each version with its default feature gates{gates}, {etcd} and a ready watch cache")
 }
 
 fn line(name: &str, text: &str, out: &mut Printable) {

@@ -11,21 +11,22 @@ use observer_core::storm::{StormKind, StormRecord};
 use observer_core::time::Timestamp;
 
 use super::quantity::{bytes, count, counted, length, microseconds};
+use super::verdict::marked;
 
 /// Members of a storm named in a line.
 const MEMBERS_NAMED: usize = 3;
 
-/// `cause=expired/no-bookmarks → 1,704 items, 1,586 spurious 7.1 MB 90 ms  cache list-rv0`.
+/// `cause=expired/no-bookmarks → 1,704 objects, 1,586 unchanged 7.1 MB 90 ms  ~ cache  list-rv0`.
 pub(super) fn relist(list: &ListEvent) -> String {
     let cause = list.cause.map_or_else(String::new, |cause| format!(" cause={cause}"));
-    let items = if list.repeats.at_least { "≥ " } else { "" };
-    let served = list.served_from.as_ref().map_or_else(String::new, |served_from| format!("  {served_from}"));
-    let rule = list.rule.map_or_else(String::new, |rule| format!(" {rule}"));
+    let at_least = if list.repeats.at_least { "≥ " } else { "" };
+    let served = list.served_from.as_ref().map_or_else(String::new, |layer| format!("  {}", marked(list.certainty, layer)));
+    let rule = list.rule.map_or_else(String::new, |rule| format!("  {rule}"));
     format!(
-        "{}{cause} → {items}{}, {} spurious {} {}{served}{rule}",
+        "{}{cause} → {at_least}{}, {} unchanged {} {}{served}{rule}",
         subject(&list.client, &list.shape),
-        counted(list.items, "item"),
-        spurious(list.repeats),
+        counted(list.items, "object"),
+        unchanged(list.repeats),
         bytes(list.bytes),
         microseconds(list.took_us),
     )
@@ -59,7 +60,7 @@ pub(super) fn stall_ended(stall: &StallEvent) -> String {
     format!("{}: stall ended after {}", subject(&stall.client, &stall.shape), microseconds(stall.lasted_us))
 }
 
-/// `31 reflectors of 12 clients list again within 0.8 s, trigger=api-server-restart`.
+/// `begins: 31 reflectors of 12 clients relist within 0.8 s, trigger=api-server-restart`.
 pub(super) fn storm_began(storm: &StormRecord) -> String {
     format!(
         "begins: {} of {} relist within {}, trigger={}",
@@ -71,18 +72,18 @@ pub(super) fn storm_began(storm: &StormRecord) -> String {
 }
 
 pub(super) fn storm_ended(storm: &StormRecord) -> String {
-    format!("ended after {}: {}", length(lasted(storm)), storm_account(storm))
+    format!("ended; its members joined within {}: {}", length(lasted(storm)), storm_account(storm))
 }
 
-/// `31 reflectors of 12 clients, 40 lists, at most 12 a second, 52,000 items (48,100 spurious), 210 MB, served from …, trigger=…`.
+/// `31 reflectors of 12 clients, 40 lists, at most 12 a second, 52,000 objects (48,100 unchanged), 210 MB, served from …, trigger=…`.
 fn storm_account(storm: &StormRecord) -> String {
     format!(
-        "{} of {}, {}, at most {} a second, {} ({} spurious), {}, served from {}, trigger={}{}",
+        "{} of {}, {}, at most {} a second, {} ({} unchanged), {}, served from {}, trigger={}{}",
         counted(storm.reflectors, "reflector"),
         clients(storm),
         counted(storm.relists, "list"),
         count(storm.peak_per_second),
-        counted(storm.items, "item"),
+        counted(storm.items, "object"),
         count(storm.repeated),
         bytes(storm.bytes),
         layers(storm),
@@ -91,14 +92,14 @@ fn storm_account(storm: &StormRecord) -> String {
     )
 }
 
-/// `cache 40 · etcd 2 · 1 incomplete`: all lists of a storm.
+/// `cache: 40 · etcd: 2 · incomplete: 1`: all lists of a storm.
 pub(super) fn layers(storm: &StormRecord) -> String {
     let known: u64 = storm.served_from.values().sum();
     let unknown = storm.complete.saturating_sub(known);
-    let unknown = (unknown > 0).then(|| format!("unknown {}", count(unknown)));
+    let unknown = (unknown > 0).then(|| format!("unknown: {}", count(unknown)));
     let incomplete = storm.relists.saturating_sub(storm.complete);
-    let incomplete = (incomplete > 0).then(|| format!("{} incomplete", count(incomplete)));
-    let layers = storm.served_from.iter().map(|(layer, lists)| format!("{layer} {}", count(*lists)));
+    let incomplete = (incomplete > 0).then(|| format!("incomplete: {}", count(incomplete)));
+    let layers = storm.served_from.iter().map(|(layer, lists)| format!("{layer}: {}", count(*lists)));
     let words: Vec<String> = layers.chain(unknown).chain(incomplete).collect();
     if words.is_empty() { "-".to_owned() } else { words.join(" · ") }
 }
@@ -122,8 +123,8 @@ pub(super) fn lasted(storm: &StormRecord) -> Duration {
 
 /// The line for a storm in a report.
 pub(super) fn storm(storm: &StormRecord) -> String {
-    let state = if storm.ended.is_some() { "lasted" } else { "is ongoing," };
-    format!("storm {} {state} {}: {}", storm.storm, length(lasted(storm)), storm_account(storm))
+    let state = if storm.ended.is_some() { "" } else { " (ongoing)" };
+    format!("storm {}{state}: members joined within {}: {}", storm.storm, length(lasted(storm)), storm_account(storm))
 }
 
 fn clients(storm: &StormRecord) -> String {
@@ -142,7 +143,7 @@ pub(super) fn subject(client: &Client, shape: &Shape) -> String {
 }
 
 /// `1,586`, `~ 1,586 ± 40`, with `≥` if some of the traffic was not seen.
-pub(super) fn spurious(repeats: Repeats) -> String {
+pub(super) fn unchanged(repeats: Repeats) -> String {
     let least = if repeats.at_least { "≥ " } else { "" };
     match repeats.error {
         0 => format!("{least}{}", count(repeats.repeated)),
@@ -161,7 +162,7 @@ pub(super) const fn state(row: &ReflectorRow) -> &'static str {
             None => "listed",
         },
         ReflectorState::Waiting if row.client_left => "gone",
-        ReflectorState::Waiting => "no watch",
+        ReflectorState::Waiting => "watch ended",
         ReflectorState::Stalled => "stalled",
         ReflectorState::Watching => "watching",
     }
@@ -196,9 +197,9 @@ pub(super) fn seen(finding: &Finding) -> String {
 pub(super) fn exposure(exposure: &Exposure) -> Option<String> {
     (exposure.watching > 0).then(|| {
         format!(
-            "on an API server restart: {} of {} would relist ({}, {}), and up to {} more, if writes happened that watchtap did not observe",
+            "on an API server restart: {} of {} would relist ({}, {}), and up to {} more if watchtap did not observe all writes",
             count(exposure.reflectors),
-            counted(exposure.watching, "reflector"),
+            counted(exposure.watching, "watching reflector"),
             counted(exposure.items, "object"),
             bytes(exposure.bytes),
             count(exposure.perhaps),

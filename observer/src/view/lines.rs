@@ -14,13 +14,13 @@ use super::client::program;
 use super::colour::{Colour, Tone};
 use super::discovery::{Discovery, is_discovery};
 use super::missed::{not_seen, not_understood};
-use super::quantity::{bytes, count, counted, length, microseconds, time_of_day};
-use super::verdict::{certainty_mark, contradiction, detail, rule, served_from, served_tone};
+use super::quantity::{bytes, counted, length, microseconds, time_of_day};
+use super::verdict::{contradiction, detail, marked, served_tone};
 use super::{etcd, following};
 use crate::pipeline::EventSink;
 use crate::printable::{Printable, Printer};
 
-/// Most lines per second of observed time. No one reads faster scrolling, and it slows the observer down.
+/// Maximum number of lines per second of observed time. More would scroll too fast to read, and slow the observer down.
 const LINES_PER_SECOND: u64 = 200;
 
 /// The verb of folded discovery: all its requests are gets.
@@ -33,7 +33,7 @@ pub struct LiveLines<W> {
     colour: Colour,
     discovery: Discovery,
     pace: Pace,
-    told: Option<(Totals, Missed)>,
+    last_totals: Option<(Totals, Missed)>,
 }
 
 /// Counts the lines of the current second.
@@ -47,7 +47,7 @@ struct Pace {
 impl<W: Write> LiveLines<W> {
     /// Writes lines to `out`, each in one write.
     pub fn new(out: Printer<W>, colour: Colour) -> Self {
-        Self { out, colour, discovery: Discovery::default(), pace: Pace::default(), told: None }
+        Self { out, colour, discovery: Discovery::default(), pace: Pace::default(), last_totals: None }
     }
 
     /// The stream that was written to.
@@ -155,17 +155,17 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
                 *at,
                 Tone::Notable,
                 "server",
-                &format!("{}the API server refuses connections, and so does our port", of(upstream)),
+                &format!("{}the API server refuses connections, and so does watchtap's port", of(upstream)),
             ),
             Event::Listener { at, upstream, state: ListenerState::Listening } => {
-                self.line(*at, Tone::Plain, "server", &format!("{}our port listens", of(upstream)))
+                self.line(*at, Tone::Plain, "server", &format!("{}watchtap's port listens", of(upstream)))
             }
             Event::ConnectFailed { at, why } => {
                 self.line(*at, Tone::Notable, "failed", &format!("a client could not be connected: {why}"))
             }
             Event::NotProbed { at, file, why } => self.line(*at, Tone::Notable, "unprobed", &format!("{file}: {why}")),
             Event::GoAway { at, connection, by: Direction::Response, .. } => {
-                self.line(*at, Tone::Notable, "goaway", &format!("GOAWAY from the API server on connection {connection}"))
+                self.line(*at, Tone::Notable, "goaway", &format!("from the API server on connection {connection}"))
             }
             Event::Relist { list } => self.line(list.ended_at, Tone::Notable, "relist", &following::relist(list)),
             Event::Resume { resume } => self.line(resume.at, Tone::Plain, "resume", &following::resume(resume)),
@@ -189,15 +189,9 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::Malformed { at, connection, offset, what, .. } => {
                 self.line(*at, Tone::Bad, "missed", &format!("malformed HTTP on connection {connection} at byte {offset}: {what}"))
             }
-            Event::DecodingStopped { at, connection, .. } => self.line(
-                *at,
-                Tone::Bad,
-                "missed",
-                &format!(
-                    "from here on, connection {connection} is forwarded and not \
-                    observed"
-                ),
-            ),
+            Event::DecodingStopped { at, connection, .. } => {
+                self.line(*at, Tone::Bad, "missed", &format!("from now on, connection {connection} is forwarded and not observed"))
+            }
             Event::DecoderFailed { at, connection } => self.line(
                 *at,
                 Tone::Bad,
@@ -223,14 +217,14 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
     fn totals(&mut self, at: Timestamp, totals: &Totals, missed: &Missed) -> io::Result<()> {
         self.discovery(at)?;
         let now = (totals.clone(), missed.clone());
-        if totals.requests == 0 || self.told.as_ref() == Some(&now) {
+        if totals.requests == 0 || self.last_totals.as_ref() == Some(&now) {
             return Ok(());
         }
-        self.told = Some(now);
+        self.last_totals = Some(now);
         let text = [
             counted(totals.requests, "request"),
             etcd::lists(totals),
-            format!("{} under way", count(totals.open)),
+            format!("{} open", counted(totals.open, "request")),
             bytes(totals.response_bytes),
             format!("not observed: {}", or_nothing(&not_seen(missed))),
             format!("unparsed: {}", or_nothing(&not_understood(missed))),
@@ -292,12 +286,12 @@ fn options(record: &RequestRecord) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// `1,704 items`; a lower bound if bytes were missed, unknown if the body was not understood.
+/// `1,704 objects`; a lower bound if bytes were missed, unknown if the body was not understood.
 fn items(record: &RequestRecord) -> String {
     match (&record.not_read, record.missed_bytes) {
-        (Some(_), _) => "? items".to_owned(),
-        (None, 0) => counted(record.items, "item"),
-        (None, _) => format!("≥ {}", counted(record.items, "item")),
+        (Some(_), _) => "? objects".to_owned(),
+        (None, 0) => counted(record.items, "object"),
+        (None, _) => format!("≥ {}", counted(record.items, "object")),
     }
 }
 
@@ -308,12 +302,11 @@ fn failure(record: &RequestRecord) -> String {
     }
 }
 
-/// `  cache ~list-rv0`, and the details of the verdict.
+/// `  ~ cache  list-rv0`, and the details of the verdict.
 fn served(record: &RequestRecord) -> String {
     let Some(verdict) = &record.verdict else { return String::new() };
-    let shown = Some(verdict);
     let more = detail(verdict).map_or_else(String::new, |detail| format!(" ({detail})"));
-    format!("  {} {}{}{more}", served_from(shown), certainty_mark(shown).trim(), rule(shown))
+    format!("  {}  {}{more}", marked(Some(verdict.certainty), &verdict.served_from), verdict.rule)
 }
 
 /// `HOST:PORT: `; empty for a server without a name.

@@ -26,7 +26,7 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
         words.push(counted(missed.connections, "complete connection"));
     }
     if missed.notices > 0 {
-        words.push(format!("{} of listeners and failed connections", counted(missed.notices, "notice")));
+        words.push(format!("{} about listeners and failed connections", counted(missed.notices, "notice")));
     }
     if missed.connections_forgotten > 0 {
         words.push(format!("the destinations of {}", counted(missed.connections_forgotten, "old connection")));
@@ -35,7 +35,7 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
         words.push(format!("{} whose decoder failed", counted(missed.decoder_failures, "connection")));
     }
     if missed.exchanges_dropped > 0 {
-        words.push(format!("{} beyond the table of open requests", counted(missed.exchanges_dropped, "request")));
+        words.push(format!("{} beyond the limit of open requests", counted(missed.exchanges_dropped, "request")));
     }
     if missed.reflectors.forgotten > 0 {
         words.push(format!("{} forgotten to make room", counted(missed.reflectors.forgotten, "reflector")));
@@ -50,7 +50,7 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
     }
     words.extend(not_probed(missed));
     if missed.rows_dropped > 0 {
-        words.push(format!("{} of shapes beyond the tables below", counted(missed.rows_dropped, "request")));
+        words.push(format!("{} of shapes that are not in the tables", counted(missed.rows_dropped, "request")));
     }
     words
 }
@@ -62,7 +62,7 @@ pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
         words.push(format!("malformed HTTP in {}", counted(missed.malformed, "place")));
     }
     if missed.unknown_observations > 0 {
-        words.push(format!("{} of a newer version", counted(missed.unknown_observations, "observation")));
+        words.push(format!("{} from a newer watchtap", counted(missed.unknown_observations, "observation")));
     }
     if missed.unknown_requests > 0 {
         words.push(format!("{} with an unknown path", counted(missed.unknown_requests, "request")));
@@ -110,7 +110,7 @@ fn not_probed(missed: &Missed) -> Vec<String> {
         words.push(format!("{} whose beginning was not observed", counted(calls, "TLS call")));
     }
     if connections > 0 {
-        words.push(format!("{} beyond the probe's table", counted(connections, "TLS connection")));
+        words.push(format!("{} beyond the limit of the probe", counted(connections, "TLS connection")));
     }
     if sockets > 0 {
         words.push(format!("{} whose socket was not found", counted(sockets, "TLS connection")));
@@ -119,7 +119,7 @@ fn not_probed(missed: &Missed) -> Vec<String> {
         words.push(format!("{} of TLS connections whose socket was not found", bytes(unplaced)));
     }
     if contradicted > 0 {
-        words.push(format!("{} that apparently changed their socket", counted(contradicted, "TLS call")));
+        words.push(format!("{} whose socket apparently changed", counted(contradicted, "TLS call")));
     }
     if unused_fields > 0 {
         words.push(format!("{} that could not be assigned to a header block", counted(unused_fields, "header field")));
@@ -148,11 +148,11 @@ mod tests {
             (ProbeMissed { unreadable: 1, ..none }, "1 record whose memory could not be read"),
             (ProbeMissed { beyond_largest_call: 5_000, ..none }, "5.0 kB of very large writes"),
             (ProbeMissed { calls: 2, ..none }, "2 TLS calls whose beginning was not observed"),
-            (ProbeMissed { connections: 1, ..none }, "1 TLS connection beyond the probe's table"),
+            (ProbeMissed { connections: 1, ..none }, "1 TLS connection beyond the limit of the probe"),
             (ProbeMissed { sockets: 2, ..none }, "2 TLS connections whose socket was not found"),
             (ProbeMissed { lifetimes: 2, ..none }, "2 beginnings or ends of processes and sockets"),
             (ProbeMissed { unused_fields: 1, ..none }, "1 header field that could not be assigned to a header block"),
-            (ProbeMissed { contradicted: 3, ..none }, "3 TLS calls that apparently changed their socket"),
+            (ProbeMissed { contradicted: 3, ..none }, "3 TLS calls whose socket apparently changed"),
             (ProbeMissed { unplaced: 700, ..none }, "700 B of TLS connections whose socket was not found"),
         ] {
             assert_eq!(not_probed(&Missed { probe, ..Missed::default() }), [expected]);

@@ -13,7 +13,7 @@ use super::problems;
 use super::quantity::{bytes, count, counted, length, microseconds, microseconds_or_none};
 use super::run::Run;
 use super::table::{Align, Cell, Table};
-use super::verdict::{certainty_mark, detail, rule, served_from, served_tone};
+use super::verdict::{detail, marked_cell, rule, served_tone};
 use crate::printable::Printable;
 
 /// Rows shown per table; a line sums up the rest, and JSON has all.
@@ -158,20 +158,20 @@ fn lists(rows: &[ListRow], colour: Colour, out: &mut Printable) {
     let mut table = Table::new(&[
         ("LISTS", Align::Left),
         ("N", Align::Right),
-        ("SERVED FROM", Align::Left),
-        ("  RULE", Align::Left),
-        ("ITEMS", Align::Right),
+        ("  SERVED FROM", Align::Left),
+        ("RULE", Align::Left),
+        ("OBJECTS", Align::Right),
         ("BYTES", Align::Right),
-        ("FIRST BYTE (MED)", Align::Right),
-        ("TOTAL (MED)", Align::Right),
+        ("FIRST BYTE (MEDIAN)", Align::Right),
+        ("TOTAL (MEDIAN)", Align::Right),
     ]);
     for row in rows.iter().take(MAX_ROWS) {
         let verdict = row.verdict.as_ref();
         let cells = vec![
             Cell::new(row.shape.to_string()),
             Cell::new(count(row.count)),
-            Cell::toned(served_from(verdict), served_tone(verdict)),
-            Cell::new(format!("{} {}", certainty_mark(verdict), rule(verdict))),
+            Cell::toned(marked_cell(verdict), served_tone(verdict)),
+            Cell::new(rule(verdict)),
             Cell::new(known(row.items, row.unread, row.missed_bytes)),
             Cell::new(bytes(row.bytes)),
             Cell::new(microseconds_or_none(row.first_byte_us)),
@@ -209,9 +209,9 @@ fn watches(rows: &[WatchRow], colour: Colour, out: &mut Printable) {
     let mut table = Table::new(&[
         ("WATCHES", Align::Left),
         ("N", Align::Right),
-        ("SERVED FROM", Align::Left),
-        ("  RULE", Align::Left),
-        ("OPEN, SUM", Align::Right),
+        ("  SERVED FROM", Align::Left),
+        ("RULE", Align::Left),
+        ("TOTAL OPEN", Align::Right),
         ("EVENTS", Align::Right),
         ("BOOKMARKS", Align::Right),
         ("BYTES", Align::Right),
@@ -223,8 +223,8 @@ fn watches(rows: &[WatchRow], colour: Colour, out: &mut Printable) {
         let cells = vec![
             Cell::new(row.shape.to_string()),
             Cell::new(count(row.count)),
-            Cell::toned(served_from(verdict), served_tone(verdict)),
-            Cell::new(format!("{} {}", certainty_mark(verdict), rule(verdict))),
+            Cell::toned(marked_cell(verdict), served_tone(verdict)),
+            Cell::new(rule(verdict)),
             Cell::new(microseconds(row.open_us)),
             Cell::new(known(row.events, row.unread, row.missed_bytes)),
             Cell::new(count(row.bookmarks)),
@@ -275,13 +275,13 @@ fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut P
     let mut table = Table::new(&[
         ("REFLECTORS", Align::Left),
         ("STATE", Align::Left),
-        ("STATE FOR", Align::Right),
+        ("IN STATE", Align::Right),
         ("RVS BEHIND", Align::Right),
         ("RESUMES", Align::Right),
         ("RELISTS", Align::Right),
         ("LAST CAUSE", Align::Left),
         ("UNCHANGED", Align::Right),
-        ("OF OBJECTS", Align::Right),
+        ("RECEIVED", Align::Right),
     ]);
     for row in rows.iter().take(MAX_ROWS) {
         let cause = following::last_cause(row);
@@ -293,7 +293,7 @@ fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut P
             Cell::new(count(row.resumes)),
             Cell::toned(count(row.relists), if row.relists > 0 { Tone::Notable } else { Tone::Plain }),
             Cell::new(cause),
-            Cell::new(following::spurious(row.repeats)),
+            Cell::new(following::unchanged(row.repeats)),
             Cell::new(count(row.repeats.objects)),
         ];
         table.row(cells, Vec::new());
@@ -332,11 +332,11 @@ fn others(rows: &[OtherRow], colour: Colour, out: &mut Printable) {
     let mut table = Table::new(&[
         ("OTHER REQUESTS", Align::Left),
         ("N", Align::Right),
-        ("SERVED FROM", Align::Left),
-        ("  RULE", Align::Left),
+        ("  SERVED FROM", Align::Left),
+        ("RULE", Align::Left),
         ("FAILED", Align::Right),
         ("BYTES", Align::Right),
-        ("TOTAL (MED)", Align::Right),
+        ("TOTAL (MEDIAN)", Align::Right),
     ]);
     for row in rows.iter().take(MAX_ROWS) {
         let verdict = row.verdict.as_ref();
@@ -344,8 +344,8 @@ fn others(rows: &[OtherRow], colour: Colour, out: &mut Printable) {
         let cells = vec![
             Cell::new(format!("{verb} {}", row.shape)),
             Cell::new(count(row.count)),
-            Cell::toned(served_from(verdict), served_tone(verdict)),
-            Cell::new(format!("{} {}", certainty_mark(verdict), rule(verdict))),
+            Cell::toned(marked_cell(verdict), served_tone(verdict)),
+            Cell::new(rule(verdict)),
             Cell::new(count(row.failed)),
             Cell::new(bytes(row.bytes)),
             Cell::new(microseconds(row.total_us)),

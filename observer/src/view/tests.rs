@@ -24,7 +24,7 @@ fn silent_run_prints_its_notes_and_explanation() {
     expect![[r"
         watchtap exec: kubectl version   API server: version unknown; feature gates: defaults assumed   0 µs
 
-        0 of 0 lists read from etcd · 0 relists · 0 storms · 0 watches · 0 requests · 0 B
+        0 of 0 lists served from etcd · 0 relists · 0 storms · 0 watches · 0 requests · 0 B
         not observed: nothing · unparsed: nothing
         note: a note
 
@@ -58,12 +58,12 @@ fn live_lines_show_client_request_and_layer() {
     expect![[r"
         00:00:00.000 server version v1.34.4 (/version); feature gates: defaults assumed
         00:00:00.002 get    my-controller/0.3 discovery: 2 requests → 45 B 1.0 ms
-        00:00:00.002 list   my-controller/0.3 pods all namespaces RV=0 → 1 item 110 B 500 µs  cache ~list-rv0
-        00:00:00.003 get    my-controller/0.3 pods default/web-0 → 404 NotFound 500 µs  etcd ~get-unset-etcd
-        00:00:00.004 watch  my-controller/0.3 pods all namespaces RV=812345 open 500 µs  cache ~watch-rv
+        00:00:00.002 list   my-controller/0.3 pods all namespaces RV=0 → 1 object 110 B 500 µs  ~ cache  list-rv0
+        00:00:00.003 get    my-controller/0.3 pods default/web-0 → 404 NotFound 500 µs  ~ etcd  get-unset-etcd
+        00:00:00.004 watch  my-controller/0.3 pods all namespaces RV=812345 open 500 µs  ~ cache  watch-rv
         00:00:00.004 end    my-controller/0.3 pods all namespaces RV=812345 after 500 µs: 410 Expired; 0 events, 0 bookmarks
-        00:00:00.005 list   my-controller/0.3 nodes cluster labels a�[31m → 0 items 70 B 500 µs  cache, consistent ~list-unset-consistent
-        00:00:01.006 totals 6 requests · 0 of 2 lists read from etcd · 0 under way · 346 B · not observed: nothing · unparsed: nothing
+        00:00:00.005 list   my-controller/0.3 nodes cluster labels a�[31m → 0 objects 70 B 500 µs  ~ cache, consistent  list-unset-consistent
+        00:00:01.006 totals 6 requests · 0 of 2 lists served from etcd · 0 requests open · 346 B · not observed: nothing · unparsed: nothing
     "]]
     .assert_eq(&lines(exchanges.into_iter()));
 }
@@ -94,7 +94,7 @@ fn columns_of_a_report_name_sums_and_medians() {
     let run =
         Run { budget: None, subcommand: "exec", command: Vec::new(), exit_code: None, silence: Vec::new(), notes: Vec::new() };
     let report = report_text(&run, &observer.snapshot(), Colour::Off);
-    for label in ["FIRST BYTE (MED)  TOTAL (MED)", "OPEN, SUM"] {
+    for label in ["FIRST BYTE (MEDIAN)  TOTAL (MEDIAN)", "TOTAL OPEN"] {
         assert!(report.as_str().contains(label), "{label}: {}", report.as_str());
     }
 }

@@ -5,6 +5,17 @@ use observer_core::routing::{Certainty, Layer, ProofId, ServedFrom};
 
 use super::colour::Tone;
 
+/// A layer after its mark, for running text: `~ cache`, `! etcd`; a confirmed one without a mark.
+pub(super) fn marked(certainty: Option<Certainty>, layer: &ServedFrom) -> String {
+    format!("{} {layer}", certainty_mark(certainty)).trim_start().to_owned()
+}
+
+/// A layer after its mark, for a column: the layers are aligned, and the mark of a confirmed one is a space.
+pub(super) fn marked_cell(verdict: Option<&VerdictRecord>) -> String {
+    let mark = verdict.map_or("", |verdict| certainty_mark(Some(verdict.certainty)));
+    format!("{mark:<1} {}", served_from(verdict))
+}
+
 /// `cache`, `cache, consistent`, `etcd`, …; `-` for requests that read no objects.
 pub(super) fn served_from(verdict: Option<&VerdictRecord>) -> String {
     verdict.map_or_else(|| "-".to_owned(), |verdict| verdict.served_from.to_string())
@@ -16,11 +27,11 @@ pub(super) fn rule(verdict: Option<&VerdictRecord>) -> &'static str {
 }
 
 /// `~` for predicted, empty for confirmed, `!` for contradicted.
-pub(super) fn certainty_mark(verdict: Option<&VerdictRecord>) -> &'static str {
-    match verdict.map(|verdict| verdict.certainty) {
+const fn certainty_mark(certainty: Option<Certainty>) -> &'static str {
+    match certainty {
         Some(Certainty::Predicted) => "~",
         Some(Certainty::Contradicted) => "!",
-        Some(Certainty::Confirmed) | None => " ",
+        Some(Certainty::Confirmed) | None => "",
     }
 }
 

@@ -105,7 +105,7 @@ fn failing_environment_proxy_password_is_not_shown() {
     let nobody = format!("127.0.0.1:{}", port.number());
     for (scheme, address) in [
         ("http", refusing.address.to_string()),
-        // It speaks no TLS.
+        // This server does not speak TLS.
         ("https", refusing.address.to_string()),
         ("http", nobody.clone()),
         ("socks5", nobody),
@@ -240,7 +240,7 @@ impl Scene {
         }
     }
 
-    /// Runs commands with the proxy of the environment; returns whether a client could connect.
+    /// Runs watchtap with a proxy in the environment. Returns whether a client could connect.
     #[track_caller]
     fn run_by_proxy(&self) -> Result<(), anyhow::Error> {
         for run in runs::BY_PROXY {
@@ -259,7 +259,7 @@ impl Scene {
         connected.map(drop)
     }
 
-    /// Holds all conversations through watchtap, one by one.
+    /// Plays all conversations through watchtap, one after another.
     fn converse(kubeconfig: &Path) {
         let (address, authority) = endpoint(kubeconfig);
         for Conversation { name, protocol, said } in conversations() {

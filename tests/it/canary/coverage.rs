@@ -1,4 +1,4 @@
-//! Checks that the runs cover the command line, and that the outputs cover the runs.
+//! Checks that the canary runs use all commands and flags, and that the list of outputs names all runs.
 
 use watchtap::cli::command_line;
 

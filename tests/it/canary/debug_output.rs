@@ -355,7 +355,7 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
     shown
 }
 
-/// A container; every text that names one has passed through here.
+/// A container, made from the text that names it.
 fn container() -> Container {
     let cgroup = format!("/kubepods/pod{}/{}", "d".repeat(32), "c".repeat(64));
     Container::of_cgroup(&cgroup).unwrap()
@@ -446,7 +446,7 @@ fn bodies(chunk: usize) -> Vec<Shown> {
     each.collect()
 }
 
-/// Exec streams are no watch, but a reader could mistake them for one.
+/// WebSocket traffic, including exec streams, which a reader could mistake for a watch.
 fn sockets(chunk: usize) -> Shown {
     let mut shown = Shown::new("a WebSocket");
     for first in [0x81, 0x82, 0x88, 0x89, 0xff] {

@@ -22,7 +22,7 @@ const CONNECTION: ConnectionId = ConnectionId(1);
 const EXPIRED: u16 = 410;
 const TOO_LARGE: u16 = 504;
 
-/// Each list becomes a reflector's: it lists, watches, resumes, expires, relists, and is refused forever.
+/// Plays a reflector for each list: it lists, watches, resumes, gets a 410, relists, and is then refused without end.
 pub(super) fn followed(conversations: &[Conversation]) -> Shown {
     let mut shown = Shown::new("reflectors and storms");
     for request in conversations.iter().flat_map(lists) {
@@ -159,7 +159,7 @@ impl RequestSequence {
         self.end(exchange);
     }
 
-    /// A burst, followed by requests at even intervals, as from a client that limits itself.
+    /// A burst, followed by requests at even intervals, as from a client with a rate limit.
     fn hurries(&mut self, request: &RequestLine) {
         for number in 0..20 {
             let exchange = self.ask_after(Duration::from_millis(if number < 10 { 0 } else { 200 }), request, 404);
@@ -176,7 +176,7 @@ impl RequestSequence {
     }
 }
 
-/// Uses the parts of an Observer directly, because an Observer prints them only together.
+/// Uses the parts of an Observer directly, because `Debug` of an Observer prints them only together.
 fn follow(observations: &[Observation], shown: &mut Shown) {
     let mut reflectors = Reflectors::new(ReflectorLimits::default());
     let mut storms = Storms::new(StormLimits { reflectors: 1, ..StormLimits::default() });

@@ -1,4 +1,4 @@
-//! The user's files: kubeconfigs with every kind of credential, valid and broken, and logs of servers.
+//! The user's input files: kubeconfigs with every kind of credential, valid and invalid, and logs of servers.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

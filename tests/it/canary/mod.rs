@@ -1,4 +1,4 @@
-//! Canaries: a secret in every possible place, and none of them in any output except the client's kubeconfig.
+//! Canaries: a distinct secret is put into every possible input, and none may appear in any output except the client's kubeconfig.
 //!
 //! [`secrets`] defines them, and [`traffic`] sends them through watchtap. [`commands`] runs every command and searches its outputs;
 //! [`debug_output`] searches the `Debug` output of the core's types. [`coverage`] checks that nothing is left out.

@@ -1,7 +1,8 @@
 //! All of watchtap's outputs: the source files that open a file, a socket or a stream, and the runs that search the results. A
 //! house rule (`xtask/src/tidy/canary.rs`) reports files missing here.
 
-/// A source file, and the runs of [`super::runs`] that use it. Without runs, the last column states why nothing leaves it.
+/// A source file, and the runs of [`super::runs`] that use it. If there are no runs, the last column is the reason why the file has
+/// no output to search.
 pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/api_server/credentials.rs", &["exec"], "opens token files"),
     ("observer/src/capture/file.rs", &["exec", "run", "demo"], "captures"),
@@ -56,7 +57,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/verification/log_tail.rs", &["verify", "verify with a log of something else"], "opens logs of servers"),
 ];
 
-/// Commands without a run here, and the tests that search their outputs.
+/// Commands that are not run here, and the tests that search their outputs.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[("probe", "needs rights and a kernel: `tests/kernel`")];
 
 /// Flags without an output of their own, and the reason.

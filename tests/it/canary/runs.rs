@@ -1,7 +1,7 @@
 //! Every watchtap command, as the canary tests run it. [`super::coverage`] compares this list with the command line itself.
 
-/// One call of watchtap. `@left` is the working folder, which is searched for the files that flags name; `@given` has the user's
-/// files.
+/// One call of watchtap. In its arguments, `@left` is the working folder for output files, which is searched, and `@given` is the
+/// folder of the user's files.
 pub(super) struct Run {
     /// Its name in [`super::outputs`].
     pub(super) name: &'static str,
@@ -60,7 +60,7 @@ pub(super) const RUN: Run = Run {
 };
 pub(super) const RUN_THROUGH_PROXY: Run =
     Run { name: "run behind a proxy", shows: "", arguments: &["run", "--kubeconfig", "@given/behind-proxy", "--grace", "0s"] };
-/// With a server that only the proxy of the environment can reach.
+/// A run with a server that only the proxy in the environment can reach.
 pub(super) const RUN_BY_PROXY: Run = Run {
     name: "run by a proxy of the environment",
     shows: "",
@@ -232,7 +232,7 @@ pub(super) const ALONE: &[Run] = &[
         ],
     },
 ];
-/// With a server that can be verified.
+/// Runs with a server that can be verified.
 pub(super) const VERIFY: &[Run] = &[
     Run {
         name: "verify",
@@ -267,7 +267,7 @@ pub(super) const VERIFY: &[Run] = &[
         ],
     },
 ];
-/// Runs the user's plugin itself.
+/// A run in which watchtap itself calls the user's plugin.
 pub(super) const VERIFY_BY_PLUG_IN: Run = Run {
     name: "verify by a plugin",
     shows: "\"tally\"",

@@ -1,4 +1,4 @@
-//! Custom resources of the demo server, and server-side apply.
+//! Tests of the demo server's custom resources and server-side apply.
 
 use observer_tests::Response;
 use serde_json::{Value, json};

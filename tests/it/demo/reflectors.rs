@@ -21,8 +21,8 @@ fn client_go_1_15_relists_from_cache_after_a_refused_connection() {
 #[test]
 fn client_go_since_1_18_resumes_after_a_refused_connection() {
     for release in ["1.18.2", "1.34"] {
-        // Directly, without watchtap, whose listener may reset the first connection after a restart: after a reset, 1.18.2 relists.
-        // The resource `events` has no watch cache that a restart resets, so the watch can resume.
+        // The client connects to the demo directly. watchtap's listener may reset the first connection after a restart, and after a
+        // reset, 1.18.2 relists. The resource `events` has no watch cache that a restart resets, so the watch can resume.
         let place = DemoFixture::start();
         let folder = tempfile::tempdir().unwrap();
         let kubeconfig = folder.path().join("kubeconfig");

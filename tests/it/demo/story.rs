@@ -1,4 +1,4 @@
-//! The standard script, and unreadable scripts, as the user of `watchtap demo` sees them.
+//! Tests of the standard script and of invalid scripts, as a user of `watchtap demo` sees them.
 
 use std::fs;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::played::Played;
 
 const LIMIT: Duration = Duration::from_secs(20);
-/// With this many lists, 13 s apart, a client counts as a poller.
+/// Number of lists, 13 s apart, after which a client counts as a poller.
 const POLLS_OF_A_POLLER: u32 = 5;
 
 #[test]
@@ -51,10 +51,10 @@ fn standard_script_shows_every_promised_behaviour() {
     }
 }
 
-/// The faults in the standard script that a client can notice: the change to make, the clients to change, and the symptom. The
-/// script also compacts etcd, which no client notices.
+/// The problems in the standard script, as the report must show them: the change to make, the clients to change, and the symptom.
+/// The script also compacts etcd, which no client notices.
 const FAULTS: &[(&str, &[&str], &str)] = &[
-    ("API server refused connections", &[], "our port refused too"),
+    ("API server refused connections", &[], "watchtap's port refused too"),
     ("read the watch without doing other work", &["archive-tail"], "configmaps not read for"),
     ("update client-go", &["node-tuner", "1.18.0–1.18.5 → 1.18.6 or later"], "stuck for"),
     ("update client-go", &["old-ingress", "log-shipper", "disk-provisioner", "1.15 → 1.16 or later"], "needless relists"),
@@ -63,7 +63,7 @@ const FAULTS: &[(&str, &[&str], &str)] = &[
     ("check whether etcd was restored", &[], "resourceVersion went backwards"),
 ];
 
-/// Plays the script once, until shortly before the slow reader leaves.
+/// Plays the script once, until shortly before the slow reader disconnects.
 #[test]
 fn standard_demo_report_starts_with_each_scripted_fault() {
     const SPEED: u32 = 2;

@@ -1,4 +1,4 @@
-//! S3: an informer starts on a resource that the watch cache lacks, or does not have yet.
+//! S3: an informer starts on a resource without a watch cache, or whose watch cache is not filled yet.
 
 use std::fs;
 

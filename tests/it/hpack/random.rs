@@ -85,7 +85,7 @@ impl Random {
         let length = self.length();
         let mut value = match self.below(10) {
             0 => HeaderValue::from_static(""),
-            // Values that are mostly longer in Huffman code.
+            // Values that are usually longer in Huffman code than without.
             1..4 => HeaderValue::from_bytes(&self.octets(length)).unwrap(),
             _ => HeaderValue::try_from(self.text(length)).unwrap(),
         };

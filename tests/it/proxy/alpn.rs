@@ -1,4 +1,4 @@
-//! The client's ALPN offer goes upstream unchanged, and upstream's choice comes back.
+//! Tests that the client's ALPN offer is sent upstream unchanged, and that the client gets upstream's choice.
 
 use super::rig::{Options, Rig};
 

@@ -1,4 +1,4 @@
-//! No byte is changed, lost or reordered.
+//! Tests that no byte is changed, lost or reordered.
 
 use std::time::Duration;
 

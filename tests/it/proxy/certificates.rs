@@ -1,4 +1,4 @@
-//! Which clients the proxy admits, and its own identity towards upstream.
+//! Tests of the clients that the proxy admits, and of the certificate that it presents upstream.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The process of a client is looked up in parallel to its traffic, which does not wait. The events are the same as if it had been
+//! Tests of the lookup of a client's process. Traffic does not wait for it, and the events are the same as if the process had been
 //! known at once.
 
 use std::io;

@@ -1,4 +1,4 @@
-//! Clients that use the tap as a forward proxy.
+//! Tests of clients that use watchtap's proxy as a forward proxy.
 
 use std::io;
 

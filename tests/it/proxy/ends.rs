@@ -1,4 +1,4 @@
-//! The proxy passes on the manner of an end, separately for each direction.
+//! Tests of the end of a connection: FIN, RST and `close_notify` are passed on as such, separately for each direction.
 
 use std::time::Duration;
 
@@ -139,7 +139,7 @@ async fn assert_tcp_fin(tcp: &mut TcpStream) {
     assert_eq!(tcp.read(&mut [0]).await.unwrap(), 0, "close_notify is followed by FIN");
 }
 
-/// The ends of the only connection, read until it closes.
+/// How each direction of the only connection ended.
 async fn ends(receiver: IntakeReceiver) -> Vec<(Direction, EndManner)> {
     let end = |event: TapEvent| match event {
         TapEvent::Ended { direction, manner, .. } => Some((direction, manner)),

@@ -124,7 +124,8 @@ fn assert_port_in_use(listen: SocketAddr) {
     assert!(error.to_string().contains("choose another address"), "{error}");
 }
 
-/// A pair whose handshakes took less than their limit, and that limit: the shortest of several that this machine meets now.
+/// Connects a client, with the shortest of several handshake limits that this machine can meet now. Returns the limit and both
+/// connections.
 async fn pair_with_a_short_limit() -> (Duration, ClientStream, UpstreamStream) {
     for handshake_limit in [1, 4, 16, 32].map(|times| times * SHORT) {
         let mut rig = Rig::with(Options { handshake_limit, ..Options::default() });

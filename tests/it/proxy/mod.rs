@@ -1,4 +1,4 @@
-//! The proxy tap between real sockets: a scripted upstream on one side, an observant client on the other.
+//! Tests of the proxy with real sockets, between a scripted upstream and a client that checks every byte.
 
 mod alpn;
 mod bytes;

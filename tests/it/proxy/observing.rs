@@ -1,4 +1,5 @@
-//! Traffic continues whatever the observing side does, and the observing side learns what it missed.
+//! Tests that traffic continues even if the observing thread is slow or has failed, and that the observing thread gets the position
+//! of the missed bytes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -113,7 +114,7 @@ fn bytes(event: &TapEvent) -> Option<(Direction, &[u8])> {
     }
 }
 
-/// Concatenates bytes and gaps of one direction: they must cover `sent`, with the right bytes at each place.
+/// Checks that the bytes and gaps of one direction together cover `sent`, and that the bytes are equal.
 #[track_caller]
 fn check(events: &[TapEvent], wanted: Direction, sent: &[u8]) {
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! While upstream refuses connections, so does the proxy; until then, each client that had to be reset is counted.
+//! Tests that the proxy refuses connections while upstream refuses them. Clients that were reset before the proxy noticed that are
+//! counted.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,7 +16,7 @@ use watchtap::tap::proxy::ListenerState;
 
 use super::rig::{End, Greeter, Rig, eventually, read_to_end};
 
-/// Maximum time from the first sign until every connect is refused.
+/// Maximum time from the first sign that upstream refuses until every connect is refused.
 const SETTLED: Duration = Duration::from_millis(300);
 /// Maximum time from upstream's return until every connect succeeds: one probe interval, and a margin for a busy machine.
 const RECOVERED: Duration = Duration::from_millis(300);
@@ -136,8 +137,8 @@ async fn spare_upstream_connection_serves_the_next_client() {
 async fn dropped_spare_connection_makes_the_port_refuse() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
-    // The spare waits in the kernel's queue, so it is reset with the listener. A dying server that was dialed slightly too early
-    // behaves the same.
+    // The proxy's spare connection is still in the kernel's queue, so it is reset when the listener is closed. The same happens if
+    // a server stops just after the proxy has dialed it.
     rig.upstream.stop_accepting().await;
     upstream.shutdown().await.unwrap();
     read_to_end(&mut client).await;

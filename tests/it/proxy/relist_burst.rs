@@ -1,5 +1,5 @@
-//! All informers of a client list at once over one HTTP/2 connection while the observer is paused. Lost bytes are known by stream,
-//! the traffic is complete, and later requests are decoded, including their header table.
+//! All informers of a client list at once over one HTTP/2 connection, while the observing thread is paused. The client gets all
+//! bytes, the missed bytes are attributed to their streams, and later requests are decoded, including their header table.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -99,7 +99,7 @@ async fn list(requests: SendRequest<Bytes>, resource: &str, objects: usize) {
     assert!(arrived == body(resource, objects), "{resource} arrived changed");
 }
 
-/// Answers until the client leaves.
+/// Answers requests until the client disconnects.
 async fn serve(upstream: UpstreamStream) {
     let mut connection = h2::server::handshake(upstream).await.unwrap();
     let mut served = 0;

@@ -26,7 +26,8 @@ async fn renewed_certificate_is_presented_and_old_connections_close() {
     let (_client, upstream) = rig.pair().await;
     assert_eq!(presented(&upstream), der(&after));
     assert_eq!(read_to_end(&mut client).await, (Vec::new(), End::CloseNotify));
-    // client-go closes the pool, which holds no HTTP/1.1 connections. So exec and port-forward continue.
+    // client-go closes only pooled connections, and an upgraded HTTP/1.1 connection is not in the pool. So exec and port-forward
+    // continue.
     assert_eq!(carried(&mut upgraded, &mut upgraded_upstream, b"still here").await, b"still here");
 }
 
@@ -80,7 +81,7 @@ async fn files_that_hang_delay_no_client_and_no_shutdown() {
     for _ in 0..2 {
         assert_eq!(presented(&rig.pair().await.1), der(&user));
     }
-    // The read continues, but it holds no part of the listener, and so not the intake.
+    // The read of the files still blocks, but it does not keep the listener or the intake alive.
     rig.handle.stop(Duration::ZERO).await;
     drop(rig);
     let closed = tokio::task::spawn_blocking(move || {
@@ -96,7 +97,7 @@ async fn files_that_hang_delay_no_client_and_no_shutdown() {
 #[derive(Clone)]
 struct Files(Arc<Mutex<(UpstreamIdentity, Lost)>>);
 
-/// The parts that cannot be read.
+/// Which of the files cannot be read.
 #[derive(Clone, Copy, Default)]
 struct Lost {
     trust: bool,

@@ -1,4 +1,4 @@
-//! A proxy between a scripted upstream and the clients of a test.
+//! The test setup: a proxy between a scripted upstream and the clients of a test.
 
 use std::io;
 use std::net::SocketAddr;
@@ -31,11 +31,11 @@ pub(super) struct Options {
     pub(super) intake: Option<Intake>,
     pub(super) handshake_limit: Duration,
     pub(super) require_client_certificate: bool,
-    /// Upstream requests a client certificate of the cluster's CA, and the proxy has one.
+    /// Whether upstream requires a client certificate of the cluster's CA. The proxy then has one.
     pub(super) upstream_requires_client_certificate: bool,
     /// The name in upstream's certificate.
     pub(super) upstream_name: &'static str,
-    /// The proxy trusts a CA other than upstream's.
+    /// Whether the proxy trusts a CA other than upstream's.
     pub(super) wrong_ca: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Many slow clients at once. A limit applies until both handshakes are complete; after that everything passes at the client's
-//! pace. They delay no other client.
+//! Tests of many slow clients at once. There is a time limit until both handshakes are complete, and none after that. Slow clients
+//! delay no other client.
 
 use std::io::Write;
 use std::net::TcpStream as BlockingStream;
@@ -77,7 +77,7 @@ async fn unfinished_handshakes_are_closed_on_both_sides() {
     eventually(|| rig.handle.counts().open() == 0).await;
 }
 
-/// A well-behaved client is served immediately, and leaves.
+/// Checks that an ordinary client is served immediately.
 async fn assert_served(rig: &mut Rig) {
     let (mut client, mut upstream) = rig.pair().await;
     client.write_all(b"ping").await.unwrap();

@@ -1,4 +1,4 @@
-//! Clients that do not read: the server waits, and watchtap reports the cause.
+//! Tests of clients that do not read: the server cannot send, and watchtap reports a stall with its cause.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -45,7 +45,7 @@ async fn unread_watch_is_reported_as_a_socket_stall() {
     assert_eq!(stage.next_stall().await, (true, Blockage::Socket));
     stop.send(()).unwrap();
     writing.await.unwrap();
-    // Upstream is gone; the client can still read the rest.
+    // Upstream has closed its connection, and the client can still read the rest.
     let reading = tokio::spawn(async move { copy(&mut client, &mut sink()).await });
     assert_eq!(stage.next_stall().await, (false, Blockage::Socket));
     stage.over().await;

@@ -1,4 +1,4 @@
-//! Messages with more, or less, than a head and a body.
+//! Tests of unusual messages: interim responses, trailers, and messages without a body.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Traffic of typical clients and API servers: the same bytes at both ends, and the right report.
+//! Tests with the traffic of typical clients and API servers: the bytes are the same at both ends, and the report is correct.
 
 mod control_frames;
 mod messages;

@@ -1,4 +1,4 @@
-//! The smallest body and a large one, in both directions.
+//! Tests of the smallest body and of a large one, in both directions.
 
 use std::io::{self, Read, Write};
 use std::sync::mpsc::channel;

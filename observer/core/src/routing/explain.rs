@@ -65,13 +65,13 @@ pub fn cheaper(asked: &Question<'_>) -> Vec<String> {
     let sound = ServerProfile { etcd: EtcdSupport::AssumedSound, ..asked.profile.clone() };
     let with_sound_etcd = served_from(&Question { profile: &sound, ..*asked });
     if let Some(cached) = with_sound_etcd.filter(is_cached) {
-        phrases.push(format!("etcd ≥ 3.4.31 / 3.5.13: {cached}"));
+        phrases.push(format!("etcd ≥ 3.5.13, in 3.4 ≥ 3.4.31 (then from {cached})"));
     }
     phrases.extend(newer_server(asked));
     phrases
 }
 
-/// `API server ≥ 1.31: cache, consistent`: the first newer version that answers from its cache.
+/// `API server ≥ 1.31 (then from cache, consistent)`: the first newer version that answers from its cache.
 fn newer_server(asked: &Question<'_>) -> Option<String> {
     let version = asked.profile.version.as_ref()?;
     let present = Release::new(version.minor(), version.patch().unwrap_or(Release::LAST_PATCH));
@@ -80,8 +80,8 @@ fn newer_server(asked: &Question<'_>) -> Option<String> {
     let first = newer.versions.first;
     let first = if first.patch == 0 { format!("1.{}", first.minor) } else { first.to_string() };
     let served_from = &newer.verdict.served_from;
-    let answer = if is_cached(served_from) { served_from.to_string() } else { "snapshot, while it is held".to_owned() };
-    Some(format!("API server ≥ {first}: {answer}"))
+    let answer = if is_cached(served_from) { served_from.to_string() } else { "a snapshot, while the cache keeps it".to_owned() };
+    Some(format!("API server ≥ {first} (then from {answer})"))
 }
 
 fn question<'q>(info: &'q RequestInfo, options: &'q ListOptions, profile: &'q ServerProfile) -> Question<'q> {

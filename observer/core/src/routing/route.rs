@@ -202,7 +202,9 @@ impl World {
             UnknownReason::VersionUnknown | UnknownReason::VersionTooOld | UnknownReason::PatchUnknown => {
                 format!("API server {} or later", self.release)
             }
-            UnknownReason::EtcdUnknown if self.progress => "etcd answers progress requests (3.4.31, 3.5.13 and later)".to_owned(),
+            UnknownReason::EtcdUnknown if self.progress => {
+                "etcd answers progress requests (from 3.5.13, and in 3.4 from 3.4.31)".to_owned()
+            }
             UnknownReason::EtcdUnknown => "etcd does not answer progress requests".to_owned(),
             UnknownReason::ScopeUnknown => match self.keys {
                 Keys::Many => "the resource is namespaced".to_owned(),

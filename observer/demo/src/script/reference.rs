@@ -2,18 +2,18 @@
 
 /// The acts, each with its effect.
 pub(super) const ACTS: &[(&str, &str)] = &[
-    ("print TEXT", "announces the next event, and where to look"),
-    ("start KIND NAME OPTION…", "starts a client; a running one of that name ends first, as a process that restarts"),
+    ("print TEXT", "prints a message"),
+    ("start KIND NAME OPTION…", "starts a client; a running client of that name ends first, like a process that restarts"),
     ("stop NAME", "ends a client"),
     (
         "expire RESOURCE",
-        "restarts the watch cache of a resource after a write of the server's own: its watches end, and resuming them gets 410",
+        "resets the watch cache of a resource after the server has written it: its watches end, and resuming them gets 410",
     ),
     ("end-watches", "ends all watches cleanly; they can be resumed"),
-    ("restart for=TIME", "the API server drains, refuses connections for that time, and returns with empty event rings"),
-    ("compact", "the store compacts its history: continuing a list from an old page gets 410"),
-    ("backup", "the store is saved"),
-    ("restore for=TIME", "like restart, but the store returns as it was saved: its revision goes back"),
+    ("restart for=TIME", "the API server drains, refuses connections for that time, and starts again with empty watch caches"),
+    ("compact", "etcd compacts its history: requesting the next page of an old list gets 410"),
+    ("backup", "takes a backup of etcd"),
+    ("restore for=TIME", "like restart, but etcd is restored from the last backup: its revision goes back"),
     ("wait", "does nothing; a round lasts until its last line"),
 ];
 
@@ -39,7 +39,7 @@ pub fn reference() -> String {
         "A line is a time and an act. Empty lines, and those that begin with #, are ignored.\n\
          After a line \"repeat\", times start at zero, and the lines that follow run in a loop.\n",
     );
-    for (title, rows) in [("ACTS", ACTS), ("KINDS OF CLIENTS, each with a connection of its own", KINDS)] {
+    for (title, rows) in [("ACTS", ACTS), ("KINDS OF CLIENTS, each with its own connection", KINDS)] {
         text.extend(["\n", title, "\n"]);
         for (usage, sentence) in rows {
             text.extend(["  ", usage, "\n      ", sentence, "\n"]);

@@ -25,7 +25,7 @@ pub(crate) struct BudgetFlags {
     #[arg(long, value_name = "FILE")]
     budget: Option<PathBuf>,
 
-    /// Write a budget from the cost of this run, with 10 % headroom for items and bytes
+    /// Write a budget from the cost of this run, with 10 % headroom for objects and bytes
     #[arg(long, value_name = "FILE")]
     write_budget: Option<PathBuf>,
 }

@@ -11,15 +11,15 @@ use crate::capture::{Bounds, CaptureFile, numbered};
 /// Whether to record a capture, and its bounds.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CaptureFlags {
-    /// Record a capture to this file, for watchtap read (docs/capture.md); it contains no secrets and no objects
+    /// Record the run to this file, for `watchtap read` (docs/capture.md); it contains no secrets and no objects
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
 
-    /// Size at which FILE is renamed to FILE.1 and a new file begins, such as 500kB, 64MiB, 2GB
+    /// Size at which the --capture file is renamed to FILE.1 and a new one begins, such as 500kB, 64MiB, 2GB
     #[arg(long, value_name = "SIZE", default_value = "64MiB", requires = "capture")]
     capture_max_size: ByteSize,
 
-    /// Number of files to keep; the oldest are removed
+    /// Maximum number of --capture files; the oldest are removed
     #[arg(long, value_name = "N", default_value_t = 4, requires = "capture", value_parser = clap::value_parser!(u32).range(1..=1000))]
     capture_files: u32,
 }

@@ -12,17 +12,17 @@ use crate::tap::probe::ProbeOptions;
 /// The processes to probe, and the limits of the probe.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProbeFlags {
-    /// Probe only processes that match at least one --pid, --comm or --cgroup; may be given several times
+    /// Probe only the process with this ID, and those that another --pid, --comm or --cgroup selects; may be given several times
     #[arg(long = "pid", value_name = "PID")]
     processes: Vec<u32>,
 
-    /// Probe only processes that match at least one --pid, --comm or --cgroup; this one matches the name (`ps -o comm`; its first 15
-    /// bytes count); may be given several times
+    /// Probe only processes with this name (as in `ps -o comm`; only its first 15 bytes count), and those that another --pid, --comm
+    /// or --cgroup selects; may be given several times
     #[arg(long = "comm", value_name = "NAME")]
     names: Vec<String>,
 
-    /// Probe only processes that match at least one --pid, --comm or --cgroup; this one matches a cgroup and those below it, such as
-    /// the pods of kubepods.slice. PATH is a cgroup directory, or the path in /proc/PID/cgroup; may be given several times
+    /// Probe only processes in this cgroup or below it, such as kubepods.slice for all pods, and those that another --pid, --comm or
+    /// --cgroup selects. PATH is a cgroup directory, or the path in /proc/PID/cgroup; may be given several times
     #[arg(long = "cgroup", value_name = "PATH")]
     cgroups: Vec<PathBuf>,
 
@@ -31,13 +31,13 @@ pub(crate) struct ProbeFlags {
     #[arg(long, value_name = "PATH|NAME")]
     exclude: Vec<String>,
 
-    /// Most calls per second of the TLS functions of one program or library, in all its processes; a probe adds some microseconds
-    /// to each. A file with more calls is reported and left alone for the rest of the run; 0 for any number
+    /// Maximum number of calls per second to the TLS functions of one program or library, over all its processes. A probe adds a few
+    /// microseconds to each call. A program or library with more calls is reported and no longer probed; 0 means no limit
     #[arg(long, value_name = "N", default_value_t = ProbeOptions::default().calls_per_second)]
     calls_per_second: u32,
 
-    /// If the API server runs on this machine, also observe connections at the server's end, to see clients on other machines. A
-    /// connection seen at both ends counts once
+    /// If the API server runs on this machine, also probe the server itself, to see clients on other machines. A connection that is
+    /// observed at both ends counts once
     #[arg(long)]
     server_ends: bool,
 

@@ -11,7 +11,7 @@ use crate::api_server::{ProfileOverrides, ProfileSource};
 /// The server profile, as far as flags give it.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ProfileFlags {
-    /// The API server's version, such as 1.34.2 (include the patch version if you can: rules differ between patch releases)
+    /// The API server's version, such as 1.34.2 (include the patch version if you can: some rules changed in patch releases)
     #[arg(long, value_name = "VERSION")]
     server_version: Option<ServerVersion>,
 
@@ -23,7 +23,7 @@ pub(crate) struct ProfileFlags {
     #[arg(long, value_name = "VERSION")]
     etcd_version: Option<EtcdVersion>,
 
-    /// A resource without a watch cache, such as deployments.apps; may be given several times (events never have one)
+    /// A resource without a watch cache, such as deployments.apps; may be given several times (events have none by default)
     #[arg(long, value_name = "RESOURCE")]
     uncached: Vec<String>,
 

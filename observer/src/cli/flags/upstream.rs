@@ -27,13 +27,13 @@ pub(crate) struct UpstreamFlags {
     #[arg(long, requires = "upstream")]
     upstream_insecure: bool,
 
-    /// How the client's kubeconfig points to watchtap: through `server` (the API server then sees watchtap's address in the Host
-    /// header), or through `proxy-url`, for gateways that route by host
+    /// The field of the clients' kubeconfig that leads to watchtap. With `server`, the Host header carries watchtap's address; use
+    /// `proxy-url` for gateways that route by host
     #[arg(long, value_enum, default_value_t)]
     via: ViaFlag,
 
-    /// Loopback address and port for clients of the current context. Port 0 lets watchtap choose the port. Listeners for other
-    /// contexts use the same address and ports that watchtap chooses
+    /// Loopback address and port on which clients of the current context connect; port 0 stands for any free port. Other contexts
+    /// get the same address and free ports
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
     listen: Option<SocketAddr>,
 }
@@ -52,10 +52,10 @@ pub(crate) struct KubeconfigFlags {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum ViaFlag {
-    /// `server` is watchtap
+    /// `server` is watchtap's address
     #[default]
     Server,
-    /// `server` stays, `proxy-url` is watchtap
+    /// `proxy-url` is watchtap's address; `server` stays as it is
     ProxyUrl,
 }
 

@@ -21,7 +21,7 @@ const EXPOSED: &[Column] = &[
     Column::words("RESOURCE", 2),
     Column::words("SCOPE", 2).from(110),
     Column::number("RVS BEHIND", 11),
-    Column::number("ITEMS", 11),
+    Column::number("OBJECTS", 11),
     Column::number("BYTES", 7),
 ];
 
@@ -48,7 +48,7 @@ fn clients(guidance: &[String], sheet: &mut Sheet) {
 
 /// Messages of the program since the page was opened.
 fn heard(page: &Page, sheet: &mut Sheet) {
-    sheet.section("SAID");
+    sheet.section("MESSAGES");
     if page.heard.is_empty() {
         sheet.print(Tone::Plain, "nothing");
     }
@@ -85,7 +85,7 @@ fn missed(missed: &Missed, sheet: &mut Sheet) {
         ("NOT OBSERVED", not_seen(missed)),
         ("UNPARSED", not_understood(missed)),
         ("DROPPED", dropped(missed)),
-        ("NOT SHOWN", not_shown(missed)),
+        ("NOT SHOWN INDIVIDUALLY", not_shown(missed)),
     ];
     for (heading, words) in lists {
         sheet.section(heading);
@@ -98,7 +98,7 @@ fn missed(missed: &Missed, sheet: &mut Sheet) {
     }
     let failed = connections(missed);
     if !failed.is_empty() {
-        sheet.section("NOT CONNECTED");
+        sheet.section("CONNECTIONS THAT FAILED");
         sheet.print(Tone::Bad, &failed);
     }
     for span in &missed.unrecorded_spans {
@@ -116,7 +116,7 @@ pub(super) fn dropped(missed: &Missed) -> Vec<String> {
         (missed.reflectors_not_shown, "reflectors beyond the rows of the table"),
         (reflectors.forgotten, "reflectors forgotten to make room"),
         (reflectors.requests, "requests of reflectors beyond the limit"),
-        (reflectors.thinned, "times half of a reflector's object versions; its spurious updates are estimates"),
+        (reflectors.thinned, "reflectors with half of their object versions discarded; their unchanged objects are estimates"),
         (reflectors.own_writes, "own writes of clients, or their times, forgotten to make room"),
         (reflectors.rate_limits, "clients whose own rate limit may not be detected"),
         (missed.upstreams_dropped, "connections to API servers beyond the limit"),
@@ -125,10 +125,7 @@ pub(super) fn dropped(missed: &Missed) -> Vec<String> {
 
 /// Data that the rows include, but that is no longer shown one by one.
 fn not_shown(missed: &Missed) -> Vec<String> {
-    numbered(&[
-        (missed.open_not_shown, "open requests that are not shown individually"),
-        (missed.records_dropped, "finished requests that are no longer shown individually"),
-    ])
+    numbered(&[(missed.open_not_shown, "open requests"), (missed.records_dropped, "finished requests")])
 }
 
 fn numbered(counted: &[(u64, &str)]) -> Vec<String> {

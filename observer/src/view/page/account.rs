@@ -77,9 +77,9 @@ fn of_storm(storm: &StormRecord) -> Vec<Sentence> {
     let causes: Vec<String> =
         storm.causes.iter().map(|(cause, number)| format!("{} × {}", count(*number), cause_label(cause))).collect();
     let (reflectors, clients) = (counted(storm.reflectors, "reflector"), counted(storm.clients, "client"));
-    let (items, spurious) = (counted(storm.items, "item"), count(storm.repeated));
+    let (objects, unchanged) = (counted(storm.items, "object"), count(storm.repeated));
     let cost = format!(
-        "{reflectors} of {clients} · {items}, {spurious} of them spurious · {} · served from {}",
+        "{reflectors} of {clients} · {objects}, {unchanged} of them unchanged · {} · served from {}",
         bytes(storm.bytes),
         layers(storm)
     );

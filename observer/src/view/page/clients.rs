@@ -107,7 +107,7 @@ fn cells(client: &Sum<'_>) -> Vec<Cell> {
         total(|row| row.resumes),
         toned(client.relists, Tone::Notable),
         total(|row| row.events),
-        Cell::number(client.repeats.repeated, &following::spurious(client.repeats)),
+        Cell::number(client.repeats.repeated, &following::unchanged(client.repeats)),
         Cell::number(client.bytes, &bytes(client.bytes)),
     ]
 }

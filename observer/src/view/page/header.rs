@@ -113,13 +113,13 @@ fn exposure(exposure: &Exposure) -> Vec<(Tone, String)> {
         return vec![(Tone::Plain, "on an API server restart: no reflector watches, so none would relist".to_owned())];
     }
     let tone = if exposure.reflectors > 0 { Tone::Notable } else { Tone::Plain };
-    let (some, all) = (count(exposure.reflectors), counted(exposure.watching, "reflector"));
+    let (some, all) = (count(exposure.reflectors), counted(exposure.watching, "watching reflector"));
     let mut phrases = vec![(tone, format!("on an API server restart: {some} of {all} would relist"))];
     if exposure.reflectors > 0 {
         phrases.extend([(tone, counted(exposure.items, "object")), (tone, bytes(exposure.bytes))]);
     }
     if exposure.perhaps > 0 {
-        phrases.push((Tone::Plain, format!("up to {} more; i: why", count(exposure.perhaps))));
+        phrases.push((Tone::Plain, format!("up to {} more", count(exposure.perhaps))));
     }
     phrases
 }

@@ -18,7 +18,7 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::words("RESOURCE", 2),
     Column::words("SCOPE", 2).from(130),
     Column::word("STATE", 8),
-    Column::number("STATE FOR", 9).from(95),
+    Column::number("IN STATE", 9).from(95),
     Column::number("EVENTS/S", 8).from(110),
     Column::number("RVS BEHIND", 10).from(120),
     Column::number("EVENTS", 9).from(160),
@@ -58,7 +58,7 @@ pub(super) fn cells(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Cell> {
         Cell::number(row.resumes, &count(row.resumes)),
         Cell::number(row.relists, &count(row.relists)).toned(tone),
         Cell::words(&cause),
-        Cell::number(row.repeats.repeated, &following::spurious(row.repeats)),
+        Cell::number(row.repeats.repeated, &following::unchanged(row.repeats)),
         Cell::number(row.bytes, &bytes(row.bytes)),
     ]
 }

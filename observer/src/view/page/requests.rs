@@ -11,18 +11,18 @@ use super::row::{Cell, Row, RowKey};
 use crate::view::colour::Tone;
 use crate::view::quantity::{bytes, count, microseconds, microseconds_or_none};
 use crate::view::report::known;
-use crate::view::verdict::{certainty_mark, rule, served_from, served_tone};
+use crate::view::verdict::{marked_cell, rule, served_from, served_tone};
 
 pub(super) const COLUMNS: &[Column] = &[
     Column::word("VERB", 6),
     Column::words("REQUEST", 4),
     Column::number("N", 7),
-    Column::word("SERVED FROM", 19),
+    Column::word("  SERVED FROM", 19),
     Column::words("RULE", 2).from(110),
     Column::number("OBJECTS", 13).from(120),
     Column::number("BYTES", 7),
-    Column::number("FIRST BYTE (MED)", 16).from(160),
-    Column::number("TOTAL (MED)", 11).from(100),
+    Column::number("FIRST BYTE (MEDIAN)", 19).from(160),
+    Column::number("TOTAL (MEDIAN)", 14).from(100),
     Column::number("FAILED", 7).from(130),
     Column::words("LAST END", 2).from(160),
 ];
@@ -49,7 +49,7 @@ fn cells(row: RequestRow<'_>) -> Vec<Cell> {
         Cell::words(verb(row)),
         Cell::words(&row.shape().to_string()),
         Cell::number(row.count(), &count(row.count())),
-        Cell::words(&format!("{} {}", certainty_mark(verdict), served_from(verdict))).toned(served_tone(verdict)),
+        Cell::words(&marked_cell(verdict)).toned(served_tone(verdict)),
         Cell::words(rule(verdict)),
         objects(row),
         Cell::number(row.bytes(), &bytes(row.bytes())),

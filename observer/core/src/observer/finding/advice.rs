@@ -18,10 +18,10 @@ impl FindingKind {
     pub const fn advice(self) -> &'static str {
         match self {
             Self::StuckReflector => {
-                "Update client-go to 1.18.6 or later, which lists without a resource version after this error; restarting the \
-                 client helps at once."
+                "Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource \
+                 version after this error."
             }
-            Self::HotLoop => "Pause between lists, or watch: a shared informer lists once and then gets only the changes.",
+            Self::HotLoop => "Pause between lists, or watch: a shared informer lists once and then receives only the changes.",
             Self::RelistLoop => "Fix the causes listed here: each relist transfers every object again.",
             Self::ShortWatches => {
                 "Raise the idle and request timeouts of the proxy or load balancer in front of the API server above 10 minutes, \
@@ -33,7 +33,7 @@ impl FindingKind {
             }
             Self::NoBookmarks => {
                 "Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the \
-                 resource is quiet; this needs API server 1.16 or later."
+                 resource does not change; this needs API server 1.16 or later."
             }
             Self::RefusedMisread => "Update client-go to 1.16 or later, which resumes its watch when the API server is back.",
             Self::CacheReset => {
@@ -47,19 +47,19 @@ impl FindingKind {
             }
             Self::StreamingListRefused => {
                 "Disable WatchListClient in the client (KUBE_FEATURE_WatchListClient=false), or enable the WatchList feature \
-                 gate of the server: at present the client requests each list twice."
+                 gate of the server: now the client requests each list twice."
             }
             Self::ListsFromEtcd => "List with resourceVersion=0 if data a few seconds old is acceptable, or watch.",
             Self::FilterAfterReading => {
-                "Selectors filter after the read: list with resourceVersion=0, which reads the watch cache, or keep an informer \
-                 and look objects up in its index."
+                "List with resourceVersion=0, which reads the watch cache, or keep an informer and look objects up in its index. \
+                 etcd cannot filter: the API server reads all objects and applies the selector afterwards."
             }
             Self::ClientRateLimit => {
                 "Raise QPS and Burst of the client's rest.Config if the API server can take it (client-go's defaults are 5 and \
                  10, and priority and fairness protects the server since 1.20), or send fewer requests."
             }
             Self::RevisionWentBack => {
-                "Check that this address does not load-balance over clusters with different etcds, and that no restore of etcd \
+                "Check that this address is not load-balanced over clusters with different etcds, and that no restore of etcd \
                  lowered its revision (etcdutl snapshot restore --bump-revision prevents that)."
             }
         }
@@ -73,7 +73,7 @@ pub(super) fn to_poller(row: &ReflectorRow, lists: &[ListRow]) -> &'static str {
     }
     let is_cached = row.lists_from == Some(ListsFrom::Any) || is_answered_by_cache(row, lists);
     if is_cached {
-        "Watch instead: a shared informer lists once and then gets only the changes. The watch cache answers these lists already."
+        "Watch instead: a shared informer lists once and then receives only the changes. The watch cache already answers these lists."
     } else {
         FindingKind::Poller.advice()
     }
@@ -94,7 +94,7 @@ fn is_answered_by_cache(row: &ReflectorRow, lists: &[ListRow]) -> bool {
 /// Advice for a client whose revision expired because it had not asked for bookmarks.
 pub(super) fn without_bookmarks(row: &ReflectorRow) -> &'static str {
     if row.is_of_events() {
-        "Watch events only if each relist is worth it: they have no watch cache by default, so the API server sends no bookmarks for them."
+        "Watch events only if the relists are worth it: events have no watch cache by default, so the API server sends no bookmarks for them."
     } else {
         FindingKind::NoBookmarks.advice()
     }
@@ -125,8 +125,8 @@ pub(super) fn to_list_from_etcd(row: &ListRow, minor: Option<u16>) -> &'static s
 pub(super) fn to_filter(row: &ListRow) -> &'static str {
     let is_uncached = row.verdict.as_ref().is_some_and(|verdict| verdict.rule == UNCACHED);
     if is_uncached || row.shape.is_from_any() {
-        "Keep an informer and look objects up in its index: selectors filter after the read, and the watch cache does not answer \
-         this list."
+        "Keep an informer and look objects up in its index. The watch cache does not answer this list, and etcd cannot filter: \
+         the API server reads all objects and applies the selector afterwards."
     } else {
         FindingKind::FilterAfterReading.advice()
     }
@@ -138,7 +138,7 @@ pub(super) const fn to_relist_loop(cause: Option<RelistCause>) -> &'static str {
     match cause {
         RelistCause::Expired { because: Stale::BookmarksNotRequested } => FindingKind::NoBookmarks.advice(),
         RelistCause::Expired { because: Stale::NoBookmarks } => {
-            "Update the API server to 1.28 or later, which sends bookmarks while a resource is quiet."
+            "Update the API server to 1.28 or later, which sends bookmarks while a resource does not change."
         }
         RelistCause::Expired { because: Stale::CacheReset } => FindingKind::CacheReset.advice(),
         RelistCause::Expired { because: Stale::ClientStalled } => FindingKind::SlowReader.advice(),

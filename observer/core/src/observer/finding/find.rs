@@ -48,7 +48,7 @@ pub(in crate::observer) fn find(known: &Known<'_>) -> Vec<Finding> {
     for finding in
         found.iter_mut().filter(|finding| finding.reflectors.len() > 1 && finding.kind != FindingKind::DuplicateInformers)
     {
-        finding.seen = format!("{} reflectors; the first: {}", finding.reflectors.len(), finding.seen);
+        finding.seen = format!("{} reflectors; for example: {}", finding.reflectors.len(), finding.seen);
     }
     found.truncate(MAX_FINDINGS);
     found
@@ -78,7 +78,7 @@ fn from_etcd(row: &ListRow, minor: Option<u16>) -> Option<Finding> {
     let of_each = row.items.checked_div(row.count).unwrap_or(0);
     let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= HEAVY_OBJECTS && verdict.rule != UNCACHED;
     (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
-        let seen = format!("{} read {} items from etcd ({})", counted(row.count, "list"), row.items, verdict.rule);
+        let seen = format!("{} read {} objects from etcd ({})", counted(row.count, "list"), row.items, verdict.rule);
         let advice = advice::to_list_from_etcd(row, minor);
         Finding { advice, amount: row.items, ..finding(FindingKind::ListsFromEtcd, None, row.shape.clone(), Vec::new(), seen) }
     })
@@ -109,8 +109,10 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
 }
 
 fn held_back(limit: &RateLimit) -> Finding {
-    let seen =
-        format!("evenly spaced requests after a burst: the client limits itself to {} a second, burst {}", limit.qps, limit.burst);
+    let seen = format!(
+        "evenly spaced requests after a burst: the client limits its own rate to {} a second, burst {}",
+        limit.qps, limit.burst
+    );
     let shape = Shape { resource: "all resources".to_owned(), scope: None, options: String::new(), upstream: None };
     finding(FindingKind::ClientRateLimit, Some(limit.client.clone()), shape, Vec::new(), seen)
 }

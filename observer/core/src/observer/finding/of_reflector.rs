@@ -21,7 +21,7 @@ pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], now: Timestamp
         relist_loop(row),
         short_watches(row),
         slow_reader(row),
-        relisted(row, FindingKind::NoBookmarks, UNASKED, "because the resource version had expired without a bookmark"),
+        relisted(row, FindingKind::NoBookmarks, UNASKED, "after its resource version expired: it had not requested bookmarks"),
         relisted(row, FindingKind::RefusedMisread, RelistCause::RefusedMisread, "after refused connections"),
         relisted(row, FindingKind::CacheReset, RESET, "because the API server's watch cache was reset"),
         streaming_refused(row),
@@ -120,7 +120,7 @@ fn slow_reader(row: &ReflectorRow) -> Option<Finding> {
     if !row.has_watched() || (row.ended_stalled == 0 && row.stalled_us < microseconds(LONG_STALL)) {
         return None;
     }
-    let now = row.stalled_by.map_or_else(String::new, |by| format!(", and still does not ({by})"));
+    let now = row.stalled_by.map_or_else(String::new, |by| format!(", and does not read now ({by})"));
     let ended = match row.ended_stalled {
         0 => String::new(),
         watches => format!("; the server ended {watches} of its watches early"),

@@ -13,11 +13,11 @@ rules! {
     UNKNOWN_PATCH = "unknown-patch", "§0.3", NONE, Undecided,
         "the server's patch version is unknown, and patches of this minor differ; pass the full version";
     UNKNOWN_ETCD = "unknown-etcd", "§1.8", NONE, Undecided,
-        "it is unknown whether etcd answers progress requests (3.4.31 and 3.5.13 do); pass --etcd-version";
+        "it is unknown whether etcd answers progress requests (it does from 3.5.13, and in 3.4 from 3.4.31); pass --etcd-version";
     UNKNOWN_SCOPE = "unknown-scope", "§1.1", NONE, Undecided,
         "it is unknown whether the resource is namespaced, so a list by name may read one key or a prefix";
     UNKNOWN_SNAPSHOT = "unknown-snapshot", "§1.4, §9 step 6", NONE, Undecided,
-        "this run did not see that revision as current within the last 75 s; the watch cache may or may not have a snapshot of it";
+        "watchtap did not observe that revision as current within the last 75 s; the watch cache may or may not have a snapshot of it";
     UNKNOWN_NO_RULE = "unknown-no-rule", "§9", NONE, Undecided,
         "no rule covers the request; please report it";
     UNKNOWN_CONTRADICTED = "unknown-contradicted", "§4.3, §9 step 7", NONE, Undecided,
@@ -25,7 +25,7 @@ rules! {
     UNKNOWN_ATTACHED_LATE = "unknown-attached-late", "§9", NONE, Undecided,
         "the connection was open before watchtap attached; the request was sent earlier, or cannot be decoded without the earlier bytes";
     SHOWN_BY_ANSWER = "shown-by-answer", "§9 step 7", NONE, Undecided,
-        "the known facts about the server do not decide it (version, readiness of the watch cache), but the answer shows which layer answered";
+        "the version and the state of the watch cache leave several layers possible, but the answer shows which one it was";
 }
 
 /// The rule that an unknown verdict with this reason names.

@@ -79,17 +79,21 @@ fn advice_applies_to_the_request() {
         (
             "1.30.4",
             "GET /api/v1/pods?limit=500",
-            vec!["resourceVersion=0 (cache, may be stale)", "an informer", "API server ≥ 1.31: cache, consistent"],
+            vec!["resourceVersion=0 (cache, may be stale)", "an informer", "API server ≥ 1.31 (then from cache, consistent)"],
         ),
         (
             "1.33.1",
             "GET /api/v1/pods?limit=500",
-            vec!["resourceVersion=0 (cache, may be stale)", "an informer", "API server ≥ 1.33.3: cache, consistent"],
+            vec!["resourceVersion=0 (cache, may be stale)", "an informer", "API server ≥ 1.33.3 (then from cache, consistent)"],
         ),
         (
             "1.30.4",
             "GET /api/v1/pods?resourceVersion=7&resourceVersionMatch=Exact",
-            vec!["resourceVersion=0 (cache, may be stale)", "an informer", "API server ≥ 1.34: snapshot, while it is held"],
+            vec![
+                "resourceVersion=0 (cache, may be stale)",
+                "an informer",
+                "API server ≥ 1.34 (then from a snapshot, while the cache keeps it)",
+            ],
         ),
         ("1.34.4", "GET /api/v1/namespaces/d/pods/x", vec!["resourceVersion=0 (cache, may be stale)", "an informer"]),
         ("1.34.4", "GET /api/v1/pods?limit=500", vec![]),
@@ -105,7 +109,7 @@ fn advice_names_etcd_where_it_is_the_obstacle() {
     let profile = ServerProfile { etcd: crate::routing::EtcdSupport::Version("3.5.10".parse().unwrap()), ..server("1.34.4") };
     let request = Request::new("GET /api/v1/pods?limit=500");
     let advice = cheaper(&request.question(&profile, None));
-    assert!(advice.contains(&"etcd ≥ 3.4.31 / 3.5.13: cache, consistent".to_owned()), "{advice:?}");
+    assert!(advice.contains(&"etcd ≥ 3.5.13, in 3.4 ≥ 3.4.31 (then from cache, consistent)".to_owned()), "{advice:?}");
 }
 
 #[track_caller]

@@ -18,9 +18,9 @@ pub(super) fn write(finding: &Finding, sheet: &mut Sheet) {
     sheet.print(Tone::Notable, &finding.seen);
     sheet.section("ADVICE");
     sheet.print(Tone::Plain, finding.advice);
-    sheet.section("NAME");
+    sheet.section("ID");
     sheet.print(Tone::Plain, &finding.id);
-    sheet.print(Tone::Quiet, "stable over runs: for search, and for --mute");
+    sheet.print(Tone::Quiet, "the same in every run; --mute takes it");
 }
 
 /// The evidence and the advice, as part of another detail.

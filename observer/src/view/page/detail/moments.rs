@@ -44,14 +44,14 @@ fn words(moment: &Moment) -> String {
             format!("{what}, {}{limit}", asked_at(*resource_version))
         }
         Happened::ListCame { items, resource_version } => {
-            format!("{} came{}", counted(*items, "item"), at_revision(resource_version))
+            format!("received {}{}", counted(*items, "object"), at_revision(resource_version))
         }
         Happened::WatchAsked { resource_version, initial_events, .. } => {
             let initial = if *initial_events { ", with initial events" } else { "" };
             format!("requests a watch, {}{initial}", asked_at(*resource_version))
         }
-        Happened::WatchOpened => "the watch begins".to_owned(),
-        Happened::InitialEventsEnded { items } => format!("initial state, {}", counted(*items, "event")),
+        Happened::WatchOpened => "the watch is open".to_owned(),
+        Happened::InitialEventsEnded { items } => format!("the initial events are complete: {}", counted(*items, "event")),
         Happened::Delivered { events, bookmarks, resource_version, until } => {
             let what = delivered(*events, *bookmarks);
             let revision = resource_version.map_or_else(String::new, |revision| format!(", the newest at RV={revision}"));
@@ -63,8 +63,8 @@ fn words(moment: &Moment) -> String {
             let message = if message.is_empty() { String::new() } else { format!(": {message}") };
             format!("{code} {reason}{message}")
         }
-        Happened::Stalled { by, .. } => format!("does not read: the API server waits for the {by}"),
-        Happened::ReadAgain { after_us } => format!("reads again, after {}", microseconds(*after_us)),
+        Happened::Stalled { by, .. } => format!("the client does not read: the API server waits for the {by}"),
+        Happened::ReadAgain { after_us } => format!("the client reads again, after {}", microseconds(*after_us)),
         Happened::ListBroke => "the list was cut off".to_owned(),
         Happened::WatchEnded { end } => format!("the watch {}", end.in_words()),
         Happened::ServerRefused { until: None } => "the API server refuses connections".to_owned(),

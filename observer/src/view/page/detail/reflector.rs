@@ -32,11 +32,15 @@ fn who(row: &ReflectorRow, sheet: &mut Sheet) {
     if let Some(command) = &row.client.kubectl_command {
         sheet.fact("command", Tone::Plain, command);
     }
-    let process = if row.process.is_some() { process(row) } else { "unknown (remote, or gone before it was looked up)".to_owned() };
+    let process = if row.process.is_some() {
+        process(row)
+    } else {
+        "unknown (on another machine, or it ended before it was looked up)".to_owned()
+    };
     sheet.fact("process", Tone::Plain, &process);
     container(row, sheet);
     sheet.fact("requests", Tone::Plain, &format!("{}: {}", row.shape, representation(row.representation)));
-    sheet.fact("client-go age", Tone::Plain, &age(row.age));
+    sheet.fact("client-go", Tone::Plain, &age(row.age));
 }
 
 const fn representation(representation: Representation) -> &'static str {
@@ -47,17 +51,15 @@ const fn representation(representation: Representation) -> &'static str {
     }
 }
 
-/// The inferred age, and the evidence.
+/// The inferred release, and the evidence.
 fn age(age: Option<ClientAge>) -> String {
     let (age, because) = match age {
-        None => return "not enough requests yet to guess".to_owned(),
-        Some(ClientAge::Until1_17) => ("client-go before 1.18", "it relisted at resourceVersion=0 with a limit"),
-        Some(ClientAge::From1_18) => ("client-go 1.18 or later", "it relisted at its own resource version without a limit"),
-        Some(ClientAge::WatchList) => {
-            ("client-go 1.35 or later, or 1.27 or later with WatchListClient", "it requests streaming lists")
-        }
+        None => return "release unknown: not enough requests yet to infer it".to_owned(),
+        Some(ClientAge::Until1_17) => ("before 1.18", "it relisted at resourceVersion=0 with a limit"),
+        Some(ClientAge::From1_18) => ("1.18 or later", "it relisted at its own resource version without a limit"),
+        Some(ClientAge::WatchList) => ("1.35 or later, or 1.27 or later with WatchListClient", "it requests streaming lists"),
     };
-    format!("{age}, guessed from its requests: {because} (other libraries may look alike)")
+    format!("{age}, inferred from its requests: {because} (other libraries may do the same)")
 }
 
 fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
@@ -120,10 +122,13 @@ fn revision(row: &ReflectorRow) -> String {
 
 fn time_line(row: &ReflectorRow, sheet: &mut Sheet) {
     sheet.section(
-        "TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed",
+        "TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed",
     );
     if row.timeline_dropped > 0 {
-        sheet.print(Tone::Quiet, &format!("{} before these are not kept", counted(row.timeline_dropped, "moment")));
+        sheet.print(
+            Tone::Quiet,
+            &format!("{} dropped", counted(row.timeline_dropped, "earlier entry").replace("entrys", "entries")),
+        );
     }
     if row.timeline.is_empty() {
         sheet.print(Tone::Quiet, "nothing observed yet");
@@ -135,7 +140,7 @@ fn cost(row: &ReflectorRow, sheet: &mut Sheet) {
     sheet.section("COST AND WASTE");
     let lists = [
         counted(row.list_requests, "request"),
-        counted(row.items, "item"),
+        counted(row.items, "object"),
         format!("{} in the last complete list", bytes(row.last_list_bytes)),
         counted(row.relists, "relist"),
     ];
@@ -148,13 +153,13 @@ fn cost(row: &ReflectorRow, sheet: &mut Sheet) {
     ];
     sheet.fact("watches", Tone::Plain, &watches.join(" · "));
     sheet.fact("answers", Tone::Plain, &bytes(row.bytes));
-    let spurious = format!(
-        "{} of {} were unchanged since the last delivery",
-        following::spurious(row.repeats),
+    let unchanged = format!(
+        "{} of {} received: the client already had this version",
+        following::unchanged(row.repeats),
         counted(row.repeats.objects, "object")
     );
-    sheet.fact("spurious", Tone::Plain, &spurious);
-    sheet.fact("objects", Tone::Plain, &format!("{} now", count(row.objects)));
+    sheet.fact("unchanged", Tone::Plain, &unchanged);
+    sheet.fact("objects", Tone::Plain, &format!("{} in the client's store now", count(row.objects)));
     for (cause, number) in &row.causes {
         sheet.fact("relists", Tone::Notable, &format!("{} × {} ({cause})", count(*number), cause_label(cause)));
     }

@@ -1,7 +1,6 @@
 //! The last relist of a reflector: its cause, the evidence, and the result.
 
 use observer_core::reflector::ListEvent;
-use observer_core::routing::Certainty;
 
 use super::moments;
 use crate::view::colour::Tone;
@@ -9,6 +8,7 @@ use crate::view::following;
 use crate::view::page::sheet::Sheet;
 use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, counted, microseconds};
+use crate::view::verdict::marked;
 
 pub(super) fn write(list: &ListEvent, sheet: &mut Sheet) {
     let cause = list.cause.map_or_else(String::new, |cause| format!("   {cause}"));
@@ -17,25 +17,25 @@ pub(super) fn write(list: &ListEvent, sheet: &mut Sheet) {
         sheet.fact("why", Tone::Notable, &cause.sentence());
     }
     if let Some(status) = list.fallback_after {
-        sheet.fact("form", Tone::Plain, &format!("in place of a streaming list that was refused with {status}"));
+        sheet.fact("instead of", Tone::Plain, &format!("a streaming list, which was refused with {status}"));
     }
-    sheet.fact("came", Tone::Plain, &came(list));
+    sheet.fact("received", Tone::Plain, &received(list));
     sheet.fact("served from", Tone::Plain, &served(list));
     let at_least = if list.repeats.at_least { "≥ " } else { "" };
-    let of = format!("{} of {at_least}{}", following::spurious(list.repeats), counted(list.repeats.objects, "object"));
-    sheet.fact("spurious", Tone::Plain, &of);
+    let of = format!("{} of {at_least}{}", following::unchanged(list.repeats), counted(list.repeats.objects, "object"));
+    sheet.fact("unchanged", Tone::Plain, &of);
     sheet.fact(
         "evidence",
         Tone::Plain,
-        if list.evidence.is_empty() { "none: nothing was observed before it" } else { "events before it:" },
+        if list.evidence.is_empty() { "none: nothing was observed before this relist" } else { "observed before this relist:" },
     );
     moments::write(&list.evidence, None, sheet);
 }
 
-fn came(list: &ListEvent) -> String {
+fn received(list: &ListEvent) -> String {
     format!(
         "{} · {} · {} in {}",
-        counted(list.items, "item"),
+        counted(list.items, "object"),
         bytes(list.bytes),
         counted(list.requests, "request"),
         microseconds(list.took_us)
@@ -44,10 +44,5 @@ fn came(list: &ListEvent) -> String {
 
 fn served(list: &ListEvent) -> String {
     let Some(served_from) = &list.served_from else { return "unknown".to_owned() };
-    let mark = match list.certainty {
-        Some(Certainty::Predicted) => "~",
-        Some(Certainty::Contradicted) => "!",
-        Some(Certainty::Confirmed) | None => "",
-    };
-    format!("{served_from} {mark}{}", list.rule.unwrap_or_default())
+    format!("{}   rule {}", marked(list.certainty, served_from), list.rule.unwrap_or_default())
 }

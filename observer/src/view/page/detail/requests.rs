@@ -14,7 +14,7 @@ use crate::view::page::sheet::Sheet;
 use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, count, counted, microseconds, microseconds_or_none};
 use crate::view::report::known;
-use crate::view::verdict::{certainty_mark, detail, served_from, served_tone};
+use crate::view::verdict::{detail, marked, served_tone};
 
 /// Single requests drawn, the latest.
 const MOST_REQUESTS: usize = 50;
@@ -42,8 +42,11 @@ pub(super) fn write(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet)
 
 fn verdict_lines(verdict: &VerdictRecord, reads_vary: bool, sheet: &mut Sheet) {
     let shown = Some(verdict);
-    let mark = certainty_mark(shown).trim();
-    sheet.fact("served from", served_tone(shown), &format!("{}   rule {mark}{}", served_from(shown), verdict.rule));
+    sheet.fact(
+        "served from",
+        served_tone(shown),
+        &format!("{}   rule {}", marked(Some(verdict.certainty), &verdict.served_from), verdict.rule),
+    );
     if let Some(rule) = routing::rule(verdict.rule) {
         sheet.fact("why", Tone::Plain, rule.sentence);
     }
@@ -54,7 +57,7 @@ fn verdict_lines(verdict: &VerdictRecord, reads_vary: bool, sheet: &mut Sheet) {
         sheet.fact("", Tone::Plain, &format!("{} if {}   rule {}", alternative.served_from, alternative.when, alternative.rule));
     }
     if let Some(otherwise) = &verdict.otherwise {
-        sheet.fact("or", Tone::Plain, &format!("{} when {}", otherwise.then, otherwise.when));
+        sheet.fact("else", Tone::Plain, &format!("{}, if {}", otherwise.then, otherwise.when));
     }
     let others = if reads_vary { ", and similar ones" } else { "" };
     for read in &verdict.etcd_reads {
@@ -71,7 +74,7 @@ fn cost(row: RequestRow<'_>, sheet: &mut Sheet) {
     sheet.fact("requests", Tone::Plain, &format!("{}{failed} · {}", count(row.count()), bytes(row.bytes())));
     match row {
         RequestRow::List(list) => {
-            sheet.fact("items", Tone::Plain, &known(list.items, list.unread, list.missed_bytes));
+            sheet.fact("objects", Tone::Plain, &known(list.items, list.unread, list.missed_bytes));
             let times = format!(
                 "{} to the first byte · {} in total",
                 microseconds_or_none(list.first_byte_us),
@@ -99,7 +102,7 @@ fn latest(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet) {
     let records: Vec<&RequestRecord> = snapshot.requests.iter().rev().filter(same).take(MOST_REQUESTS).collect();
     sheet.section("LATEST");
     if records.is_empty() {
-        sheet.print(Tone::Quiet, "none is among the latest requests, which are kept individually");
+        sheet.print(Tone::Quiet, "none of the latest requests has this shape and rule");
         return;
     }
     let total = sheet.total();

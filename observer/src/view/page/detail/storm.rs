@@ -24,7 +24,7 @@ const MEMBERS: &[Column] = &[
     Column::words("SCOPE", 2).from(110),
     Column::number("LISTS", 6),
     Column::number("REQUESTS", 8).from(100),
-    Column::number("ITEMS", 10),
+    Column::number("OBJECTS", 10),
     Column::number("UNCHANGED", 10),
     Column::number("BYTES", 7),
 ];
@@ -35,7 +35,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet) {
     let tone = if storm.ended.is_some() { Tone::Plain } else { Tone::Bad };
     sheet.fact("state", tone, &format!("{}; its members joined within {}", state(storm), length(lasted(storm))));
     let times = format!(
-        "began {} · declared at {} · last to join {}",
+        "began {} · reported at {} · last reflector joined {}",
         time_of_day(storm.began),
         time_of_day(storm.named),
         time_of_day(storm.last)
@@ -49,7 +49,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet) {
         count(storm.peak_per_second)
     );
     sheet.fact("size", Tone::Plain, &size);
-    let cost = format!("{} ({} spurious) · {}", counted(storm.items, "item"), count(storm.repeated), bytes(storm.bytes));
+    let cost = format!("{} ({} unchanged) · {}", counted(storm.items, "object"), count(storm.repeated), bytes(storm.bytes));
     sheet.fact("cost", Tone::Plain, &cost);
     sheet.fact("served from", Tone::Plain, &layers(storm));
     if let Some(members) = without_list(storm) {
@@ -62,7 +62,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet) {
 }
 
 fn members(storm: &StormRecord, sheet: &mut Sheet) {
-    sheet.section("MEMBERS   the most bytes first");
+    sheet.section("MEMBERS   most bytes first");
     let total = sheet.total();
     sheet.line(grid::headings(MEMBERS, total, (None, false)));
     for member in storm.members.iter().take(MOST_MEMBERS) {

@@ -13,26 +13,26 @@ fn stuck_reflector_shows_its_finding_and_time_line() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          3 elastic-operator/1.18.2 (apps/manager)
-          process         unknown (remote, or gone before it was looked up)
+          process         unknown (on another machine, or it ended before it was looked
+                          up)
           requests        secrets · kube-system/: full objects
-          client-go age   client-go 1.18 or later, guessed from its requests: it
-                          relisted at its own resource version without a limit (other
-                          libraries may look alike)
+          client-go       1.18 or later, inferred from its requests: it relisted at its
+                          own resource version without a limit (other libraries may do
+                          the same)
           state           stuck for 3 m 17 s
           revision        1100, 0 behind the newest observed of its resource, 60,101
                           behind the newest observed in its etcd
           finding         stuck-reflector
-          advice          Update client-go to 1.18.6 or later, which lists without a
-                          resource version after this error; restarting the client helps
-                          at once.
+          advice          Restart the client, which helps at once. Then update client-go
+                          to 1.18.6 or later, which lists without a resource version
+                          after this error.
 
         TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
-        refusal  z does not read  ? not observed
-          7 moments before these are not kept
+        refusal  z client does not read  ? not observed
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -46,50 +46,50 @@ fn relisting_reflector_shows_its_causes_and_advice() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         reflector #1 · my-controller/0.34 pods all namespaces
           client          1 my-controller/0.34 (apps/manager)
           process         manager 4711
           requests        pods · all namespaces: full objects
-          client-go age   client-go 1.18 or later, guessed from its requests: it relisted at its own resource version without a limit (other libraries may look alike)
+          client-go       1.18 or later, inferred from its requests: it relisted at its own resource version without a limit (other libraries may do the same)
           state           watching for 2 m 29 s
           revision        61201, 0 behind the newest observed of its resource, 0 behind the newest observed in its etcd
           last event      1 m 31 s ago, 0/s recently
           relisted        410 Gone, the resource version of the watch had expired: no bookmark had advanced it, and the client had not requested any
           finding         no-bookmarks
-          advice          Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the resource is quiet; this needs API server 1.16 or later.
+          advice          Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the resource does not change; this needs API server 1.16 or later.
 
-        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed
+        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed
           12:00:00.000  L  requests a list, RV=0, limit=500
-          12:00:00.090  L  3 items came, RV=1000
+          12:00:00.090  L  received 3 objects, RV=1000
           12:00:00.100  w  requests a watch, RV=1000
-          12:00:00.104  w  the watch begins
+          12:00:00.104  w  the watch is open
           12:00:07.000  ·  2 events within 1.0 s, the newest at RV=1011
           12:03:20.000  x  410 Expired
           12:03:20.000  x  the watch ended with an ERROR event, code 410
           12:03:21.000  R  requests a list, RV=1011
-          12:03:21.090  L  3 items came, RV=61100
+          12:03:21.090  L  received 3 objects, RV=61100
           12:03:21.100  w  requests a watch, RV=61100
-          12:03:21.104  w  the watch begins
+          12:03:21.104  w  the watch is open
           12:04:20.000  ·  1 event, the newest at RV=61201
 
         LAST RELIST   12:03:21.000   expired/bookmarks-not-requested
           why             410 Gone, the resource version of the watch had expired: no bookmark had advanced it, and the client had not requested any
-          came            3 items · 7.2 MB · 1 request in 90 ms
-          served from     cache ~list-rv
-          spurious        2 of 3 objects
-          evidence        events before it:
+          received        3 objects · 7.2 MB · 1 request in 90 ms
+          served from     ~ cache   rule list-rv
+          unchanged       2 of 3 objects
+          evidence        observed before this relist:
           12:00:07.000  ·  2 events within 1.0 s, the newest at RV=1011
           12:03:20.000  x  410 Expired
           12:03:20.000  x  the watch ended with an ERROR event, code 410
 
         COST AND WASTE
-          lists           2 requests · 6 items · 7.2 MB in the last complete list · 1 relist
+          lists           2 requests · 6 objects · 7.2 MB in the last complete list · 1 relist
           watches         2 requests · 3 events · 0 bookmarks · 0 resumes
           answers         14 MB
-          spurious        2 of 9 objects were unchanged since the last delivery
-          objects         3 now
+          unchanged       2 of 9 objects received: the client already had this version
+          objects         3 in the client's store now
           relists         1 × 410 Gone: bookmarks off (expired/bookmarks-not-requested)
 
         j k scroll · esc back · y copy · p pause · ? help · q quit
@@ -99,26 +99,26 @@ fn relisting_reflector_shows_its_causes_and_advice() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           12:03:20.000  x  410 Expired
           12:03:20.000  x  the watch ended with an ERROR event, code 410
 
         COST AND WASTE
-          lists           2 requests · 6 items · 7.2 MB in the last complete list · 1
+          lists           2 requests · 6 objects · 7.2 MB in the last complete list · 1
                           relist
           watches         2 requests · 3 events · 0 bookmarks · 0 resumes
           answers         14 MB
-          spurious        2 of 9 objects were unchanged since the last delivery
-          objects         3 now
+          unchanged       2 of 9 objects received: the client already had this version
+          objects         3 in the client's store now
           relists         1 × 410 Gone: bookmarks off (expired/bookmarks-not-requested)
 
         FINDINGS
-          no-bookmarks: 1 relist because the resource version had expired without a
-          bookmark
+          no-bookmarks: 1 relist after its resource version expired: it had not
+          requested bookmarks
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
-            resource version advances while the resource is quiet; this needs API server
-            1.16 or later.
+            resource version advances while the resource does not change; this needs API
+            server 1.16 or later.
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -132,10 +132,10 @@ fn list_from_etcd_shows_the_reason_of_its_verdict() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         list pods · all namespaces · limit=500
-          served from     etcd   rule ~list-unset-etcd
+          served from     ~ etcd   rule list-unset-etcd
           why             no resourceVersion: a quorum read from etcd, before 1.31 or
                           without ConsistentListFromCache
           etcd reads      Range /registry/pods/ … /registry/pods0  limit 500 at the
@@ -144,7 +144,7 @@ fn list_from_etcd_shows_the_reason_of_its_verdict() {
 
         COST
           requests        1 · 2.1 MB
-          items           2
+          objects         2
           median          211 ms to the first byte · 211 ms in total
 
         LATEST
@@ -165,10 +165,10 @@ fn watch_shows_its_cost_and_latest_responses() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         watch pods · all namespaces · RV=N
-          served from     cache   rule ~watch-rv
+          served from     ~ cache   rule watch-rv
           why             a resourceVersion: the watch cache sends the changes after it
                           from its event window; below the window, an ERROR event 410
           more            watchtap explain watch-rv
@@ -198,19 +198,19 @@ fn storm_shows_its_members_ranked_by_cost() {
         watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 12 reflectors would relist …
+        on an API server restart: 0 of 12 watching reflectors would relist …
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
         storm 1 · mass-expiry
           state           ongoing; its members joined within 1.1 s
-          times           began 12:01:40.000 · declared at 12:01:40.900 · last to join
-                          12:01:41.100
+          times           began 12:01:40.000 · reported at 12:01:40.900 · last reflector
+                          joined 12:01:41.100
           size            12 reflectors of 3 clients · 12 lists · at most 7 a second
-          cost            24 items (12 spurious) · 60 kB
-          served from     cache 12
+          cost            24 objects (12 unchanged) · 60 kB
+          served from     cache: 12
           cause           12 × 410 Gone: no bookmarks sent (expired/no-bookmarks)
 
-        MEMBERS   the most bytes first
-          CLIENT                 RESOURCE         LISTS       ITEMS   UNCHANGED    BYTES
+        MEMBERS   most bytes first
+          CLIENT                 RESOURCE         LISTS     OBJECTS   UNCHANGED    BYTES
           fleet-c/v1             kind3s.exampl…       1           2           1    12 kB
           fleet-c/v1             kind2s.exampl…       1           2           1   9.0 kB
           fleet-b/v1             kind3s.exampl…       1           2           1   8.0 kB
@@ -231,13 +231,14 @@ fn stalled_client_shows_its_stall_and_own_writes() {
         watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
         etcd 0 of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s · events <0.1/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 1 reflector would relist · up to 1 more; i: why
+        on an API server restart: 0 of 1 watching reflector would relist · up to 1 more
         [1 Reflectors 1] 2 Requests 3  3 Storms 0  4 Clients 1  5 Findings 1
         reflector #1 · slow-reader/0.1 pods all namespaces
           client          1 slow-reader/0.1 (apps/manager)
-          process         unknown (remote, or gone before it was looked up)
+          process         unknown (on another machine, or it ended before it was looked
+                          up)
           requests        pods · all namespaces: full objects
-          client-go age   not enough requests yet to guess
+          client-go       release unknown: not enough requests yet to infer it
           state           stalled for 20 s
           revision        11, 0 behind the newest observed of its resource, 0 behind the
                           newest observed in its etcd
@@ -249,8 +250,7 @@ fn stalled_client_shows_its_stall_and_own_writes() {
                           process stops, look for CPU limits and garbage collection.
 
         TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
-        refusal  z does not read  ? not observed
-          12:00:01.000  L  requests a list, RV=0, limit=500
+        refusal  z client does not read  ? not observed
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -259,7 +259,7 @@ fn stalled_client_shows_its_stall_and_own_writes() {
         watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
         etcd 0 of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s · events <0.1/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 1 reflector would relist · up to 1 more; i: why
+        on an API server restart: 0 of 1 watching reflector would relist · up to 1 more
          1 Reflectors 1  2 Requests 3  3 Storms 0 [4 Clients 1] 5 Findings 1
         client 1 · slow-reader/0.1
           identity        apps/manager
@@ -274,7 +274,7 @@ fn stalled_client_shows_its_stall_and_own_writes() {
           pods                      1              0        251 ms     251 ms     251 ms
 
         FINDINGS
-          slow-reader: did not read for 20.0 s in total, and still does not
+          slow-reader: did not read for 20.0 s in total, and does not read now
           (flow-control window of the stream)
             Read the watch in a loop that does nothing else, as client-go's reflectors
             do, and queue the work; if the entire process stops, look for CPU limits and
@@ -292,7 +292,7 @@ fn client_shows_its_reflectors() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
         client 1 · my-controller/0.34
           identity        apps/manager
@@ -303,11 +303,11 @@ fn client_shows_its_reflectors() {
           my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
 
         FINDINGS
-          no-bookmarks: 1 relist because the resource version had expired without a
-          bookmark
+          no-bookmarks: 1 relist after its resource version expired: it had not
+          requested bookmarks
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
-            resource version advances while the resource is quiet; this needs API server
-            1.16 or later.
+            resource version advances while the resource does not change; this needs API
+            server 1.16 or later.
         (4 empty lines)
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
@@ -336,7 +336,7 @@ fn finding_shows_its_advice() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
         finding stuck-reflector
           client          elastic-operator/1.18.2
@@ -347,12 +347,12 @@ fn finding_shows_its_advice() {
           requests revision 1100 repeatedly; the server has not reached it
 
         ADVICE
-          Update client-go to 1.18.6 or later, which lists without a resource version
-          after this error; restarting the client helps at once.
+          Restart the client, which helps at once. Then update client-go to 1.18.6 or
+          later, which lists without a resource version after this error.
 
-        NAME
+        ID
           stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
-          stable over runs: for search, and for --mute
+          the same in every run; --mute takes it
         (3 empty lines)
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]

@@ -82,7 +82,7 @@ fn sort_key_cycles_columns_and_returns_to_worst_first() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
          ▾CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  1 × ERROR event 500
@@ -90,10 +90,11 @@ fn sort_key_cycles_columns_and_returns_to_worst_first() {
           inventory/v2        deployments…  listed          0  -
           kube-rs/2.0         configmaps    watching        0  -
           my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
-        (9 empty lines)
+        (8 empty lines)
           seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which lists without a resource
-                  version after this error; restarting the client helps at once.
+          advice  Restart the client, which helps at once. Then update client-go to
+                  1.18.6 or later, which lists without a resource version after this
+                  error.
         sorted by CLIENT
     "]]
     .assert_eq(&small(&page));
@@ -154,14 +155,15 @@ fn filter_counts_its_rows_and_esc_clears_it() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  1 × ERROR event 500
-        (13 empty lines)
+        (12 empty lines)
           seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which lists without a resource
-                  version after this error; restarting the client helps at once.
+          advice  Restart the client, which helps at once. Then update client-go to
+                  1.18.6 or later, which lists without a resource version after this
+                  error.
         /state:stuck client:ELASTIC_  enter keeps it, esc does not
     "]]
     .assert_eq(&small(&page));
@@ -183,7 +185,7 @@ fn cancelled_filter_restores_the_previous_one() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
 
           No row fits the filter my-controller zzz. esc clears it, / changes it.
@@ -219,7 +221,7 @@ fn pause_freezes_the_page_and_shows_its_age() {
         watchtap  kind-dev …                  PAUSED, 1 m 0 s old · 1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  1 × ERROR event 500
@@ -227,10 +229,11 @@ fn pause_freezes_the_page_and_shows_its_age() {
           inventory/v2        pods          listed          0  -
           inventory/v2        deployments…  listed          0  -
           kube-rs/2.0         configmaps    watching        0  -
-        (9 empty lines)
+        (8 empty lines)
           seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which lists without a resource
-                  version after this error; restarting the client helps at once.
+          advice  Restart the client, which helps at once. Then update client-go to
+                  1.18.6 or later, which lists without a resource version after this
+                  error.
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));

@@ -13,26 +13,26 @@ fn help() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         KEYS
           1 … 5, tab      select a table; shift-tab: the previous one
-          j k, ↑ ↓        down and up; pgdn, space and pgup by a page; g and G, home and
-                          end to the first and the last
-          enter           open: timeline and evidence, members, advice, the verdict's
-                          reasons
+          j k, ↑ ↓        down and up; pgdn or space, pgup: by a page; g or home, G or
+                          end: to the first or last row
+          enter           open the row: timeline, evidence, members, advice, or why a
+                          layer answered
           esc             back; in a table it clears the filter
           /               filter: client:NAME resource:pods served:etcd cause:expired
-                          state:stuck, and plain words; all must fit
+                          state:stuck, and plain words; all must match
           f               filter by the selected row's client and resource
-          s, S            sort by the next column (▾ marks it; after the last, the worst
-                          first); reverse the order
-          r               sort in the new rows; until then they stay below, so that
-                          nothing moves while you read
+          s, S            sort by the next column, marked ▾ (after the last column:
+                          worst first); reverse the order
+          r               put new rows in order; until then they stay at the end, so
+                          that nothing moves while you read
           p               freeze the page; watchtap continues to collect
           y               copy the selected list or watch as a kubectl get --raw
-          i               basis of the verdicts, everything missed, and the reflectors
-                          that relist after a restart
+          i               basis of the verdicts, everything missed, and which reflectors
+                          would relist on a restart
         j k scroll · esc back · q quit
     "]]
     .assert_eq(&small(&page));
@@ -40,38 +40,39 @@ fn help() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         KEYS
           1 … 5, tab      select a table; shift-tab: the previous one
-          j k, ↑ ↓        down and up; pgdn, space and pgup by a page; g and G, home and end to the first and the last
-          enter           open: timeline and evidence, members, advice, the verdict's reasons
+          j k, ↑ ↓        down and up; pgdn or space, pgup: by a page; g or home, G or end: to the first or last row
+          enter           open the row: timeline, evidence, members, advice, or why a layer answered
           esc             back; in a table it clears the filter
-          /               filter: client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must fit
+          /               filter: client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must match
           f               filter by the selected row's client and resource
-          s, S            sort by the next column (▾ marks it; after the last, the worst first); reverse the order
-          r               sort in the new rows; until then they stay below, so that nothing moves while you read
+          s, S            sort by the next column, marked ▾ (after the last column: worst first); reverse the order
+          r               put new rows in order; until then they stay at the end, so that nothing moves while you read
           p               freeze the page; watchtap continues to collect
           y               copy the selected list or watch as a kubectl get --raw
-          i               basis of the verdicts, everything missed, and the reflectors that relist after a restart
+          i               basis of the verdicts, everything missed, and which reflectors would relist on a restart
           ?, ctrl-l       this help; redraw the screen
           q, ctrl-c       drain open connections, then quit with a report
           ctrl-z          suspend watchtap and its traffic until fg or bg; after bg the traffic continues without the page
 
         FILTERS
           client:  resource:  scope:  state:  cause:  verb:  served:  rule:  kind:
-          A word with a colon of its own is written in quotes: "system:node".
+          Put quotes around a word that contains a colon: "system:node".
 
         WORDS
-          etcd 1 of 9     lists that etcd answered, and their objects and bytes: red if those are many
-          ~ and !         a verdict predicted from the request and the server's version; one that the answer contradicted. No mark: confirmed
-          relist          a list of a client that already had one: all objects are sent again
-          spurious        objects that were sent again unchanged
-          behind          revisions between the client's newest and the newest observed of its resource
+          etcd 1 of 9     one of nine lists was answered by etcd, and with how many bytes; red if these are many
+          ~ and !         ~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer
+          relist          a list of a reflector that already had one: all objects are sent again
+          unchanged       objects that were sent again although the client had this version
+          behind          how many revisions the reflector lags behind the newest that was observed of its resource
           storm           many reflectors that relist within seconds
-          if restarted    reflectors that relist if the API server restarts now, and their cost: those with a stale resource version
-          not observed    traffic that was forwarded and not observed; all numbers are lower bounds then
-        (15 empty lines)
+          on a restart    reflectors that would relist if the API server restarted now, since their resource version is too old for its new cache, and the cost; up to N more if watchtap did not observe all
+                          writes
+          not observed    traffic that was forwarded and not observed; if there is any, all numbers are lower bounds
+        (14 empty lines)
         j k scroll · esc back · q quit
     "#]].assert_eq(&large(&page));
 }
@@ -84,7 +85,7 @@ fn about_page_shows_the_basis_of_the_numbers() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         API SERVER
           version v1.30.4 (/version)
@@ -103,19 +104,19 @@ fn about_page_shows_the_basis_of_the_numbers() {
         DROPPED
           nothing
 
-        NOT SHOWN
+        NOT SHOWN INDIVIDUALLY
           nothing
 
         A RESTART
-          on an API server restart: 1 of 2 reflectors would relist (1 object, 14 kB), and up to 1 more, if writes happened that watchtap did not observe
-          CLIENT                                                                RESOURCE                                       SCOPE                                           RVS BEHIND        ITEMS    BYTES
+          on an API server restart: 1 of 2 watching reflectors would relist (1 object, 14 kB), and up to 1 more if watchtap did not observe all writes
+          CLIENT                                                                RESOURCE                                       SCOPE                                           RVS BEHIND      OBJECTS    BYTES
           kube-rs/2.0                                                           configmaps                                     default/ · labels app=nginx                              1            1    14 kB
 
         CLIENTS
           in another terminal:
           export KUBECONFIG=watchtap.kubeconfig
 
-        SAID
+        MESSAGES
           nothing
         (13 empty lines)
         j k scroll · esc back · q quit

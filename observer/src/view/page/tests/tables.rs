@@ -12,7 +12,7 @@ fn reflectors_are_sorted_worst_first() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  1 × ERROR event 500
@@ -20,10 +20,11 @@ fn reflectors_are_sorted_worst_first() {
           inventory/v2        pods          listed          0  -
           inventory/v2        deployments…  listed          0  -
           kube-rs/2.0         configmaps    watching        0  -
-        (9 empty lines)
+        (8 empty lines)
           seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which lists without a resource
-                  version after this error; restarting the client helps at once.
+          advice  Restart the client, which helps at once. Then update client-go to
+                  1.18.6 or later, which lists without a resource version after this
+                  error.
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -31,9 +32,9 @@ fn reflectors_are_sorted_worst_first() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
-          CLIENT                      RESOURCE           SCOPE              STATE     STATE FOR  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
+          CLIENT                      RESOURCE           SCOPE              STATE      IN STATE  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
         ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  1 × ERROR event 500                             0    90 kB
           my-controller/0.34          pods               all namespaces     watching   2 m 29 s         0           0          3        0        1  410 Gone: bookmarks off                         2    14 MB
           inventory/v2                pods               all namespaces     listed     5 m 40 s         0      60,190          0        0        0  -                                               0   2.1 MB
@@ -43,16 +44,16 @@ fn reflectors_are_sorted_worst_first() {
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          3 elastic-operator/1.18.2 (apps/manager)
-          process         unknown (remote, or gone before it was looked up)
+          process         unknown (on another machine, or it ended before it was looked up)
           requests        secrets · kube-system/: full objects
-          client-go age   client-go 1.18 or later, guessed from its requests: it relisted at its own resource version without a limit (other libraries may look alike)
+          client-go       1.18 or later, inferred from its requests: it relisted at its own resource version without a limit (other libraries may do the same)
           state           stuck for 3 m 17 s
           revision        1100, 0 behind the newest observed of its resource, 60,101 behind the newest observed in its etcd
           finding         stuck-reflector
-          advice          Update client-go to 1.18.6 or later, which lists without a resource version after this error; restarting the client helps at once.
+          advice          Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
 
-        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z does not read  ? not observed
-          7 moments before these are not kept
+        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed
+          7 earlier entries dropped
           12:02:31.000  L  requests a list, RV=1100
           12:02:34.000  x  504 Timeout
           12:02:35.000  L  requests a list, RV=1100
@@ -74,9 +75,9 @@ fn requests_are_grouped_by_shape() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
-          VERB    REQUEST                                N  SERVED FROM            BYTES
+          VERB    REQUEST                                N    SERVED FROM          BYTES
         ▸ list    pods · all namespaces · RV=N           1  ~ cache               7.2 MB
           list    pods · all namespaces · RV=0 ·…        1  ~ cache               7.1 MB
           list    pods · all namespaces · limit=…        1  ~ etcd                2.1 MB
@@ -98,31 +99,31 @@ fn requests_are_grouped_by_shape() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
-          VERB    REQUEST                                               N  SERVED FROM          RULE                           OBJECTS    BYTES  FIRST BYTE (MED)  TOTAL (MED)   FAILED  LAST END
-        ▸ list    pods · all namespaces · RV=N                          1  ~ cache              list-rv                              3   7.2 MB             90 ms        90 ms        0  -
-          list    pods · all namespaces · RV=0 · limit=500              1  ~ cache              list-rv0                             3   7.1 MB             90 ms        90 ms        0  -
-          list    pods · all namespaces · limit=500                     1  ~ etcd               list-unset-etcd                      2   2.1 MB            211 ms       211 ms        0  -
-          list    secrets · kube-system/ · RV=0 · limit=500             1  ~ cache              list-rv0                             2    90 kB             20 ms        20 ms        0  -
-          list    deployments.apps · all namespaces · RV=0              1  ~ cache              list-rv0                             1    31 kB             10 ms        10 ms        0  -
-          list    configmaps · default/ · RV=0 · limit=500 · la…        1  ~ cache              list-rv0                             1    14 kB            3.0 ms       3.0 ms        0  -
-          list    secrets · kube-system/ · RV=N                        16  ! refused            list-rv                              0      0 B             3.0 s        3.0 s       16  -
-          watch   pods · all namespaces · RV=N                          2  ~ cache              watch-rv                             3   4.0 kB                 -   Σ 5 m 49 s        1  1 open
-          watch   configmaps · default/ · RV=N · labels app=ngi…        1  ~ cache              watch-rv                             0      0 B                 -   Σ 5 m 51 s        0  1 open
-          watch   secrets · kube-system/ · RV=N                         1  ~ cache              watch-rv                             0      0 B                 -   Σ 2 m 29 s        1  500 InternalError
-          get     nodes · cluster                                       1  ~ etcd               get-unset-etcd                       -   9.0 kB                 -       4.0 ms        1  -
+          VERB    REQUEST                                            N    SERVED FROM        RULE                         OBJECTS    BYTES  FIRST BYTE (MEDIAN)  TOTAL (MEDIAN)   FAILED  LAST END
+        ▸ list    pods · all namespaces · RV=N                       1  ~ cache              list-rv                            3   7.2 MB                90 ms           90 ms        0  -
+          list    pods · all namespaces · RV=0 · limit=500           1  ~ cache              list-rv0                           3   7.1 MB                90 ms           90 ms        0  -
+          list    pods · all namespaces · limit=500                  1  ~ etcd               list-unset-etcd                    2   2.1 MB               211 ms          211 ms        0  -
+          list    secrets · kube-system/ · RV=0 · limit=500          1  ~ cache              list-rv0                           2    90 kB                20 ms           20 ms        0  -
+          list    deployments.apps · all namespaces · RV=0           1  ~ cache              list-rv0                           1    31 kB                10 ms           10 ms        0  -
+          list    configmaps · default/ · RV=0 · limit=500 ·…        1  ~ cache              list-rv0                           1    14 kB               3.0 ms          3.0 ms        0  -
+          list    secrets · kube-system/ · RV=N                     16  ! refused            list-rv                            0      0 B                3.0 s           3.0 s       16  -
+          watch   pods · all namespaces · RV=N                       2  ~ cache              watch-rv                           3   4.0 kB                    -      Σ 5 m 49 s        1  1 open
+          watch   configmaps · default/ · RV=N · labels app=…        1  ~ cache              watch-rv                           0      0 B                    -      Σ 5 m 51 s        0  1 open
+          watch   secrets · kube-system/ · RV=N                      1  ~ cache              watch-rv                           0      0 B                    -      Σ 2 m 29 s        1  500 InternalError
+          get     nodes · cluster                                    1  ~ etcd               get-unset-etcd                     -   9.0 kB                    -          4.0 ms        1  -
         (10 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         list pods · all namespaces · RV=N
-          served from     cache   rule ~list-rv
+          served from     ~ cache   rule list-rv
           why             a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s
-          or              refused with 504 when the watch cache lags more than 3 s
+          else            refused with 504, if the watch cache lags more than 3 s
           more            watchtap explain list-rv
 
         COST
           requests        1 · 7.2 MB
-          items           3
+          objects         3
           median          90 ms to the first byte · 90 ms in total
 
         LATEST
@@ -141,14 +142,14 @@ fn ongoing_storms_are_listed() {
         watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 12 reflectors would relist …
+        on an API server restart: 0 of 12 watching reflectors would relist …
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
-          STORM  STATE        LENGTH  TRIGGER             REFLECTORS    LISTS    BYTES
+          STORM  STATE     JOINED IN  TRIGGER             REFLECTORS    LISTS    BYTES
         ▸     1  ongoing       1.1 s  mass-expiry                 12       12    60 kB
         (13 empty lines)
           why     12 × 410 Gone: no bookmarks sent
-          cost    12 reflectors of 3 clients · 24 items, 12 of them spurious · 60 kB ·
-                  served from cache 12
+          cost    12 reflectors of 3 clients · 24 objects, 12 of them unchanged · 60 kB
+                  · served from cache: 12
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -156,22 +157,22 @@ fn ongoing_storms_are_listed() {
         watchtap  kind-dev · API server v1.34.4 (/version) · feature gates: defaults assumed                                                                                ▲ relist storm, 12 reflectors, 1.1 s
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s · events 0/s · 48 requests · 60 kB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 12 reflectors would relist · up to 12 more; i: why
+        on an API server restart: 0 of 12 watching reflectors would relist · up to 12 more
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
-          STORM  STATE           BEGAN      LENGTH  TRIGGER             REFLECTORS  CLIENTS    LISTS      PEAK        ITEMS    UNCHANGED    BYTES  SERVED FROM
-        ▸     1  ongoing  12:01:40.000       1.1 s  mass-expiry                 12        3       12       7/s           24           12    60 kB  cache 12
+          STORM  STATE           BEGAN   JOINED IN  TRIGGER             REFLECTORS  CLIENTS    LISTS      PEAK      OBJECTS    UNCHANGED    BYTES  SERVED FROM
+        ▸     1  ongoing  12:01:40.000       1.1 s  mass-expiry                 12        3       12       7/s           24           12    60 kB  cache: 12
         (20 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         storm 1 · mass-expiry
           state           ongoing; its members joined within 1.1 s
-          times           began 12:01:40.000 · declared at 12:01:40.900 · last to join 12:01:41.100
+          times           began 12:01:40.000 · reported at 12:01:40.900 · last reflector joined 12:01:41.100
           size            12 reflectors of 3 clients · 12 lists · at most 7 a second
-          cost            24 items (12 spurious) · 60 kB
-          served from     cache 12
+          cost            24 objects (12 unchanged) · 60 kB
+          served from     cache: 12
           cause           12 × 410 Gone: no bookmarks sent (expired/no-bookmarks)
 
-        MEMBERS   the most bytes first
-          CLIENT                                                         RESOURCE                                  SCOPE                                      LISTS  REQUESTS       ITEMS   UNCHANGED    BYTES
+        MEMBERS   most bytes first
+          CLIENT                                                         RESOURCE                                  SCOPE                                      LISTS  REQUESTS     OBJECTS   UNCHANGED    BYTES
           fleet-c/v1                                                     kind3s.example.com                        all namespaces                                 1         1           2           1    12 kB
           fleet-c/v1                                                     kind2s.example.com                        all namespaces                                 1         1           2           1   9.0 kB
           fleet-b/v1                                                     kind3s.example.com                        all namespaces                                 1         1           2           1   8.0 kB
@@ -195,17 +196,18 @@ fn clients_show_the_totals_of_their_reflectors() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
           CLIENT                                     REFLECTORS  STUCK  RELISTS    BYTES
         ▸ elastic-operator/1.18.2                             1      1        1    90 kB
           my-controller/0.34                                  1      0        1    14 MB
           inventory/v2                                        2      0        0   2.1 MB
           kube-rs/2.0                                         1      0        0    14 kB
-        (10 empty lines)
+        (9 empty lines)
           seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which lists without a resource
-                  version after this error; restarting the client helps at once.
+          advice  Restart the client, which helps at once. Then update client-go to
+                  1.18.6 or later, which lists without a resource version after this
+                  error.
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -213,7 +215,7 @@ fn clients_show_the_totals_of_their_reflectors() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
           CLIENT                                IDENTITY                  PROCESS                   REFLECTORS  STUCK  WATCHING      LISTS    WATCHES  RESUMES  RELISTS       EVENTS         UNCHANGED    BYTES
         ▸ elastic-operator/1.18.2               apps/manager              -                                  1      1         0         17          1        0        1            0                 0    90 kB
@@ -227,12 +229,12 @@ fn clients_show_the_totals_of_their_reflectors() {
           process         -
 
         REFLECTORS   the worst first; tab 1 opens each
-          CLIENT                      RESOURCE           SCOPE              STATE     STATE FOR  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
+          CLIENT                      RESOURCE           SCOPE              STATE      IN STATE  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
           elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  1 × ERROR event 500                             0    90 kB
 
         FINDINGS
           stuck-reflector: requests revision 1100 repeatedly; the server has not reached it
-            Update client-go to 1.18.6 or later, which lists without a resource version after this error; restarting the client helps at once.
+            Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
         (10 empty lines)
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
@@ -246,15 +248,16 @@ fn findings_show_their_evidence() {
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB …
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT      RESOURCE    SEEN
         ▸ stuck-reflector         elastic-o…  secrets     requests revision 1100 repeat…
-          no-bookmarks            my-contro…  pods        1 relist because the resource…
-        (12 empty lines)
+          no-bookmarks            my-contro…  pods        1 relist after its resource v…
+        (11 empty lines)
           seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Update client-go to 1.18.6 or later, which lists without a resource
-                  version after this error; restarting the client helps at once.
+          advice  Restart the client, which helps at once. Then update client-go to
+                  1.18.6 or later, which lists without a resource version after this
+                  error.
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -262,11 +265,11 @@ fn findings_show_their_evidence() {
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 reflectors would relist · 1 object · 14 kB · up to 1 more; i: why
+        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT                        RESOURCE                      SCOPE                         SEEN
         ▸ stuck-reflector         elastic-operator/1.18.2       secrets                       kube-system/                  requests revision 1100 repeatedly; the server has not reached it
-          no-bookmarks            my-controller/0.34            pods                          all namespaces                1 relist because the resource version had expired without a bookmark
+          no-bookmarks            my-controller/0.34            pods                          all namespaces                1 relist after its resource version expired: it had not requested bookmarks
         (19 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         finding stuck-reflector
@@ -278,11 +281,11 @@ fn findings_show_their_evidence() {
           requests revision 1100 repeatedly; the server has not reached it
 
         ADVICE
-          Update client-go to 1.18.6 or later, which lists without a resource version after this error; restarting the client helps at once.
+          Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
 
-        NAME
+        ID
           stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
-          stable over runs: for search, and for --mute
+          the same in every run; --mute takes it
         (7 empty lines)
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
