@@ -1,4 +1,5 @@
-//! A user whose token kubectl refreshes itself: the new token works, and kubectl writes it back to the user's file.
+//! Tests of a user with an auth-provider, whose token kubectl refreshes: the new token works, and kubectl writes it to the user's
+//! file.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -58,7 +59,7 @@ fn check(before: impl Fn() -> Command) {
     assert_eq!(fs::read(&clusters).unwrap(), clusters_text, "the other file is as it was");
 }
 
-/// Only kubectl reads it, and it checks only the expiry.
+/// A token that has expired. Only kubectl reads it, and checks only its expiry.
 fn expired_token() -> String {
     let part = |value: &serde_json::Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
     [part(&json!({"alg": "none"})), part(&json!({"sub": "refreshing", "exp": 1_000_000_000})), String::new()].join(".")

@@ -1,5 +1,5 @@
-//! Several kinds of clients through watchtap. The report has each with its name, version, encoding and protocol, and with the
-//! verdict that its requests deserve.
+//! Several kinds of clients through watchtap. The report has the name, version, encoding and protocol of each, and the correct
+//! verdict for its requests.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Connects at a steady pace, with their results.
+//! Opens connections at a steady rate, and records the result of each.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 
-/// Longer than the tap's limit for both handshakes, which is 10 s.
+/// Time limit of a connect. It is longer than the proxy's limit for both handshakes, which is 10 s.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(15);
 
 /// The result of a connect with TLS handshake.
@@ -53,8 +53,8 @@ pub(crate) struct Connect {
 }
 
 impl Connect {
-    /// Connects, sends a `ClientHello` and waits for the end of the handshake. A TCP connect alone would not suffice: the tap
-    /// checks upstream only after it has read the `ClientHello`.
+    /// Connects, sends a `ClientHello` and waits for the end of the handshake. A TCP connect alone would not suffice: the proxy
+    /// dials upstream only after it has read the `ClientHello`.
     pub(crate) fn try_one(address: SocketAddr, tls: &Arc<ClientConfig>) -> Self {
         let begun = Instant::now();
         let outcome = handshake(address, tls).map_or_else(|error| Outcome::of(error.kind()), |()| Outcome::Served);
@@ -97,7 +97,7 @@ impl<T: Send + 'static> Paced<T> {
                         let (action, sender) = (action.clone(), sender.clone());
                         // The receiver is gone if the test has failed.
                         thread::spawn(move || sender.send(action()).ok());
-                        // Repetitions missed on a stalled machine are skipped, so no burst follows.
+                        // If the machine stalls, the missed repetitions are skipped, so that no burst follows.
                         next = Instant::now().max(next + pace);
                         left = left.map(|left| left - 1);
                     }

@@ -103,7 +103,7 @@ fn kubectl_applies_server_side_and_creates_a_crd() {
     let rows = demo.ok("get widgets");
     assert!(rows.starts_with("NAME   AGE\none    "), "{rows}");
     demo.ok("delete crd widgets.example.com");
-    // kubectl still has the discovery documents.
+    // kubectl still has the discovery documents in its cache.
     assert!(demo.refused("get widgets").contains("could not find the requested resource"));
 }
 

@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 const ALL: &str = "/api/v1/namespaces/parity/podtemplates";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/parity/deployments";
 
-/// Name, method, path with query, body. `{x.rv}` and `{x.next}` are the revision and continue token of the answer named `x`. For a
-/// name with `+`, an object of another kind is written first, so that revisions of answers differ where they may.
+/// Name, method, path with query, body. `{x.rv}` and `{x.next}` are the revision and continue token of the answer named `x`. Before
+/// a request whose name has `+`, an object of another kind is written. This raises the revision, so that answers can differ in
+/// their revisions.
 const SCRIPT: &[(&str, &str, &str, &str)] = &[
     (
         "deployment",

@@ -135,7 +135,7 @@ fn own_fields(object: &Value) -> Vec<Value> {
     fields
 }
 
-/// A pod template whose fields the real server all knows; each test has its own.
+/// A pod template that has only fields known to the real server. Each test uses another `number`.
 fn created(number: usize) -> Value {
     let name = format!("patched-{number}");
     let owner = |uid: &str| json!({"uid": uid, "name": "o", "kind": "Pod", "apiVersion": "v1"});

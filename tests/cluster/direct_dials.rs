@@ -1,4 +1,4 @@
-//! Direct dials that show when the API server itself refuses connections.
+//! Dials the API server directly, to find out when the server itself refuses connections.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -6,10 +6,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 const PACE: Duration = Duration::from_millis(2);
-/// Stopping and starting the server takes seconds.
+/// Time limit of every wait. Stopping and starting the server takes seconds.
 const GIVEN_UP_AFTER: Duration = Duration::from_mins(4);
 
-/// The interval of a dial; its result was true at some moment within it.
+/// The start and the end of a dial. Its result was true at some time in between.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dial {
     pub(crate) begun: Instant,
@@ -27,7 +27,7 @@ pub(crate) struct RefusalSeen {
     pub(crate) accepted: Dial,
 }
 
-/// Dials continuously until the server has refused and accepts again.
+/// Dials continuously, until the server has refused connections and then accepts them again.
 pub(crate) struct DirectDials {
     first_refused: std::sync::mpsc::Receiver<Dial>,
     thread: JoinHandle<RefusalSeen>,
@@ -38,7 +38,7 @@ impl DirectDials {
         let (sender, first_refused) = std::sync::mpsc::sync_channel(1);
         let thread = thread::spawn(move || {
             let first = dial_until(address, Found::Refused).0;
-            // Not every caller waits for it.
+            // The caller may not wait for it.
             sender.send(first).ok();
             let (accepted, before) = dial_until(address, Found::Accepted);
             RefusalSeen { first, last: before.unwrap_or(first), accepted }
@@ -65,7 +65,7 @@ enum Found {
     Refused,
 }
 
-/// The first dial with this result, and the last one before it without.
+/// Dials until a dial has this result. Returns that dial and the one before it.
 fn dial_until(address: SocketAddr, wanted: Found) -> (Dial, Option<Dial>) {
     let started = Instant::now();
     let mut before = None;

@@ -1,4 +1,4 @@
-//! The encodings of a real API server, through watchtap: all give the same facts.
+//! Tests that all encodings of a real API server give the same facts when read through watchtap.
 //!
 //! CBOR needs a gate (alpha in 1.32 to 1.34). Tables exist in JSON only, and custom resources in protobuf only as their metadata.
 
@@ -133,7 +133,7 @@ fn statuses(facts: &[Fact]) -> Vec<String> {
     facts.iter().filter_map(|fact| if let Fact::Status(status) = fact { Some(format!("{status:?}")) } else { None }).collect()
 }
 
-/// The events without trailing bookmarks, which come at times of their own.
+/// The events without trailing bookmarks, whose time does not depend on the test.
 fn frames(facts: &[Fact]) -> Vec<String> {
     let mut events: Vec<String> = facts
         .iter()

@@ -1,4 +1,4 @@
-//! Conditions that become true without a notification.
+//! Polls for conditions that become true without a notification.
 
 use std::collections::BTreeSet;
 use std::thread;

@@ -1,8 +1,8 @@
-//! Each proof of the catalogue, from a real API server: it confirms the verdict under a true profile, and contradicts it under a
-//! false one.
+//! Tests each proof of the catalogue with answers of a real API server. A proof confirms the verdict if the server profile is
+//! correct, and contradicts it if the profile is wrong.
 //!
-//! [`NOT_SEEN`] lists the combinations that are impossible by their nature or with this server, with the reason. A proof in neither
-//! list fails the test.
+//! [`NOT_SEEN`] lists the combinations that are impossible in principle or with this server, with the reason. A proof that is
+//! neither seen nor listed there fails the test.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ struct Case {
     flags: &'static [&'static str],
     path: String,
     who: TestUser,
-    /// Whether the server first shows a newer revision, of another resource.
+    /// Whether an object of another resource is written first, through watchtap, so that watchtap knows a newer revision.
     after_write: bool,
     served_from: Value,
 }
@@ -39,9 +39,9 @@ struct Case {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TestUser {
     Admin,
-    /// May not list anything.
+    /// A user without permission to list.
     Visitor,
-    /// Has a priority level without a seat.
+    /// A user whose priority level has no seat.
     Seatless,
 }
 
@@ -227,7 +227,7 @@ fn by_way_of(session: &ExecSession, cluster: &Cluster, who: TestUser) -> Client 
     Client::of_server(session.server().unwrap(), &authority, token).unwrap()
 }
 
-/// Config maps with a watch cache and pod templates without one, an account without a seat, and a compacted history.
+/// Starts a cluster with a watch cache for config maps and none for pod templates, a user without a seat, and a compacted history.
 fn cluster() -> Cluster {
     let arguments = ["--watch-cache-sizes=podtemplates#0", "--etcd-compaction-interval=2s"];
     let options = Options { api_server_arguments: arguments.map(str::to_owned).to_vec(), ..Options::default() };
@@ -270,7 +270,8 @@ fn leave_without_a_seat(cluster: &Cluster) {
     cluster.client().post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", &binding).unwrap().success().unwrap();
 }
 
-/// Without a seat, a request is admitted only if no other is running. A request that waits for a revision is that other one.
+/// Occupies the priority level that has no seat: it admits a request only if no other one is running. This request waits for a
+/// revision.
 #[track_caller]
 fn take_the_last_seat(cluster: &Cluster) -> JoinHandle<()> {
     let bearer = format!("Bearer {}", cluster.service_account_token(NAMESPACE, "seatless").unwrap());

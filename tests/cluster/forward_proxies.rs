@@ -67,7 +67,7 @@ impl Fixture {
     fn new(protocol: Protocol, scheme: &str, address_in: AddressIn) -> Self {
         let cluster = Cluster::shared().unwrap();
         let proxy = ScriptedForwardProxy::start(protocol, ProxyReply::Connect(cluster.socket_address())).unwrap();
-        // A name, because kube-rs compares the proxy's address with the exceptions, which include loopback.
+        // The address is a name, because kube-rs compares the proxy's address with the `NO_PROXY` entries, which include loopback.
         let address = format!("{scheme}://me:s3cret@localhost:{}", proxy.address.port());
         let in_kubeconfig = (address_in == AddressIn::Kubeconfig).then(|| format!("\n    proxy-url: '{address}'"));
         let fields = format!("server: https://{SERVER}\n    tls-server-name: 127.0.0.1{}", in_kubeconfig.unwrap_or_default());

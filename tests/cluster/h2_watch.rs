@@ -14,7 +14,7 @@ use rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 type Tls = StreamOwned<ClientConnection, TcpStream>;
 
-/// RFC 9113 §3.4.
+/// The client's connection preface (RFC 9113 §3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
@@ -86,7 +86,7 @@ fn await_head(stream: &mut Tls) {
 }
 
 fn follow(stream: &mut Tls, signs: &Sender<(Sign, Instant)>) {
-    // After the test, no receiver is left.
+    // After the test, the receiver has been dropped.
     while let Ok((kind, _)) = next_frame(stream) {
         if kind == GOAWAY {
             signs.send((Sign::GoAway, Instant::now())).ok();

@@ -59,7 +59,8 @@ fn expected(block: &GoBlock) -> Vec<FieldLine> {
     block.fields.iter().map(|(name, value)| field_line(name, value)).collect()
 }
 
-/// A reference to an entry that was never seen, or a literal value whose name is such a reference.
+/// Whether the decoder correctly reported `sent` as unknown: it was a reference to an entry from before decoding, or had such a
+/// reference as its name.
 fn is_unknown_part_of(reported: &FieldLine, sent: &FieldLine) -> bool {
     let name_unknown = reported.name == Name::Unknown && reported.name_length.is_none();
     let value_unknown = matches!(reported.value, Value::Unknown | Value::NotKept);

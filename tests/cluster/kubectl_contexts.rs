@@ -32,8 +32,8 @@ fn each_kubectl_context_acts_as_its_own_user() {
 
 #[test]
 fn kubectl_reuses_its_discovery_cache_in_the_next_run() {
-    // The port depends on server and user, and kubectl's discovery cache depends on the port. Other tests of this cluster listen
-    // for their users at the same time, so this test needs a user name of its own.
+    // kubectl's discovery cache depends on the listener's port, and the port depends on the server and the user. Other tests on
+    // this cluster have listeners for their users at the same time, so this test needs a separate user name.
     let place = Fixture::with_admin_name("discovering");
     let discovered = || {
         place.exec("$K get configmaps -n default");

@@ -29,7 +29,7 @@ fn kubectl_get_pages_come_from_cache_and_snapshots() {
     assert_eq!(items, [500, 500, total - 1000]);
     assert!(lists.iter().all(|list| list["bytes"].as_u64().unwrap() > 10_000 && list["end"] == "complete"), "{lists:#?}");
     assert_eq!(run.report["missed"]["bytes"], 0);
-    // One consistent read for the first page; no page is a list from etcd.
+    // The first page is a consistent read. No page is read from etcd.
     let expected = ListCounters { cache_lists: 3, storage_lists: 1, etcd_gets: 1, etcd_lists: 0, consistent_reads: 1 };
     assert_eq!(run.moved, expected);
 }

@@ -1,7 +1,7 @@
 //! Tests with a real API server.
 //!
-//! They need `go` or `KUBEBUILDER_ASSETS`, kubectl and `setpriv`; without these they fail with a message. The modules are marked as
-//! tests so that their helper functions may unwrap, too.
+//! They need `go` or `KUBEBUILDER_ASSETS`, and also kubectl and `setpriv`. If one is missing, they fail with a message. The modules
+//! are marked as tests so that their helper functions may unwrap, too.
 
 #[cfg(test)]
 mod auth_provider_kubectl;

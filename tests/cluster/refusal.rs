@@ -1,9 +1,9 @@
-//! While the API server refuses connections, so does the listener of `watchtap exec`: with real clients, real servers and real
-//! stops.
+//! Tests that the listener of `watchtap exec` refuses connections while the API server does, with real clients and a real server
+//! that is stopped.
 //!
-//! Three situations, each with SIGTERM and with SIGKILL. In the first, clients connect continuously. In the second, one connection
-//! receives the end, and no client connects until the port must refuse. In the third there is no connection, so the tap receives no
-//! sign.
+//! Three situations, each with SIGTERM and with SIGKILL. In the first, clients connect continuously. In the second, one open
+//! connection gets the first sign of the shutdown, and no client connects until the port must refuse. In the third, there is no
+//! connection, so the proxy gets no sign.
 //!
 //! The test's own dials, every 2 ms, show when upstream refuses. A client of the tap is `Served` after its TLS handshake, `Refused`
 //! at TCP, or `Reset` after TCP accepted it; see [`Outcome`].
@@ -34,7 +34,7 @@ const SERVED: usize = 20;
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 /// Number of simultaneous clients before the tap has a sign that upstream refuses.
 const BURST: usize = 20;
-/// Time between the attempts of another process to bind the port.
+/// Time between the attempts to bind the port, as another program would.
 const STRANGER_PACE: Duration = Duration::from_millis(25);
 /// Maximum time from a signal to the first sign of the shutdown.
 const SIGN_WITHIN: Duration = Duration::from_secs(10);
@@ -52,11 +52,11 @@ enum Situation {
 
 /// The record of one stop and start of the API server.
 struct Seen {
-    /// The earliest moment at which a client of the tap could know that upstream refuses.
+    /// The earliest time at which the proxy could know that upstream refuses.
     sign: Instant,
     upstream: RefusalSeen,
     connects: Vec<Connect>,
-    /// The result of each attempt to bind the port; `None` is a failure, as it must be.
+    /// The result of each attempt to bind the port. All must be `None`, which means that the attempt failed.
     binds: Vec<Option<&'static str>>,
     finished: Finished,
 }
@@ -108,7 +108,8 @@ fn check(situation: Situation, signal: Signal) -> Seen {
     seen
 }
 
-/// From 300 ms after the first sign until upstream accepts, each connect is refused. Before that, a reset is the only other result.
+/// Checks that each connect is refused, from 300 ms after the first sign until upstream accepts. Before that time, a connect may
+/// also be reset.
 #[track_caller]
 fn check_refused(seen: &Seen) {
     let from = seen.sign + REFUSES_WITHIN;
@@ -121,10 +122,11 @@ fn check_refused(seen: &Seen) {
     assert!(odd.is_empty(), "neither refused nor reset: {odd:#?}");
 }
 
-/// Connects from 300 ms after upstream accepts succeed, and the last one, after upstream is ready, completes its handshake.
+/// Checks that connects succeed from 300 ms after upstream accepts. The last one, after upstream is ready, must complete its
+/// handshake.
 ///
-/// A server accepts long before it completes handshakes. On a busy machine, that takes longer than the tap lets a client wait. Such
-/// a client, which TCP accepted, is no failure.
+/// A server accepts TCP connections long before it completes handshakes. On a busy machine, the time in between exceeds the proxy's
+/// limit for handshakes. A client whose TCP connection was accepted then counts as a success.
 #[track_caller]
 fn check_accepted(seen: &Seen) {
     let accepted = seen.upstream.accepted.ended;
@@ -137,7 +139,7 @@ fn check_accepted(seen: &Seen) {
     assert_eq!(seen.connects.last().map(|connect| connect.outcome), Some(Outcome::Served), "upstream is ready");
 }
 
-/// The counter includes each client that the tap reset although upstream would have refused it, and no other.
+/// Checks the counter of resets: it includes exactly the clients that the proxy reset and that upstream would have refused.
 ///
 /// Clients that connected before upstream is known to refuse are ambiguous: a reset may be upstream's own, in the middle of a
 /// handshake.
@@ -196,7 +198,7 @@ fn stop_and_start(cluster: &mut Cluster, situation: Situation, signal: Signal) -
         wait_until(at + REFUSES_WITHIN);
     }
     direct.refused();
-    // Simultaneous clients while upstream refuses and the tap has no sign yet: each is reset and counted.
+    // These clients connect simultaneously, while upstream refuses and the proxy has no sign of that. Each is reset and counted.
     let burst = if situation == Situation::Unconnected { BURST } else { 0 };
     let burst: Vec<_> = (0..burst).map(|_| thread::spawn(connect.clone())).collect();
     let mut connects = steady.unwrap_or_else(|| Paced::start(PACE, connect.clone()));
@@ -212,7 +214,7 @@ fn stop_and_start(cluster: &mut Cluster, situation: Situation, signal: Signal) -
     Seen { sign, upstream, connects, binds, finished }
 }
 
-/// Starts the API server, and continues until enough clients have connected that must be served.
+/// Starts the API server, and waits until enough clients that must be served have connected.
 fn start(cluster: &mut Cluster, direct: DirectDials, connects: Paced<Connect>) -> (RefusalSeen, Vec<Connect>) {
     thread::scope(|scope| {
         let starting = scope.spawn(|| cluster.start_api_server());
@@ -228,13 +230,14 @@ fn wait_until(at: Instant) {
     thread::sleep(at.saturating_duration_since(Instant::now()));
 }
 
-/// The tap's first failed dial is visible as the first client that was not served although it started while upstream refused.
+/// The time of the proxy's first sign: on an open connection, or by a failed dial. The first failed dial is visible as the first
+/// client that was not served although it started while upstream refused.
 fn first_sign(connects: &[Connect], upstream: RefusalSeen, heard: Option<Instant>) -> Instant {
     let not_served = connects.iter().filter(|connect| connect.begun >= upstream.first.ended && connect.outcome != Outcome::Served);
     not_served.map(|connect| connect.ended).chain(heard).min().expect("a client that was not served")
 }
 
-/// Binds like a program that does not know watchtap: with and without `SO_REUSEADDR`, which Go, Rust and others set by default.
+/// Tries to bind the port as another program would: with `SO_REUSEADDR`, which Go, Rust and others set by default, and without it.
 fn bound_by_a_stranger(address: SocketAddr) -> Option<&'static str> {
     let everywhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
     let bind = |address: SocketAddr, reuse: bool| {
@@ -275,7 +278,7 @@ fn summary(seen: &Seen) -> String {
     )
 }
 
-/// One cluster for these tests, one test at a time. A failing test drops the cluster.
+/// Runs a test on the cluster of this file, one test at a time. A failing test drops the cluster.
 fn with_cluster<T>(test: impl FnOnce(&mut Cluster) -> T) -> T {
     static CLUSTER: Mutex<Option<Cluster>> = Mutex::new(None);
     let mut place = CLUSTER.lock().unwrap_or_else(PoisonError::into_inner);

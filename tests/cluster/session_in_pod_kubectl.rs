@@ -1,4 +1,4 @@
-//! `kubectl exec` over WebSocket through watchtap, into a scripted pod: without kubelets no API server runs one.
+//! `kubectl exec` over WebSocket through watchtap. The test itself answers for the pod, since pods do not run without a kubelet.
 
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
@@ -14,8 +14,8 @@ use tungstenite::{Message, Utf8Bytes, WebSocket};
 const LIMIT: Duration = Duration::from_mins(1);
 const CANARY: &str = "c4n4ry-that-is-typed\n";
 const TIMES: usize = 50_000;
-/// Of kubernetes/streaming `pkg/httpstream/wsstream` and client-go `tools/remotecommand/websocket.go`: the first byte of each
-/// message.
+/// The subprotocol, and the channel numbers, which are the first byte of each message (kubernetes/streaming
+/// `pkg/httpstream/wsstream`, client-go `tools/remotecommand/websocket.go`).
 const SUBPROTOCOL: &str = "v5.channel.k8s.io";
 const STDIN: u8 = 0;
 const STDOUT: u8 = 1;
@@ -52,7 +52,7 @@ fn answer_all(stream: &mut ServerStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Answers a request; false if no other can follow on this connection.
+/// Answers a request. Returns false if no other request can follow on this connection.
 fn answer(stream: &mut ServerStream) -> io::Result<bool> {
     let Some(head) = read_head(stream)? else { return Ok(false) };
     let target = head.split(' ').nth(1).unwrap_or_default();

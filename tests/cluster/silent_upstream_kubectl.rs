@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use observer_tests::{HeldExec, ScriptedUpstream, ServerStream, kubectl, output_within};
 
-/// Far longer than kubectl's timeouts in these tests, far shorter than any of ours.
+/// Time limit that is far longer than kubectl's timeouts in these tests, and far shorter than any of watchtap's.
 const LIMIT: Duration = Duration::from_secs(30);
 const WATCH: &str = "/api/v1/namespaces/a/configmaps?watch=1";
 

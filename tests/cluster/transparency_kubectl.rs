@@ -1,4 +1,4 @@
-//! kubectl through watchtap: the plaintext below HTTP is the same at both ends, in both directions.
+//! Tests with kubectl through watchtap that the plaintext within TLS is the same on both sides of watchtap, in both directions.
 //!
 //! kubectl → hop → watchtap → hop → kube-apiserver; both hops hash the bytes that they forward.
 
@@ -126,7 +126,7 @@ fn large_list(protocol: Protocol) {
     assert!(printed.length > 50_000_000, "{printed:?}");
     let (_, inflated) = chain.kubectl(&["get", "--raw", PATH], "");
     assert_eq!(inflated, printed);
-    // Decoding may only begin once the process of kubectl was looked up, which takes 2 s at most.
+    // Decoding may begin only after the lookup of kubectl's process, which takes at most 2 s.
     chain.watchtap.wait_until_quiet().unwrap();
     let outcome = chain.finish();
     let [plain, compressed] = outcome.requests("list").try_into().unwrap();
@@ -233,7 +233,7 @@ impl Chain {
     /// Stops everything; both hops must have the same digests.
     #[track_caller]
     fn finish(self) -> Outcome {
-        // After an earlier shutdown, the report would depend on how much watchtap decoded in time.
+        // Without this wait, the report would depend on how much watchtap decodes before the shutdown's time limit.
         self.watchtap.wait_until_idle().unwrap();
         let before = self.before.finish().unwrap();
         let report = self.watchtap.finish().unwrap();
@@ -264,7 +264,7 @@ impl Outcome {
         self.report["requests"].as_array().unwrap().iter().filter(|request| request["verb"] == verb).collect()
     }
 
-    /// Counts in a body are exact, or lower if both the request and the report state that something was missed.
+    /// Checks that a count in a body is exact. It may be lower if both the request and the report state that something was missed.
     #[track_caller]
     fn assert_counted(&self, request: &Value, counted: &Value, expected: usize) {
         if request.get("missed_bytes").is_none() {
@@ -275,7 +275,7 @@ impl Outcome {
         }
     }
 
-    /// Bodies are most of the plaintext, and never more than all of it.
+    /// Checks that the bytes of bodies are most of the plaintext, and not more than all of it.
     #[track_caller]
     fn assert_counts_fit(&self) {
         let totals = &self.report["totals"];

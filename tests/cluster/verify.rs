@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// The API server creates some roles at its start, and no other client reads them.
 const ROLES: [&str; 2] = ["--resource", "roles.rbac.authorization.k8s.io"];
-/// The command itself announces about twenty seconds.
+/// Time limit of the command, which itself announces about twenty seconds.
 const ENDS_WITHIN: Duration = Duration::from_mins(5);
 
 const SNAPSHOTS: [&str; 5] =
@@ -166,7 +166,7 @@ fn unusable_resource_is_named_with_the_reason() {
     }
 }
 
-/// A thread that waits for this flag does not outlive a failing test.
+/// Sets the flag when it is dropped, so that a thread that waits for the flag also ends if the test fails.
 struct SetWhenDropped<'s>(&'s AtomicBool);
 
 impl Drop for SetWhenDropped<'_> {

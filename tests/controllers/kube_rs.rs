@@ -34,7 +34,7 @@ fn kube_rs_creates_a_crd_and_applies_objects() {
     let both = |child: Option<&Value>| child.is_some_and(|child| child["data"] == json!({"size": "2", "small": "true"}));
     let child = stage.until("/api/v1/namespaces/default/configmaps/one", both).unwrap();
     assert_eq!(managers(&child), [(MANAGER, None)]);
-    // The next apply leaves a field out, so the server removes it; that of another client stays.
+    // The next apply leaves a field out, so the server removes it. The field of another client stays.
     stage.change("/api/v1/namespaces/default/configmaps/one", &json!({"data": {"other": "kept"}}));
     stage.change(&path, &json!({"spec": {"size": 70}}));
     let rest = |child: Option<&Value>| child.is_some_and(|child| child["data"] == json!({"size": "70", "other": "kept"}));

@@ -12,7 +12,7 @@ use super::stage::{Stage, WIDGETS, widget};
 /// The release of the client, from the Python registry.
 const CLIENT: &str = "kubernetes==37.0.2";
 
-/// The loop of many operators: a finalizer, a status, and a release at the end.
+/// A controller as in many operators: it adds a finalizer, writes a status, and removes the finalizer on deletion.
 const CONTROLLER: &str = "
 import os, sys, threading
 from kubernetes import client, config, watch

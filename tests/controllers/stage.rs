@@ -1,4 +1,4 @@
-//! A demo server, its kubeconfig, and a client that plays the user of a controller.
+//! The test setup: a demo server, its kubeconfig, and a client that acts as the user of a controller.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 /// Limit of every wait.
 const LIMIT: Duration = Duration::from_mins(1);
-/// Time between two looks at an object: a controller has no end to wait for.
+/// Interval at which an object is read, since a controller does not report that it has finished.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// The widgets of the default namespace.

@@ -1,4 +1,4 @@
-//! The faults and their repair.
+//! The faults of the matrix: causes each of them and repairs it.
 
 use std::thread::sleep;
 use std::time::Duration;

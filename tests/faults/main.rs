@@ -1,7 +1,7 @@
-//! Compares the behaviour of clients during faults, with and without watchtap: it must be the same.
+//! Tests that clients behave the same during faults with watchtap and without.
 //!
 //! One run of a fault has clients of every kind, each twice at the same time: one connects to the API server directly, one through
-//! watchtap. Each route has its own TCP hop, so both meet the same condition. The tests compare the requests that the API server
+//! watchtap. Each route has its own TCP hop, so both have the same faults. The tests compare the requests that the API server
 //! accepted from each, as [`observer_tests::RequestForms`].
 
 mod fault;

@@ -1,4 +1,4 @@
-//! All runs of one fault and their verdict.
+//! Runs one fault, several times if necessary, and compares the clients' behaviour.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::residue::{is_chance, residue};
 use super::testbed::{Behaviour, Outcome, Testbed, Way};
 
-/// Number of runs per fault; default 1.
+/// The environment variable with the number of runs per fault; the default is 1.
 const RUNS: &str = "WATCHTAP_TESTS_FAULT_RUNS";
 
 /// Minimum age of a watch when the fault occurs, so that none counts as very short.
@@ -41,8 +41,8 @@ struct Cell {
 
 /// Fails unless every client behaves through watchtap as it does directly.
 ///
-/// Some behaviour is chance, such as a dial just before or just after a listener closes. So the sets of behaviours over several
-/// runs are compared. While the sets differ, a few more runs follow.
+/// Some behaviour depends on chance, such as a dial just before or just after a listener is closed. So the sets of behaviours in
+/// several runs are compared. If the sets differ, the fault is run a few more times.
 pub(crate) fn check(fault: Fault) -> Result<()> {
     const MORE: usize = 5;
     let clients = CacheClient::all();
@@ -165,7 +165,7 @@ impl Seen {
         self.behaviours.keys().eq(other.behaviours.keys()) && has_spurious(self) == has_spurious(other)
     }
 
-    /// Whether each behaviour also occurred there, or had the same end with fewer lists.
+    /// Whether each behaviour also occurred in `other`, or occurred there with the same end and more lists.
     fn is_no_worse_than(&self, other: &Self) -> bool {
         let most = other.behaviours.keys().map(|behaviour| behaviour.attempted.lists()).max().unwrap_or_default();
         let ends: BTreeSet<_> = other.behaviours.keys().map(|behaviour| &behaviour.end).collect();

@@ -22,7 +22,7 @@ pub(crate) enum Way {
     Watchtap,
 }
 
-/// The requirements of a fault beyond the common setup.
+/// The parts that a fault needs in addition to the common setup.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Needs {
     pub(crate) api_server_arguments: &'static [&'static str],
@@ -84,8 +84,8 @@ impl Testbed {
     ///
     /// `order` is the order in which the two routes of each client connect: a draining API server ends watches one by one.
     pub(crate) fn set(clients: &[CacheClient], order: [Way; 2], needs: &Needs) -> Result<Self> {
-        // By default the API server writes a lease every ten seconds, so chance would decide whether a resuming client's version is
-        // too old.
+        // By default the API server writes a lease every ten seconds, and then the version of a resuming client would be too old by
+        // chance.
         let quiet = ["--feature-gates=APIServerIdentity=false"];
         let api_server_arguments = quiet.iter().chain(needs.api_server_arguments).map(|argument| (*argument).to_owned()).collect();
         let cluster = Cluster::start(&Options { api_server_arguments, ..Options::default() })?;
@@ -253,7 +253,7 @@ impl Testbed {
         Ok(())
     }
 
-    /// Waits until, on each route, every client that shares a connection among its requests has opened a new one.
+    /// Waits until on each route, every client that uses one connection for all requests has opened a new one.
     pub(crate) fn wait_for_new_shared_connections(&self, before: &[usize]) -> Result<()> {
         const WITHIN: Duration = Duration::from_secs(20);
         const PAUSE: Duration = Duration::from_millis(50);

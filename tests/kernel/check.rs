@@ -103,7 +103,7 @@ fn capabilities_in_the_help_are_enough_without_root() {
 }
 
 /// Whether this PID namespace differs from the initial one (`PROC_PID_INIT_INO` of Linux `include/linux/proc_ns.h`), which is a
-/// limit of its own.
+/// limitation too.
 fn is_in_a_container() -> bool {
     std::fs::read_link("/proc/self/ns/pid").unwrap() != Path::new("pid:[4026531836]")
 }
@@ -113,8 +113,8 @@ fn as_unprivileged_user(folder: &Path, capabilities: &[&str]) -> Output {
     let program = folder.join("watchtap");
     if !program.exists() {
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
-        // With another process: a child that another thread starts would inherit our writable descriptor, and the file could not be
-        // executed.
+        // A separate process writes the copy. Otherwise, a child that another thread starts could inherit the writable descriptor,
+        // and the file could not be executed.
         assert!(Command::new("cp").arg(watchtap().unwrap().get_program()).arg(&program).status().unwrap().success());
     }
     let set: String =

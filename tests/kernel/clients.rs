@@ -1,4 +1,4 @@
-//! Clients as separate processes, and the options of their probe.
+//! Clients that run as separate processes, and the options of the probe for them.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -20,7 +20,7 @@ for path in ['/api/v1/namespaces?limit=500', '/api/v1/namespaces/default/configm
     urllib.request.urlopen(request, context=context).read()
 ";
 
-/// Follows connections to this server at the client's end.
+/// Options for a probe that follows connections to this server at the client's end.
 pub(crate) fn of_clients(server: SocketAddr) -> ProbeOptions {
     ProbeOptions { api_servers: [(server, UpstreamId::default())].into(), ..ProbeOptions::default() }
 }

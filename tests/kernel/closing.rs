@@ -1,4 +1,4 @@
-//! Connections in use while they are closed.
+//! Tests of connections that are closed while they are in use.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::probe_output::RunningProbe;
 
 /// Minimum number of closed connections.
 const AT_LEAST: usize = 20;
-/// Maximum number, until one reuses the memory of an earlier connection.
+/// Maximum number of closed connections, until one reuses the memory of an earlier one.
 const AT_MOST: usize = 500;
 
 #[test]

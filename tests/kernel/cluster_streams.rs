@@ -1,4 +1,4 @@
-//! The probe reports the same events for clients as the proxy that they use.
+//! Tests that the probe and the proxy report the same events for the same clients.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use super::watchers::Watcher;
 const NAMESPACE: &str = "streams";
 /// Limit of every wait.
 const WITHIN: Duration = Duration::from_mins(1);
-/// A recorded process appears in the events this soon after its exit.
+/// Maximum time after the exit of a process until all of its events are reported.
 const REPORTED_WITHIN: Duration = Duration::from_millis(500);
 
 /// The API server, a hop that injects faults in front of it, and the proxy in front of that. The probe looks for connections to the
@@ -105,7 +105,7 @@ fn probe_emits_the_events_of_the_proxy() {
 
 impl Stage {
     fn set() -> Self {
-        // Its lease writes would come at any time.
+        // Otherwise, the API server would write its lease at any time.
         let quiet = vec!["--feature-gates=APIServerIdentity=false".to_owned()];
         let cluster =
             Cluster::start(&Options { minor: Minor::DEFAULT, api_server_arguments: quiet, ..Options::default() }).unwrap();
@@ -125,7 +125,7 @@ impl Stage {
         Self { run, probe, front, hop, cluster, folder, markers: 0 }
     }
 
-    /// A new program is found only while it runs, so the probe misses the beginning of its first process.
+    /// Runs each program once, so that the probe finds it: the probe misses the beginning of the first process of a new program.
     fn let_each_program_be_found(&mut self) {
         for client in Client::all() {
             let began = Instant::now();
@@ -207,7 +207,7 @@ impl Stage {
         let Self { run, probe, folder, .. } = self;
         let left = probe.finish().unwrap();
         let lost = left.report["missed"]["probe"].as_object().into_iter().flatten();
-        // The probe cannot place connections that it saw only in the middle, so these two counters may grow.
+        // The probe cannot attribute connections whose beginning it has not seen to a server, so these two counters may grow.
         let lost: Vec<_> = lost.filter(|(name, _)| !["sockets", "unplaced"].contains(&name.as_str())).collect();
         assert!(lost.is_empty(), "{lost:?}");
         run.finish().unwrap();

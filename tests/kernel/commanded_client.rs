@@ -5,8 +5,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use observer_demo::DemoServer;
 
-/// Takes a process name if it is given, and another root directory if `NEW_ROOT` is set. For each line of its input, it sends that
-/// many requests on one connection, and then prints a line.
+/// Sets its process name if one is given, and changes its root directory if `NEW_ROOT` is set. Each line of its input is a number:
+/// it sends that many requests on one connection, and then prints a line.
 const SCRIPT: &str = "
 import email.parser, encodings.idna, http.client, os, ssl, sys
 host, authority, token, *name = sys.argv[1:]
@@ -35,12 +35,12 @@ impl CommandedClient {
         Self::start_by(Command::new("python3"), server, &[])
     }
 
-    /// With this process name.
+    /// Starts a client with this process name.
     pub(crate) fn named(name: &str, server: &DemoServer) -> Self {
         Self::start_by(Command::new("python3"), server, &[name])
     }
 
-    /// Starts it with a command that becomes Python.
+    /// Starts a client with a command that executes Python.
     pub(crate) fn start_by(mut command: Command, server: &DemoServer, name: &[&str]) -> Self {
         command.args(["-c", SCRIPT, &server.address().to_string(), server.ca_pem(), server.token()]).args(name);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -1,4 +1,4 @@
-//! Event files in a comparable form.
+//! Reduces event files to a form in which those of two taps can be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

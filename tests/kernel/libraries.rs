@@ -1,4 +1,4 @@
-//! TLS libraries that a machine may lack. They come with programs from the npm and Python registries.
+//! Tests with TLS libraries that may not be installed. They are part of packages from the npm and Python registries.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -84,7 +84,7 @@ fn check_node(release: &str, openssl: &str) {
     check(Command::new(program).args(["-e", NODE]));
 }
 
-/// Checks that all requests are seen of a client that runs before the probe starts.
+/// Checks that the probe sees all requests of a client that was started before the probe.
 #[track_caller]
 fn check(client: &mut Command) {
     let server = DemoServer::start(DemoConfig::default()).unwrap();

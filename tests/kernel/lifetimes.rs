@@ -1,4 +1,5 @@
-//! Lifetimes of processes: thread-group leaders that exit early, and programs that follow each other in one process.
+//! Tests of unusual lifetimes of processes: thread-group leaders that exit early, and processes that execute several programs one
+//! after another.
 
 use std::collections::BTreeSet;
 use std::fs;

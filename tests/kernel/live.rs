@@ -1,4 +1,4 @@
-//! Running processes are probed, and the Observer receives their plaintext.
+//! Tests that the Observer receives the plaintext of running processes from the probe.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};

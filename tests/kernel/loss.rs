@@ -1,4 +1,4 @@
-//! Fast writers: the bytes that a probe sees, and those that it reports as missed.
+//! Tests with fast writers that the bytes seen by the probe and those reported as missed are together all bytes.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -77,7 +77,7 @@ fn nothing_is_lost_at_twenty_thousand_calls_a_second() {
     let (written, reported, missed) = written_and_reported(1, &["4", "200000", "20000"], 16 << 20);
     let seen: BTreeMap<u16, Bytes> = written.iter().map(|(port, sent)| (*port, Bytes { seen: *sent, lost: 0 })).collect();
     assert_eq!(reported, seen, "{missed:?}");
-    // The peer of other clients on this machine may be unknown.
+    // For other clients on this machine, the peer may be unknown.
     assert_eq!(ProbeMissed { sockets: 0, unplaced: 0, ..missed }, ProbeMissed::default());
 }
 
@@ -191,7 +191,7 @@ fn writer(sink: &ScriptedUpstream, flags: &[&str]) -> Child {
     python(WRITER, &arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// Everything until the tap has closed.
+/// Reads all deliveries until the probe has stopped.
 fn reported(receiver: &mut IntakeReceiver) -> (BTreeMap<u16, Bytes>, ProbeMissed) {
     let (mut connections, mut missed) = (BTreeMap::new(), ProbeMissed::default());
     let mut ports = BTreeMap::new();

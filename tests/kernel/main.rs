@@ -1,4 +1,4 @@
-//! The eBPF programs in this machine's kernel, with real processes.
+//! Tests of the eBPF programs in this machine's kernel, with real processes.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 

@@ -1,4 +1,4 @@
-//! Connections that were open before the probe attached.
+//! Tests of connections that were open before the probe attached.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -26,7 +26,8 @@ const EACH_REQUEST: [&str; 8] = [
     "Watch configmaps · default/ · RV=N · labels round=2 200 1 events",
 ];
 
-/// In calls per second. The TLS calls of [`ROUNDS`] rounds stay below it, and the calls for header fields exceed it.
+/// The probe's limit, in calls per second. The TLS calls of [`ROUNDS`] rounds stay below it, and the calls for header fields exceed
+/// it.
 const BUDGET: u32 = 100;
 const ROUNDS: usize = 12;
 

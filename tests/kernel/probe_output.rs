@@ -1,4 +1,4 @@
-//! The events and notices of a probe, before decoding.
+//! Runs a probe, and collects its events and notices before they are decoded.
 
 use std::time::{Duration, Instant};
 
@@ -81,7 +81,7 @@ impl ProbeOutput {
         opened.collect()
     }
 
-    /// The process of a client may be found after its connection has opened.
+    /// Adds the process of a connection, which may be found after the connection was opened.
     fn learn(&mut self, connection: ConnectionId, found: Option<Process>) {
         let mut of_connection = self.events.iter_mut().filter(|(id, _)| *id == connection);
         let Some((_, TapEvent::Opened { info, .. })) = of_connection.next() else { panic!("{connection:?} never began") };

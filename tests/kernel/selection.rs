@@ -1,4 +1,4 @@
-//! Which processes are recorded, and which files are skipped.
+//! Tests of the processes that are recorded, and of the files that are skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +49,7 @@ fn process_that_changed_its_root_is_seen() {
     let mut python = Command::new("python3");
     python.env("NEW_ROOT", folder.path());
     let client = CommandedClient::start_by(python, &server, &[]);
-    // Selected by process ID; otherwise its library is found as an installed one.
+    // The client is selected by its process ID, so that its library is not found as an installed one.
     let options = ProbeOptions { processes: vec![client.id()], ..of_clients(server.address()) };
     assert_eq!(seen(&options, [client]), [0]);
 }

@@ -1,4 +1,4 @@
-//! How connections end according to the kernel's socket records, and from which end they are seen.
+//! Tests of the kernel's socket records: how connections end, and from which end the probe sees them.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
@@ -127,7 +127,7 @@ fn server_end_is_observed_only_if_requested() {
             // The probe does not record this process.
             let mut stream = connect(server.address, &server.authority, &[]).unwrap();
             stream.write_all(b"GET /version HTTP/1.0\r\n\r\n").unwrap();
-            // Python decides how the connection ends.
+            // The result does not matter: the Python process determines how the connection ends.
             let _ended: io::Result<usize> = stream.read_to_end(&mut Vec::new());
         })
         .opened();
@@ -175,7 +175,7 @@ fn after_its_answer(does: Server, stream: &mut ServerStream) -> io::Result<()> {
     Err(io::Error::other("the connection is cut"))
 }
 
-/// A server in a process of its own.
+/// A server that runs as a separate process.
 struct Process {
     child: Child,
     address: SocketAddr,

@@ -1,4 +1,4 @@
-//! A probe reports what it does not see.
+//! Tests that a probe reports traffic that it does not see.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};

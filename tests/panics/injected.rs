@@ -1,4 +1,4 @@
-//! One component at a time panics, with a message that contains all data that it was working on.
+//! Tests in which one component panics, with a message that contains all data that it was processing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -117,7 +117,8 @@ impl Faulty {
         self.places.left().join("events")
     }
 
-    /// watchtap's exit status. Checks that no output contains the data it was working on, and that there was such data.
+    /// Ends watchtap, and returns its exit status. Checks that the panic message contained secrets, and that no output contains
+    /// them.
     #[track_caller]
     fn end(&mut self) -> ExitStatus {
         let status = self.exec.end().unwrap();

@@ -1,7 +1,6 @@
-//! Panics in the observing half, injected where a request asks for them: traffic continues byte for byte, and the report states
-//! what was not observed.
+//! Injected panics in the observing threads: traffic continues byte for byte, and the report states the part that was not observed.
 //!
-//! They need a program that no release build contains (`observer/src/injected_fault.rs`).
+//! These tests need a build of watchtap with injected faults, which no release build has (`observer/src/injected_fault.rs`).
 
 #[cfg(test)]
 mod injected;

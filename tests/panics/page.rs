@@ -15,7 +15,7 @@ fn panic_in_the_page_is_logged_and_restores_the_terminal() {
     let modes = screen.modes().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_faulty-watchtap"));
     command.arg("demo").env("TERM", "xterm").env("HOME", home.path()).env("TMPDIR", home.path()).env_remove("XDG_RUNTIME_DIR");
-    // A backtrace would push the messages out of the picture.
+    // A backtrace would scroll the messages off the screen.
     command.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE");
     let mut watchtap = screen.start(&command).unwrap();
     screen.wait_for("watching").unwrap();

@@ -1,4 +1,4 @@
-//! objdump's disassembly of a function.
+//! Disassembles a function with objdump.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! In a stripped Go program, the probe points are those that the symbols of its unstripped twin give.
+//! In a stripped Go program, the probe points are at the same places as the symbols of the same program without stripping show.
 
 use observer_tests::{GoLink, GoToolchain};
 use watchtap::tap::probe::binary::{Execution, GoProbePoints, Http2Function, ProbePoint, TlsLibrary, probe_points};

@@ -1,4 +1,4 @@
-//! The source of churn, which bypasses watchtap: it creates, updates and deletes config maps, whatever happens to the servers.
+//! The source of churn, which bypasses watchtap: it creates, updates and deletes config maps, and continues during faults.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,7 +37,8 @@ impl Churn {
     }
 }
 
-/// Each name has four turns: one create, two updates and one delete. Returns whether it succeeded; it fails while a server is down.
+/// Makes one change. Each name gets four in turn: one create, two updates and one delete. Returns whether it succeeded; it fails
+/// while a server is down.
 fn change(client: &Client, configmaps: &str, turn: u64) -> bool {
     let name = format!("changing-{}", turn % NAMES);
     let path = format!("{configmaps}/{name}");

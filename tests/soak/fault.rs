@@ -1,4 +1,4 @@
-//! The faults and their repair.
+//! The faults of the soak test: causes each of them and repairs it.
 
 use std::num::NonZero;
 use std::process::Command;
@@ -148,7 +148,7 @@ fn starve_observer(testbed: &Testbed) -> Result<()> {
         is_over.store(true, Ordering::Relaxed);
         listed
     });
-    // Without the right to leave that policy (sched(7)), the thread keeps it and runs on spare processor time.
+    // Without permission to leave that policy (sched(7)), the thread keeps it, and runs on spare processor time.
     schedule(observing, "--other").ok();
     listed
 }

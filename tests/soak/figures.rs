@@ -73,8 +73,8 @@ impl Figures {
         Ok(())
     }
 
-    /// watchtap forwarded at least what one hop received and at most what the other sent: the rest was in flight when something
-    /// broke. Every forwarded byte is either observed or counted as missed.
+    /// watchtap must have forwarded at least the bytes that one hop received, and at most those that the other sent. The rest was
+    /// in flight when a connection broke. Every forwarded byte is either observed or counted as missed.
     fn bytes_add_up(&self) -> Result<()> {
         let (totals, missed) = (&self.report["totals"], number(&self.report["missed"]["bytes"])?);
         let mut lacking = 0;

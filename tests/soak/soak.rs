@@ -9,11 +9,11 @@ use super::fault::Fault;
 use super::figures::Figures;
 use super::testbed::Testbed;
 
-/// Duration in seconds; `CONTRIBUTING.md` states who sets it.
+/// The environment variable with the duration in seconds; `CONTRIBUTING.md` describes it.
 const SECONDS: &str = "WATCHTAP_TESTS_SOAK_SECONDS";
-/// Long enough for each fault to occur once, in seconds.
+/// Default duration in seconds, long enough for each fault to occur once.
 const USUALLY: u64 = 150;
-/// Seed of all random choices: the same seed gives the same faults in the same order.
+/// The environment variable with the seed of all random choices: the same seed gives the same faults in the same order.
 const SEED: &str = "WATCHTAP_TESTS_SOAK_SEED";
 /// Minimum number of memory samples for a verdict on growth.
 const SAMPLES: usize = 10;

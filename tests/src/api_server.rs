@@ -15,9 +15,9 @@ use crate::kubeconfig;
 use crate::process::{Process, Signal};
 use crate::run_folder::RunFolder;
 
-/// An idle machine needs three to four seconds.
+/// Time limit until the server is ready. On an idle machine it takes three to four seconds.
 const READY_WITHIN: Duration = Duration::from_mins(2);
-/// With open watches the server stops draining after its `--request-timeout` of one minute.
+/// Time limit for the exit. With open watches, the server drains for its `--request-timeout`, which is one minute.
 const STOPPED_WITHIN: Duration = Duration::from_mins(2);
 
 /// The API server of a cluster, running or not.

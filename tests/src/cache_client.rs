@@ -17,7 +17,7 @@ use crate::locked_version::locked_version;
 use crate::programs;
 use crate::request_form::RequestForms;
 
-/// Any wait beyond this fails; client-go's backoff reaches some thirty seconds, with jitter.
+/// Time limit of every wait. client-go's backoff reaches some thirty seconds, with jitter.
 const WITHIN: Duration = Duration::from_mins(2);
 
 /// Queried once, because client names are formatted often.
@@ -62,7 +62,7 @@ pub struct CacheProcess {
     child: Child,
     lines: Lines,
     said: Vec<String>,
-    /// The process has closed its standard output.
+    /// Whether the process has closed its standard output.
     is_over: bool,
 }
 
@@ -137,7 +137,7 @@ impl CacheClient {
         !matches!(self, Self::Kubectl(_))
     }
 
-    /// Whether a signal makes the client send another request on its connections.
+    /// Whether the client sends another request on its open connections after a signal.
     pub fn asks_on_signal(self) -> bool {
         matches!(self, Self::Informer(..))
     }

@@ -20,7 +20,7 @@ macro_rules! module_file {
 pub enum ClientGo {
     /// The last minor that relists after a refused connection.
     V0_15,
-    /// Forever repeats a resource version that is too large.
+    /// Repeats a list with a resource version that is too large, without end.
     V0_18_0,
     /// The first minor that keeps watching after a refused connection, with that bug fixed.
     V0_18,

@@ -331,12 +331,12 @@ impl Cluster {
         self.etcd.signal(signal)
     }
 
-    /// Keeps a copy of etcd's data. etcd stops briefly.
+    /// Copies etcd's data, as a backup. etcd is stopped briefly.
     pub fn back_up_etcd(&mut self) -> Result<()> {
         self.etcd.back_up()
     }
 
-    /// Replaces etcd's data with that copy, so that its revision goes back. Stop the API server first.
+    /// Replaces etcd's data with the backup, so that the revision decreases. Stop the API server first.
     pub fn restore_etcd(&mut self) -> Result<()> {
         ensure!(self.api_server.process_id().is_none(), "the API server runs");
         self.etcd.restore()

@@ -1,4 +1,4 @@
-//! Users of a test cluster with their rights: one certificate authority, certificates and tokens.
+//! The credentials of a test cluster: one certificate authority, certificates, and the tokens of its users.
 //!
 //! As in kubeadm, one certificate authority signs the serving certificate and the client certificate.
 
@@ -10,7 +10,7 @@ use rcgen::{
 
 /// Bearer token of `admin`, a member of `system:masters`.
 pub(crate) const ADMIN_TOKEN: &str = "admin-token-of-the-test-cluster";
-/// Bearer token of `visitor`, which is authenticated and has no further rights.
+/// Bearer token of `visitor`, a user without RBAC rules.
 pub(crate) const VISITOR_TOKEN: &str = "visitor-token-of-the-test-cluster";
 
 /// Number of users `client-0` to `client-63`, all members of `system:masters`. Each identifies one client.

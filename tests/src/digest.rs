@@ -1,4 +1,4 @@
-//! Fingerprint of the bytes of one direction of a connection, in forty bytes.
+//! Length and hash of the bytes in one direction of a connection, in forty bytes.
 
 use std::fmt;
 

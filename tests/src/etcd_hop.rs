@@ -1,7 +1,8 @@
-//! A hop between the API server and its etcd that holds back watches while all other calls pass.
+//! A proxy of the tests between the API server and its etcd, which can hold back watches while all other calls pass.
 //!
-//! gRPC is HTTP/2, and each watch call is a stream. So events and answers to progress requests wait here while reads and writes
-//! pass. The result is a lagging watch cache. A network fault cannot delay watches alone, because all streams share one connection.
+//! gRPC is HTTP/2, and each watch call is a stream. So the hop can hold back events and answers to progress requests, while reads
+//! and writes pass. This makes the watch cache lag. A network fault cannot delay watches alone, because all streams share one
+//! connection.
 
 use std::net::SocketAddr;
 

@@ -24,7 +24,7 @@ use crate::watchtap::watchtap;
 
 /// The command prints the edited kubeconfig and exits when its standard input closes.
 const COMMAND: &str = r#"cat "$KUBECONFIG"; read -r line; exit 0"#;
-/// A longer shutdown counts as a hang.
+/// Time limit for the shutdown; a longer one counts as a hang.
 const ENDED_WITHIN: Duration = Duration::from_secs(30);
 
 /// A `watchtap exec` whose command has its kubeconfig, until [`ExecSession::finish`]. Dropping it kills the process.

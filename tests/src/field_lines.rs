@@ -1,9 +1,9 @@
-//! The field line that the HPACK decoder should keep of a field, computed without the decoder.
+//! Computes, without the HPACK decoder, the field line that the decoder must keep of a header field.
 
 use observer_core::http::hpack::{FieldLine, Name, Value};
 use observer_core::http::{HeaderName, Identity, Target};
 
-/// RFC 9110 §9.3 and RFC 5789.
+/// The methods that HTTP defines (RFC 9110 §9.3 and RFC 5789).
 const METHODS: [&[u8]; 9] = [b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"CONNECT", b"OPTIONS", b"TRACE", b"PATCH"];
 
 /// The field line that a decoder keeps of a field when it has seen the complete connection.

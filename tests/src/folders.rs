@@ -1,4 +1,4 @@
-//! Folders of the harness: sources, builds and results.
+//! The folders of the test harness: sources, builds and results.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Header blocks as Go's HTTP/2 encodes them.
+//! Generates HPACK header blocks with the encoder of Go's HTTP/2.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! One small Go program, linked in every way that moves its functions, by each requested Go release.
+//! Builds one small Go program with each requested Go release and link mode, with and without symbols.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;

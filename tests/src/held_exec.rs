@@ -105,7 +105,7 @@ impl HeldExec {
 
     /// Waits until all threads of watchtap sleep: by then it has observed everything that it forwarded.
     pub fn wait_until_idle(&self) -> Result<()> {
-        // Detects a hang; a slow machine stays below it.
+        // Time limit that only a hang exceeds, even on a slow machine.
         const LIMIT: Duration = Duration::from_mins(2);
         const PAUSE: Duration = Duration::from_micros(200);
         let started = Instant::now();
@@ -121,7 +121,7 @@ impl HeldExec {
     pub fn wait_until_quiet(&self) -> Result<()> {
         const LIMIT: Duration = Duration::from_mins(2);
         const QUIET: Duration = Duration::from_secs(3);
-        /// Timers take less than that.
+        /// The processor time that timers alone may use.
         const NONE: Duration = Duration::from_millis(50);
         let started = Instant::now();
         loop {
@@ -206,7 +206,7 @@ impl Drop for HeldExec {
     }
 }
 
-/// The tests' kubeconfigs have one cluster.
+/// The path of the only cluster in the tests' kubeconfigs.
 const CLUSTER: &str = "/clusters/0/cluster";
 
 fn report_in(folder: &TempDir) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// In bytes; no test uses a longer head.
+/// Maximum length of a head, in bytes; no test uses a longer one.
 const LONGEST: usize = 64 << 10;
 
 /// The next head, of a request or of a response, up to and including the empty line; no byte of the body is read. `None` when the

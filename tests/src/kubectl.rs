@@ -11,8 +11,8 @@ use crate::programs;
 
 /// The newest kubectl on this machine, if there is one.
 ///
-/// Some packages put a dispatcher on the PATH that asks the server for its version and runs another file in its folder, such as
-/// `kubectl.1.33`. A test needs one known client, so these files are preferred.
+/// In some packages, the `kubectl` on the PATH asks the server for its version, and then runs another file in its folder, such as
+/// `kubectl.1.33`. A test needs a known version, so these files are preferred.
 pub fn kubectl() -> Option<PathBuf> {
     let on_path = on_path()?;
     let newest = beside(&on_path).into_iter().max_by_key(|(minor, _)| *minor);
@@ -28,13 +28,13 @@ pub fn kubectl_version() -> Result<String> {
     Ok(version.trim_start_matches('v').to_owned())
 }
 
-/// kubectl 1.`minor` from a dispatcher's folder.
+/// kubectl 1.`minor`, from the folder of such a `kubectl`.
 pub fn kubectl_of_minor(minor: u32) -> Option<PathBuf> {
     let found = beside(&on_path()?).into_iter().find(|(found, _)| *found == minor);
     found.map(|(_, file)| file)
 }
 
-/// All kubectls of a dispatcher's folder, oldest first; empty if only one kubectl exists.
+/// All versions in the folder of such a `kubectl`, oldest first; empty if only one kubectl exists.
 pub fn kubectl_minors() -> Vec<(u32, PathBuf)> {
     let mut minors = on_path().map(|kubectl| beside(&kubectl)).unwrap_or_default();
     minors.sort();

@@ -1,7 +1,7 @@
 //! Test harness: a real etcd and a real kube-apiserver on this machine, and access to their counters and logs.
 //!
-//! Start with [`Cluster`]; everything else is an argument or a result of its methods. The servers come from `KUBEBUILDER_ASSETS` or
-//! are built with Go (see [`binaries`]). They end with the test process, however it ends.
+//! Begin reading with [`Cluster`]; everything else is an argument or a result of its methods. The servers come from
+//! `KUBEBUILDER_ASSETS` or are built with Go (see [`binaries`]). They end with the test process, however it ends.
 
 mod api_server;
 mod audit;

@@ -1,4 +1,4 @@
-//! Counts which layer answered the lists of one resource, from the server's own counters.
+//! Reads the server's own counters, to find out which layer answered the lists of one resource.
 //!
 //! `apiserver_storage_list_total` alone does not prove a list from etcd: a consistent read from the cache also counts there,
 //! because it asks etcd for the current revision. Only an etcd request of operation `list` reads objects.

@@ -21,7 +21,7 @@ pub type ClientStream = StreamOwned<ClientConnection, TcpStream>;
 /// The TLS stream of a blocking server.
 pub type ServerStream = StreamOwned<ServerConnection, TcpStream>;
 
-/// A read on loopback that takes longer fails, so a test that waits for missing bytes does not hang.
+/// Time limit of a read, so that a test that waits for missing bytes does not hang.
 const SILENCE: Duration = Duration::from_mins(1);
 
 /// The server name of every server here.

@@ -1,4 +1,4 @@
-//! A parser for a server's metrics in the Prometheus text format, as far as tests need it.
+//! Parses a server's metrics in the Prometheus text format, to the extent that tests need.
 
 use anyhow::{Context, Result, bail};
 

@@ -16,7 +16,7 @@ pub struct ProbeSession {
     introduction: String,
 }
 
-/// The output of a finished probe.
+/// The report and the printed text of a finished probe.
 #[derive(Debug)]
 pub struct ProbeLeavings {
     /// The JSON report.

@@ -1,7 +1,7 @@
 //! A child process that cannot outlive the test.
 //!
 //! Dropping a [`Process`] kills it. If the test process is killed, or never drops its statics, the parent-death signal ends its
-//! children; `setpriv` (util-linux) sets that signal before it becomes the server. The kernel sends the signal when the *thread*
+//! children; `setpriv` (util-linux) sets that signal, and then executes the server. The kernel sends the signal when the *thread*
 //! that spawned the child ends (prctl(2), `PR_SET_PDEATHSIG`), and each test has its own thread. So one thread that lives as long
 //! as the process spawns all children.
 

@@ -1,4 +1,5 @@
-//! The requests of a reflector in a comparable form, from an audit log or from the client's own log.
+//! Reduces the requests of a reflector to a form in which they can be compared. They come from an audit log or the client's own
+//! log.
 
 use std::fmt;
 
@@ -14,7 +15,7 @@ pub struct RequestForm {
     streams_the_list: bool,
 }
 
-/// How a request's resource version relates to the earlier ones.
+/// The relation of a request's resource version to the earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum VersionForm {
     Unset,

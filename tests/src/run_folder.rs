@@ -13,7 +13,7 @@ use crate::folders;
 
 const OWNER_LOCK: &str = "owner.lock";
 
-/// Removed on drop. If the test panics, it is kept and named on stderr.
+/// The folder. It is removed on drop. If the test panics, the folder is kept, and its path is printed to stderr.
 #[derive(Debug)]
 pub(crate) struct RunFolder {
     path: PathBuf,

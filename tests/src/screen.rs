@@ -1,4 +1,4 @@
-//! A pseudo-terminal with its picture as a person sees it (pty(7)).
+//! A pseudo-terminal (pty(7)) that emulates the screen, so that a test can read its contents.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -68,7 +68,7 @@ impl Screen {
         Ok(self.keyboard.write_all(keys.as_bytes())?)
     }
 
-    /// Waits until the picture satisfies `is_there`, and returns it as text.
+    /// Waits until the screen satisfies `is_there`, and returns it as text.
     pub fn wait_until(&mut self, what: &str, is_there: impl Fn(&vt100::Screen) -> bool) -> Result<String> {
         let until = Instant::now() + self.limit;
         while !is_there(self.picture.screen()) {
@@ -80,7 +80,7 @@ impl Screen {
         Ok(self.picture.screen().contents())
     }
 
-    /// Waits until the picture contains `text`, and returns it.
+    /// Waits until the screen contains `text`, and returns it as text.
     pub fn wait_for(&mut self, text: &str) -> Result<String> {
         self.wait_until(text, |screen| screen.contents().contains(text))
     }

@@ -1,4 +1,4 @@
-//! A hop in front of a server that breaks connections as networks do. It forwards bytes and ends without terminating TLS.
+//! A hop in front of a server that can break connections as networks do. It forwards bytes and FINs, and does not terminate TLS.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -27,12 +27,12 @@ pub enum Break {
     HalfClose,
 }
 
-/// The present faults of the hop.
+/// The current faults of the hop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Condition {
-    /// No listener: new connections are refused.
+    /// Whether new connections are refused, because the hop does not listen.
     refuses: bool,
-    /// Sent bytes are held, and neither side notices.
+    /// Whether all bytes are held back, without an error on either side.
     silent: bool,
 }
 
@@ -86,7 +86,7 @@ impl TcpHop {
         self.runtime.block_on(listening.wait_for(|listening| *listening != refuses)).ok();
     }
 
-    /// Starts or stops holding back all bytes and ends.
+    /// Starts or stops holding back all bytes and FINs.
     pub fn silence(&self, silent: bool) {
         self.condition.send_modify(|condition| condition.silent = silent);
     }
@@ -177,7 +177,7 @@ async fn connection(
     }
 }
 
-/// Forwards bytes and their end.
+/// Forwards the bytes of one direction, and its FIN.
 async fn pass(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut condition: watch::Receiver<Condition>) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {

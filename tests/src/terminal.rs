@@ -37,7 +37,7 @@ impl Terminal {
     }
 }
 
-/// The test's side and the programs' side.
+/// Opens a pseudo-terminal, and returns the test's side and the programs' side.
 pub(crate) fn pseudo_terminal() -> Result<(File, OwnedFd)> {
     let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     grantpt(&keyboard)?;

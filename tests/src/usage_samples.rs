@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 
 use crate::process_usage::ProcessUsage;
 
-/// Usage by time since the beginning.
+/// The samples, each with its time since the beginning.
 #[derive(Debug, Default)]
 pub struct UsageSamples(Vec<(Duration, ProcessUsage)>);
 

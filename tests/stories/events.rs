@@ -1,4 +1,4 @@
-//! The lines of `--events`, read while watchtap runs.
+//! Reads the lines of `--events` while watchtap runs.
 
 use anyhow::{Context, Result};
 use serde_json::Value;

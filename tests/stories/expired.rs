@@ -1,4 +1,5 @@
-//! S7: a watch is cut when the server no longer has the client's last revision. Bookmarks would have advanced that revision.
+//! S7: a watch is cut, and the server no longer has the events after the client's last revision. With bookmarks, that revision
+//! would be newer.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -16,8 +17,8 @@ const KEPT: Duration = Duration::from_secs(76);
 const EVENTS: u32 = 250;
 /// A namespace of the same resource that no client watches.
 const ELSEWHERE: &str = "elsewhere";
-/// Number of writes there first. A bookmark after them stays valid when the server has dropped all earlier events and some of
-/// these.
+/// Number of writes in [`ELSEWHERE`] before the bookmark. So the bookmark's revision stays valid when the server has dropped all
+/// earlier events and some of these.
 const AHEAD: u32 = 20;
 /// Number of writes between two probes; each probe lasts one second while the server still has the revision.
 const STEP: u32 = 8;
@@ -53,7 +54,7 @@ fn only_clients_without_bookmarks_relist_after_a_reset_watch() -> Result<()> {
 
     let before = stage.events()?;
     ensure!(before.all("relist-began").next().is_none(), "{}", before.summary());
-    // kube-rs ends a watch after 290 s, client-go after 5 to 10 minutes. On a busy machine that can come before the cut.
+    // kube-rs ends a watch after 290 s, client-go after 5 to 10 minutes. On a busy machine, that can happen before the cut.
     let deeds_before = checked(&stage, &players)?;
     hop.break_all(Break::Reset);
     stage.all_have_the_next_write(&mut players)?;

@@ -40,8 +40,8 @@ fn pollers_and_hot_loops_are_reported_with_their_interval() -> Result<()> {
     })?;
     ensure!(stage.server_saw_of(&user)?.lists() == POLLS + HOT);
 
-    // kube-rs has no log of its own. The last lists may be reported shortly after the client has them. A poller of less than a
-    // minute could be a wait.
+    // These clients have no log. The last lists may be reported shortly after the client has them. In the first minute, a poller
+    // could also be a wait.
     let expected = [("polls", "configmaps", polled), ("hot-loop", "podtemplates", looped)];
     let reading = stage.reading_when(|reading| {
         expected.iter().all(|(_, resource, own)| polling_of(reading, resource).is_some_and(|polling| polling["lists"] == own.len()))
@@ -82,7 +82,7 @@ fn repeatedly_cut_watches_are_reported_as_short() -> Result<()> {
         .map(|release| stage.send(CacheClient::Informer(release, HttpVersion::Two), ListForm::Usual))
         .into_iter()
         .collect::<Result<Vec<Player>>>()?;
-    // Acts as a gateway that ends long requests, with a very short limit.
+    // This acts as a gateway that ends long requests, with a very short limit.
     let mut opened = 0;
     let is_found = |stage: &Stage| -> Result<bool> {
         let reading = stage.reading()?;

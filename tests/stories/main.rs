@@ -1,7 +1,7 @@
 //! End-to-end stories with real clients, a real kube-apiserver and a real `watchtap run`.
 //!
-//! The truth comes from the server's audit log and counters and from the clients' own logs. watchtap's events, live lines and
-//! report must agree with it.
+//! The expected results come from the server's audit log and counters, and from the clients' own logs. watchtap's events, live
+//! lines and report must agree with them.
 
 mod bookmarks;
 mod events;

@@ -51,7 +51,8 @@ fn resumes_and_relists_after_a_restart_match_server_and_clients() -> Result<()> 
     restart(&mut stage, &mut players)?;
     checked(&stage, &players)?;
     let reported = stage.events()?;
-    // Skips client-go 0.18: whether its connection is refused or reset when a server dies is chance, and after a reset it relists.
+    // client-go 0.18 is skipped: when a server stops, its connection is either refused or reset, by chance, and after a reset it
+    // relists.
     for player in &players[1..3] {
         let relist =
             reported.of(&player.program, "relist").last().with_context(|| format!("{} has listed again", player.program))?;

@@ -1,4 +1,4 @@
-//! One client's lists and watches of config maps and pod templates, from the API server's audit log.
+//! Reads one client's lists and watches of config maps and pod templates from the API server's audit log.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -72,7 +72,7 @@ impl ServerSaw {
         for (index, request) in self.0.iter().enumerate().skip(first_watch + 1) {
             let Some(before) = index.checked_sub(1).and_then(|before| self.0.get(before)) else { continue };
             if request.is_list() {
-                // After another list it is a page or a retry.
+                // A list after another list is a page or a retry.
                 deeds.relists += u64::from(!before.is_list() || before.is_granted_watch());
             } else if before.is_watch && !self.is_barren(index) {
                 deeds.resumes += 1;

@@ -1,4 +1,4 @@
-//! S12: a client is stopped and does not read; the server terminates its watch.
+//! S12: a client process is stopped and does not read; the server terminates its watch.
 
 use anyhow::{Context, Result, ensure};
 use observer_tests::{CacheClient, ClientGo, HttpVersion, ListForm, Minor};

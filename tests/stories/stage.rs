@@ -45,7 +45,7 @@ pub(crate) struct Player {
     user: String,
 }
 
-/// A report of one moment.
+/// A report on the state at one time.
 #[derive(Debug)]
 pub(crate) struct Reading {
     /// As JSON.
@@ -55,7 +55,7 @@ pub(crate) struct Reading {
 }
 
 /// A cluster with this many config maps in [`NAMESPACE`], whose API server writes nothing by itself. By default it writes a lease
-/// every ten seconds, so chance would decide whether a client's revision is the newest.
+/// every ten seconds, and then a client's revision would be the newest only by chance.
 pub(crate) fn quiet_cluster(minor: Minor, arguments: &[&str], objects: usize) -> Result<Cluster> {
     let quiet = ["--feature-gates=APIServerIdentity=false"];
     let api_server_arguments = quiet.iter().chain(arguments).map(|argument| (*argument).to_owned()).collect();
@@ -148,7 +148,7 @@ impl Stage {
         }
     }
 
-    /// A report of the present moment.
+    /// A report on the current state.
     pub(crate) fn reading(&self) -> Result<Reading> {
         Reading::of_capture(capture_in(&self.folder))
     }
@@ -203,7 +203,7 @@ impl Reading {
     fn of_capture(capture: PathBuf) -> Result<Self> {
         let mut observer = Observer::new(Limits::default());
         let mut observe = |observation: Observation| {
-            // The missing end of the file is no loss.
+            // The file has no end mark yet, which does not count as a loss.
             if !matches!(observation.subject, Subject::Capture(CaptureObservation::Unrecorded { .. })) {
                 observer.observe(observation, &mut |_| {});
             }

@@ -48,7 +48,7 @@ fn restart_storm_is_reported_once_and_matches_the_exposure() -> Result<()> {
     let deeds = checked(&stage, &players)?;
     let events = stage.events_when(|events| events.all("storm-ended").next().is_some())?;
     let relisted = reflectors(events.all("relist"))?;
-    // The API server renews a lease of its own every ten seconds. Such a write, which no client watches, makes others relist, too.
+    // The API server renews its lease every ten seconds. Such a write, which no client watches, can make more reflectors relist.
     ensure!(
         relisted.is_superset(&predicted) && relisted.len() as u64 <= predicted.len() as u64 + perhaps,
         "{predicted:?} and perhaps {perhaps} more were predicted, {relisted:?} relisted"

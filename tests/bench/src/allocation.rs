@@ -13,7 +13,7 @@ static ALLOCATOR: Counting = Counting;
 /// Per thread, so that parallel tests do not affect each other.
 #[derive(Clone, Copy)]
 struct Count {
-    /// Disabled while time is measured: counting would slow down the code that allocates most, which is not ours.
+    /// Disabled while time is measured: counting would slow down the code that allocates most, which is that of the references.
     on: bool,
     in_use: isize,
     peak: isize,

@@ -1,4 +1,4 @@
-//! The page of figures, `docs/benches.md`: benches write the text between two markers, people write the rest.
+//! Writes results into `docs/benches.md`, between two markers. The rest of that page is written by hand.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The machine of a measurement, and whether it was quiet.
+//! Describes the machine of a measurement, and checks whether other processes were busy.
 
 use std::fmt;
 use std::fs;

@@ -1,5 +1,5 @@
-//! The benches of watchtap, called by `cargo xtask bench`. They measure how fast list bodies are decoded, events followed and bytes
-//! forwarded, as ratios to named peers in one interleaved run. `docs/benches.md` has the figures.
+//! The benches of watchtap, called by `cargo xtask bench`. They measure how fast watchtap decodes list bodies, follows events and
+//! forwards bytes. The results are ratios to other programs, measured alternately in one run. `docs/benches.md` has the results.
 
 mod allocation;
 mod credentials;

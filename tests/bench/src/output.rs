@@ -1,4 +1,4 @@
-//! Where and in which format figures are written.
+//! Prints the results of a bench, and writes them into a document.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -11,15 +11,15 @@ use crate::document;
 /// Flags of all benches.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Output {
-    /// Format of the figures
+    /// Format of the results
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// Page in which these figures replace the tables between their markers
+    /// Document in which these results replace the text between the bench's markers
     #[arg(long, value_name = "FILE")]
     write_docs: Option<PathBuf>,
 
-    /// Tiny amounts and one round: shows that the bench runs, and measures nothing
+    /// Use tiny amounts and one round, only to check that the bench runs
     #[arg(long, conflicts_with = "write_docs")]
     pub(crate) smoke: bool,
 }
@@ -34,7 +34,7 @@ enum Format {
 }
 
 impl Output {
-    /// Prints figures, and writes them into the page under `name`.
+    /// Prints the results, and writes them into the document at the markers with this `name`.
     pub(crate) fn write(&self, name: &str, report: &impl Serialize, markdown: &str) -> Result<()> {
         if let Some(page) = &self.write_docs {
             document::write(page, name, markdown)?;

@@ -1,4 +1,4 @@
-//! A process under measurement.
+//! Starts a server process, and measures its CPU time and memory.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpStream};
@@ -102,7 +102,7 @@ impl ServerProcess {
 impl Drop for ServerProcess {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            // nginx's master ends its workers only on a regular shutdown.
+            // The master process of nginx ends its workers only on a regular shutdown.
             self.stop().ok();
         }
     }

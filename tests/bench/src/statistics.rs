@@ -1,7 +1,7 @@
 //! The summary of several measurements of one quantity: median and quartiles.
 //!
-//! A machine is never quiet. A few disturbed rounds do not move the median, and the quartiles show how many there were. Two
-//! quantities are compared round by round, because a disturbance affects both.
+//! No machine is completely idle. A few disturbed rounds do not change the median, and the quartiles show how much the rounds
+//! differ. Two quantities are compared round by round, because a disturbance affects both.
 
 use std::fmt;
 

@@ -66,7 +66,7 @@ fn watches_bench_reports_memory_with_and_without_observing() -> Result<()> {
     Ok(())
 }
 
-/// It needs the rights to probe, so it runs with the tests that need them, too.
+/// It needs the permissions of a probe, so it runs in the test group `kernel`.
 #[test]
 fn probing_bench_compares_with_bare_uprobes() -> Result<()> {
     let report = bench("probing")?;

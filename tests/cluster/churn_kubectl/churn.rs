@@ -1,4 +1,5 @@
-//! After churn, a controller behind the tap has the same objects as its direct twin, and the tap uses no more memory than before.
+//! Tests that after churn, a controller behind watchtap has the same objects as one that connects directly, and that watchtap's
+//! memory has not grown.
 
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -17,10 +18,10 @@ use super::writer;
 use crate::eventually::{eventually, listed};
 
 const NAMESPACE: &str = "churn";
-/// Duration of the churn in seconds; `CONTRIBUTING.md` states who sets it.
+/// The environment variable with the duration of the churn in seconds; `CONTRIBUTING.md` describes it.
 const SECONDS: &str = "WATCHTAP_TESTS_CHURN_SECONDS";
 const USUALLY: Duration = Duration::from_mins(1);
-/// A shorter run has too few samples for a verdict.
+/// Minimum duration: a shorter run has too few samples for a result.
 const AT_LEAST: Duration = Duration::from_secs(20);
 const SAMPLE_EVERY: Duration = Duration::from_millis(500);
 const MOST_RISE: u64 = 1 << 20;
@@ -125,7 +126,8 @@ fn churn(cluster: &Cluster, session: &RunSession, lasts: Duration) -> UsageSampl
     })
 }
 
-/// watchtap keeps this many finished requests individually. A short run must start with a full table, or its growth would count.
+/// Fills watchtap's table of finished requests, which has a maximum size. Otherwise, the growth of the table would count as growth
+/// of memory in a short run.
 async fn fill_the_table_of_requests(kubeconfig: &Path) {
     const AT_ONCE: usize = 4;
     let config_maps: Api<ConfigMap> = Api::namespaced(kube_client(kubeconfig, None).await.unwrap(), NAMESPACE);

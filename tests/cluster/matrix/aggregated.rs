@@ -1,4 +1,4 @@
-//! A resource of an extension server: the API server proxies its requests and reads nothing itself.
+//! Rows for a resource of an extension server: the API server proxies the requests, and itself reads nothing.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -43,8 +43,8 @@ pub(super) fn check(minor: Minor, results: &mut Results) {
     results.add(session);
 }
 
-/// Without kube-proxy, a service of this type is resolved by its name (kubernetes/apiserver `pkg/util/proxy/proxy.go`
-/// `ResolveCluster`).
+/// Registers the extension server, with a Service of type `ExternalName`: the API server resolves it by name, without kube-proxy
+/// (kubernetes/apiserver `pkg/util/proxy/proxy.go` `ResolveCluster`).
 fn register(session: &Session, port: u16) {
     let service = json!({
         "apiVersion": "v1", "kind": "Service", "metadata": {"name": "extension"},

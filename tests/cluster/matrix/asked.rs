@@ -1,10 +1,10 @@
-//! One row with its measurement, before the tap's verdict is known.
+//! The measurement of a row, before it is compared with watchtap's verdict.
 
 use super::measured::{Measured, Seen, in_letters};
 use super::resource::Resource;
 use super::row::Row;
 
-/// A fact about the server at the time of the request that no answer shows.
+/// A circumstance of the request that is not visible in the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Remark {
     /// The watch cache was not ready.

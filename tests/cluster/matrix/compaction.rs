@@ -1,4 +1,4 @@
-//! Compacted revisions, and snapshots that are gone.
+//! Rows with compacted revisions, and with snapshots that were dropped.
 
 use observer_tests::{Minor, Signal};
 
@@ -42,14 +42,15 @@ pub(super) fn check(minor: Minor, results: &mut Results) {
     results.add(session);
 }
 
-/// Watch caches check every 15 s whether etcd was compacted.
+/// Waits until the watch cache has noticed the compaction. It checks every 15 s.
 fn wait_until_expired(session: &Session, resource: &Resource, ground: &Ground) {
     const EXPIRED: u16 = 410;
     let path = format!("{}?resourceVersion={}&resourceVersionMatch=Exact", resource.all(), ground.revision);
     session.eventually(|| (session.get(&path).status == EXPIRED).then_some(()));
 }
 
-/// The revision is recent and etcd has it, but all snapshots predate the compaction.
+/// A row whose revision is recent and still in etcd. But all snapshots are older than the compaction, so the cache has dropped
+/// them.
 fn quiet(session: &mut Session, resource: &Resource, other: &Resource) {
     let page = session.through().get(&format!("{}?limit=3", resource.all())).unwrap().json().unwrap();
     session.write(other);
@@ -57,7 +58,7 @@ fn quiet(session: &mut Session, resource: &Resource, other: &Resource) {
     session.ask(&rows::EXACT, &about, &ground_of(&page));
 }
 
-/// The watch cache starts at a later revision, and the tap knows of the restart.
+/// A row after a restart of the API server: the watch cache starts at a later revision, and watchtap has noticed the restart.
 fn restarted(session: &mut Session, resource: &Resource) {
     let ground = session.prepare(resource);
     session.cluster.stop_api_server(Signal::Kill).unwrap();

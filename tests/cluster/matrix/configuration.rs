@@ -1,7 +1,7 @@
-//! The configurations that change which layer answers, and the ones that each minor has.
+//! The server configurations that change which layer answers, for each minor.
 //!
 //! A gate is set only if the minor has it and allows it to be set (kubernetes/apiserver `pkg/features/kube_features.go` at each
-//! tag). This list is written by hand, so that it can contradict the product's own.
+//! tag). This list is separate from watchtap's, so that the tests can contradict it.
 
 use observer_tests::{EtcdRelease, Minor, Options};
 
@@ -46,7 +46,8 @@ impl Configuration {
         all
     }
 
-    /// A tap with a given version does not request the server's metrics, so it needs flags for the other facts, too.
+    /// Adds watchtap's flags. With `--server-version`, watchtap does not request the server's metrics, so it needs flags for the
+    /// other facts, too.
     fn add_tap_flags(&mut self) {
         for flag in &self.flags {
             self.tap_flags.extend(flag.strip_prefix("--feature-gates=").map(|gate| format!("--gate={gate}")));
@@ -88,7 +89,7 @@ pub(super) fn usual(minor: Minor) -> Resource {
     if minor == CUSTOM_RESOURCES_ONLY { Resource::custom("widgets") } else { Resource::podtemplates() }
 }
 
-/// Each gate that decides which layer answers, set to the opposite of its default.
+/// Each feature gate that affects which layer answers, set to the opposite of its default.
 fn gates(minor: Minor) -> &'static [&'static str] {
     match minor.0 {
         29 => &["ConsistentListFromCache=true", "WatchList=true", "WatchFromStorageWithoutResourceVersion=true"],

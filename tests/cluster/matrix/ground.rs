@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::resource::Resource;
 
-/// Above all revisions that a test reaches.
+/// A revision that no test reaches.
 const FUTURE: u64 = 900_000_000;
 
 /// The first revision after that of an empty etcd: a write of the server itself.
@@ -15,7 +15,7 @@ pub(super) const OLD: u64 = 2;
 /// A revision, and the continue token of a page at that revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ground {
-    /// A revision that was current when the tap saw it and no longer is, or an earlier one that the tap did not see.
+    /// A revision that is no longer current. watchtap saw it when it was current, or never saw it.
     pub(super) revision: u64,
     /// From a list whose first page ends after the third object; empty if there is none.
     pub(super) token: String,

@@ -12,9 +12,9 @@ use super::rules;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Agreed,
-    /// The measurement is the second outcome that the verdict names.
+    /// The measurement is the alternative that the verdict names.
     AgreedBySecond,
-    /// No fact visible to a tap decides it, and the verdict allows the measurement.
+    /// The layer cannot be determined from facts that are visible to a proxy, and the verdict allows the measured layer.
     NotDecidable(String),
     NotProvoked(String),
     Disagreed(String),
@@ -31,7 +31,7 @@ pub(super) struct Judged {
     certainty: String,
 }
 
-/// The start of the note for a snapshot that is gone although its revision is recent.
+/// The start of the verdict's note about a snapshot that may have been dropped although its revision is recent.
 const SNAPSHOT_LOST: &str = "etcd answers instead if this resource was not written since";
 
 /// Judges one row by the tap's events and by the tap's server profile.
@@ -69,9 +69,9 @@ fn outcome(asked: &Asked, verdict: &Value, profile: &ServerProfile) -> Outcome {
         .map_or_else(|| disagreed("another layer answered"), Outcome::NotDecidable)
 }
 
-/// The reason why a tap cannot decide it, or `None` if it could.
+/// The reason why the layer cannot be determined from facts visible to a proxy, or `None` if it can.
 fn undecidable(asked: &Asked, verdict: &Value, served: &ServedFrom, measured: Measured, profile: &ServerProfile) -> Option<String> {
-    // If the answer proved something to the tap, the verdict must be right.
+    // If the answer confirmed or contradicted the verdict, the verdict must be right.
     let predicted = verdict["certainty"].as_str().is_some_and(|certainty| certainty.eq_ignore_ascii_case("predicted"));
     if predicted && asked.remarks.contains(&Remark::CacheNotReady) {
         let known = rules::verdict(profile, CacheState::NotReady, asked.method, &asked.path);

@@ -1,4 +1,4 @@
-//! A lagging watch cache: etcd returns the current revision immediately, but writes reach the cache later.
+//! Rows with a lagging watch cache: etcd returns the current revision immediately, but the cache gets writes later.
 
 use observer_tests::{Minor, Options};
 
@@ -11,7 +11,7 @@ use super::session::{About, Session};
 /// The first minor whose lists wait for the cache by default.
 const CONSISTENT_SINCE: u32 = 31;
 
-/// Consistent reads while the cache does not catch up within their wait of three seconds.
+/// Sends consistent reads, which wait three seconds for the cache, while the cache does not catch up.
 pub(super) fn check(minor: Minor, results: &mut Results) {
     if minor.0 < CONSISTENT_SINCE {
         return;

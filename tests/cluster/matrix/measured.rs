@@ -1,4 +1,4 @@
-//! The layer of one answer, derived from the server's counters and the answer's own revision.
+//! Derives the layer of an answer from the changes of the server's counters and the revision in the answer.
 
 use std::fmt;
 
@@ -27,14 +27,14 @@ pub(super) enum Measured {
     },
 }
 
-/// The external facts of one request.
+/// The facts about one request from which the layer is derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) act: Act,
     pub(super) status: u16,
     /// The revision of a list.
     pub(super) revision: Option<u64>,
-    /// The revision in the request, which is no longer current.
+    /// The revision that the request names, if it names one; it is no longer current.
     pub(super) named: Option<u64>,
     /// The code of an `ERROR` event.
     pub(super) error: Option<u16>,
@@ -43,7 +43,7 @@ pub(super) struct Seen {
     pub(super) passed_on: Option<usize>,
 }
 
-/// A watch that starts before the event window ends with this code, from the watch cache or from etcd.
+/// The code of the error with which a watch ends if its events are no longer available, in the watch cache or in etcd.
 const EXPIRED: u16 = 410;
 /// The status when etcd cannot answer; the counters show whether etcd was asked.
 const INTERNAL_ERROR: u16 = 500;

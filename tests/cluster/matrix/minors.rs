@@ -52,7 +52,7 @@ fn check(minor: Minor) {
     results.finish();
 }
 
-/// Configurations that run at the same time. Each has servers of its own, and most of its requests wait.
+/// Number of configurations that run at the same time. Each has its own servers, and most of its requests wait.
 const AT_ONCE: usize = 2;
 
 /// The results of all configurations, in their order.
@@ -82,8 +82,8 @@ fn results_of(minor: Minor, configuration: &Configuration) -> Results {
     results
 }
 
-/// Rows that wait are asked only where the answer differs: for each resource of the default configuration, and for the usual
-/// resource elsewhere.
+/// Sends all rows. Rows that wait are sent only for each resource of the default configuration, and for the usual resource of the
+/// others: elsewhere, the answer would be the same.
 fn ask_all(session: &mut Session, configuration: &Configuration) {
     for resource in &configuration.resources {
         session.fill(resource);

@@ -1,8 +1,8 @@
-//! The first moments of a resource, before its watch cache is filled.
+//! Rows for a resource whose watch cache is not filled yet.
 //!
-//! The server creates the storage of a custom resource at the first request for it. The test stops etcd at that moment, so the
-//! cache cannot fill before the server has routed the request; reads from etcd complete when etcd continues. Each row has its own
-//! resource, whose objects are in etcd before the server knows them.
+//! The server creates the storage of a custom resource at the first request for it. The test stops etcd at that time, so the cache
+//! cannot be filled before the server has chosen the layer for the request. Reads from etcd complete when etcd continues. Each row
+//! has its own resource, whose objects are in etcd before the server knows them.
 
 use std::thread;
 use std::time::Duration;

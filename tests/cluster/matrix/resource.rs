@@ -1,4 +1,4 @@
-//! The resources under test; only the matrix reads or writes them.
+//! The resources in the matrix. No other client reads or writes them.
 
 use serde_json::{Value, json};
 
@@ -21,13 +21,13 @@ pub(super) struct Resource {
 }
 
 impl Resource {
-    /// Has a watch cache unless a flag disables it.
+    /// Pod templates, which have a watch cache unless a flag disables it.
     pub(super) fn podtemplates() -> Self {
         let container = json!({"name": "c", "image": "i"});
         Self::core("podtemplates", "PodTemplate", json!({"template": {"spec": {"containers": [container]}}}))
     }
 
-    /// Never has a watch cache.
+    /// Events, which never have a watch cache.
     pub(super) fn events() -> Self {
         Self::core("events", "Event", json!({"involvedObject": {"namespace": "default"}}))
     }

@@ -1,4 +1,4 @@
-//! A row: one request in the terms of the API, with values for its placeholders.
+//! A row of the matrix: one request with placeholders.
 
 use super::ground::Ground;
 use super::resource::Resource;
@@ -9,7 +9,7 @@ pub(super) enum Act {
     Get,
     List,
     Watch,
-    /// With `dryRun`, and a selector that no object matches: only its internal list happens.
+    /// A deletion of a collection, with `dryRun` and a selector that no object matches, so that only its internal list happens.
     DeleteCollection,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum On {
     WatchPath,
 }
 
-/// Minimum time of an answer.
+/// The time that an answer takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Takes {
     Moments,
@@ -42,9 +42,9 @@ pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) act: Act,
     pub(super) on: On,
-    /// With placeholders: `{n}` is a revision that the tap saw as current and that no longer is; `{old}` is one that the tap never
-    /// saw; `{future}` is one that never comes. `{token}` is the continue token of a first page; `{latest}` is a token that names
-    /// no revision; `{name}` is the object.
+    /// The query with placeholders. `{n}` is a revision that is no longer current, and that watchtap saw when it was current.
+    /// `{old}` is one that watchtap never saw, and `{future}` one that is never reached. `{token}` is the continue token of a first
+    /// page, `{latest}` is a token without a revision, and `{name}` is the object's name.
     pub(super) query: &'static str,
     pub(super) takes: Takes,
 }

@@ -1,4 +1,5 @@
-//! The rows: the shapes of reads that differ between versions and configurations, and the refusals of validation.
+//! The rows of the matrix: shapes of reads whose layer differs between versions and configurations, and requests that validation
+//! refuses.
 
 use super::row::{On, Row};
 
@@ -129,7 +130,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Row> {
     [FIRST_FOURTEEN, GETS, LISTS, WATCHES, REFUSALS].into_iter().flatten()
 }
 
-/// Rows for a resource of an extension server, whatever it answers.
+/// Rows for a resource of an extension server.
 pub(super) const PASSED_ON: &[Row] = &[
     Row::list("RV unset", On::All, ""),
     Row::list("RV unset, limit", On::All, "limit=3"),

@@ -1,4 +1,4 @@
-//! The rules' verdict on a request when the server's state is known, which a tap cannot always see.
+//! Applies the rules to a request with the known state of the server, which a proxy cannot always see.
 
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::routing::{CacheState, Fallback, Question, ServedFrom, ServerProfile, Verdict, route};
@@ -15,7 +15,7 @@ pub(super) fn verdict(profile: &ServerProfile, cache: CacheState, method: &str, 
     route(&Question { info: &info, options: &options, profile, cache, history: None, now }).unwrap()
 }
 
-/// Whether a verdict equals the measurement, or names it as its second outcome.
+/// Whether a verdict equals the measurement, or names it as the alternative.
 pub(super) fn covers(verdict: &Verdict, measured: Measured) -> bool {
     let second = verdict.otherwise.is_some_and(|otherwise| is_second(otherwise.then, measured));
     is_first(&verdict.served_from, measured) || second
@@ -37,7 +37,7 @@ pub(super) fn is_first(served_from: &ServedFrom, measured: Measured) -> bool {
     }
 }
 
-/// Whether the measurement is this second outcome.
+/// Whether the measurement is this alternative of a verdict.
 pub(super) fn is_second(then: Fallback, measured: Measured) -> bool {
     match (then, measured) {
         (Fallback::Etcd, Measured::Etcd) => true,

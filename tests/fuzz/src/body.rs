@@ -1,5 +1,5 @@
-//! Invariants of the body reader in any encoding. The facts do not depend on the chunking, and none follows a malformed place.
-//! Memory is bounded. After a gap there are fewer facts, never others.
+//! Invariants of the body reader in any encoding. The facts do not depend on the chunking, and there are none after malformed
+//! bytes. Memory is bounded. With a gap, some facts may be missing, but none may be added or changed.
 //!
 //! The first byte of the input selects the kind of body: bit 0 set is a watch, otherwise a document.
 

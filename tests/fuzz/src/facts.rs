@@ -1,4 +1,4 @@
-//! Comparisons of facts.
+//! Comparisons of the facts that body readers report.
 
 use observer_core::wire::{Fact, ObjectRef};
 use serde::de::IgnoredAny;

@@ -3,7 +3,7 @@
 //!
 //! The first byte of the input selects the form: bit 0 a watch (otherwise a document); bits 2 and 3 the encoding (1 protobuf, 2
 //! CBOR, otherwise JSON). With bit 5, the rest is a plain body, compressed here; the next byte plus one is the size of its members.
-//! Otherwise the rest is gzip or claims to be.
+//! Without bit 5, the rest is used as the gzip body, valid or not.
 
 use std::io::{Read, Write};
 

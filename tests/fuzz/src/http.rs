@@ -1,5 +1,5 @@
-//! Invariants of a connection's decoder. The events do not depend on the chunking, and memory is bounded. For HTTP/2 without the
-//! payload that a full queue drops, all events remain except those of bodies.
+//! Invariants of a connection's decoder. The events do not depend on the chunking, and memory is bounded. For HTTP/2, without the
+//! payload that a full queue may drop, there are still all events except those of bodies.
 //!
 //! The first byte of the input states whether ALPN named the protocol (0, modulo 3: it did not). A [`Tape`] follows. After its last
 //! record both directions end.
@@ -41,7 +41,7 @@ fn check(protocol: Protocol, input: &[u8]) {
         play(Start::Beginning, protocol, tape, chunk, &mut |event| chunked.note(event));
         assert_eq!(whole, chunked, "chunking changed the events");
     }
-    // From the middle, the two protocols race for detection, and the chunking matters.
+    // If decoding starts in the middle of a connection, the detected protocol may depend on the chunking.
     play(Start::Middle, protocol, tape, usize::MAX, &mut |_| {});
 }
 

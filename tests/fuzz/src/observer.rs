@@ -1,5 +1,6 @@
 //! Invariants of the Observer for any connections, with gaps, ends and losses in any order. Events and snapshot do not depend on
-//! the chunking or on a detour through a capture; tables stay within their limits; numbers add up.
+//! the chunking, and are the same after a replay from a capture. Tables stay within their limits, and totals equal the sums of
+//! their parts.
 //!
 //! The input is a [`super::script`].
 
@@ -14,7 +15,7 @@ use observer_core::time::Timestamp;
 
 use super::script::observations;
 
-/// Low enough for short scripts to reach.
+/// Limits that are low enough for short scripts to reach.
 const LIMITS: Limits = Limits {
     open_exchanges: 6,
     connections: 3,

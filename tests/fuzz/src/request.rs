@@ -1,5 +1,5 @@
-//! Invariants of request parsing. Dropped parts of a query change nothing, and names and paths are bounded. A continue token
-//! survives a round trip, and the rest of a token is short and printable.
+//! Invariants of request parsing. Parts of a query that are dropped do not change the result, and names and paths are bounded. A
+//! continue token can be encoded and parsed again. The rest of a token is short and printable.
 //!
 //! The input has five lines: method, request target, a path prefix of the API server, the value of `Authorization`, a continue
 //! token.

@@ -1,5 +1,5 @@
-//! Invariants of WebSocket frames and of the watch in their messages. Parts and facts do not depend on the chunking. After a gap
-//! there are fewer facts, never others.
+//! Invariants of WebSocket frames and of the watch in their messages. Parts and facts do not depend on the chunking. With a gap,
+//! some facts may be missing, but none may be added or changed.
 //!
 //! The first byte of the input selects the encoding of the messages (bits 2 and 3: 1 protobuf, 2 CBOR, otherwise JSON). Frames
 //! follow.

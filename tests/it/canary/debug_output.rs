@@ -446,7 +446,7 @@ fn bodies(chunk: usize) -> Vec<Shown> {
     each.collect()
 }
 
-/// WebSocket traffic, including exec streams, which a reader could mistake for a watch.
+/// Passes exec streams to the WebSocket reader, which could mistake them for a watch.
 fn sockets(chunk: usize) -> Shown {
     let mut shown = Shown::new("a WebSocket");
     for first in [0x81, 0x82, 0x88, 0x89, 0xff] {

@@ -1,5 +1,5 @@
-//! Tests that traffic continues even if the observing thread is slow or has failed, and that the observing thread gets the position
-//! of the missed bytes.
+//! Tests that traffic continues even if the observing thread is slow or has failed. A slow observing thread gets the positions of the
+//! bytes that it missed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

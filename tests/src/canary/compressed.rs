@@ -4,7 +4,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 /// Maximum inflated size from one offset, in bytes.
 const MOST: usize = 8 << 20;
-/// Minimum inflated size in bytes. Every offset of a file is tried, so shorter results are accidents.
+/// Minimum inflated size in bytes. Every offset of a file is tried, so shorter results can be coincidences.
 const LEAST: usize = 16;
 
 /// Inflates from every offset in `bytes` and returns all results. Text is skipped.

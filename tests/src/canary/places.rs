@@ -1,4 +1,4 @@
-//! All locations where a program can leave files: one folder that contains its home, temporary folder and the like.
+//! An isolated set of folders for a program under test (home, temporary folder and so on), and the search for secrets in them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -39,7 +39,8 @@ impl Places {
         Ok(places)
     }
 
-    /// Points the program's folders and working directory here. The umask stays the usual one, which lets other users read.
+    /// Sets the program's folders and working directory to this place. The umask stays the default, which lets other users read
+    /// files.
     pub fn enclose(&self, command: &mut Command) {
         for name in FOLDERS {
             command.env(name, self.folder.path().join(name));
@@ -47,14 +48,14 @@ impl Places {
         command.current_dir(self.left());
     }
 
-    /// Writes a file of the user, which the search skips.
+    /// Writes an input file of the user. The search skips it.
     pub fn give(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf> {
         let file = self.folder.path().join("given").join(name);
         fs::write(&file, content)?;
         Ok(file)
     }
 
-    /// The working folder, for files that flags name.
+    /// The working folder, for output files that flags name.
     pub fn left(&self) -> PathBuf {
         self.folder.path().join("left")
     }

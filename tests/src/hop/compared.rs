@@ -14,10 +14,10 @@ use super::flow::Seen;
 use super::passage::{Carried, Of, Passage};
 
 /// One hop on each side of watchtap: `before` faces the clients, `behind` faces the API server. Each hop must receive exactly the
-/// bytes that the other sent, and an end only if the other ended.
+/// bytes that the other sent. A direction may end only after the other hop has ended it.
 ///
-/// The hop `before` numbers each connection with one more ALPN protocol; watchtap passes the offer on, so `behind` can pair the
-/// connections. watchtap must open no connection of its own (`--server-version`, `--no-metrics-request`).
+/// The hop `before` adds an ALPN protocol with a number to each connection's offer. watchtap passes the offer on, so `behind` can
+/// find the matching connection. watchtap must open no connection of its own (`--server-version`, `--no-metrics-request`).
 #[derive(Debug)]
 pub struct ComparedHops {
     behind: Listening,
@@ -25,7 +25,7 @@ pub struct ComparedHops {
     runtime: Runtime,
 }
 
-/// Prefix of the ALPN protocol that contains a connection's number; no peer implements it.
+/// Prefix of the ALPN protocol that contains a connection's number. No real protocol begins with it.
 const MARK: &[u8] = b"hop/";
 
 /// Address and CA of one hop.
@@ -42,7 +42,7 @@ pub struct Listening {
 pub struct Tally {
     /// Connections that both hops saw.
     pub connections: u64,
-    /// Those of them that delivered every byte in both directions.
+    /// The number of those that delivered every byte in both directions.
     pub whole: u64,
     /// From clients to the server.
     pub request: Carried,

@@ -32,10 +32,11 @@ pub(super) enum Seen<'a> {
     End(End),
 }
 
-/// Forwards everything from `from` and then its end; RST becomes FIN. `note` runs before the receiver gets the bytes.
+/// Forwards everything from `from`, and then the end of that direction. An RST is forwarded as a FIN. `note` runs before the
+/// receiver gets the bytes.
 ///
-/// It reads the rest even after the receiver has gone, so that one hop's counts do not depend on when the other noticed. `socket`
-/// is the socket under `to`.
+/// If the receiver has closed the connection, the rest is still read. So the counts of one hop do not depend on when the other hop
+/// noticed that. `socket` is the socket under `to`.
 pub(super) async fn pass_on(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
@@ -52,7 +53,7 @@ pub(super) async fn pass_on(
         receiving = receiving && send(&mut to, bytes).await.is_ok();
     };
     note(Seen::End(end));
-    // A peer that left first does not receive the end.
+    // If the receiver closed its side first, it does not receive the end.
     match end {
         End::CloseNotify => to.shutdown().await.ok(),
         End::Cut => socket.shutdown(Shutdown::Write).ok(),

@@ -1,4 +1,4 @@
-//! One connection seen by two hops, and whether one receives the bytes that the other sent.
+//! Compares the bytes of one connection at two hops: each hop must receive the bytes that the other sent.
 
 use std::collections::VecDeque;
 
@@ -9,9 +9,9 @@ use super::flow::{End, Seen};
 pub(super) struct Passage {
     pub(super) request: Way,
     pub(super) response: Way,
-    /// Both TLS handshakes are complete.
+    /// Whether both TLS handshakes are complete.
     pub(super) is_joined: bool,
-    /// The test has broken it, or a handshake failed: it may end in any way, but may not deliver other bytes.
+    /// Whether the test broke it, or a handshake failed. Then it may end in any way, but must not deliver other bytes.
     pub(super) is_disturbed: bool,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Way {
 pub struct Carried {
     /// Bytes sent into the path between the hops.
     pub given: u64,
-    /// Bytes that came out unchanged.
+    /// Bytes that were received unchanged.
     pub gotten: u64,
 }
 

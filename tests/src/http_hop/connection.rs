@@ -1,4 +1,4 @@
-//! One connection of a client: the script or the server answers each request.
+//! Serves one connection of a client: each request is answered by the script or by the real server.
 
 use std::net::SocketAddr;
 use std::pin::pin;

@@ -9,7 +9,7 @@ use tokio::sync::broadcast;
 
 use super::script::Act;
 
-/// Any error of a body ends that body.
+/// The error type of bodies. Any error ends the body.
 pub(super) type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The last event of a watch whose resource version is too old (kubernetes/apiserver `pkg/storage/errors`).

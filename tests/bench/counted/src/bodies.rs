@@ -1,4 +1,4 @@
-//! The list bodies of `decode`.
+//! The list bodies that the region `decode` reads.
 
 use std::io::Write;
 

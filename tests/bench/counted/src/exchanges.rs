@@ -1,4 +1,4 @@
-//! The connections of `forward`: lists and small objects, over HTTP/1.1 and HTTP/2.
+//! The connections of the region `forward`: lists and small objects, over HTTP/1.1 and HTTP/2.
 
 use anyhow::Result;
 use observer_core::http::Direction;
@@ -6,9 +6,9 @@ use observer_counted::frames::{END_STREAM, data, request, response, settings};
 
 use crate::bodies::pods;
 
-/// Large lists of a connection.
+/// Number of large lists per connection.
 const LISTS: u32 = 2;
-/// Small objects of a connection.
+/// Number of small objects per connection.
 const OBJECTS: u32 = 1_000;
 /// The largest payload of a frame that a client allows by default (RFC 9113 §6.5.2).
 const MOST_PAYLOAD: usize = 16 * 1024;

@@ -1,4 +1,4 @@
-//! Frames of HTTP/2 (RFC 9113 §4), as clients and API servers send them.
+//! Makes HTTP/2 frames (RFC 9113 §4), as clients and API servers send them.
 
 use anyhow::{Context, Result};
 
@@ -45,7 +45,7 @@ pub fn response(stream: u32) -> Result<Vec<u8>> {
     frame(HEADERS, END_HEADERS, stream, &[vec![0x88], field("content-type", "application/json")?].concat())
 }
 
-/// A frame of a body.
+/// A DATA frame of a body.
 ///
 /// # Errors
 ///

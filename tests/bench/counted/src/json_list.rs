@@ -1,4 +1,4 @@
-//! JSON lists of one object, repeated.
+//! Makes JSON lists that repeat one object.
 
 use anyhow::{Context, Result};
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! The work whose instructions are counted. Callgrind finds each region by its function's name, so no region is inlined.
+//! The regions: the work whose instructions are counted. callgrind finds each region by its function's name, so no region is
+//! inlined.
 
 use std::hint::black_box;
 
@@ -14,7 +15,7 @@ use crate::exchanges;
 
 /// Bytes passed to the decoder at a time, as much as a tap reads.
 const CHUNK: usize = 64 * 1024;
-/// Plaintext of one TLS record: what the proxy passes on at a time.
+/// Plaintext bytes of one TLS record, which the proxy forwards at once.
 const RECORD: usize = 16 * 1024;
 
 /// Reads list bodies.
@@ -62,7 +63,7 @@ fn counted_follow(stage: &mut Stage, frames: &[(usize, Vec<u8>)]) {
     black_box(stage.observer().snapshot());
 }
 
-/// Passes on connections of both protocols, record by record: what the core does while the proxy forwards.
+/// Passes connections of both protocols through the core, record by record, as the proxy does while it forwards.
 pub(crate) fn forward() -> Result<()> {
     let connections = [(Protocol::Http1, exchanges::http1()?), (Protocol::Http2, exchanges::http2()?)];
     let exchanges: usize = connections.iter().map(|(_, connection)| connection.exchanges).sum();

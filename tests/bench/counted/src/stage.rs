@@ -1,4 +1,4 @@
-//! Connections full of reflectors that have listed and watch, and the events for them.
+//! The input of the region `follow`: connections with reflectors that have listed and watch, and the events for them.
 
 use anyhow::Result;
 use observer_core::http::{Direction, Protocol};
@@ -45,7 +45,8 @@ impl Stage {
         &self.observer
     }
 
-    /// Distributes `events` over the watches in turn, one frame each: the bytes, with the connection of each.
+    /// Makes `events` events, one frame each, distributed over the watches in turn. Returns each frame with the index of its
+    /// connection.
     pub fn frames(&mut self, events: usize) -> Result<Vec<(usize, Vec<u8>)>> {
         let mut frames = Vec::with_capacity(events);
         for number in 0..events {

@@ -1,4 +1,4 @@
-//! The bench command: bodies, rounds and the report.
+//! The command of the bench `decode`: measures all bodies, and writes the report.
 
 use anyhow::Result;
 
@@ -8,10 +8,10 @@ use super::report::Report;
 use crate::machine::Machine;
 use crate::output::Output;
 
-/// Read lists of 1, 10 and 100 MB in JSON, protobuf, CBOR and gzip, and compare with a full parse by a library for each
+/// Read lists of 1, 10 and 100 MB in JSON, protobuf, CBOR and gzip, and compare each with a full parse by a library
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Reads of each body by both
+    /// Number of times that both decoders read each body
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
@@ -36,7 +36,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
             measured.push(Measured::new(kind.json(size)?, Reference::SerdeJsonValue)?);
         }
     }
-    // The other encodings, in the size of the budgets.
+    // The other encodings are measured only at the size for which there are budgets.
     let size = if args.output.smoke { MEGABYTE / 100 } else { 10 * MEGABYTE };
     for kind in [ListKind::Pods, ListKind::Secrets] {
         measured.push(Measured::new(kind.protobuf(size)?, Reference::Prost)?);

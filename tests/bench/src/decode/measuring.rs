@@ -1,4 +1,4 @@
-//! Reads one body with both decoders, in turn.
+//! Measures how long watchtap's decoder and a reference take for one body, in turn.
 
 use std::hint::black_box;
 use std::io::Read;
@@ -76,7 +76,7 @@ impl Reference {
             Self::SerdeJsonValue => timed(|| Ok(serde_json::from_slice::<serde_json::Value>(bytes)?)),
             Self::Prost => timed(|| {
                 let envelope = bytes.strip_prefix(PROTOBUF_PREFIX).context("no protobuf of Kubernetes")?;
-                // Borrowed bytes would be faster to read, but prost has owned ones.
+                // Borrowed bytes would be faster to decode, but prost's generated types own their bytes.
                 let raw = Unknown::decode(envelope)?.raw.unwrap_or_default();
                 Ok(match body.kind {
                     ListKind::Pods => (Some(PodList::decode(raw.as_slice())?), None),
@@ -119,7 +119,7 @@ fn zlib_rs(bytes: &[u8], body: &ListBody) -> Result<()> {
     Ok(())
 }
 
-/// Deflate between a header of ten bytes and a trailer of eight, as our encoder writes it.
+/// Inflates the DEFLATE stream between a header of ten bytes and a trailer of eight, as this bench's encoder writes them.
 fn miniz_oxide(bytes: &[u8], body: &ListBody) -> Result<()> {
     const HEADER: usize = 10;
     let mut rest = bytes.get(HEADER..).context("no gzip")?;
@@ -171,7 +171,7 @@ impl Measured {
     /// Seconds for one pass.
     fn sample(&self, pass: impl Fn(&ListBody) -> Result<Duration>) -> Result<f64> {
         let passes = u32::try_from(LEAST_SAMPLE.div_ceil(self.body.bytes.len().max(1)))?;
-        // In a test, a small body needs no thousand passes.
+        // The maximum keeps smoke tests short, whose bodies are small.
         let passes = passes.clamp(1, 16);
         let mut took = Duration::ZERO;
         for _ in 0..passes {

@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::statistics::Summary;
 use crate::table::Table;
 
-/// The required speed-up over the reference, and the required bytes per second.
+/// The required speed relative to the reference, and the required bytes per second.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Budget {
     times: f64,

@@ -1,4 +1,4 @@
-//! The bench command: the reflectors, rounds and the report.
+//! The command of the bench `following`: measures all rounds, and writes the report.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -12,10 +12,10 @@ use crate::allocation::peak_during;
 use crate::machine::Machine;
 use crate::output::Output;
 
-/// Follow ten thousand reflectors, and compare the cost of an event with a full parse of it
+/// Follow ten thousand reflectors, and compare the cost of an event with that of a full parse of the event
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Rounds of all measurements
+    /// Number of rounds of all measurements
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 

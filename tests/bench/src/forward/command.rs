@@ -1,4 +1,4 @@
-//! The bench command: the ways, rounds over them, and the report.
+//! The command of the bench `forward`: measures each scenario on each way, and writes the report.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,7 @@ use crate::output::Output;
 /// Send lists, GETs and watches through watchtap and through nginx, haproxy and stunnel, in turn
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Measurements of each way in each scenario
+    /// Number of measurements for each proxy and scenario
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "LIBRARY", value_delimiter = ',')]
     stack: Vec<Stack>,
 
-    /// Install the peers that are missing (apt-get, as root)
+    /// Install missing proxies (apt-get, as root)
     #[arg(long)]
     install: bool,
 
@@ -69,7 +69,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     let mut measured = Vec::new();
     for (scenario, stack) in Scenario::ALL.into_iter().flat_map(|scenario| stacks.clone().map(move |stack| (scenario, stack))) {
         if stack.has(scenario) && (args.only.is_empty() || args.only.contains(&scenario)) {
-            // On this thread, because the servers die with it.
+            // This runs on the main thread, because the servers are killed when the thread that started them ends.
             measured.push(runtime.block_on(measure(scenario, stack, &ways, rounds, &place, output))?);
         }
     }
@@ -95,7 +95,7 @@ fn go_program(folder: &Path, output: &Output) -> Result<Option<PathBuf>> {
 fn run_install(packages: &[&str]) -> Result<()> {
     let mut command = Command::new("apt-get");
     command.args(["install", "--yes", "--no-install-recommends"]).args(packages).env("DEBIAN_FRONTEND", "noninteractive");
-    // Standard output may be read for the figures.
+    // The results may be read from standard output, so nothing else may be printed there.
     let status = command.stdout(std::io::stderr()).status().context("cannot start apt-get")?;
     ensure!(status.success(), "apt-get failed: {status}");
     Ok(())

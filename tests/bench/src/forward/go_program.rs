@@ -1,4 +1,4 @@
-//! The Go program of the bench, built from the sources in this binary, with the standard library alone.
+//! Builds the Go program of the bench from sources that this binary contains. It uses only Go's standard library.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(super) fn build(folder: &Path) -> Result<PathBuf> {
     let program = folder.join("go-peer");
     let mut go = Command::new("go");
     go.current_dir(&sources).envs([("CGO_ENABLED", "0"), ("GOWORK", "off"), ("GOFLAGS", ""), ("GOTOOLCHAIN", "local")]);
-    // Standard output may be read for the figures.
+    // The results may be read from standard output, so nothing else may be printed there.
     go.args(["build", "-trimpath", "-buildvcs=false", "-o"]).arg(&program).arg(".").stdout(Stdio::null());
     let status = go.status().context("cannot start go")?;
     ensure!(status.success(), "the Go program of the bench does not build: {status}");

@@ -1,7 +1,7 @@
 //! `forward`: the cost of a proxy that terminates TLS on both sides, for watchtap, nginx, haproxy and stunnel.
 //!
-//! Each kind of traffic is measured twice, with the libraries of Rust and of Go in client and server. This process is the client in
-//! Rust. All others are processes of their own, so that the kernel counts their CPU time and memory separately. Neither client nor
+//! Each kind of traffic is measured twice: with Rust libraries in client and server, and with Go's. The Rust client runs in this
+//! process. All others are separate processes, so that the kernel counts their CPU time and memory separately. Neither client nor
 //! server uses code of watchtap. Both speak TLS 1.3 with AES-128-GCM only, so every way has the same cipher.
 
 mod client;

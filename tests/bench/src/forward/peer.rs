@@ -1,5 +1,5 @@
-//! The peers' configuration: TLS on both sides, a verified server certificate, two threads or workers like watchtap, and otherwise
-//! their defaults.
+//! The configuration of nginx, haproxy and stunnel: TLS on both sides, verification of the server certificate, and two threads or
+//! workers, as in watchtap. Everything else has its default.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The report on the proxies: ratios first, then absolute figures.
+//! The report on the proxies: first ratios, then absolute numbers.
 
 use serde::Serialize;
 

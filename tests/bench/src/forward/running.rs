@@ -1,4 +1,4 @@
-//! Servers and proxies of one scenario: started, measured, stopped.
+//! Starts, measures and stops the server and the proxy of a scenario.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -22,10 +22,10 @@ use super::way::Way;
 use crate::credentials::{Credentials, private};
 use crate::server_process::ServerProcess;
 
-/// The inputs of any proxy.
+/// The inputs that all proxies need.
 #[derive(Debug)]
 pub(super) struct Inputs {
-    /// Private, and removed after the run.
+    /// A private folder, which is removed after the run.
     pub(super) folder: PathBuf,
     pub(super) credentials: Credentials,
     pub(super) amounts: Amounts,
@@ -41,7 +41,7 @@ pub(super) struct Upstream {
     stack: Stack,
 }
 
-/// A running way.
+/// A running proxy, or a direct connection to the server.
 pub(super) struct Open {
     way: Way,
     process: Option<ServerProcess>,
@@ -136,7 +136,7 @@ impl Open {
         Ok(Sample { cpu_seconds: self.cpu()?.saturating_sub(before).as_secs_f64(), ..sample })
     }
 
-    /// The proxy must be fresh, because it does not return allocated memory.
+    /// Measures the memory. The proxy must be newly started, because it does not return memory to the system.
     async fn measure_memory(&self, amounts: Amounts) -> Result<Sample> {
         let target = self.target()?;
         target.connect().await?.drain(upstream::paths::SMALL).await?;
@@ -221,7 +221,7 @@ fn command(way: Way, ports: Ports, place: &Inputs) -> Result<Option<(&'static st
     }))
 }
 
-/// The release program, which `cargo xtask bench` has placed beside this one.
+/// The release binary, which `cargo xtask bench` builds into the folder of this binary.
 fn watchtap() -> Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("watchtap");
     ensure!(
@@ -236,7 +236,7 @@ fn report_file(place: &Inputs) -> PathBuf {
     Path::new(&place.folder).join("report.json")
 }
 
-/// A port without a listener, below those that Linux assigns to outgoing connections, of which there will be thousands.
+/// Finds a port without a listener. It is below the range of outgoing connections in Linux, since there will be thousands of these.
 fn free_port() -> Result<u16> {
     use std::hash::{BuildHasher, RandomState};
     const FIRST: u16 = 20_000;

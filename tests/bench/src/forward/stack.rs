@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::scenario::{Load, Scenario};
 
-/// The HTTP and TLS library that client and server have.
+/// The HTTP and TLS libraries of client and server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Stack {
@@ -25,7 +25,8 @@ impl Stack {
         }
     }
 
-    /// Whether `scenario` is measured with it. The memory of an idle connection is the proxy's own, whatever the library of its peers.
+    /// Whether `scenario` is measured with these libraries. The proxy's memory for an idle connection does not depend on them, so
+    /// it is measured only once.
     pub(super) fn has(self, scenario: Scenario) -> bool {
         self == Self::Hyper || scenario.load() != Load::Idle
     }

@@ -1,4 +1,4 @@
-//! watchtap's proxy tap without an observer: the library's tap, unchanged, without an intake.
+//! The bench command for watchtap's proxy without observing: the unchanged proxy of the library, without an intake.
 //!
 //! `watchtap` has no switch for this, because no user needs it. Here it separates the cost of forwarding from that of observing.
 

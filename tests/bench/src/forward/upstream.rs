@@ -1,4 +1,5 @@
-//! The API server of the bench, a process of its own: a large list, a small object, a watch with many events, and a watch with one.
+//! The API server of the bench, as a separate process. It serves a large list, a small object, a watch with many events, and a
+//! watch with one event.
 
 use std::convert::Infallible;
 use std::fs;
@@ -92,7 +93,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     wait_for_end_of_input()
 }
 
-/// The parent holds the other end, so this process never outlives it.
+/// Waits until standard input ends. The parent process has the other end, so this process never outlives it.
 pub(super) fn wait_for_end_of_input() -> Result<()> {
     std::io::stdin().read_to_end(&mut Vec::new()).map(drop).context("standard input")
 }

@@ -20,7 +20,7 @@ use crate::machine::Machine;
 use crate::output::Output;
 use crate::table::Table;
 
-/// Open thousands of watches through watchtap, let them rest, and read its memory
+/// Open thousands of idle watches through watchtap, and measure its memory
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -52,7 +52,7 @@ struct Report {
     machine: Machine,
 }
 
-/// Two descriptors per connection stay within the 20 000 that many systems allow per process.
+/// The cases. With two descriptors per connection, they stay within the 20 000 that many systems allow per process.
 const CASES: [Case; 3] = [
     Case { name: "9 000 watches on 9 000 connections, h1", http: Http::H1, connections: 9_000, each: 1 },
     Case { name: "9 000 watches on 9 000 connections, h2", http: Http::H2, connections: 9_000, each: 1 },
@@ -62,7 +62,8 @@ const CASES: [Case; 3] = [
 const SMOKE: u32 = 50;
 /// Limit in bytes for a watch with its own connection.
 const BUDGET: u64 = 32 << 10;
-/// Number of connections opened at once. More would measure handshakes, each of which needs much memory for a moment.
+/// Number of connections opened at once. With more, the result would include handshakes, each of which needs much memory for a
+/// short time.
 const OPENERS: u32 = 8;
 /// Pause before memory is read.
 const REST: Duration = Duration::from_secs(2);
@@ -90,7 +91,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     output.write("watches", &report, &report.to_markdown())
 }
 
-/// This process holds the client's ends; the server, which has as many, inherits the limit.
+/// Raises the descriptor limit for the clients' ends in this process. The server process, which has as many, inherits the limit.
 fn allow_many_descriptors() -> Result<()> {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).context("the limit of descriptors cannot be raised")

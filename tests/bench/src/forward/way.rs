@@ -1,4 +1,4 @@
-//! The ways from the client to the server.
+//! The ways from the client to the server: directly, or through a proxy.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -60,7 +60,7 @@ impl Way {
             Self::Stunnel => "stunnel",
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
-        // Servers are in folders that an ordinary user's PATH lacks.
+        // Servers may be in folders that are not in an ordinary user's PATH.
         let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from));
         folders.map(|folder| folder.join(name)).find(|program| program.is_file())
     }

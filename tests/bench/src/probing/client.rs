@@ -1,4 +1,4 @@
-//! The probed clients, in Python and in Go.
+//! The clients that are probed, in Python and in Go.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The bench command: clients and modes in turn, then rates, then the report.
+//! The command of the bench `probing`: measures the clients in each mode, then at each rate, and writes the report.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Command;
@@ -13,10 +13,10 @@ use crate::machine::Machine;
 use crate::output::Output;
 use crate::server_process::ServerProcess;
 
-/// Measure clients unprobed, under bare uprobes and under watchtap, in turn; needs the rights to probe
+/// Measure clients without probes, under empty uprobes and under watchtap, in turn; needs the permissions of a probe
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Measurements of each mode with each client
+    /// Number of measurements for each client and mode
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 

@@ -1,4 +1,4 @@
-//! `probing`: a client's cost of being probed, compared with the kernel's bare uprobes at the same offsets.
+//! `probing`: the cost of the probe for a client, compared with uprobes at the same offsets that only count.
 //!
 //! The client is a separate program, in Python with OpenSSL or in Go. It sends small requests and reads the answers: one write and
 //! one read of its TLS library per exchange. It measures its own CPU time.

@@ -21,7 +21,7 @@ pub(super) enum Mode {
     Unprobed,
     /// Uprobes that only count.
     Bare,
-    /// watchtap, which probes for another server.
+    /// watchtap, which follows connections to another server.
     Elsewhere,
     /// watchtap, which reads the client's plaintext.
     Read,

@@ -1,10 +1,10 @@
-//! Invariants of the queue between the forwarding half and the observing half, with any limits. The receiver gets the forwarded
-//! bytes, with gaps of the right length in place of dropped ones. If no direction stopped being decoded, all events survive except those of
-//! bodies. Without a receiver, nothing fails.
+//! Invariants of the queue between the threads that forward traffic and the observing thread, with any limits. The receiver gets
+//! the forwarded bytes, with gaps of the correct length in place of dropped bytes. Unless decoding of a direction stopped, all
+//! events arrive except those of bodies. If the receiver is dropped, sending does not fail.
 //!
-//! The first byte of the input is the room of one connection, in units of 64 bytes. The second is the reserve for indispensable
-//! HTTP/2 frames; at 255 the receiver is dropped. A [`Tape`] of HTTP/2 follows. A gap of length 0 ends its direction; the first two
-//! other gaps drain the queue.
+//! The first byte of the input is the queue's limit for one connection, in units of 64 bytes. The second is the reserve for
+//! indispensable HTTP/2 frames; at 255 the receiver is dropped. A [`Tape`] of HTTP/2 follows. A gap of length 0 ends its direction;
+//! the first two other gaps drain the queue.
 
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
-//! Invariants of kubeconfigs. The client's copy of a usable kubeconfig has the same meaning and leads to our listeners. Nothing
+//! Invariants of kubeconfigs. The client's copy of a usable kubeconfig has the same meaning, but leads to the listeners. Nothing
 //! else in it is lost or changed.
 //!
-//! The input is the file. It lies in a folder with `pair.crt` and `pair.key`, a certificate and its key, which it may name.
+//! The input is the contents of the kubeconfig file. Its folder has a certificate `pair.crt` and its key `pair.key`, which the file
+//! may name.
 
 use std::fs;
 use std::net::SocketAddr;
