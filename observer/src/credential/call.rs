@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// No tap listens at the socket.
-    #[error("cannot reach watchtap at {}: {source}; the run of this kubeconfig is over, use your own kubeconfig again", socket.display())]
+    #[error("cannot reach watchtap at {}: {source}; the watchtap that wrote this kubeconfig has ended: use your own kubeconfig again", socket.display())]
     Unreachable {
         /// The socket's path.
         socket: PathBuf,

@@ -49,7 +49,7 @@ pub enum AddressError {
     #[error("expected the address of a proxy with its scheme, such as http://HOST:PORT")]
     NoScheme,
     /// The scheme is not supported.
-    #[error("the scheme of a proxy is http, https, socks5 or socks5h")]
+    #[error("the scheme of a proxy must be http, https, socks5 or socks5h")]
     UnknownScheme,
     /// The address has no host.
     #[error("the address of the proxy has no host")]

@@ -8,9 +8,9 @@ pub(super) fn troubles(counts: &ProxyCounts) -> Vec<String> {
     let mut troubles = Vec::new();
     if counts.client_handshakes_failed > 0 {
         troubles.push(format!(
-            "{} client connections failed in the TLS handshake with watchtap. The client does not trust the CA of its \
+            "{} failed in the TLS handshake with watchtap. The client does not trust the CA of its \
              kubeconfig, presents another client certificate, or does not speak TLS",
-            counts.client_handshakes_failed
+            counted(counts.client_handshakes_failed, "client connection")
         ));
     }
     if counts.certificates_refused > 0 {
@@ -36,9 +36,9 @@ pub(super) fn troubles(counts: &ProxyCounts) -> Vec<String> {
     }
     if counts.asked_elsewhere > 0 {
         troubles.push(format!(
-            "{} connections closed because they requested another host than the API server through the proxy-url. A client sends \
-             all its traffic to the proxy-url of its kubeconfig",
-            counts.asked_elsewhere
+            "{} closed because the client requested another host than the API server. It sends all its traffic to the proxy-url of \
+             its kubeconfig",
+            counted(counts.asked_elsewhere, "client connection")
         ));
     }
     if counts.waits_for_descriptors > 0 {
@@ -55,7 +55,8 @@ pub(super) fn troubles(counts: &ProxyCounts) -> Vec<String> {
         ));
     }
     if counts.faults > 0 {
-        troubles.push(format!("{} connections were reset because of an internal error; please report it", counts.faults));
+        troubles
+            .push(format!("{} reset because of an internal error; please report it", counted(counts.faults, "client connection")));
     }
     troubles
 }

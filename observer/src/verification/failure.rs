@@ -41,7 +41,7 @@ pub enum VerifyError {
         path: String,
     },
     /// The announced maximum number of requests was reached.
-    #[error("the announced maximum of {limit} requests is used up: connections to this API server break too often")]
+    #[error("the announced maximum of {limit} requests was reached: connections to this API server are closed too often")]
     TooManyRequests {
         /// The announced number.
         limit: u32,

@@ -63,7 +63,7 @@ impl Args {
     /// The outcome of `group` if it does not run, because it is not selected or this machine cannot run it.
     fn left_out(&self, group: Group, machine: &Machine) -> Option<Outcome> {
         let not_asked_for = if self.faults {
-            (group != Group::Faults).then_some("only the matrix of faults was asked for")
+            (group != Group::Faults).then_some("--faults runs only the group `faults`")
         } else {
             (!self.only.is_empty() && !self.only.contains(&group)).then_some("not among --only")
         };

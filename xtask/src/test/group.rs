@@ -104,7 +104,7 @@ impl Group {
                 &["--doc"],
             ],
             Self::It => &[
-                &["--test", "it", "--test", "benches", "--test", "seeds", "--", "--skip", "clients_under_probes"],
+                &["--test", "it", "--test", "benches", "--test", "seeds", "--", "--skip", "probing_bench"],
                 &["--test", "panics", "--features", "observer-tests/injected-faults"],
             ],
             Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl"]],
@@ -129,7 +129,7 @@ impl Group {
                     "loss::",
                 ],
                 &["--test", "kernel", "--", "--test-threads", "1", "--nocapture", "loss::"],
-                &["--test", "benches", "--", "clients_under_probes"],
+                &["--test", "benches", "--", "probing_bench"],
             ],
             Self::KernelGo => &[&["--test", "kernel", "--", "closing::", "older_connections::"]],
             Self::KernelCgroups => &[&["--test", "kernel", "--", "cgroups::"]],

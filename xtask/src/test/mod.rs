@@ -15,3 +15,8 @@ mod signals;
 
 pub(crate) use command::{Args, execute};
 pub(crate) use group::Group;
+#[cfg(test)]
+pub(crate) use {
+    extent::Extent,
+    matrix::{MINORS, Matrix},
+};

@@ -195,11 +195,7 @@ fn unwatched(files: &[&SourceFile], list: &str) -> Vec<Violation> {
         let opener = tokens.iter().enumerate().find(|(at, token)| OPENERS.contains(&token.text) || is_fs_write(&tokens[..=*at]));
         let opener = opener.map(|(_, token)| token);
         if let Some(opener) = opener.filter(|_| !list.contains(&format!("\"{}\"", file.path))) {
-            violations.push(Violation::at(
-                file,
-                opener.line,
-                format!("uses `{}`, and {OUTPUTS} does not say what for", opener.text),
-            ));
+            violations.push(Violation::at(file, opener.line, format!("uses `{}`, and {OUTPUTS} does not list it", opener.text)));
         }
     }
     violations
@@ -284,10 +280,10 @@ fn types_with_nested_text_are_caught() {
 fn unsearched_outputs_are_caught() {
     let text = "fn a() {}\nfn b() { std::fs::OpenOptions::new(); }\n#[cfg(test)]\nmod tests { fn c() { File::open(\"x\"); } }";
     let file = SourceFile::new("observer/src/view/web.rs", text);
-    let expected = format!("2: uses `OpenOptions`, and {OUTPUTS} does not say what for");
+    let expected = format!("2: uses `OpenOptions`, and {OUTPUTS} does not list it");
     assert_found(&unwatched(&[&file], ""), &[&*expected]);
     assert_found(&unwatched(&[&file], "\"observer/src/view/web.rs\""), &[]);
     let file = SourceFile::new("observer/src/view/web.rs", "fn a() { out.write(b); }\nfn b() { std::fs::write(file, bytes); }");
-    let expected = format!("2: uses `write`, and {OUTPUTS} does not say what for");
+    let expected = format!("2: uses `write`, and {OUTPUTS} does not list it");
     assert_found(&unwatched(&[&file], ""), &[&*expected]);
 }

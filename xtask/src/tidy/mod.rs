@@ -25,6 +25,7 @@ mod rule_book;
 mod security_claims;
 mod taps_and_views;
 mod test_command;
+mod test_filters;
 mod thresholds;
 mod unfinished;
 mod unsafe_code;

@@ -31,6 +31,6 @@ pub enum QuestionError {
     #[error("the server's name or the token has characters that HTTP does not allow")]
     Unspeakable,
     /// The answer did not arrive within [`LIMIT`](super::LIMIT).
-    #[error("no answer in time")]
+    #[error("the API server did not answer in time")]
     TimedOut,
 }

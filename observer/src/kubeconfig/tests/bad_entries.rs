@@ -143,7 +143,7 @@ fn unusable_addresses_are_refused() {
     );
     refuses(
         &config("server: 'https://a', proxy-url: 'ftp://me:s3cret@proxy:3128'", ""),
-        "~/config: clusters[0].cluster.proxy-url: the scheme of a proxy is http, https, socks5 or socks5h",
+        "~/config: clusters[0].cluster.proxy-url: the scheme of a proxy must be http, https, socks5 or socks5h",
     );
 }
 
