@@ -25,7 +25,8 @@ use crate::view::{Colour, Explained, explain_proof, explain_request, explain_rul
   watchtap explain 'PATCH /api/v1/namespaces/default/pods/web-0'
   watchtap explain list-unset-consistent
 
-Without --server-version, it prints the answer for every version.")]
+It prints which layer answers in every version. With --server-version, it first explains
+that version in detail.")]
 pub(super) struct Explain {
     /// METHOD URL (the URL may carry scheme, host and query), or the identifier of a rule or of a proof
     #[arg(value_name = "REQUEST|RULE|PROOF")]

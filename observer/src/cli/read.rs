@@ -20,7 +20,7 @@ use crate::view::{Run, comparison_json, comparison_text, report_json, report_tex
 /// Exit code if a part of the capture was lost; the report lists the losses.
 const INCOMPLETE: u8 = 3;
 
-/// Replays captures and prints the report of the recorded run, or compares two runs.
+/// Replays a capture and prints the report of the recorded run, or compares two runs.
 ///
 /// The files of one capture (FILE, FILE.1, …) may be given in any order and give one report. A capture may be incomplete: the
 /// writer was killed, bytes are damaged, or a file is missing. The report lists these losses with their times; everything else is
@@ -39,7 +39,7 @@ EXIT CODES:
   2  usage error
   3  parts of the capture are missing")]
 pub(super) struct Read {
-    /// Captures, or the files of one capture
+    /// The files of one capture
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 

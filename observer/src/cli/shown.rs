@@ -14,7 +14,7 @@ pub(super) struct Shown {
     #[arg(long, conflicts_with = "quiet")]
     lines: bool,
 
-    /// No page and no live lines; how to connect, messages and the report are still printed
+    /// No page and no live lines; the introduction, messages and the report are still printed
     #[arg(long, short)]
     quiet: bool,
 }

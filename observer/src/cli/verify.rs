@@ -41,8 +41,8 @@ const INCONCLUSIVE: u8 = 2;
 EXIT CODES:
   0    all rows agree
   1    a row disagrees
-  2    no row disagrees, but one is inconclusive: other clients read the
-       resource, too, or the API server could not be brought into the state
+  2    no row disagrees, but one has no result: other clients read the
+       resource, too, or the request could not be made or was denied
   125  nothing could be verified, or usage error")]
 pub(super) struct Verify {
     #[command(flatten)]

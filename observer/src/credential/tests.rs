@@ -119,7 +119,7 @@ async fn socket_is_private_and_survives_malformed_calls() {
 fn ended_run_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let gone = ask_for_plan(&folder.path().join("gone"), "me", None).unwrap_err().to_string();
-    assert!(gone.contains("is over") && gone.contains("gone"), "{gone}");
+    assert!(gone.contains("has ended") && gone.contains("gone"), "{gone}");
 }
 
 /// A listener for the user `me`, and its socket.

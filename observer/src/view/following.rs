@@ -75,20 +75,20 @@ pub(super) fn storm_ended(storm: &StormRecord) -> String {
     format!("ended; its members joined within {}: {}", length(lasted(storm)), storm_account(storm))
 }
 
-/// `31 reflectors of 12 clients, 40 lists, at most 12 a second, 52,000 objects (48,100 unchanged), 210 MB, served from …, trigger=…`.
+/// `31 reflectors of 12 clients, 40 relists, at most 12 a second, 52,000 objects (48,100 unchanged), 210 MB, served from …, trigger=…`.
 fn storm_account(storm: &StormRecord) -> String {
     format!(
         "{} of {}, {}, at most {} a second, {} ({} unchanged), {}, served from {}, trigger={}{}",
         counted(storm.reflectors, "reflector"),
         clients(storm),
-        counted(storm.relists, "list"),
+        counted(storm.relists, "relist"),
         count(storm.peak_per_second),
         counted(storm.items, "object"),
         count(storm.repeated),
         bytes(storm.bytes),
         layers(storm),
         storm.trigger,
-        without_list(storm).map_or_else(String::new, |members| format!("; still without a complete list: {members}")),
+        without_list(storm).map_or_else(String::new, |members| format!("; relists not complete: {members}")),
     )
 }
 
@@ -180,10 +180,13 @@ pub(super) fn polling(polling: &Polling) -> String {
     format!("{how} ({}, ± {}, no watch)", counted(polling.lists, "list"), microseconds(polling.jitter_us))
 }
 
-/// The cause of the last relist; `-` without one.
+/// The cause of the last complete relist. Before one is complete, the most frequent cause of the attempts; `-` without any.
 pub(super) fn last_cause(row: &ReflectorRow) -> String {
-    let cause = row.last_relist.as_ref().and_then(|relist| relist.cause);
-    cause.map_or_else(|| "-".to_owned(), |cause| cause_label(&cause.id()))
+    if let Some(relist) = &row.last_relist {
+        return relist.cause.map_or_else(|| "-".to_owned(), |cause| cause_label(&cause.id()));
+    }
+    let attempted = row.causes.iter().max_by_key(|(_, number)| **number);
+    attempted.map_or_else(|| "-".to_owned(), |(cause, _)| format!("{} (ongoing)", cause_label(cause)))
 }
 
 /// The client and the shape of a finding, and its evidence.
@@ -197,7 +200,7 @@ pub(super) fn seen(finding: &Finding) -> String {
 pub(super) fn exposure(exposure: &Exposure) -> Option<String> {
     (exposure.watching > 0).then(|| {
         format!(
-            "on an API server restart: {} of {} would relist ({}, {}), and up to {} more if watchtap did not observe all writes",
+            "on an API server restart: {} of {} would relist ({}, {}), and perhaps {} more, if watchtap did not observe all writes",
             count(exposure.reflectors),
             counted(exposure.watching, "watching reflector"),
             counted(exposure.items, "object"),

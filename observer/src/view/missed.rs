@@ -73,7 +73,10 @@ pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
 pub(super) fn connections(missed: &Missed) -> String {
     let mut words = Vec::new();
     if missed.reset_instead_of_refused > 0 {
-        words.push(format!("{} reset instead of refused", counted(missed.reset_instead_of_refused, "connection")));
+        words.push(format!(
+            "watchtap reset {} that the API server would have refused",
+            counted(missed.reset_instead_of_refused, "client connection")
+        ));
     }
     if missed.connect_failures > 0 {
         words.push(format!("{} failed: {}", counted(missed.connect_failures, "connection"), missed.last_connect_failure));

@@ -114,7 +114,7 @@ fn cut(line: &str) -> String {
     }
 }
 
-/// `update client-go in old-ingress and log-shipper (1.15 → 1.16 or later): 54 needless relists`.
+/// `update client-go in old-ingress and log-shipper (to 1.16 or later): 54 needless relists`.
 pub(super) fn problem_line(problem: &Problem) -> String {
     format!("{}: {}", problem.change, problem.wrong)
 }

@@ -56,8 +56,8 @@ fn standard_script_shows_every_promised_behaviour() {
 const FAULTS: &[(&str, &[&str], &str)] = &[
     ("API server refused connections", &[], "watchtap's port refused too"),
     ("read the watch without doing other work", &["archive-tail"], "configmaps not read for"),
-    ("update client-go", &["node-tuner", "1.18.0–1.18.5 → 1.18.6 or later"], "stuck for"),
-    ("update client-go", &["old-ingress", "log-shipper", "disk-provisioner", "1.15 → 1.16 or later"], "needless relists"),
+    ("update client-go", &["node-tuner", "to 1.18.6 or later"], "stuck for"),
+    ("update client-go", &["old-ingress", "log-shipper", "disk-provisioner", "to 1.16 or later"], "needless relists"),
     ("find out why the API server's watch cache was reset", &["configmaps", "pods"], "relists of"),
     ("watch instead of polling", &["dashboard", "cost-exporter", "alert-mailer"], "lists of events and pods, no watch"),
     ("check whether etcd was restored", &[], "resourceVersion went backwards"),

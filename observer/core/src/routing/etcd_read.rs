@@ -37,7 +37,8 @@ pub struct EtcdRead {
     /// The revision to read at, or to start from; `None` is the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<RevisionAt>,
-    /// Whether the call is repeated, each time after the last returned key, until the limit is met or the range is exhausted.
+    /// Whether the call is repeated, each time after the last returned key. It ends when the range is exhausted, or when as many
+    /// matching objects are found as the client requested.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
 }
@@ -201,7 +202,7 @@ impl fmt::Display for EtcdRead {
         }
         match (self.purpose, self.repeated) {
             (Purpose::CurrentRevision, _) => formatter.write_str(", for the revision only"),
-            (Purpose::Data, true) => formatter.write_str(", repeated until the limit is reached or everything is read"),
+            (Purpose::Data, true) => formatter.write_str(", repeated until enough objects match or everything is read"),
             (Purpose::Data, false) => Ok(()),
         }
     }

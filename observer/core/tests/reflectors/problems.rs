@@ -25,7 +25,7 @@ fn one_cause_of_several_clients_is_one_problem_with_one_change() {
     }
     let snapshot = snapshot(&script);
     let [problem] = &snapshot.problems[..] else { panic!("{:#?}", snapshot.problems) };
-    assert_eq!(problem.change, "update client-go in disk-provisioner, log-shipper and old-ingress (1.15 → 1.16 or later)");
+    assert_eq!(problem.change, "update client-go in disk-provisioner, log-shipper and old-ingress (to 1.16 or later)");
     assert_eq!((problem.wrong.as_str(), problem.amount, problem.findings.len()), ("3 needless relists", 3, 3));
     assert_eq!((snapshot.outages.times, snapshot.outages.lasted_us), (1, 3_000_000));
     let outage = &snapshot.outages.latest[0];

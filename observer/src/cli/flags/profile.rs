@@ -76,7 +76,7 @@ pub(crate) struct ProfileSourceFlags {
     #[command(flatten)]
     flags: ProfileFlags,
 
-    /// Do not request /version; without --server-version every verdict is then unknown
+    /// Request neither /version nor /metrics, as with --server-version; without that flag every verdict is then unknown
     #[arg(long)]
     no_version_request: bool,
 

@@ -20,7 +20,7 @@ const EXPOSED: &[Column] = &[
     Column::words("CLIENT", 3),
     Column::words("RESOURCE", 2),
     Column::words("SCOPE", 2).from(110),
-    Column::number("RVS BEHIND", 11),
+    Column::number("BEHIND ETCD", 11),
     Column::number("OBJECTS", 11),
     Column::number("BYTES", 7),
 ];
@@ -133,7 +133,7 @@ fn numbered(counted: &[(u64, &str)]) -> Vec<String> {
 }
 
 fn restart(snapshot: &Snapshot, sheet: &mut Sheet) {
-    sheet.section("A RESTART");
+    sheet.section("ON A RESTART");
     let exposure = &snapshot.exposure;
     sheet.print(Tone::Plain, &following::exposure(exposure).unwrap_or_else(|| "no reflector watches, so none relists".to_owned()));
     if exposure.exposed.is_empty() {

@@ -54,7 +54,7 @@ fn storm_now(storm: &StormRecord) -> String {
 fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let (totals, rates) = (&snapshot.totals, &snapshot.rates);
     let when = |is: bool, tone: Tone| if is { tone } else { Tone::Plain };
-    let watches = counted(totals.watches_open, "watch").replace("watchs", "watches");
+    let watches = counted(totals.watches_open, "open watch").replace("watchs", "watches");
     let rest = vec![
         (when(totals.relists > 0, Tone::Notable), counted(totals.relists, "relist")),
         (when(totals.storms > 0, Tone::Notable), counted(totals.storms, "storm")),
@@ -114,12 +114,10 @@ fn exposure(exposure: &Exposure) -> Vec<(Tone, String)> {
     }
     let tone = if exposure.reflectors > 0 { Tone::Notable } else { Tone::Plain };
     let (some, all) = (count(exposure.reflectors), counted(exposure.watching, "watching reflector"));
-    let mut phrases = vec![(tone, format!("on an API server restart: {some} of {all} would relist"))];
+    let perhaps = if exposure.perhaps > 0 { format!(", perhaps {} more", count(exposure.perhaps)) } else { String::new() };
+    let mut phrases = vec![(tone, format!("on an API server restart: {some} of {all} would relist{perhaps}"))];
     if exposure.reflectors > 0 {
         phrases.extend([(tone, counted(exposure.items, "object")), (tone, bytes(exposure.bytes))]);
-    }
-    if exposure.perhaps > 0 {
-        phrases.push((Tone::Plain, format!("up to {} more", count(exposure.perhaps))));
     }
     phrases
 }

@@ -30,13 +30,17 @@ const WORDS: &[(&str, &str)] = &[
     ),
     ("relist", "a list of a reflector that already had one: all objects are sent again"),
     ("unchanged", "objects that were sent again although the client had this version"),
-    ("behind", "how many revisions the reflector lags behind the newest that was observed of its resource"),
+    (
+        "behind",
+        "how many revisions a reflector lags behind the newest that was observed of its resource; behind etcd: of any resource",
+    ),
     ("storm", "many reflectors that relist within seconds"),
     (
         "on a restart",
         "reflectors that would relist if the API server restarted now, since their resource version is too old for its new cache, and \
-        the cost; up to N more if watchtap did not observe all writes",
+        the cost; perhaps N more: if watchtap did not observe all writes",
     ),
+    ("dropped", "rows that the tables no longer hold, because a limit was reached; traffic is never dropped"),
     ("not observed", "traffic that was forwarded and not observed; if there is any, all numbers are lower bounds"),
 ];
 

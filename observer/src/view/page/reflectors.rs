@@ -2,7 +2,7 @@
 
 use observer_core::exchange::Shape;
 use observer_core::observer::Snapshot;
-use observer_core::reflector::{ReflectorRow, ReflectorState, cause_label};
+use observer_core::reflector::{ReflectorRow, ReflectorState};
 
 use super::column::Column;
 use super::filter::FilterKey;
@@ -44,7 +44,7 @@ pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
 /// The cells of a reflector's row.
 pub(super) fn cells(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Cell> {
     let age = u64::try_from(snapshot.at.since(row.since).as_nanos()).unwrap_or(u64::MAX);
-    let cause = cause(row);
+    let cause = following::last_cause(row);
     let tone = if row.relists > 0 { Tone::Notable } else { Tone::Plain };
     vec![
         Cell::words(&program(&row.client)),
@@ -61,12 +61,6 @@ pub(super) fn cells(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Cell> {
         Cell::number(row.repeats.repeated, &following::unchanged(row.repeats)),
         Cell::number(row.bytes, &bytes(row.bytes)),
     ]
-}
-
-/// The cause of the last relist. While no relist is complete, the most frequent cause of attempts.
-fn cause(row: &ReflectorRow) -> String {
-    let tried = row.causes.iter().max_by_key(|(_, number)| **number).filter(|_| row.last_relist.is_none());
-    tried.map_or_else(|| following::last_cause(row), |(cause, number)| format!("{} × {}", count(*number), cause_label(cause)))
 }
 
 /// `default/ · labels app=nginx`: a shape without its resource.

@@ -23,7 +23,7 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::word("TRIGGER", 18),
     Column::number("REFLECTORS", 10),
     Column::number("CLIENTS", 7).from(100),
-    Column::number("LISTS", 7),
+    Column::number("RELISTS", 7),
     Column::number("PEAK", 8).from(110),
     Column::number("OBJECTS", 11).from(130),
     Column::number("UNCHANGED", 11).from(140),

@@ -94,7 +94,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
     let (of, what) = (names(clients), names(resources));
     match kind {
         FindingKind::StuckReflector => (
-            format!("update client-go in {of} (1.18.0–1.18.5 → 1.18.6 or later)"),
+            format!("update client-go in {of} (to 1.18.6 or later)"),
             format!("stuck for {} at a revision that the API server had not reached ({what})", seconds(amount)),
         ),
         FindingKind::HotLoop => (
@@ -107,15 +107,13 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             format!("{amount} watches of {what} in a row ended within a second"),
         ),
         FindingKind::SlowReader => {
-            (format!("read the watch without doing other work in {of}"), format!("{what} not read for {}", seconds(amount)))
+            (format!("in {of}, read the watch without doing other work"), format!("{what} not read for {}", seconds(amount)))
         }
         FindingKind::NoBookmarks => {
             let change = if advice == kind.advice() { "set allowWatchBookmarks=true".to_owned() } else { short(advice) };
             (format!("{change} in {of}"), format!("{} of {what}", counted(amount, "needless relist")))
         }
-        FindingKind::RefusedMisread => {
-            (format!("update client-go in {of} (1.15 → 1.16 or later)"), counted(amount, "needless relist"))
-        }
+        FindingKind::RefusedMisread => (format!("update client-go in {of} (to 1.16 or later)"), counted(amount, "needless relist")),
         FindingKind::CacheReset => (
             "find out why the API server's watch cache was reset".to_owned(),
             format!("{} of {what} by {of}", counted(amount, "relist")),
@@ -138,7 +136,8 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         }
         FindingKind::ClientRateLimit => (format!("raise QPS and Burst in {of}"), "throttled by its own rate limit".to_owned()),
         FindingKind::RevisionWentBack => (
-            "check whether etcd was restored, or whether this address load-balances over several clusters".to_owned(),
+            "check whether etcd was restored, or whether the API server's address is load-balanced over several clusters"
+                .to_owned(),
             format!("resourceVersion went backwards in {} by {of}", counted(amount, "list")),
         ),
     }

@@ -45,7 +45,7 @@ fn scope_selectors_and_tokens_choose_the_keys() {
         ("GET /api/v1/pods?fieldSelector=metadata.name%3Dx", "Range /registry/pods/ … /registry/pods0 at the current revision"),
         (
             "GET /api/v1/pods?limit=3&labelSelector=a",
-            "Range /registry/pods/ … /registry/pods0  limit 3 at the current revision, repeated until the limit is reached or everything is read",
+            "Range /registry/pods/ … /registry/pods0  limit 3 at the current revision, repeated until enough objects match or everything is read",
         ),
     ] {
         assert_eq!(reads("1.30.0", request), [expected], "{request}");
@@ -89,7 +89,7 @@ fn watch_in_etcd_lists_first_unless_it_has_a_revision() {
     assert_eq!(
         reads("1.34.0", "GET /api/v1/events?watch=true"),
         [
-            "Range /registry/events/ … /registry/events0  limit 10000 at the current revision, repeated until the limit is reached or everything is read",
+            "Range /registry/events/ … /registry/events0  limit 10000 at the current revision, repeated until enough objects match or everything is read",
             "Watch /registry/events/ … /registry/events0 from the next revision",
         ]
     );

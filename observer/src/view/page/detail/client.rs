@@ -32,7 +32,7 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) ->
     sheet.fact("identity", Tone::Plain, &identity(first));
     sheet.fact("process", Tone::Plain, &process(first));
     container(first, sheet);
-    sheet.section("REFLECTORS   the worst first; tab 1 opens each");
+    sheet.section("REFLECTORS   worst first; to open one, select it in tab 1");
     let total = sheet.total();
     sheet.line(grid::headings(COLUMNS, total, (None, false)));
     for row in &rows {

@@ -1,7 +1,7 @@
 //! A reflector: its identity, its history, the cause and the cost of its last relist, and the change to make.
 
 use observer_core::observer::{Finding, Snapshot};
-use observer_core::reflector::{ClientAge, PollingKind, ReflectorRow, Representation, cause_label};
+use observer_core::reflector::{ClientAge, PollingKind, ReflectorRow, RelistCause, Representation, cause_label};
 
 use super::container::container;
 use super::{finding, moments, relist};
@@ -28,19 +28,19 @@ pub(super) fn write(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) 
 }
 
 fn who(row: &ReflectorRow, sheet: &mut Sheet) {
-    sheet.fact("client", Tone::Plain, &format!("{} {} ({})", row.client_id, program(&row.client), identity(row)));
+    sheet.fact("client", Tone::Plain, &format!("{} ({}), client {}", program(&row.client), identity(row), row.client_id));
     if let Some(command) = &row.client.kubectl_command {
         sheet.fact("command", Tone::Plain, command);
     }
     let process = if row.process.is_some() {
         process(row)
     } else {
-        "unknown (on another machine, or it ended before it was looked up)".to_owned()
+        "unknown (on another machine, in watchtap itself, or ended before it was looked up)".to_owned()
     };
     sheet.fact("process", Tone::Plain, &process);
     container(row, sheet);
     sheet.fact("requests", Tone::Plain, &format!("{}: {}", row.shape, representation(row.representation)));
-    sheet.fact("client-go", Tone::Plain, &age(row.age));
+    sheet.fact("client-go", Tone::Plain, &release(row));
 }
 
 const fn representation(representation: Representation) -> &'static str {
@@ -52,14 +52,15 @@ const fn representation(representation: Representation) -> &'static str {
 }
 
 /// The inferred release, and the evidence.
-fn age(age: Option<ClientAge>) -> String {
-    let (age, because) = match age {
+fn release(row: &ReflectorRow) -> String {
+    let (release, because) = match row.age {
+        _ if row.causes.contains_key(&RelistCause::RefusedMisread.id()) => ("before 1.16", "it listed after refused connections"),
         None => return "release unknown: not enough requests yet to infer it".to_owned(),
         Some(ClientAge::Until1_17) => ("before 1.18", "it relisted at resourceVersion=0 with a limit"),
         Some(ClientAge::From1_18) => ("1.18 or later", "it relisted at its own resource version without a limit"),
         Some(ClientAge::WatchList) => ("1.35 or later, or 1.27 or later with WatchListClient", "it requests streaming lists"),
     };
-    format!("{age}, inferred from its requests: {because} (other libraries may do the same)")
+    format!("{release}, inferred from its requests: {because} (other libraries may do the same)")
 }
 
 fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {

@@ -22,7 +22,7 @@ const MEMBERS: &[Column] = &[
     Column::words("CLIENT", 3),
     Column::words("RESOURCE", 2),
     Column::words("SCOPE", 2).from(110),
-    Column::number("LISTS", 6),
+    Column::number("RELISTS", 7),
     Column::number("REQUESTS", 8).from(100),
     Column::number("OBJECTS", 10),
     Column::number("UNCHANGED", 10),
@@ -45,7 +45,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet) {
         "{} of {} · {} · at most {} a second",
         counted(storm.reflectors, "reflector"),
         counted(storm.clients, "client"),
-        counted(storm.relists, "list"),
+        counted(storm.relists, "relist"),
         count(storm.peak_per_second)
     );
     sheet.fact("size", Tone::Plain, &size);
@@ -53,7 +53,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet) {
     sheet.fact("cost", Tone::Plain, &cost);
     sheet.fact("served from", Tone::Plain, &layers(storm));
     if let Some(members) = without_list(storm) {
-        sheet.fact("without list", Tone::Bad, &members);
+        sheet.fact("not complete", Tone::Bad, &members);
     }
     for (cause, number) in &storm.causes {
         sheet.fact("cause", Tone::Notable, &format!("{} × {} ({cause})", count(*number), cause_label(cause)));
@@ -62,7 +62,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet) {
 }
 
 fn members(storm: &StormRecord, sheet: &mut Sheet) {
-    sheet.section("MEMBERS   most bytes first");
+    sheet.section("MEMBERS   most bytes first; requests, objects and bytes of complete relists");
     let total = sheet.total();
     sheet.line(grid::headings(MEMBERS, total, (None, false)));
     for member in storm.members.iter().take(MOST_MEMBERS) {

@@ -11,14 +11,14 @@ fn stuck_reflector_shows_its_finding_and_time_line() {
     press(&mut page, "<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
-          client          3 elastic-operator/1.18.2 (apps/manager)
-          process         unknown (on another machine, or it ended before it was looked
-                          up)
+          client          elastic-operator/1.18.2 (apps/manager), client 3
+          process         unknown (on another machine, in watchtap itself, or ended
+                          before it was looked up)
           requests        secrets · kube-system/: full objects
           client-go       1.18 or later, inferred from its requests: it relisted at its
                           own resource version without a limit (other libraries may do
@@ -44,12 +44,12 @@ fn relisting_reflector_shows_its_causes_and_advice() {
     press(&mut page, "j<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         reflector #1 · my-controller/0.34 pods all namespaces
-          client          1 my-controller/0.34 (apps/manager)
+          client          my-controller/0.34 (apps/manager), client 1
           process         manager 4711
           requests        pods · all namespaces: full objects
           client-go       1.18 or later, inferred from its requests: it relisted at its own resource version without a limit (other libraries may do the same)
@@ -97,9 +97,9 @@ fn relisting_reflector_shows_its_causes_and_advice() {
     press(&mut page, "<end>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           12:03:20.000  x  410 Expired
           12:03:20.000  x  the watch ended with an ERROR event, code 410
@@ -130,9 +130,9 @@ fn list_from_etcd_shows_the_reason_of_its_verdict() {
     press(&mut page, "2/served:etcd verb:list<enter><enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         list pods · all namespaces · limit=500
           served from     ~ etcd   rule list-unset-etcd
@@ -163,9 +163,9 @@ fn watch_shows_its_cost_and_latest_responses() {
     press(&mut page, "2/verb:watch resource:pods<enter><enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
         watch pods · all namespaces · RV=N
           served from     ~ cache   rule watch-rv
@@ -196,28 +196,28 @@ fn storm_shows_its_members_ranked_by_cost() {
     press(&mut page, "3<enter>");
     expect![[r"
         watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
-        etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
+        etcd 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 12 watching reflectors would relist …
+        on an API server restart: 0 of 12 watching reflectors would relist, perhaps 12 …
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
         storm 1 · mass-expiry
           state           ongoing; its members joined within 1.1 s
           times           began 12:01:40.000 · reported at 12:01:40.900 · last reflector
                           joined 12:01:41.100
-          size            12 reflectors of 3 clients · 12 lists · at most 7 a second
+          size            12 reflectors of 3 clients · 12 relists · at most 7 a second
           cost            24 objects (12 unchanged) · 60 kB
           served from     cache: 12
           cause           12 × 410 Gone: no bookmarks sent (expired/no-bookmarks)
 
-        MEMBERS   most bytes first
-          CLIENT                 RESOURCE         LISTS     OBJECTS   UNCHANGED    BYTES
-          fleet-c/v1             kind3s.exampl…       1           2           1    12 kB
-          fleet-c/v1             kind2s.exampl…       1           2           1   9.0 kB
-          fleet-b/v1             kind3s.exampl…       1           2           1   8.0 kB
-          fleet-b/v1             kind2s.exampl…       1           2           1   6.0 kB
-          fleet-c/v1             kind1s.exampl…       1           2           1   6.0 kB
-          fleet-a/v1             kind3s.exampl…       1           2           1   4.0 kB
-          fleet-b/v1             kind1s.exampl…       1           2           1   4.0 kB
+        MEMBERS   most bytes first; requests, objects and bytes of complete relists
+          CLIENT                RESOURCE       RELISTS     OBJECTS   UNCHANGED    BYTES
+          fleet-c/v1            kind3s.examp…        1           2           1    12 kB
+          fleet-c/v1            kind2s.examp…        1           2           1   9.0 kB
+          fleet-b/v1            kind3s.examp…        1           2           1   8.0 kB
+          fleet-b/v1            kind2s.examp…        1           2           1   6.0 kB
+          fleet-c/v1            kind1s.examp…        1           2           1   6.0 kB
+          fleet-a/v1            kind3s.examp…        1           2           1   4.0 kB
+          fleet-b/v1            kind1s.examp…        1           2           1   4.0 kB
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -229,14 +229,14 @@ fn stalled_client_shows_its_stall_and_own_writes() {
     press(&mut page, "<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
-        etcd 0 of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s · events <0.1/s …
+        etcd 0 of 1 list · 0 relists · 0 storms · 1 open watch · req <0.1/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 1 watching reflector would relist · up to 1 more
+        on an API server restart: 0 of 1 watching reflector would relist, perhaps 1 more
         [1 Reflectors 1] 2 Requests 3  3 Storms 0  4 Clients 1  5 Findings 1
         reflector #1 · slow-reader/0.1 pods all namespaces
-          client          1 slow-reader/0.1 (apps/manager)
-          process         unknown (on another machine, or it ended before it was looked
-                          up)
+          client          slow-reader/0.1 (apps/manager), client 1
+          process         unknown (on another machine, in watchtap itself, or ended
+                          before it was looked up)
           requests        pods · all namespaces: full objects
           client-go       release unknown: not enough requests yet to infer it
           state           stalled for 20 s
@@ -257,15 +257,15 @@ fn stalled_client_shows_its_stall_and_own_writes() {
     press(&mut page, "<esc>4<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
-        etcd 0 of 1 list · 0 relists · 0 storms · 1 watch · req <0.1/s · events <0.1/s …
+        etcd 0 of 1 list · 0 relists · 0 storms · 1 open watch · req <0.1/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 1 watching reflector would relist · up to 1 more
+        on an API server restart: 0 of 1 watching reflector would relist, perhaps 1 more
          1 Reflectors 1  2 Requests 3  3 Storms 0 [4 Clients 1] 5 Findings 1
         client 1 · slow-reader/0.1
           identity        apps/manager
           process         -
 
-        REFLECTORS   the worst first; tab 1 opens each
+        REFLECTORS   worst first; to open one, select it in tab 1
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
           slow-reader/0.1     pods          stalled         0  -
 
@@ -290,15 +290,15 @@ fn client_shows_its_reflectors() {
     press(&mut page, "4j<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
         client 1 · my-controller/0.34
           identity        apps/manager
           process         manager 4711
 
-        REFLECTORS   the worst first; tab 1 opens each
+        REFLECTORS   worst first; to open one, select it in tab 1
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
           my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
 
@@ -334,9 +334,9 @@ fn finding_shows_its_advice() {
     press(&mut page, "5<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
         finding stuck-reflector
           client          elastic-operator/1.18.2
@@ -366,7 +366,7 @@ fn dropped_entry_is_reported_as_over() {
     page.show(super::script::play(super::stories::SILENCE));
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …
-        etcd 0 of 0 lists · 0 relists · 0 storms · 0 watches · req 0/s · events 0/s …
+        etcd 0 of 0 lists · 0 relists · 0 storms · 0 open watches · req 0/s …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: no reflector watches, so none would relist
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0

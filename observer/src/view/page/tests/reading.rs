@@ -11,9 +11,9 @@ fn help() {
     press(&mut page, "?");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         KEYS
           1 … 5, tab      select a table; shift-tab: the previous one
@@ -38,9 +38,9 @@ fn help() {
     .assert_eq(&small(&page));
     expect![[r#"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         KEYS
           1 … 5, tab      select a table; shift-tab: the previous one
@@ -67,12 +67,13 @@ fn help() {
           ~ and !         ~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer
           relist          a list of a reflector that already had one: all objects are sent again
           unchanged       objects that were sent again although the client had this version
-          behind          how many revisions the reflector lags behind the newest that was observed of its resource
+          behind          how many revisions a reflector lags behind the newest that was observed of its resource; behind etcd: of any resource
           storm           many reflectors that relist within seconds
-          on a restart    reflectors that would relist if the API server restarted now, since their resource version is too old for its new cache, and the cost; up to N more if watchtap did not observe all
+          on a restart    reflectors that would relist if the API server restarted now, since their resource version is too old for its new cache, and the cost; perhaps N more: if watchtap did not observe all
                           writes
+          dropped         rows that the tables no longer hold, because a limit was reached; traffic is never dropped
           not observed    traffic that was forwarded and not observed; if there is any, all numbers are lower bounds
-        (14 empty lines)
+        (13 empty lines)
         j k scroll · esc back · q quit
     "#]].assert_eq(&large(&page));
 }
@@ -83,9 +84,9 @@ fn about_page_shows_the_basis_of_the_numbers() {
     press(&mut page, "i");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
         API SERVER
           version v1.30.4 (/version)
@@ -107,9 +108,9 @@ fn about_page_shows_the_basis_of_the_numbers() {
         NOT SHOWN INDIVIDUALLY
           nothing
 
-        A RESTART
-          on an API server restart: 1 of 2 watching reflectors would relist (1 object, 14 kB), and up to 1 more if watchtap did not observe all writes
-          CLIENT                                                                RESOURCE                                       SCOPE                                           RVS BEHIND      OBJECTS    BYTES
+        ON A RESTART
+          on an API server restart: 1 of 2 watching reflectors would relist (1 object, 14 kB), and perhaps 1 more, if watchtap did not observe all writes
+          CLIENT                                                                RESOURCE                                       SCOPE                                          BEHIND ETCD      OBJECTS    BYTES
           kube-rs/2.0                                                           configmaps                                     default/ · labels app=nginx                              1            1    14 kB
 
         CLIENTS

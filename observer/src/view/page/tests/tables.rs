@@ -10,12 +10,12 @@ fn reflectors_are_sorted_worst_first() {
     let page = page(&trouble());
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
-        ▸ elastic-operator/…  secrets       stuck           1  1 × ERROR event 500
+        ▸ elastic-operator/…  secrets       stuck           1  ERROR event 500 (ongoin…
           my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
           inventory/v2        pods          listed          0  -
           inventory/v2        deployments…  listed          0  -
@@ -30,12 +30,12 @@ fn reflectors_are_sorted_worst_first() {
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT                      RESOURCE           SCOPE              STATE      IN STATE  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
-        ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  1 × ERROR event 500                             0    90 kB
+        ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  ERROR event 500 (ongoing)                       0    90 kB
           my-controller/0.34          pods               all namespaces     watching   2 m 29 s         0           0          3        0        1  410 Gone: bookmarks off                         2    14 MB
           inventory/v2                pods               all namespaces     listed     5 m 40 s         0      60,190          0        0        0  -                                               0   2.1 MB
           inventory/v2                deployments.apps   all namespaces     listed          now         0           0          0        0        0  -                                               0    31 kB
@@ -43,8 +43,8 @@ fn reflectors_are_sorted_worst_first() {
         (16 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
-          client          3 elastic-operator/1.18.2 (apps/manager)
-          process         unknown (on another machine, or it ended before it was looked up)
+          client          elastic-operator/1.18.2 (apps/manager), client 3
+          process         unknown (on another machine, in watchtap itself, or ended before it was looked up)
           requests        secrets · kube-system/: full objects
           client-go       1.18 or later, inferred from its requests: it relisted at its own resource version without a limit (other libraries may do the same)
           state           stuck for 3 m 17 s
@@ -73,9 +73,9 @@ fn requests_are_grouped_by_shape() {
     press(&mut page, "2");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
           VERB    REQUEST                                N    SERVED FROM          BYTES
         ▸ list    pods · all namespaces · RV=N           1  ~ cache               7.2 MB
@@ -97,9 +97,9 @@ fn requests_are_grouped_by_shape() {
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
           VERB    REQUEST                                            N    SERVED FROM        RULE                         OBJECTS    BYTES  FIRST BYTE (MEDIAN)  TOTAL (MEDIAN)   FAILED  LAST END
         ▸ list    pods · all namespaces · RV=N                       1  ~ cache              list-rv                            3   7.2 MB                90 ms           90 ms        0  -
@@ -140,11 +140,11 @@ fn ongoing_storms_are_listed() {
     press(&mut page, "3");
     expect![[r"
         watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
-        etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s …
+        etcd 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 12 watching reflectors would relist …
+        on an API server restart: 0 of 12 watching reflectors would relist, perhaps 12 …
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
-          STORM  STATE     JOINED IN  TRIGGER             REFLECTORS    LISTS    BYTES
+          STORM  STATE     JOINED IN  TRIGGER             REFLECTORS  RELISTS    BYTES
         ▸     1  ongoing       1.1 s  mass-expiry                 12       12    60 kB
         (13 empty lines)
           why     12 × 410 Gone: no bookmarks sent
@@ -155,35 +155,35 @@ fn ongoing_storms_are_listed() {
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) · feature gates: defaults assumed                                                                                ▲ relist storm, 12 reflectors, 1.1 s
-        etcd 0 of 24 lists · 12 relists · 1 storm · 12 watches · req 1.5/s · events 0/s · 48 requests · 60 kB
+        etcd 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s · events 0/s · 48 requests · 60 kB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 12 watching reflectors would relist · up to 12 more
+        on an API server restart: 0 of 12 watching reflectors would relist, perhaps 12 more
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
-          STORM  STATE           BEGAN   JOINED IN  TRIGGER             REFLECTORS  CLIENTS    LISTS      PEAK      OBJECTS    UNCHANGED    BYTES  SERVED FROM
+          STORM  STATE           BEGAN   JOINED IN  TRIGGER             REFLECTORS  CLIENTS  RELISTS      PEAK      OBJECTS    UNCHANGED    BYTES  SERVED FROM
         ▸     1  ongoing  12:01:40.000       1.1 s  mass-expiry                 12        3       12       7/s           24           12    60 kB  cache: 12
         (20 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         storm 1 · mass-expiry
           state           ongoing; its members joined within 1.1 s
           times           began 12:01:40.000 · reported at 12:01:40.900 · last reflector joined 12:01:41.100
-          size            12 reflectors of 3 clients · 12 lists · at most 7 a second
+          size            12 reflectors of 3 clients · 12 relists · at most 7 a second
           cost            24 objects (12 unchanged) · 60 kB
           served from     cache: 12
           cause           12 × 410 Gone: no bookmarks sent (expired/no-bookmarks)
 
-        MEMBERS   most bytes first
-          CLIENT                                                         RESOURCE                                  SCOPE                                      LISTS  REQUESTS     OBJECTS   UNCHANGED    BYTES
-          fleet-c/v1                                                     kind3s.example.com                        all namespaces                                 1         1           2           1    12 kB
-          fleet-c/v1                                                     kind2s.example.com                        all namespaces                                 1         1           2           1   9.0 kB
-          fleet-b/v1                                                     kind3s.example.com                        all namespaces                                 1         1           2           1   8.0 kB
-          fleet-b/v1                                                     kind2s.example.com                        all namespaces                                 1         1           2           1   6.0 kB
-          fleet-c/v1                                                     kind1s.example.com                        all namespaces                                 1         1           2           1   6.0 kB
-          fleet-a/v1                                                     kind3s.example.com                        all namespaces                                 1         1           2           1   4.0 kB
-          fleet-b/v1                                                     kind1s.example.com                        all namespaces                                 1         1           2           1   4.0 kB
-          fleet-a/v1                                                     kind2s.example.com                        all namespaces                                 1         1           2           1   3.0 kB
-          fleet-c/v1                                                     kind0s.example.com                        all namespaces                                 1         1           2           1   3.0 kB
-          fleet-a/v1                                                     kind1s.example.com                        all namespaces                                 1         1           2           1   2.0 kB
-          fleet-b/v1                                                     kind0s.example.com                        all namespaces                                 1         1           2           1   2.0 kB
+        MEMBERS   most bytes first; requests, objects and bytes of complete relists
+          CLIENT                                                        RESOURCE                                  SCOPE                                     RELISTS  REQUESTS     OBJECTS   UNCHANGED    BYTES
+          fleet-c/v1                                                    kind3s.example.com                        all namespaces                                  1         1           2           1    12 kB
+          fleet-c/v1                                                    kind2s.example.com                        all namespaces                                  1         1           2           1   9.0 kB
+          fleet-b/v1                                                    kind3s.example.com                        all namespaces                                  1         1           2           1   8.0 kB
+          fleet-b/v1                                                    kind2s.example.com                        all namespaces                                  1         1           2           1   6.0 kB
+          fleet-c/v1                                                    kind1s.example.com                        all namespaces                                  1         1           2           1   6.0 kB
+          fleet-a/v1                                                    kind3s.example.com                        all namespaces                                  1         1           2           1   4.0 kB
+          fleet-b/v1                                                    kind1s.example.com                        all namespaces                                  1         1           2           1   4.0 kB
+          fleet-a/v1                                                    kind2s.example.com                        all namespaces                                  1         1           2           1   3.0 kB
+          fleet-c/v1                                                    kind0s.example.com                        all namespaces                                  1         1           2           1   3.0 kB
+          fleet-a/v1                                                    kind1s.example.com                        all namespaces                                  1         1           2           1   2.0 kB
+          fleet-b/v1                                                    kind0s.example.com                        all namespaces                                  1         1           2           1   2.0 kB
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
 }
@@ -194,9 +194,9 @@ fn clients_show_the_totals_of_their_reflectors() {
     press(&mut page, "4");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
           CLIENT                                     REFLECTORS  STUCK  RELISTS    BYTES
         ▸ elastic-operator/1.18.2                             1      1        1    90 kB
@@ -213,9 +213,9 @@ fn clients_show_the_totals_of_their_reflectors() {
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
           CLIENT                                IDENTITY                  PROCESS                   REFLECTORS  STUCK  WATCHING      LISTS    WATCHES  RESUMES  RELISTS       EVENTS         UNCHANGED    BYTES
         ▸ elastic-operator/1.18.2               apps/manager              -                                  1      1         0         17          1        0        1            0                 0    90 kB
@@ -228,9 +228,9 @@ fn clients_show_the_totals_of_their_reflectors() {
           identity        apps/manager
           process         -
 
-        REFLECTORS   the worst first; tab 1 opens each
+        REFLECTORS   worst first; to open one, select it in tab 1
           CLIENT                      RESOURCE           SCOPE              STATE      IN STATE  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
-          elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  1 × ERROR event 500                             0    90 kB
+          elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  ERROR event 500 (ongoing)                       0    90 kB
 
         FINDINGS
           stuck-reflector: requests revision 1100 repeatedly; the server has not reached it
@@ -246,9 +246,9 @@ fn findings_show_their_evidence() {
     press(&mut page, "5");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches …
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object …
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT      RESOURCE    SEEN
         ▸ stuck-reflector         elastic-o…  secrets     requests revision 1100 repeat…
@@ -263,9 +263,9 @@ fn findings_show_their_evidence() {
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 1 of 2 watching reflectors would relist · 1 object · 14 kB · up to 1 more
+        on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
           FINDING                 CLIENT                        RESOURCE                      SCOPE                         SEEN
         ▸ stuck-reflector         elastic-operator/1.18.2       secrets                       kube-system/                  requests revision 1100 repeatedly; the server has not reached it
