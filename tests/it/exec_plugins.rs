@@ -124,7 +124,7 @@ fn plugin_after_the_run_reports_that_it_is_over() {
     session.finish().unwrap();
     let output = output_within(&mut command, LIMIT).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("is over"), "{output:?}");
+    assert!(text(&output.stderr).contains("has ended"), "{output:?}");
 }
 
 #[test]

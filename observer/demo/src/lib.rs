@@ -9,7 +9,7 @@
 //!
 //! - Resources other than those of [`api::resources`] and those that clients define; aggregated APIs.
 //! - Schemas: Tables, `kubectl explain`, validation, pruning and defaults of specifications, also with `fieldValidation=Strict`. Only
-//!   names, namespaces, kinds and preconditions are checked. Patches merge lists without them, see [`api::patch`].
+//!   names, namespaces, kinds and preconditions are checked. A strategic merge patch replaces a list, unless it has `$setElementOrder` for it, see [`api::patch`].
 //! - Of custom resources: conversion webhooks, the subresource `scale`, selectable fields, and definitions in protobuf (415).
 //! - CBOR and YAML bodies, and answers in protobuf; a client that accepts only protobuf gets 406. Protobuf bodies are read, such as
 //!   those of `kubectl create deployment`, except fields that [`api::protobuf`] does not list (415 with the field's number).

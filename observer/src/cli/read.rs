@@ -51,8 +51,8 @@ pub(super) struct Read {
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     speed: Option<f64>,
 
-    /// Approximate memory limit for requests, reflectors and their objects; the report counts what was dropped. A live run uses the
-    /// limits for 1GiB
+    /// Approximate memory limit for requests, reflectors and their objects; the report counts what was dropped. A live run has
+    /// the limits of --max-memory 1GiB, which a large capture may need for the same report
     #[arg(long, value_name = "SIZE", default_value = "16MiB")]
     max_memory: ByteSize,
 

@@ -98,7 +98,7 @@ impl Oracles {
     /// The names of the witnesses, for the report.
     pub(super) fn names(&self) -> Vec<&'static str> {
         let etcd = self.etcd_log.is_some().then_some("etcd's log");
-        let audit = self.audit_log.is_some().then_some("its audit log");
-        [Some("its counters"), etcd, audit].into_iter().flatten().collect()
+        let audit = self.audit_log.is_some().then_some("the API server's audit log");
+        [Some("the API server's counters"), etcd, audit].into_iter().flatten().collect()
     }
 }

@@ -200,7 +200,7 @@ pub(super) fn seen(finding: &Finding) -> String {
 pub(super) fn exposure(exposure: &Exposure) -> Option<String> {
     (exposure.watching > 0).then(|| {
         format!(
-            "on an API server restart: {} of {} would relist ({}, {}), and perhaps {} more, if watchtap did not observe all writes",
+            "on an API server restart: {} of {} would relist ({}, {}), and perhaps {} more, if there were writes that watchtap did not see",
             count(exposure.reflectors),
             counted(exposure.watching, "watching reflector"),
             counted(exposure.items, "object"),

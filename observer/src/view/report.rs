@@ -89,7 +89,7 @@ fn answer(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
         out.push(&gets);
     }
     if totals.lists_unknown > 0 {
-        let unknown = format!(" · {} of unknown origin", count(totals.lists_unknown));
+        let unknown = format!(" · {} with an unknown verdict", count(totals.lists_unknown));
         out.append(&colour.paint(Tone::Notable, &unknown));
     }
     let relists: u64 = totals.relists;

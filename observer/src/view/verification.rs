@@ -49,7 +49,7 @@ fn heading(verification: &Verification, colour: Colour) -> Printable {
     let asked = counted(u64::from(verification.requests), "request");
     let mut out = colour.paint(Tone::Heading, &title);
     out.end_line();
-    out.push_line(format_args!("{asked}, reads only · witnesses: {}", verification.witnesses.join(", ")));
+    out.push_line(format_args!("{asked}, reads only · measured by {}", verification.witnesses.join(", ")));
     out.push_line(format_args!("predicted from {}", verification.assumptions.join(" · ")));
     out.end_line();
     out

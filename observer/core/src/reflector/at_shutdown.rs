@@ -1,7 +1,7 @@
 //! State of all reflectors when a shutdown was requested. The shutdown disconnects the clients, so later states show only the
 //! shutdown.
 //!
-//! Counters continue until the end of the run. A capture records the request, so a replay keeps the same state.
+//! Counters continue until the end of the run. A capture records when the shutdown was requested, so a replay keeps the same state.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -69,7 +69,7 @@ impl Counts {
         self.repeats.repeats(self.repeats_at_least)
     }
 
-    /// The time of the first relist in the current loop; `None` unless the last five relists were within ten minutes.
+    /// The time of the oldest of the last five relists, if these were within ten minutes; otherwise `None`.
     pub(super) fn loop_since(&self) -> Option<Timestamp> {
         let (first, last) = self.last_relists.front().zip(self.last_relists.back())?;
         (self.last_relists.len() >= LOOP_RELISTS && last.since(*first) <= LOOP_WITHIN).then_some(*first)

@@ -65,9 +65,9 @@ pub enum Happened {
     },
     /// Events and bookmarks arrived.
     Delivered {
-        /// Events about objects.
+        /// Number of events about objects.
         events: u64,
-        /// Bookmarks among them.
+        /// Number of bookmarks, which `events` does not include.
         bookmarks: u64,
         /// The reflector's newest revision.
         resource_version: Option<u64>,

@@ -1,5 +1,5 @@
-//! The columns of the routing tables. For each column, one type has the classes of requests, and another type has the condition of
-//! a row on that class.
+//! The columns of the routing tables. Each column has two types: the classes of requests (such as [`Token`]), and the
+//! conditions of a row on these classes (such as [`TokenIs`]).
 //!
 //! A condition with the name of a class admits only that class. The other conditions have docstrings. `Any` includes "not given".
 

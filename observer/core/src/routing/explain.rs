@@ -71,17 +71,34 @@ pub fn cheaper(asked: &Question<'_>) -> Vec<String> {
     phrases
 }
 
-/// `API server ≥ 1.31 (then from cache, consistent)`: the first newer version that answers from its cache.
+/// `API server 1.31 – 1.32 or ≥ 1.33.3 (then from cache, consistent)`: the newer versions that answer from their caches alike.
 fn newer_server(asked: &Question<'_>) -> Option<String> {
     let version = asked.profile.version.as_ref()?;
     let present = Release::new(version.minor(), version.patch().unwrap_or(Release::LAST_PATCH));
     let spans = across_versions(asked.info, asked.options, asked.profile);
-    let newer = spans.into_iter().find(|span| span.versions.first > present && may_be_cached(&span.verdict.served_from))?;
-    let first = newer.versions.first;
-    let first = if first.patch == 0 { format!("1.{}", first.minor) } else { first.to_string() };
-    let served_from = &newer.verdict.served_from;
-    let answer = if is_cached(served_from) { served_from.to_string() } else { "a snapshot, while the cache keeps it".to_owned() };
-    Some(format!("API server ≥ {first} (then from {answer})"))
+    let mut newer = spans.into_iter().filter(|span| span.versions.first > present && may_be_cached(&span.verdict.served_from));
+    let VersionSpan { versions, verdict } = newer.next()?;
+    let served_from = verdict.served_from;
+    let mut ranges = vec![versions];
+    for VersionSpan { versions, .. } in newer.filter(|span| span.verdict.served_from == served_from) {
+        match ranges.last_mut() {
+            Some(range) if range.last == versions.first.previous() => range.last = versions.last,
+            _ => ranges.push(versions),
+        }
+    }
+    let ranges: Vec<String> = ranges.iter().map(from_first).collect();
+    let answer = if is_cached(&served_from) { served_from.to_string() } else { "a snapshot, while the cache keeps it".to_owned() };
+    Some(format!("API server {} (then from {answer})", ranges.join(" or ")))
+}
+
+/// A range; `≥ 1.33.3` if it has no end.
+fn from_first(versions: &Versions) -> String {
+    let first = versions.first;
+    match (versions.last == Release::NEWEST, first.patch) {
+        (true, 0) => format!("≥ 1.{}", first.minor),
+        (true, _) => format!("≥ {first}"),
+        (false, _) => versions.to_string(),
+    }
 }
 
 fn question<'q>(info: &'q RequestInfo, options: &'q ListOptions, profile: &'q ServerProfile) -> Question<'q> {

@@ -76,7 +76,7 @@ pub(crate) struct ProfileSourceFlags {
     #[command(flatten)]
     flags: ProfileFlags,
 
-    /// Request neither /version nor /metrics, as with --server-version; without that flag every verdict is then unknown
+    /// Request neither /version nor /metrics, so that every verdict is unknown; --server-version also avoids both, and gives verdicts
     #[arg(long)]
     no_version_request: bool,
 

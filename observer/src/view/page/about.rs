@@ -73,7 +73,7 @@ fn servers(snapshot: &Snapshot, sheet: &mut Sheet) {
 fn verdicts(snapshot: &Snapshot, sheet: &mut Sheet) {
     let totals = &snapshot.totals;
     sheet.section("VERDICTS");
-    let unknown = format!("{} of {} of unknown origin", count(totals.lists_unknown), counted(totals.lists, "list"));
+    let unknown = format!("{} of {} with an unknown verdict", count(totals.lists_unknown), counted(totals.lists, "list"));
     sheet.print(Tone::Plain, &unknown);
     let (confirmed, contradicted) = (counted(totals.confirmed, "verdict"), count(totals.contradicted));
     let tone = if totals.contradicted > 0 { Tone::Bad } else { Tone::Plain };
@@ -85,7 +85,7 @@ fn missed(missed: &Missed, sheet: &mut Sheet) {
         ("NOT OBSERVED", not_seen(missed)),
         ("UNPARSED", not_understood(missed)),
         ("DROPPED", dropped(missed)),
-        ("NOT SHOWN INDIVIDUALLY", not_shown(missed)),
+        ("REQUESTS COUNTED IN THEIR ROWS, NOT LISTED ONE BY ONE", not_shown(missed)),
     ];
     for (heading, words) in lists {
         sheet.section(heading);
@@ -125,7 +125,7 @@ pub(super) fn dropped(missed: &Missed) -> Vec<String> {
 
 /// Data that the rows include, but that is no longer shown one by one.
 fn not_shown(missed: &Missed) -> Vec<String> {
-    numbered(&[(missed.open_not_shown, "open requests"), (missed.records_dropped, "finished requests")])
+    numbered(&[(missed.open_not_shown, "open"), (missed.records_dropped, "finished")])
 }
 
 fn numbered(counted: &[(u64, &str)]) -> Vec<String> {

@@ -13,7 +13,10 @@ const KEYS: &[(&str, &str)] = &[
     ("/", "filter: client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must match"),
     ("f", "filter by the selected row's client and resource"),
     ("s, S", "sort by the next column, marked ▾ (after the last column: worst first); reverse the order"),
-    ("r", "put new rows in order; until then they stay at the end, so that nothing moves while you read"),
+    (
+        "r",
+        "sort all rows again; until then rows keep their places and new rows stay at the end, so that nothing moves while you read",
+    ),
     ("p", "freeze the page; watchtap continues to collect"),
     ("y", "copy the selected list or watch as a kubectl get --raw"),
     ("i", "basis of the verdicts, everything missed, and which reflectors would relist on a restart"),
@@ -32,13 +35,13 @@ const WORDS: &[(&str, &str)] = &[
     ("unchanged", "objects that were sent again although the client had this version"),
     (
         "behind",
-        "how many revisions a reflector lags behind the newest that was observed of its resource; behind etcd: of any resource",
+        "how many revisions a reflector lags behind the newest that was observed of its resource (?: none was observed yet); behind etcd: of any resource",
     ),
     ("storm", "many reflectors that relist within seconds"),
     (
         "on a restart",
         "reflectors that would relist if the API server restarted now, since their resource version is too old for its new cache, and \
-        the cost; perhaps N more: if watchtap did not observe all writes",
+        the cost; perhaps N more: only if there were writes that watchtap did not see",
     ),
     ("dropped", "rows that the tables no longer hold, because a limit was reached; traffic is never dropped"),
     ("not observed", "traffic that was forwarded and not observed; if there is any, all numbers are lower bounds"),

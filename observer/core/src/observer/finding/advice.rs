@@ -59,8 +59,8 @@ impl FindingKind {
                  10, and priority and fairness protects the server since 1.20), or send fewer requests."
             }
             Self::RevisionWentBack => {
-                "Check that the API server's address is not load-balanced over clusters with different etcds, and that no restore of etcd \
-                 lowered its revision (etcdutl snapshot restore --bump-revision prevents that)."
+                "Check that the API server's address does not lead to several clusters, and that no restore of etcd lowered its \
+                 revision (etcdutl snapshot restore --bump-revision prevents that)."
             }
         }
     }

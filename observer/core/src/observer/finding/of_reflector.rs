@@ -120,7 +120,7 @@ fn slow_reader(row: &ReflectorRow) -> Option<Finding> {
     if !row.has_watched() || (row.ended_stalled == 0 && row.stalled_us < microseconds(LONG_STALL)) {
         return None;
     }
-    let now = row.stalled_by.map_or_else(String::new, |by| format!(", and does not read now ({by})"));
+    let now = row.stalled_by.map_or_else(String::new, |by| format!(", and does not read now (the API server waits for the {by})"));
     let ended = match row.ended_stalled {
         0 => String::new(),
         watches => format!("; the server ended {watches} of its watches early"),

@@ -15,9 +15,9 @@ use crate::routing::verdict::Verdict;
 /// Options whose validation depends on the server's version and gates.
 const VALIDATED_OPTIONS: [&str; 4] = ["continue", "resourceVersion", "resourceVersionMatch", "sendInitialEvents"];
 
-/// A status other than 2xx shows that no layer delivered an object; some also show how far the request got. Two statuses prove
-/// nothing, and give `None`. The 404 of a get is one, because the predicted layer looked for the object. A 500 where etcd was
-/// predicted is the other, because it may come from etcd.
+/// A status other than 2xx shows that no layer delivered an object; some also show how far the request got. Two statuses
+/// give `None`, which leaves the verdict as predicted. The 404 of a get is the normal answer of every layer that does not find the
+/// object. A 500 where etcd was predicted may be etcd's own error.
 pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
     let status = evidence.status;
     if let ServedFrom::Rejected { status: predicted, etcd_touched } = verdict.served_from

@@ -79,7 +79,11 @@ fn advice_applies_to_the_request() {
         (
             "1.30.4",
             "GET /api/v1/pods?limit=500",
-            vec!["resourceVersion=0 (cache, may be stale)", "an informer", "API server ≥ 1.31 (then from cache, consistent)"],
+            vec![
+                "resourceVersion=0 (cache, may be stale)",
+                "an informer",
+                "API server 1.31 – 1.32 or ≥ 1.33.3 (then from cache, consistent)",
+            ],
         ),
         (
             "1.33.1",

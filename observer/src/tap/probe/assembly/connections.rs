@@ -181,7 +181,7 @@ impl Assembly {
         }
     }
 
-    /// Notes that a process has exited. Its connections end as soon as their sockets have reported how they ended.
+    /// Notes that a process has exited. Each of its connections ends once its socket has reported its end (FIN, reset or close).
     pub fn exited(&mut self, at: Timestamp, process: u32) {
         self.record_fields(process, false);
         let of_process: Vec<ConnectionKey> = self.connections.keys().filter(|key| key.process == process).copied().collect();

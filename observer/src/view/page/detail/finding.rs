@@ -25,6 +25,6 @@ pub(super) fn write(finding: &Finding, sheet: &mut Sheet) {
 
 /// The evidence and the advice, as part of another detail.
 pub(super) fn sentences(finding: &Finding, sheet: &mut Sheet) {
-    sheet.hang("  ", Tone::Notable, &format!("{}: {}", finding.kind, finding.seen));
+    sheet.hang("  ", Tone::Notable, &format!("{} · {}: {}", finding.kind, finding.shape, finding.seen));
     sheet.hang("    ", Tone::Plain, finding.advice);
 }

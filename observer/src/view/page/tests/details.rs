@@ -114,8 +114,8 @@ fn relisting_reflector_shows_its_causes_and_advice() {
           relists         1 × 410 Gone: bookmarks off (expired/bookmarks-not-requested)
 
         FINDINGS
-          no-bookmarks: 1 relist after its resource version expired: it had not
-          requested bookmarks
+          no-bookmarks · pods · all namespaces: 1 relist after its resource version
+          expired: it had not requested bookmarks
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
             resource version advances while the resource does not change; this needs API
             server 1.16 or later.
@@ -274,11 +274,11 @@ fn stalled_client_shows_its_stall_and_own_writes() {
           pods                      1              0        251 ms     251 ms     251 ms
 
         FINDINGS
-          slow-reader: did not read for 20.0 s in total, and does not read now
-          (flow-control window of the stream)
+          slow-reader · pods · all namespaces: did not read for 20.0 s in total, and
+          does not read now (the API server waits for the flow-control window of the
+          stream)
             Read the watch in a loop that does nothing else, as client-go's reflectors
             do, and queue the work; if the entire process stops, look for CPU limits and
-            garbage collection.
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -303,8 +303,8 @@ fn client_shows_its_reflectors() {
           my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
 
         FINDINGS
-          no-bookmarks: 1 relist after its resource version expired: it had not
-          requested bookmarks
+          no-bookmarks · pods · all namespaces: 1 relist after its resource version
+          expired: it had not requested bookmarks
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
             resource version advances while the resource does not change; this needs API
             server 1.16 or later.

@@ -27,8 +27,8 @@ fn help() {
           f               filter by the selected row's client and resource
           s, S            sort by the next column, marked ▾ (after the last column:
                           worst first); reverse the order
-          r               put new rows in order; until then they stay at the end, so
-                          that nothing moves while you read
+          r               sort all rows again; until then rows keep their places and new
+                          rows stay at the end, so that nothing moves while you read
           p               freeze the page; watchtap continues to collect
           y               copy the selected list or watch as a kubectl get --raw
           i               basis of the verdicts, everything missed, and which reflectors
@@ -50,7 +50,7 @@ fn help() {
           /               filter: client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must match
           f               filter by the selected row's client and resource
           s, S            sort by the next column, marked ▾ (after the last column: worst first); reverse the order
-          r               put new rows in order; until then they stay at the end, so that nothing moves while you read
+          r               sort all rows again; until then rows keep their places and new rows stay at the end, so that nothing moves while you read
           p               freeze the page; watchtap continues to collect
           y               copy the selected list or watch as a kubectl get --raw
           i               basis of the verdicts, everything missed, and which reflectors would relist on a restart
@@ -67,10 +67,10 @@ fn help() {
           ~ and !         ~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer
           relist          a list of a reflector that already had one: all objects are sent again
           unchanged       objects that were sent again although the client had this version
-          behind          how many revisions a reflector lags behind the newest that was observed of its resource; behind etcd: of any resource
+          behind          how many revisions a reflector lags behind the newest that was observed of its resource (?: none was observed yet); behind etcd: of any resource
           storm           many reflectors that relist within seconds
-          on a restart    reflectors that would relist if the API server restarted now, since their resource version is too old for its new cache, and the cost; perhaps N more: if watchtap did not observe all
-                          writes
+          on a restart    reflectors that would relist if the API server restarted now, since their resource version is too old for its new cache, and the cost; perhaps N more: only if there were writes that
+                          watchtap did not see
           dropped         rows that the tables no longer hold, because a limit was reached; traffic is never dropped
           not observed    traffic that was forwarded and not observed; if there is any, all numbers are lower bounds
         (13 empty lines)
@@ -93,7 +93,7 @@ fn about_page_shows_the_basis_of_the_numbers() {
           feature gates: defaults assumed
 
         VERDICTS
-          0 of 22 lists of unknown origin
+          0 of 22 lists with an unknown verdict
           answers confirmed 0 verdicts and contradicted 16
 
         NOT OBSERVED
@@ -105,11 +105,11 @@ fn about_page_shows_the_basis_of_the_numbers() {
         DROPPED
           nothing
 
-        NOT SHOWN INDIVIDUALLY
+        REQUESTS COUNTED IN THEIR ROWS, NOT LISTED ONE BY ONE
           nothing
 
         ON A RESTART
-          on an API server restart: 1 of 2 watching reflectors would relist (1 object, 14 kB), and perhaps 1 more, if watchtap did not observe all writes
+          on an API server restart: 1 of 2 watching reflectors would relist (1 object, 14 kB), and perhaps 1 more, if there were writes that watchtap did not see
           CLIENT                                                                RESOURCE                                       SCOPE                                          BEHIND ETCD      OBJECTS    BYTES
           kube-rs/2.0                                                           configmaps                                     default/ · labels app=nginx                              1            1    14 kB
 

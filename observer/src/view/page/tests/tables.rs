@@ -233,7 +233,7 @@ fn clients_show_the_totals_of_their_reflectors() {
           elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  ERROR event 500 (ongoing)                       0    90 kB
 
         FINDINGS
-          stuck-reflector: requests revision 1100 repeatedly; the server has not reached it
+          stuck-reflector · secrets · kube-system/: requests revision 1100 repeatedly; the server has not reached it
             Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
         (10 empty lines)
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit

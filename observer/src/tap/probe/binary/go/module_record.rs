@@ -25,12 +25,11 @@ const TEXT: u64 = 176;
 /// The last release whose line table has the start of the code.
 const LAST_WITH_TEXT_IN_HEADER: u32 = 25;
 
-/// The virtual address, before relocation, from which the line table counts its functions.
+/// The virtual address, before relocation, to which the function offsets in the line table are relative.
 pub(super) fn text_start(elf: &Elf<'_>, table: &LineTable<'_>, minor: u32) -> Result<u64, BinaryError> {
     let pointers = Pointers::of(elf)?;
-    let record = find(elf, &pointers, table).ok_or_else(|| {
-        BinaryError::malformed(RECORD, table.address(), "nothing points to the line table at this address as it does")
-    })?;
+    let record = find(elf, &pointers, table)
+        .ok_or_else(|| BinaryError::malformed(RECORD, table.address(), "no record points to the line table at this address"))?;
     let malformed = |what| BinaryError::malformed(RECORD, record, what);
     let text = pointers.at(record.wrapping_add(TEXT)).ok_or_else(|| malformed("it is cut off"))?;
     let (first, end) = table.code_range().ok_or_else(|| malformed("the line table is cut off"))?;
