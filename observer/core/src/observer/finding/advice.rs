@@ -51,12 +51,12 @@ impl FindingKind {
             }
             Self::ListsFromEtcd => "List with resourceVersion=0 if data a few seconds old is acceptable, or watch.",
             Self::FilterAfterReading => {
-                "List with resourceVersion=0, which reads the watch cache, or keep an informer and look objects up in its index. \
-                 etcd cannot filter: the API server reads all objects and applies the selector afterwards."
+                "List with resourceVersion=0, which reads the watch cache, or look objects up in an informer's index. etcd cannot \
+                 filter: the API server reads all objects and applies the selector afterwards."
             }
             Self::ClientRateLimit => {
-                "Raise QPS and Burst of the client's rest.Config if the API server can take it (client-go's defaults are 5 and \
-                 10, and priority and fairness protects the server since 1.20), or send fewer requests."
+                "Raise QPS and Burst of the client's rest.Config (client-go's defaults are 5 and 10; priority and fairness protects \
+                 the server since 1.20), or send fewer requests."
             }
             Self::RevisionWentBack => {
                 "Check that the API server's address does not lead to several clusters, and that no restore of etcd lowered its \
