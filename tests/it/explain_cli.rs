@@ -20,7 +20,7 @@ fn list_with_rv_unset_is_read_from_etcd_before_1_31() {
             served from   etcd   rule list-unset-etcd
             why           no resourceVersion: a quorum read from etcd, before 1.31 or without ConsistentListFromCache
             etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
-            cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.31 (then from cache, consistent)
+            cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server 1.31 – 1.32 or ≥ 1.33.3 (then from cache, consistent)
 
             VERSION          SERVED FROM        RULE                       ELSE
             1.16 – 1.30      etcd               list-unset-etcd

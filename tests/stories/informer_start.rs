@@ -30,7 +30,7 @@ fn initial_list_of_an_informer_is_complete_and_from_cache() -> Result<()> {
         let lines = stage.lines()?;
         let said = lines.lines().find(|line| line.contains(&player.program) && line.contains(" list "));
         let said = said.with_context(|| format!("no line about the list:\n{lines}"))?;
-        ensure!(said.contains(&format!("{OBJECTS} items")) && said.contains("cache"), "{said}");
+        ensure!(said.contains(&format!("{OBJECTS} objects")) && said.contains("cache"), "{said}");
     }
     stage.close()
 }
