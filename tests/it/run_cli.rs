@@ -77,7 +77,7 @@ fn dead_api_server_is_detected_early_and_heads_the_report() {
     let (_, report) = said.split_once("watchtap run   API server").unwrap();
     let first = report.lines().skip(1).find(|line| !line.is_empty()).unwrap();
     assert!(
-        first.starts_with("API server refuses connections for ") && first.ends_with("; so does watchtap's port, as intended"),
+        first.starts_with("API server refuses connections for ") && first.ends_with("; watchtap passes that on to its clients"),
         "{said}"
     );
 }

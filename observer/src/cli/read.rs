@@ -51,8 +51,8 @@ pub(super) struct Read {
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     speed: Option<f64>,
 
-    /// Approximate memory limit for requests, reflectors and their objects; the report counts what was dropped. A live run has
-    /// the limits of --max-memory 1GiB, which a large capture may need for the same report
+    /// Approximate memory limit for requests, reflectors and the versions of their objects; the report counts what was dropped. A
+    /// live run keeps as much as with 1GiB; with less, the report of a large capture may differ
     #[arg(long, value_name = "SIZE", default_value = "16MiB")]
     max_memory: ByteSize,
 

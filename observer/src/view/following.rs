@@ -186,7 +186,7 @@ pub(super) fn last_cause(row: &ReflectorRow) -> String {
         return relist.cause.map_or_else(|| "-".to_owned(), |cause| cause_label(&cause.id()));
     }
     let attempted = row.causes.iter().max_by_key(|(_, number)| **number);
-    attempted.map_or_else(|| "-".to_owned(), |(cause, _)| format!("{} (ongoing)", cause_label(cause)))
+    attempted.map_or_else(|| "-".to_owned(), |(cause, _)| format!("relisting: {}", cause_label(cause)))
 }
 
 /// The client and the shape of a finding, and its evidence.

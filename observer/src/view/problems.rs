@@ -32,19 +32,19 @@ pub(super) fn lines(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     lines
 }
 
-/// `API server refuses connections for 8.0 s; so does watchtap's port, as intended`, one per such server.
+/// `API server refuses connections for 8.0 s; watchtap passes that on to its clients`, one per such server.
 pub(super) fn lasting_outages(snapshot: &Snapshot) -> Vec<String> {
     snapshot
         .outages
         .lasting()
-        .map(|outage| format!("{}; so does watchtap's port, as intended", refuses(outage, snapshot)))
+        .map(|outage| format!("{}; watchtap passes that on to its clients", refuses(outage, snapshot)))
         .collect()
 }
 
 /// The same for a later reader, with the time of the beginning.
 pub(super) fn lasting_outages_with_times(snapshot: &Snapshot) -> Vec<String> {
     let line = |outage: &Outage| {
-        format!("{}, since {}; so does watchtap's port, as intended", refuses(outage, snapshot), time_of_day(outage.since))
+        format!("{}, since {}; watchtap passes that on to its clients", refuses(outage, snapshot), time_of_day(outage.since))
     };
     snapshot.outages.lasting().map(line).collect()
 }
@@ -54,7 +54,7 @@ fn refuses(outage: &Outage, snapshot: &Snapshot) -> String {
     format!("API server{at} refuses connections for {}", length(seconds(snapshot.at.since(outage.since))))
 }
 
-/// `API server refused connections 2 times, 6.1 s in all: 12:00:01.204 for 3.0 s, 12:01:02.000 for 3.1 s; so did watchtap's port, as intended`.
+/// `API server refused connections 2 times, 6.1 s in all: 12:00:01.204 for 3.0 s, 12:01:02.000 for 3.1 s; watchtap passed that on to its clients`.
 fn outages_over(snapshot: &Snapshot) -> Option<String> {
     let outages = &snapshot.outages;
     let over = outages.times.saturating_sub(outages.lasting().count() as u64);
@@ -71,7 +71,7 @@ fn outages_over(snapshot: &Snapshot) -> Option<String> {
     let (times, all) =
         (if over == 1 { "once".to_owned() } else { format!("{} times", count(over)) }, Duration::from_micros(outages.lasted_us));
     Some(format!(
-        "API server refused connections {times}, {} in all: {earlier}{}; so did watchtap's port, as intended",
+        "API server refused connections {times}, {} in all: {earlier}{}; watchtap passed that on to its clients",
         length(all),
         named.join(", ")
     ))
@@ -146,11 +146,11 @@ mod tests {
     #[test]
     fn refusing_api_server_is_reported_first() {
         let lasts = snapshot(&[(10, true)], 18);
-        assert_eq!(lasting_outages(&lasts), ["API server refuses connections for 8.0 s; so does watchtap's port, as intended"]);
+        assert_eq!(lasting_outages(&lasts), ["API server refuses connections for 8.0 s; watchtap passes that on to its clients"]);
         let text = report(&lasts);
         let first = text.lines().skip(1).find(|line| !line.is_empty()).unwrap();
         assert_eq!(
-            first, "API server refuses connections for 8.0 s, since 12:00:10.000; so does watchtap's port, as intended",
+            first, "API server refuses connections for 8.0 s, since 12:00:10.000; watchtap passes that on to its clients",
             "{text}"
         );
     }
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn ended_outages_are_reported_with_their_times() {
         let twice = snapshot(&[(10, true), (13, false), (60, true), (64, false)], 70);
-        let line = "API server refused connections 2 times, 7.0 s in all: 12:00:10.000 for 3.0 s, 12:01:00.000 for 4.0 s; so did watchtap's port, as intended";
+        let line = "API server refused connections 2 times, 7.0 s in all: 12:00:10.000 for 3.0 s, 12:01:00.000 for 4.0 s; watchtap passed that on to its clients";
         assert_eq!(lines(&twice), [(Tone::Bad, line.to_owned())]);
         let rounds: Vec<(u64, bool)> = (0..40).map(|half| (10 * half, half % 2 == 0)).collect();
         let [(_, line)] = &lines(&snapshot(&rounds, 500))[..] else { panic!() };

@@ -54,7 +54,7 @@ fn standard_script_shows_every_promised_behaviour() {
 /// The problems in the standard script, as the report must show them: the change to make, the clients to change, and the symptom.
 /// The script also compacts etcd, which no client notices.
 const FAULTS: &[(&str, &[&str], &str)] = &[
-    ("API server refused connections", &[], "so did watchtap's port, as intended"),
+    ("API server refused connections", &[], "watchtap passed that on to its clients"),
     ("read the watch without doing other work", &["archive-tail"], "configmaps not read for"),
     ("update client-go", &["node-tuner", "to 1.18.6 or later"], "stuck for"),
     ("update client-go", &["old-ingress", "log-shipper", "disk-provisioner", "to 1.16 or later"], "needless relists"),

@@ -89,7 +89,7 @@ fn lease(resource: &Resource) -> Option<EtcdWrite> {
     is_event(resource).then_some(EtcdWrite::LeaseGrant { ttl: "--event-ttl, 1 h" })
 }
 
-/// If a PodDisruptionBudget covers the pod, its status is updated first, with one allowed disruption less (kubernetes
+/// If a `PodDisruptionBudget` covers the pod, its status is updated first, with one allowed disruption less (kubernetes
 /// `pkg/registry/core/pod/storage/eviction.go`, v1.34).
 fn evicted(info: &RequestInfo, pod: String) -> Vec<EtcdWrite> {
     let budget = format!("/registry/poddisruptionbudgets/{}/{{its budget}}", info.namespace);

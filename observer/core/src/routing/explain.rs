@@ -86,13 +86,13 @@ fn newer_server(asked: &Question<'_>) -> Option<String> {
             _ => ranges.push(versions),
         }
     }
-    let ranges: Vec<String> = ranges.iter().map(from_first).collect();
+    let ranges: Vec<String> = ranges.into_iter().map(from_first).collect();
     let answer = if is_cached(&served_from) { served_from.to_string() } else { "a snapshot, while the cache keeps it".to_owned() };
     Some(format!("API server {} (then from {answer})", ranges.join(" or ")))
 }
 
 /// A range; `≥ 1.33.3` if it has no end.
-fn from_first(versions: &Versions) -> String {
+fn from_first(versions: Versions) -> String {
     let first = versions.first;
     match (versions.last == Release::NEWEST, first.patch) {
         (true, 0) => format!("≥ 1.{}", first.minor),

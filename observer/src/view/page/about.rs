@@ -85,7 +85,7 @@ fn missed(missed: &Missed, sheet: &mut Sheet) {
         ("NOT OBSERVED", not_seen(missed)),
         ("UNPARSED", not_understood(missed)),
         ("DROPPED", dropped(missed)),
-        ("REQUESTS COUNTED IN THEIR ROWS, NOT LISTED ONE BY ONE", not_shown(missed)),
+        ("REQUESTS NO LONGER KEPT ONE BY ONE, BUT COUNTED", not_shown(missed)),
     ];
     for (heading, words) in lists {
         sheet.section(heading);

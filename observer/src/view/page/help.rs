@@ -26,16 +26,16 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 const WORDS: &[(&str, &str)] = &[
-    ("etcd 1 of 9", "one of nine lists was answered by etcd, and with how many bytes; red if these are many"),
+    ("etcd 1 of 9", "etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy"),
     (
         "~ and !",
-        "~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer",
+        "~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer; a row has the mark of its least certain request",
     ),
     ("relist", "a list of a reflector that already had one: all objects are sent again"),
     ("unchanged", "objects that were sent again although the client had this version"),
     (
         "behind",
-        "how many revisions a reflector lags behind the newest that was observed of its resource (?: none was observed yet); behind etcd: of any resource",
+        "how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because none was observed); behind etcd: of any resource",
     ),
     ("storm", "many reflectors that relist within seconds"),
     (

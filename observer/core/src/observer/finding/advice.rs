@@ -37,8 +37,8 @@ impl FindingKind {
             }
             Self::RefusedMisread => "Update client-go to 1.16 or later, which resumes its watch when the API server is back.",
             Self::CacheReset => {
-                "Find out why the watch cache was reset: the API server or etcd restarted, or a CRD changed; clients cannot \
-                 avoid these relists."
+                "Find out why the watch cache was reset. Possible causes: the API server or etcd restarted, or a CRD changed. \
+                 Clients cannot avoid these relists."
             }
             Self::Poller => "Watch instead (a shared informer), or list with resourceVersion=0, which the watch cache answers.",
             Self::DuplicateInformers => {

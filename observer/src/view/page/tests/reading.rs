@@ -63,11 +63,11 @@ fn help() {
           Put quotes around a word that contains a colon: "system:node".
 
         WORDS
-          etcd 1 of 9     one of nine lists was answered by etcd, and with how many bytes; red if these are many
-          ~ and !         ~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer
+          etcd 1 of 9     etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy
+          ~ and !         ~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer; a row has the mark of its least certain request
           relist          a list of a reflector that already had one: all objects are sent again
           unchanged       objects that were sent again although the client had this version
-          behind          how many revisions a reflector lags behind the newest that was observed of its resource (?: none was observed yet); behind etcd: of any resource
+          behind          how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because none was observed); behind etcd: of any resource
           storm           many reflectors that relist within seconds
           on a restart    reflectors that would relist if the API server restarted now, since their resource version is too old for its new cache, and the cost; perhaps N more: only if there were writes that
                           watchtap did not see
@@ -105,7 +105,7 @@ fn about_page_shows_the_basis_of_the_numbers() {
         DROPPED
           nothing
 
-        REQUESTS COUNTED IN THEIR ROWS, NOT LISTED ONE BY ONE
+        REQUESTS NO LONGER KEPT ONE BY ONE, BUT COUNTED
           nothing
 
         ON A RESTART

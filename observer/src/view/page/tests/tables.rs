@@ -15,7 +15,7 @@ fn reflectors_are_sorted_worst_first() {
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
-        ▸ elastic-operator/…  secrets       stuck           1  ERROR event 500 (ongoin…
+        ▸ elastic-operator/…  secrets       stuck           1  relisting: ERROR event …
           my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
           inventory/v2        pods          listed          0  -
           inventory/v2        deployments…  listed          0  -
@@ -35,7 +35,7 @@ fn reflectors_are_sorted_worst_first() {
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
           CLIENT                      RESOURCE           SCOPE              STATE      IN STATE  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
-        ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  ERROR event 500 (ongoing)                       0    90 kB
+        ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  relisting: ERROR event 500                      0    90 kB
           my-controller/0.34          pods               all namespaces     watching   2 m 29 s         0           0          3        0        1  410 Gone: bookmarks off                         2    14 MB
           inventory/v2                pods               all namespaces     listed     5 m 40 s         0      60,190          0        0        0  -                                               0   2.1 MB
           inventory/v2                deployments.apps   all namespaces     listed          now         0           0          0        0        0  -                                               0    31 kB
@@ -230,7 +230,7 @@ fn clients_show_the_totals_of_their_reflectors() {
 
         REFLECTORS   worst first; to open one, select it in tab 1
           CLIENT                      RESOURCE           SCOPE              STATE      IN STATE  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
-          elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  ERROR event 500 (ongoing)                       0    90 kB
+          elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  relisting: ERROR event 500                      0    90 kB
 
         FINDINGS
           stuck-reflector · secrets · kube-system/: requests revision 1100 repeatedly; the server has not reached it
