@@ -77,13 +77,13 @@ impl Recording {
         Ok(Self { files: placed.into_iter().map(|(_, file)| file).collect(), empty })
     }
 
-    /// Passes each observation to `told`. Returns the losses, each with the file in which it was detected.
-    pub fn replay(&self, pace: Pace, told: &mut dyn FnMut(Observation)) -> Result<Vec<(PathBuf, Lost)>, ReadError> {
+    /// Calls `each` with every observation. Returns the losses, each with the file in which it was detected.
+    pub fn replay(&self, pace: Pace, each: &mut dyn FnMut(Observation)) -> Result<Vec<(PathBuf, Lost)>, ReadError> {
         let mut replay = Replay::default();
         let mut clock = Clock { pace, begun: None };
         let mut found = Found { lost: Vec::new(), refused: None };
         for file in &self.files {
-            let mut sink = |one| found.take(file, one, &mut clock, told);
+            let mut sink = |one| found.take(file, one, &mut clock, each);
             let mut open = open(file)?;
             let mut chunk = vec![0; CHUNK];
             loop {
@@ -101,7 +101,7 @@ impl Recording {
             }
         }
         if let Some(last) = self.files.last() {
-            replay.finish(&mut |one| found.take(last, one, &mut clock, told));
+            replay.finish(&mut |one| found.take(last, one, &mut clock, each));
         }
         // The observations of these files are missing between two other files, and `Replay` reports them there.
         let room = Found::MAX_LOST.saturating_sub(found.lost.len());
@@ -120,11 +120,11 @@ impl Found {
     /// Maximum number of losses listed. The Observer counts all of them.
     const MAX_LOST: usize = 64;
 
-    fn take(&mut self, file: &Path, one: Replayed, clock: &mut Clock, told: &mut dyn FnMut(Observation)) {
+    fn take(&mut self, file: &Path, one: Replayed, clock: &mut Clock, each: &mut dyn FnMut(Observation)) {
         match one {
             Replayed::Observation(observation) => {
                 clock.wait_for(observation.at);
-                told(observation);
+                each(observation);
             }
             Replayed::Lost(lost) if self.lost.len() < Self::MAX_LOST => self.lost.push((file.to_owned(), lost)),
             Replayed::Lost(_) => {}

@@ -15,7 +15,7 @@ pub fn cgroups(pid: u32, started: u64) -> Option<String> {
     if process.stat().ok()?.starttime != started {
         return None;
     }
-    let mut told = Vec::new();
-    process.open_relative("cgroup").ok()?.take(MAX_BYTES).read_to_end(&mut told).ok()?;
-    Some(String::from_utf8_lossy(&told).into_owned())
+    let mut content = Vec::new();
+    process.open_relative("cgroup").ok()?.take(MAX_BYTES).read_to_end(&mut content).ok()?;
+    Some(String::from_utf8_lossy(&content).into_owned())
 }

@@ -43,7 +43,7 @@ impl ClientProcesses {
         self.regulars.retain(|pid| *pid != process.pid);
         self.regulars.truncate(REGULARS - 1);
         self.regulars.push_front(process.pid);
-        let container = cgroups(process.pid, process.started).and_then(|told| Container::of_process(&told));
+        let container = cgroups(process.pid, process.started).and_then(|content| Container::of_process(&content));
         Some(Process { container, ..process })
     }
 

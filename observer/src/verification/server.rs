@@ -74,11 +74,11 @@ impl Server {
     ) -> Result<MetricsPage, VerifyError> {
         let read = self.asked(async |conversation: &mut Conversation| {
             let mut page = MetricsPage::of(resources);
-            let mut told = |sample: &Sample<'_>| {
+            let mut each = |sample: &Sample<'_>| {
                 page.note(sample);
                 also(sample);
             };
-            conversation.metrics(&mut told).await?;
+            conversation.metrics(&mut each).await?;
             Ok(page)
         });
         read.await?.map_err(|error| match error {

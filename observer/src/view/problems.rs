@@ -34,24 +34,19 @@ pub(super) fn lines(snapshot: &Snapshot) -> Vec<(Tone, String)> {
 
 /// `API server refuses connections for 8.0 s; watchtap passes that on to its clients`, one per such server.
 pub(super) fn lasting_outages(snapshot: &Snapshot) -> Vec<String> {
-    snapshot
-        .outages
-        .lasting()
-        .map(|outage| format!("{}; watchtap passes that on to its clients", refuses(outage, snapshot)))
-        .collect()
+    snapshot.outages.lasting().map(|outage| refuses(outage, snapshot, "")).collect()
 }
 
 /// The same for a later reader, with the time of the beginning.
 pub(super) fn lasting_outages_with_times(snapshot: &Snapshot) -> Vec<String> {
-    let line = |outage: &Outage| {
-        format!("{}, since {}; watchtap passes that on to its clients", refuses(outage, snapshot), time_of_day(outage.since))
-    };
+    let line = |outage: &Outage| refuses(outage, snapshot, &format!(", since {}", time_of_day(outage.since)));
     snapshot.outages.lasting().map(line).collect()
 }
 
-fn refuses(outage: &Outage, snapshot: &Snapshot) -> String {
+fn refuses(outage: &Outage, snapshot: &Snapshot, since: &str) -> String {
     let at = if outage.upstream.is_empty() { String::new() } else { format!(" {}", outage.upstream.0) };
-    format!("API server{at} refuses connections for {}", length(seconds(snapshot.at.since(outage.since))))
+    let lasted = length(seconds(snapshot.at.since(outage.since)));
+    format!("API server{at} refuses connections for {lasted}{since}; watchtap passes that on to its clients")
 }
 
 /// `API server refused connections 2 times, 6.1 s in all: 12:00:01.204 for 3.0 s, 12:01:02.000 for 3.1 s; watchtap passed that on to its clients`.

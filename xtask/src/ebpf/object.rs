@@ -108,8 +108,8 @@ fn sha256(path: &Path) -> anyhow::Result<String> {
 }
 
 /// The hash that `sha256sum` prints before the file name.
-fn first_word(told: &str) -> anyhow::Result<String> {
-    told.split_whitespace().next().map(str::to_owned).context("sha256sum says nothing: coreutils must be installed")
+fn first_word(output: &str) -> anyhow::Result<String> {
+    output.split_whitespace().next().map(str::to_owned).context("sha256sum printed nothing: coreutils must be installed")
 }
 
 /// Computes the hash of the names and contents of all sources, so that a change is detected without a toolchain.

@@ -62,10 +62,10 @@ impl Toolchain {
 
     /// The versions of the tools that determine the bytes of the object, by name.
     pub(super) fn versions(&self) -> anyhow::Result<BTreeMap<String, String>> {
-        let told = stdout(self.command(&self.rustc()).arg("-vV"))?;
+        let output = stdout(self.command(&self.rustc()).arg("-vV"))?;
         let of = |key: &str| {
-            let line = told.lines().find_map(|line| line.strip_prefix(key));
-            line.map(str::to_owned).with_context(|| format!("`rustc -vV` says nothing of {key:?}: {told}"))
+            let line = output.lines().find_map(|line| line.strip_prefix(key));
+            line.map(str::to_owned).with_context(|| format!("`rustc -vV` does not print {key:?}: {output}"))
         };
         let linker = stdout(self.command(&self.linker()).arg("--version"))?;
         let linker = linker.trim().rsplit(' ').next().unwrap_or_default().to_owned();

@@ -152,7 +152,7 @@ impl GateStage {
     }
 }
 
-/// The error for a name that is none of these gates.
+/// The error for an unknown name of a gate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no gate that affects routing; use one of {}", Gate::ALL.map(Gate::as_str).join(", "))]
 pub struct UnknownGate;

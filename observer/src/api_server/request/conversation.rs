@@ -68,17 +68,17 @@ impl Conversation {
         Ok(version.git_version)
     }
 
-    /// Reads `/metrics`, of any length, and passes each sample to `told`.
-    pub async fn metrics(&mut self, told: &mut (dyn FnMut(&Sample<'_>) + Send)) -> Result<(), QuestionError> {
+    /// Reads `/metrics`, of any length, and calls `each` with every sample.
+    pub async fn metrics(&mut self, each: &mut (dyn FnMut(&Sample<'_>) + Send)) -> Result<(), QuestionError> {
         let mut response = success("/metrics", self.get("/metrics", "text/plain").await?)?;
         let mut reader = MetricsReader::default();
         while let Some(frame) = response.body_mut().frame().await {
             let frame = frame.map_err(|error| QuestionError::Http { path: "/metrics".to_owned(), error })?;
             if let Some(bytes) = frame.data_ref() {
-                reader.push(bytes, told);
+                reader.push(bytes, each);
             }
         }
-        reader.finish(told);
+        reader.finish(each);
         Ok(())
     }
 }
