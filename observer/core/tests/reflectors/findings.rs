@@ -148,7 +148,7 @@ fn client_side_rate_limit_is_reported() {
     }
     let snapshot = snapshot(&script);
     assert_eq!(ids(&snapshot), ["client-rate-limit:slow/v1:all-resources"]);
-    let seen = "evenly spaced requests after a burst: the client limits itself to 5.0 a second, burst 10";
+    let seen = "evenly spaced requests after a burst: the client limits its own rate to 5.0 a second, burst 10";
     assert_eq!(snapshot.findings[0].seen, seen);
 }
 
@@ -210,8 +210,8 @@ fn past_short_watches_and_loops_are_still_reported() {
 #[test]
 fn advice_omits_changes_that_are_done_or_useless() {
     for (url, served, says) in [
-        ("/api/v1/pods?resourceVersion=0", "v1.34.4", "answers these lists already"),
-        ("/api/v1/pods", "v1.34.4", "answers these lists already"),
+        ("/api/v1/pods?resourceVersion=0", "v1.34.4", "already answers these lists"),
+        ("/api/v1/pods", "v1.34.4", "already answers these lists"),
         ("/api/v1/pods", "v1.30.4", "or list with resourceVersion=0, which the watch cache answers"),
         ("/api/v1/events", "v1.34.4", "events have no watch cache"),
         ("/api/v1/events?resourceVersion=0", "v1.34.4", "events have no watch cache"),
