@@ -27,7 +27,7 @@ fn list_with_rv_unset_is_read_from_etcd_before_1_31() {
             1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
             1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
-            each version with its default feature gates, an etcd that answers progress requests and a ready watch cache
+            each version · feature gates: defaults assumed · etcd answers progress requests · watch cache ready
         "]],
     );
 }
@@ -41,7 +41,7 @@ fn list_with_rv_unset_is_a_consistent_cache_read_in_1_34() {
 
             served from   cache, consistent   rule list-unset-consistent
             else          etcd, if the watch cache lags more than 3 s
-            why           no resourceVersion: the watch cache answers once it has reached etcd's current revision; from 1.31, if etcd answers progress requests (it does from 3.5.13, and in 3.4 from 3.4.31)
+            why           no resourceVersion: the watch cache answers once it has reached etcd's current revision. This needs Kubernetes 1.31 or later, and an etcd that answers progress requests (3.4.31 or later in 3.4, otherwise 3.5.13 or later)
             etcd reads    Range /registry/pods  limit 1 at the current revision, for the revision only
 
             VERSION          SERVED FROM        RULE                       ELSE
@@ -49,7 +49,7 @@ fn list_with_rv_unset_is_a_consistent_cache_read_in_1_34() {
             1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
             1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
-            each version with its default feature gates, an etcd that answers progress requests and a ready watch cache
+            each version · feature gates: defaults assumed · etcd answers progress requests · watch cache ready
         "]],
     );
 }
@@ -62,7 +62,7 @@ fn gate_flag_overrides_the_version_default() {
             GET /api/v1/pods?limit=500   API server version v1.31.0 (flag); feature gates: defaults assumed; ConsistentListFromCache=false
 
             served from   etcd   rule list-unset-no-progress
-            why           no resourceVersion: a quorum read from etcd, because ConsistentListFromCache is off, or etcd does not answer progress requests (it does from 3.5.13, and in 3.4 from 3.4.31)
+            why           no resourceVersion: a quorum read from etcd, because ConsistentListFromCache is off, or etcd does not answer progress requests (etcd 3.4.31 or later in 3.4, otherwise 3.5.13 or later, answers them)
             etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
             cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.34 (then from cache, consistent)
 
@@ -70,7 +70,7 @@ fn gate_flag_overrides_the_version_default() {
             1.16 – 1.30  etcd               list-unset-etcd
             1.31 – 1.33  etcd               list-unset-no-progress
             1.34 – 1.37  cache, consistent  list-unset-consistent   etcd, if the watch cache lags more than 3 s
-            each version with its default feature gates except ConsistentListFromCache=false, an etcd that answers progress requests and a ready watch cache
+            each version · feature gates: defaults assumed · ConsistentListFromCache=false · etcd answers progress requests · watch cache ready
         "]],
     );
 }
@@ -87,7 +87,7 @@ fn without_a_version_every_version_is_listed() {
             1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
             1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
-            each version with its default feature gates, an etcd that answers progress requests and a ready watch cache
+            each version · feature gates: defaults assumed · etcd answers progress requests · watch cache ready
         "]],
     );
 }
@@ -116,7 +116,7 @@ fn explain_prints_a_rule_by_its_identifier() {
         &expect![[r"
             list-unset-consistent
 
-            why           no resourceVersion: the watch cache answers once it has reached etcd's current revision; from 1.31, if etcd answers progress requests (it does from 3.5.13, and in 3.4 from 3.4.31)
+            why           no resourceVersion: the watch cache answers once it has reached etcd's current revision. This needs Kubernetes 1.31 or later, and an etcd that answers progress requests (3.4.31 or later in 3.4, otherwise 3.5.13 or later)
             etcd reads    one Range of the resource's prefix without its slash, limit 1, for the current revision only
             upstream      kubernetes/apiserver pkg/storage/cacher/cacher.go GetList, v0.31 and v0.32; delegator.go GetList, v0.33 to v0.37.0-beta.0
         "]],

@@ -69,7 +69,7 @@ fn dead_api_server_is_detected_early_and_heads_the_report() {
     drop(dead);
     let running =
         Running::start(&super::upstream::kubeconfig(&format!("https://{address}"), "insecure-skip-tls-verify: true"), &[]);
-    running.line_with("the API server refuses connections, and so does watchtap's port");
+    running.line_with("the API server refuses connections; watchtap passes that on to its clients");
     let refused = std::net::TcpStream::connect(running.address()).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
     running.signal(Signal::INT);

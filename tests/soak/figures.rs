@@ -53,13 +53,13 @@ impl Figures {
         const LIMIT: Duration = Duration::from_mins(10);
         // The hops are dropped with the testbed; their counts are complete once no connection is open.
         let (tally, remains) = testbed.finish()?;
-        let Remains { report, told, capture, .. } = &remains;
+        let Remains { report, ends, capture, .. } = &remains;
         (self.tally, self.report) = (tally, report.clone());
         self.bytes_add_up()?;
         let totals = &report["totals"];
         ensure!(totals["open"] == 0, "requests are open without a connection: {totals}");
         let dropped = number(&report["missed"]["exchanges_dropped"])?;
-        ensure!(number(&totals["requests"])? == told + dropped, "{told} ends were told, {dropped} dropped: {totals}");
+        ensure!(number(&totals["requests"])? == ends + dropped, "{ends} ends were reported, {dropped} dropped: {totals}");
         for counter in ["decoder_failures", "connections", "unknown_observations"] {
             ensure!(number(&report["missed"][counter])? == 0, "{counter}: {}", report["missed"]);
         }

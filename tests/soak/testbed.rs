@@ -67,7 +67,7 @@ pub(crate) struct Testbed {
 pub(crate) struct Remains {
     pub(crate) report: Value,
     /// Number of `--events` lines that end a request or a watch.
-    pub(crate) told: u64,
+    pub(crate) ends: u64,
     pub(crate) capture: PathBuf,
     /// Keeps the files until this value is dropped.
     pub(crate) _folder: TempDir,
@@ -185,9 +185,9 @@ impl Testbed {
         let report = self.watchtap.finish()?;
         let events = std::fs::read_to_string(self.folder.path().join(EVENTS))?;
         let is_an_end = |line: &&str| line.contains(r#""event":"request""#) || line.contains(r#""event":"watch-ended""#);
-        let told = events.lines().filter(is_an_end).count() as u64;
+        let ends = events.lines().filter(is_an_end).count() as u64;
         let tally = self.hops.tally();
-        Ok((tally, Remains { report, told, capture: self.folder.path().join(CAPTURE), _folder: self.folder }))
+        Ok((tally, Remains { report, ends, capture: self.folder.path().join(CAPTURE), _folder: self.folder }))
     }
 
     fn all_have_the_next_write(&mut self) -> Result<()> {

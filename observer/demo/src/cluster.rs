@@ -25,6 +25,15 @@ const BOUNDS: Bounds = Bounds { objects: 100_000, bytes: 256 << 20, changes: 100
 /// `blockTimeout`).
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
+/// The feature gates that are on and decide which layer answers, with their stage in 1.34
+/// (kubernetes/apiserver `pkg/features/kube_features.go` v0.34).
+const FEATURE_GATES: [&str; 4] = [
+    "name=\"ConsistentListFromCache\",stage=\"\"",
+    "name=\"ListFromCacheSnapshot\",stage=\"BETA\"",
+    "name=\"ResilientWatchCacheInitialization\",stage=\"\"",
+    "name=\"WatchList\",stage=\"BETA\"",
+];
+
 /// The demo's state, shared by all connections.
 #[derive(Debug)]
 pub(super) struct Cluster {
@@ -267,6 +276,7 @@ impl State {
                 gauges.push(("watch_cache_capacity", labels(storage.resource), cache.capacity() as u64));
             }
         }
+        gauges.extend(FEATURE_GATES.map(|labels| ("kubernetes_feature_enabled", labels.to_owned(), 1)));
         gauges.push(("process_start_time_seconds", String::new(), self.started));
         gauges.push(("kubernetes_build_info", format!("git_version=\"{}\"", self.version), 1));
         gauges.push(("watchtap_demo_early_compactions_total", String::new(), self.store.early_compactions()));

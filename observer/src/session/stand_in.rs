@@ -1,4 +1,4 @@
-//! Replaces exec plugins in the kubeconfig copy by `watchtap credential`, and answers it during the run.
+//! Replaces exec plugins in the kubeconfig copy by `watchtap credential`, and gives it credentials during the run.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ impl StandIn {
         Ok(Self { command: text(&command)?, socket: text(&folder.path().join("credentials"))? })
     }
 
-    /// Its arguments except the last, the user.
+    /// The arguments of the command, without the last one, which is the name of the user.
     pub(super) fn arguments(&self) -> [&str; 4] {
         ["credential", "--socket", &self.socket, "--"]
     }

@@ -202,14 +202,15 @@ fn versions(spans: &[VersionSpan], colour: Colour, out: &mut Printable) {
 
 /// The assumptions behind the table of versions.
 fn assumed_of_versions(profile: &ServerProfile) -> String {
-    let gates: Vec<String> = profile.gates.iter().map(|(gate, on)| format!("{}={on}", gate.as_str())).collect();
-    let gates = if gates.is_empty() { String::new() } else { format!(" except {}", gates.join(", ")) };
-    let etcd = match profile.etcd {
-        EtcdSupport::Version(version) => format!("etcd {version}"),
-        EtcdSupport::AssumedSound => "an etcd that answers progress requests".to_owned(),
-        EtcdSupport::Unknown => "an unknown etcd".to_owned(),
-    };
-    format!("each version with its default feature gates{gates}, {etcd} and a ready watch cache")
+    let mut phrases = vec!["each version".to_owned()];
+    phrases.extend(profile.assumptions_beside_version());
+    if profile.etcd == EtcdSupport::AssumedSound {
+        phrases.push("etcd answers progress requests".to_owned());
+    }
+    if profile.watch_cache {
+        phrases.push("watch cache ready".to_owned());
+    }
+    phrases.join(" · ")
 }
 
 fn line(name: &str, text: &str, out: &mut Printable) {

@@ -75,18 +75,18 @@ pub(super) fn storm_ended(storm: &StormRecord) -> String {
     format!("ended; its members joined within {}: {}", length(lasted(storm)), storm_account(storm))
 }
 
-/// `31 reflectors of 12 clients, 40 relists, at most 12 a second, 52,000 objects (48,100 unchanged), 210 MB, served from …, trigger=…`.
+/// `31 reflectors of 12 clients, 40 relists (cache: 40), at most 12 a second, 52,000 objects (48,100 unchanged), 210 MB, trigger=…`.
 fn storm_account(storm: &StormRecord) -> String {
     format!(
-        "{} of {}, {}, at most {} a second, {} ({} unchanged), {}, served from {}, trigger={}{}",
+        "{} of {}, {} ({}), at most {} a second, {} ({} unchanged), {}, trigger={}{}",
         counted(storm.reflectors, "reflector"),
         clients(storm),
         counted(storm.relists, "relist"),
+        layers(storm),
         count(storm.peak_per_second),
         counted(storm.items, "object"),
         count(storm.repeated),
         bytes(storm.bytes),
-        layers(storm),
         storm.trigger,
         without_list(storm).map_or_else(String::new, |members| format!("; relists not complete: {members}")),
     )

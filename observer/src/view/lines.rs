@@ -155,10 +155,10 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
                 *at,
                 Tone::Notable,
                 "server",
-                &format!("{}the API server refuses connections, and so does watchtap's port", of(upstream)),
+                &format!("{}the API server refuses connections; watchtap passes that on to its clients", of(upstream)),
             ),
             Event::Listener { at, upstream, state: ListenerState::Listening } => {
-                self.line(*at, Tone::Plain, "server", &format!("{}watchtap's port listens", of(upstream)))
+                self.line(*at, Tone::Plain, "server", &format!("{}watchtap's port accepts connections", of(upstream)))
             }
             Event::ConnectFailed { at, why } => {
                 self.line(*at, Tone::Notable, "failed", &format!("a client could not be connected: {why}"))

@@ -74,7 +74,7 @@ pub(super) fn connections(missed: &Missed) -> String {
     let mut words = Vec::new();
     if missed.reset_instead_of_refused > 0 {
         words.push(format!(
-            "watchtap reset {} that the API server would have refused",
+            "{} reset: watchtap accepted them before it knew that the API server refuses connections",
             counted(missed.reset_instead_of_refused, "client connection")
         ));
     }

@@ -174,11 +174,20 @@ impl ServerProfile {
 
     /// The assumptions of verdicts about this server, one phrase each: `version v1.34.4 (/version)`.
     pub fn assumptions(&self) -> Vec<String> {
-        let basis = &self.provenance;
-        let version = match &self.version {
-            Some(version) => format!("version {version} ({})", basis.version),
+        let mut phrases = vec![match &self.version {
+            Some(version) => format!("version {version} ({})", self.provenance.version),
             None => "version unknown".to_owned(),
-        };
+        }];
+        phrases.extend(self.assumptions_beside_version());
+        if let Some(newest) = self.version.as_ref().and_then(ServerVersion::borrowed_from) {
+            phrases.push(format!("newer than any version known here: rules of {newest} used"));
+        }
+        phrases
+    }
+
+    /// The assumptions that do not depend on the version, one phrase each.
+    pub fn assumptions_beside_version(&self) -> Vec<String> {
+        let basis = &self.provenance;
         // Nearly every etcd answers progress requests, so this assumption is not reported.
         let etcd = match self.etcd {
             EtcdSupport::Version(version) => Some(format!("etcd {version} ({})", basis.etcd)),
@@ -186,7 +195,7 @@ impl ServerProfile {
             EtcdSupport::Unknown => Some("etcd unknown".to_owned()),
         };
         let gates = if basis.gates == Basis::MinorDefault { "defaults assumed".to_owned() } else { basis.gates.to_string() };
-        let mut phrases = vec![version, format!("feature gates: {gates}")];
+        let mut phrases = vec![format!("feature gates: {gates}")];
         let answers = |gate: &Gate| if self.gates_by_answers.contains(gate) { " (answers)" } else { "" };
         phrases.extend(self.gates_to_report().map(|(gate, on)| format!("{}={on}{}", gate.as_str(), answers(gate))));
         let disagreed = self.gates_by_answers.iter().filter(|gate| !self.gates.contains_key(gate));
@@ -196,9 +205,8 @@ impl ServerProfile {
             phrases.push(format!("no watch cache ({})", basis.watch_cache));
         }
         phrases.extend(self.uncached.iter().map(|resource| format!("{resource} without watch cache ({})", basis.watch_cache)));
-        if let Some(newest) = self.version.as_ref().and_then(ServerVersion::borrowed_from) {
-            phrases.push(format!("newer than any version known here: rules of {newest} used"));
-        }
+        let named = self.aggregated.iter().filter(|group| !COMMONLY_AGGREGATED.contains(&group.as_str()));
+        phrases.extend(named.map(|group| format!("{group} aggregated ({})", basis.aggregated)));
         phrases
     }
 

@@ -203,7 +203,7 @@ impl World {
                 format!("API server {} or later", self.release)
             }
             UnknownReason::EtcdUnknown if self.progress => {
-                "etcd answers progress requests (from 3.5.13, and in 3.4 from 3.4.31)".to_owned()
+                "etcd answers progress requests (3.4.31 or later in 3.4, otherwise 3.5.13 or later)".to_owned()
             }
             UnknownReason::EtcdUnknown => "etcd does not answer progress requests".to_owned(),
             UnknownReason::ScopeUnknown => match self.keys {

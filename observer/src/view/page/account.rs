@@ -78,10 +78,10 @@ fn of_storm(storm: &StormRecord) -> Vec<Sentence> {
         storm.causes.iter().map(|(cause, number)| format!("{} × {}", count(*number), cause_label(cause))).collect();
     let (reflectors, clients) = (counted(storm.reflectors, "reflector"), counted(storm.clients, "client"));
     let (objects, unchanged) = (counted(storm.items, "object"), count(storm.repeated));
-    let cost = format!(
-        "{reflectors} of {clients} · {objects}, {unchanged} of them unchanged · {} · served from {}",
-        bytes(storm.bytes),
-        layers(storm)
-    );
-    vec![("why", Tone::Notable, causes.join(" · ")), ("cost", Tone::Plain, cost)]
+    let cost = format!("{reflectors} of {clients} · {objects}, {unchanged} of them unchanged · {}", bytes(storm.bytes));
+    vec![
+        ("why", Tone::Notable, causes.join(" · ")),
+        ("cost", Tone::Plain, cost),
+        ("layers", Tone::Plain, layers(storm)),
+    ]
 }

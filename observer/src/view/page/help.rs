@@ -35,7 +35,7 @@ const WORDS: &[(&str, &str)] = &[
     ("unchanged", "objects that were sent again although the client had this version"),
     (
         "behind",
-        "how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because none was observed); behind etcd: of any resource",
+        "how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because no revision was observed, or etcd went back); behind etcd: of any resource",
     ),
     ("storm", "many reflectors that relist within seconds"),
     (

@@ -17,13 +17,13 @@ rules! {
     LIST_UNSET_ETCD = "list-unset-etcd", "§1.3 A 1, B 1, C 1", CACHER_16_30, Objects,
         "no resourceVersion: a quorum read from etcd, before 1.31 or without ConsistentListFromCache";
     LIST_UNSET_CONSISTENT = "list-unset-consistent", "§1.3 D 5, F 7, §1.7", CACHER_31, CurrentRevision,
-        "no resourceVersion: the watch cache answers once it has reached etcd's current revision; from 1.31, if etcd answers progress requests (it does from 3.5.13, and in 3.4 from 3.4.31)";
+        "no resourceVersion: the watch cache answers once it has reached etcd's current revision. This needs Kubernetes 1.31 or later, and an etcd that answers progress requests (3.4.31 or later in 3.4, otherwise 3.5.13 or later)";
     LIST_UNSET_CONSISTENT_NO_FALLBACK = "list-unset-consistent-no-fallback", "§1.3 G, §1.6", CACHER_31, CurrentRevision,
         "no resourceVersion: as list-unset-consistent, but if the cache is still behind after 3 s, 429 instead of an etcd read (alpha gate of 1.37)";
     LIST_UNSET_CONSISTENT_ALPHA = "list-unset-consistent-alpha", "§1.3 C′ 1", CACHER_28_30, CurrentRevision,
         "no resourceVersion, ConsistentListFromCache on: the watch cache answers once it has reached etcd's current revision; before 1.31 without a fallback, and for every etcd version";
     LIST_UNSET_NO_PROGRESS = "list-unset-no-progress", "§1.3 D 5, F 7, §1.8", CACHER_31, Objects,
-        "no resourceVersion: a quorum read from etcd, because ConsistentListFromCache is off, or etcd does not answer progress requests (it does from 3.5.13, and in 3.4 from 3.4.31)";
+        "no resourceVersion: a quorum read from etcd, because ConsistentListFromCache is off, or etcd does not answer progress requests (etcd 3.4.31 or later in 3.4, otherwise 3.5.13 or later, answers them)";
     LIST_UNSET_LIMIT_BUG = "list-unset-limit-etcd-bug", "§0.3, §1.3 E",
         "kubernetes/apiserver pkg/storage/cacher/delegator.go GetList, v0.33.0 to v0.33.2; fixed in v0.33.3", CurrentRevisionThenObjects,
         "no resourceVersion, with a limit: 1.33.0 to 1.33.2 make the list consistent, then treat it as an exact one and read that revision from etcd; the watch cache still answers a list of one object by name and namespace";

@@ -13,7 +13,7 @@ rules! {
     UNKNOWN_PATCH = "unknown-patch", "§0.3", NONE, Undecided,
         "the server's patch version is unknown, and patches of this minor differ; pass the full version";
     UNKNOWN_ETCD = "unknown-etcd", "§1.8", NONE, Undecided,
-        "it is unknown whether etcd answers progress requests (it does from 3.5.13, and in 3.4 from 3.4.31); pass --etcd-version";
+        "it is unknown whether etcd answers progress requests (etcd 3.4.31 or later in 3.4, otherwise 3.5.13 or later, does); pass --etcd-version";
     UNKNOWN_SCOPE = "unknown-scope", "§1.1", NONE, Undecided,
         "it is unknown whether the resource is namespaced, so a list by name may read one key or a prefix";
     UNKNOWN_SNAPSHOT = "unknown-snapshot", "§1.4, §9 step 6", NONE, Undecided,

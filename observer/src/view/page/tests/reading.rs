@@ -67,13 +67,14 @@ fn help() {
           ~ and !         ~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer; a row has the mark of its least certain request
           relist          a list of a reflector that already had one: all objects are sent again
           unchanged       objects that were sent again although the client had this version
-          behind          how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because none was observed); behind etcd: of any resource
+          behind          how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because no revision was observed, or etcd went back); behind etcd: of any
+                          resource
           storm           many reflectors that relist within seconds
           on a restart    reflectors that would relist if the API server restarted now, since their resource version is too old for its new cache, and the cost; perhaps N more: only if there were writes that
                           watchtap did not see
           dropped         rows that the tables no longer hold, because a limit was reached; traffic is never dropped
           not observed    traffic that was forwarded and not observed; if there is any, all numbers are lower bounds
-        (13 empty lines)
+        (12 empty lines)
         j k scroll · esc back · q quit
     "#]].assert_eq(&large(&page));
 }

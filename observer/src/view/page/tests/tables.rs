@@ -149,7 +149,7 @@ fn ongoing_storms_are_listed() {
         (13 empty lines)
           why     12 × 410 Gone: no bookmarks sent
           cost    12 reflectors of 3 clients · 24 objects, 12 of them unchanged · 60 kB
-                  · served from cache: 12
+          layers  cache: 12
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]]
     .assert_eq(&small(&page));
