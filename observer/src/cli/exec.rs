@@ -26,7 +26,7 @@ const BUDGET_EXCEEDED: u8 = 124;
 /// How long connections may outlive the command, so that their ends are observed.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Runs one client behind a private proxy and reports which layer of the API server answered each of its requests.
+/// Runs one client behind a private proxy and reports which layer of the API server answered each of its lists, gets and watches.
 ///
 /// The command's KUBECONFIG is a private copy of yours whose contexts point to watchtap. Every byte is passed on unchanged. The
 /// report goes to stderr.

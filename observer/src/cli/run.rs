@@ -13,7 +13,7 @@ use crate::api_server::request::check_answers;
 use crate::kubeconfig::Kubeconfig;
 use crate::session::Bound;
 
-/// Proxies all clients that use the kubeconfig written by watchtap, and shows live which layer answered each request.
+/// Proxies all clients that use the kubeconfig written by watchtap, and shows live which layer answered each list, get and watch.
 ///
 /// On a terminal, it shows a live page (? shows the keys, q quits). Elsewhere, or with --lines, it prints one line per event.
 ///

@@ -55,7 +55,7 @@ fn standard_script_shows_every_promised_behaviour() {
 /// The script also compacts etcd, which no client notices.
 const FAULTS: &[(&str, &[&str], &str)] = &[
     ("API server refused connections", &[], "watchtap passed that on to its clients"),
-    ("read the watch without doing other work", &["archive-tail"], "configmaps not read for"),
+    ("move other work out of the loop that reads the watch", &["archive-tail"], "configmaps not read for"),
     ("update client-go", &["node-tuner", "to 1.18.6 or later"], "stuck for"),
     ("update client-go", &["old-ingress", "log-shipper", "disk-provisioner", "to 1.16 or later"], "needless relists"),
     ("find out why the API server's watch cache was reset", &["configmaps", "pods"], "relists of"),

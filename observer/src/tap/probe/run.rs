@@ -8,9 +8,10 @@
 //!   ([`Programs`]) and all attachments.
 //!
 //! Two bounded channels connect them (`attach/orders.rs`): orders name processes to examine, and findings report the results. The
-//! collecting thread never waits for the attaching one. Shutdown has one order. The collecting thread drops its orders, so the
-//! attaching one ends, and all attachments end with it. Then the findings end, and the collecting thread takes the rest of the
-//! rings. A panic in either thread has the same effect, since it ends both channels.
+//! collecting thread never waits for the attaching one. At a shutdown, the collecting thread closes the
+//! channel of orders, so the attaching thread ends, and all attachments end with it. That closes the channel of findings, and the
+//! collecting thread takes the rest of the rings. A panic of the attaching thread has the same effect. A panic of the collecting
+//! thread also ends the attaching one, but the rest of the rings is lost.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

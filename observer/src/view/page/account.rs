@@ -79,9 +79,5 @@ fn of_storm(storm: &StormRecord) -> Vec<Sentence> {
     let (reflectors, clients) = (counted(storm.reflectors, "reflector"), counted(storm.clients, "client"));
     let (objects, unchanged) = (counted(storm.items, "object"), count(storm.repeated));
     let cost = format!("{reflectors} of {clients} · {objects}, {unchanged} of them unchanged · {}", bytes(storm.bytes));
-    vec![
-        ("why", Tone::Notable, causes.join(" · ")),
-        ("cost", Tone::Plain, cost),
-        ("layers", Tone::Plain, layers(storm)),
-    ]
+    vec![("why", Tone::Notable, causes.join(" · ")), ("cost", Tone::Plain, cost), ("layers", Tone::Plain, layers(storm))]
 }

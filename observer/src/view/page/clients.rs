@@ -98,7 +98,7 @@ fn cells(client: &Sum<'_>) -> Vec<Cell> {
     vec![
         Cell::words(&program(&client.first.client)),
         Cell::words(&identity(client.first)),
-        Cell::words(&process(client.first)),
+        Cell::words(&process(client.first).unwrap_or_else(|| "-".to_owned())),
         number(client.all.len() as u64),
         toned(client.stuck, Tone::Bad),
         number(client.watching),
@@ -134,7 +134,12 @@ pub(super) fn identity(row: &ReflectorRow) -> String {
     }
 }
 
-/// The name and pid of a reflector's client; `-` if unknown.
-pub(super) fn process(row: &ReflectorRow) -> String {
-    row.process.as_ref().map_or_else(|| "-".to_owned(), |process| format!("{} {}", process.name, process.pid))
+/// The name and pid of a reflector's client; if they are unknown, the possible reasons.
+pub(super) fn process_or_reason(row: &ReflectorRow) -> String {
+    let reasons = "unknown (on another machine, in watchtap itself, or ended before it was looked up)";
+    process(row).unwrap_or_else(|| reasons.to_owned())
+}
+
+fn process(row: &ReflectorRow) -> Option<String> {
+    row.process.as_ref().map(|process| format!("{} {}", process.name, process.pid))
 }

@@ -31,7 +31,11 @@ const WORDS: &[(&str, &str)] = &[
         "~ and !",
         "~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer; a row has the mark of its least certain request",
     ),
-    ("relist", "a list of a reflector that already had one: all objects are sent again"),
+    (
+        "relist",
+        "a list of a reflector that has listed and watched before, or a watch that sends it all objects again; lists of a client that never watches are none",
+    ),
+    ("lists", "each page of a list counts as one; findings count a list with all its pages once"),
     ("unchanged", "objects that were sent again although the client had this version"),
     (
         "behind",
@@ -40,8 +44,9 @@ const WORDS: &[(&str, &str)] = &[
     ("storm", "many reflectors that relist within seconds"),
     (
         "on a restart",
-        "reflectors that would relist if the API server restarted now, since their resource version is too old for its new cache, and \
-        the cost; perhaps N more: only if there were writes that watchtap did not see",
+        "reflectors that would relist if the API server restarted now, and the cost: their resource version is too old for its new \
+        cache, or they watch without one; perhaps N more: if there were writes that watchtap did not see; client-go before 1.16, \
+        which relists after refused connections, is not considered",
     ),
     ("dropped", "rows that the tables no longer hold, because a limit was reached; traffic is never dropped"),
     ("not observed", "traffic that was forwarded and not observed; if there is any, all numbers are lower bounds"),

@@ -106,9 +106,10 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             format!("raise the timeouts of the proxy or load balancer that {of} pass"),
             format!("{amount} watches of {what} in a row ended within a second"),
         ),
-        FindingKind::SlowReader => {
-            (format!("in {of}, read the watch without doing other work"), format!("{what} not read for {}", seconds(amount)))
-        }
+        FindingKind::SlowReader => (
+            format!("move other work out of the loop that reads the watch, in {of}"),
+            format!("{what} not read for {}", seconds(amount)),
+        ),
         FindingKind::NoBookmarks => {
             let change = if advice == kind.advice() { "set allowWatchBookmarks=true".to_owned() } else { short(advice) };
             (format!("{change} in {of}"), format!("{} of {what}", counted(amount, "needless relist")))

@@ -7,7 +7,7 @@ use super::container::container;
 use super::finding;
 use crate::view::client::program;
 use crate::view::colour::Tone;
-use crate::view::page::clients::{identity, process, reflectors_of};
+use crate::view::page::clients::{identity, process_or_reason, reflectors_of};
 use crate::view::page::column::Column;
 use crate::view::page::grid;
 use crate::view::page::reflectors::{COLUMNS, cells};
@@ -30,7 +30,7 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) ->
     let first = rows.first()?;
     sheet.title(&format!("client {client} · {}", program(&first.client)));
     sheet.fact("identity", Tone::Plain, &identity(first));
-    sheet.fact("process", Tone::Plain, &process(first));
+    sheet.fact("process", Tone::Plain, &process_or_reason(first));
     container(first, sheet);
     sheet.section("REFLECTORS   worst first; to open one, select it in tab 1");
     let total = sheet.total();

@@ -8,7 +8,7 @@ use super::{finding, moments, relist};
 use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::following;
-use crate::view::page::clients::{identity, process};
+use crate::view::page::clients::{identity, process_or_reason};
 use crate::view::page::sheet::Sheet;
 use crate::view::quantity::{bytes, count, counted, microseconds};
 use crate::view::report::state_tone;
@@ -32,12 +32,7 @@ fn who(row: &ReflectorRow, sheet: &mut Sheet) {
     if let Some(command) = &row.client.kubectl_command {
         sheet.fact("command", Tone::Plain, command);
     }
-    let process = if row.process.is_some() {
-        process(row)
-    } else {
-        "unknown (on another machine, in watchtap itself, or ended before it was looked up)".to_owned()
-    };
-    sheet.fact("process", Tone::Plain, &process);
+    sheet.fact("process", Tone::Plain, &process_or_reason(row));
     container(row, sheet);
     sheet.fact("requests", Tone::Plain, &format!("{}: {}", row.shape, representation(row.representation)));
     sheet.fact("client-go", Tone::Plain, &release(row));

@@ -263,7 +263,8 @@ fn stalled_client_shows_its_stall_and_own_writes() {
          1 Reflectors 1  2 Requests 3  3 Storms 0 [4 Clients 1] 5 Findings 1
         client 1 · slow-reader/0.1
           identity        apps/manager
-          process         -
+          process         unknown (on another machine, in watchtap itself, or ended
+                          before it was looked up)
 
         REFLECTORS   worst first; to open one, select it in tab 1
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
@@ -278,7 +279,6 @@ fn stalled_client_shows_its_stall_and_own_writes() {
           does not read now (the API server waits for the flow-control window of the
           stream)
             Read the watch in a loop that does nothing else, as client-go's reflectors
-            do, and queue the work; if the entire process stops, look for CPU limits and
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));

@@ -226,7 +226,7 @@ fn clients_show_the_totals_of_their_reflectors() {
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         client 3 · elastic-operator/1.18.2
           identity        apps/manager
-          process         -
+          process         unknown (on another machine, in watchtap itself, or ended before it was looked up)
 
         REFLECTORS   worst first; to open one, select it in tab 1
           CLIENT                      RESOURCE           SCOPE              STATE      IN STATE  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
