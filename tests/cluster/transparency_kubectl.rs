@@ -118,13 +118,20 @@ fn session(protocol: Protocol) {
 /// 60 config maps of 900 kB in one response, plain and then compressed.
 #[track_caller]
 fn large_list(protocol: Protocol) {
-    const PATH: &str = "/api/v1/namespaces/large/configmaps?resourceVersion=0";
-    static FILLED: OnceLock<()> = OnceLock::new();
-    FILLED.get_or_init(|| fill_with_large_configmaps(&cluster().client_for_bulk().unwrap()));
+    const PATH: &str = "/api/v1/namespaces/large/configmaps";
+    static REVISION: OnceLock<String> = OnceLock::new();
+    let revision = REVISION.get_or_init(|| {
+        let client = cluster().client_for_bulk().unwrap();
+        fill_with_large_configmaps(&client);
+        let list = client.get(&format!("{PATH}?limit=1")).unwrap().json().unwrap();
+        list["metadata"]["resourceVersion"].as_str().unwrap().to_owned()
+    });
+    // The state of one revision, since other tests write meanwhile, and each list has the revision of its state.
+    let path = format!("{PATH}?resourceVersion={revision}&resourceVersionMatch=Exact");
     let chain = Chain::start(protocol);
-    let (_, printed) = chain.kubectl(&["get", "--raw", PATH, "--disable-compression"], "");
+    let (_, printed) = chain.kubectl(&["get", "--raw", &path, "--disable-compression"], "");
     assert!(printed.length > 50_000_000, "{printed:?}");
-    let (_, inflated) = chain.kubectl(&["get", "--raw", PATH], "");
+    let (_, inflated) = chain.kubectl(&["get", "--raw", &path], "");
     assert_eq!(inflated, printed);
     // Decoding may begin only after the lookup of kubectl's process, which takes at most 2 s.
     chain.watchtap.wait_until_quiet().unwrap();
