@@ -20,7 +20,7 @@ use crate::eventually::{eventually, listed};
 const NAMESPACE: &str = "churn";
 /// The environment variable with the duration of the churn in seconds; `CONTRIBUTING.md` describes it.
 const SECONDS: &str = "WATCHTAP_TESTS_CHURN_SECONDS";
-const USUALLY: Duration = Duration::from_mins(1);
+const USUALLY: Duration = Duration::from_mins(2);
 /// Minimum duration: a shorter run has too few samples for a result.
 const AT_LEAST: Duration = Duration::from_secs(20);
 const SAMPLE_EVERY: Duration = Duration::from_millis(500);

@@ -47,7 +47,7 @@ const FULL_RUN: u32 = 600;
 /// The part of the long tests that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// For a developer who waits for the result: all faults, a short churn and two minors.
+    /// For a developer who waits for the result: all faults, two minutes of churn, and two minors.
     #[default]
     Usual,
     /// For CI: one minor and half of the faults, selected by the number, and a churn that is long enough for a reliable result.
