@@ -28,7 +28,7 @@ pub(super) fn announce(taps: &TapSet) {
     }
     let theirs = theirs.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
     print_message(format!(
-        "auth-provider of {providers}: refreshed tokens are written to {theirs}, which KUBECONFIG names after the private copy. \
+        "auth-provider of {providers}: refreshed tokens are written to {theirs}, which KUBECONFIG lists after the private copy. \
          A client with the copy alone (--kubeconfig) lacks this user"
     ));
 }

@@ -180,13 +180,17 @@ pub(super) fn polling(polling: &Polling) -> String {
     format!("{how} ({}, ± {}, no watch)", counted(polling.lists, "list"), microseconds(polling.jitter_us))
 }
 
-/// The cause of the last complete relist. Before one is complete, the most frequent cause of the attempts; `-` without any.
+/// The cause of the relist that is under way, or else of the last complete one. Without either, the most frequent cause of the
+/// attempts; `-` without any.
 pub(super) fn last_cause(row: &ReflectorRow) -> String {
+    if let Some(cause) = &row.relisting {
+        return format!("relisting: {}", cause_label(cause));
+    }
     if let Some(relist) = &row.last_relist {
         return relist.cause.map_or_else(|| "-".to_owned(), |cause| cause_label(&cause.id()));
     }
     let attempted = row.causes.iter().max_by_key(|(_, number)| **number);
-    attempted.map_or_else(|| "-".to_owned(), |(cause, _)| format!("relisting: {}", cause_label(cause)))
+    attempted.map_or_else(|| "-".to_owned(), |(cause, _)| cause_label(cause))
 }
 
 /// The client and the shape of a finding, and its evidence.

@@ -1,4 +1,4 @@
-//! The reports that reflectors make as events happen, such as a relist, a resume or a stall.
+//! The events that are emitted about reflectors, such as a relist, a resume or a stall.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::observation::Blockage;
 use crate::routing::{Certainty, ServedFrom};
 use crate::time::Timestamp;
 
-/// A report of a reflector.
+/// An event about a reflector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReflectorEvent {
     /// Its first list is complete, and it watches.

@@ -22,6 +22,16 @@ pub(super) enum Origin {
     Again { cause: RelistCause, evidence: Vec<Moment> },
 }
 
+impl Origin {
+    /// The cause of a relist; `None` for any other list.
+    pub(super) const fn cause(&self) -> Option<RelistCause> {
+        match self {
+            Self::Again { cause, .. } => Some(*cause),
+            Self::Initial | Self::Plain => None,
+        }
+    }
+}
+
 /// A list, from its first request to the last item or to the next list.
 #[derive(Clone, Debug)]
 pub(super) struct Listing {

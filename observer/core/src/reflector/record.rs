@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::cause::RelistCause;
 use super::clients::ClientId;
 use super::events::ListEvent;
 use super::identity::{ReflectorId, Representation};
@@ -139,6 +140,9 @@ pub struct ReflectorRow {
     /// Whether its client has no open connection.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub client_left: bool,
+    /// The cause of the relist that is under way; `None` if none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relisting: Option<String>,
     /// Relists and beginnings by cause.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub causes: BTreeMap<String, u64>,
@@ -225,6 +229,7 @@ impl ReflectorRow {
             relists_in_a_loop: reflector.counts.loop_since().is_some(),
             duplicates: 0,
             client_left: false,
+            relisting: reflector.relisting().map(RelistCause::id),
             causes: reflector.counts.causes().map(|(cause, number)| (cause.id(), number)).collect(),
             events: counts.events,
             bookmarks: counts.bookmarks,

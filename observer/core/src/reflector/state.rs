@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::cause::RelistCause;
 use super::counts::Counts;
 use super::events::{ListEvent, ReflectorEvent, ResumeEvent, StallEvent};
 use super::failure::Failure;
@@ -275,6 +276,14 @@ impl Reflector {
             + listing
             + lists
             + self.timeline.memory()
+    }
+
+    /// The cause of the relist that is under way; `None` if none is.
+    pub(super) fn relisting(&self) -> Option<RelistCause> {
+        match &self.state {
+            State::Listing(listing, _) => listing.origin.cause(),
+            State::Listed | State::Watching(_) | State::Waiting => None,
+        }
     }
 
     /// Whether one of its requests is under way.

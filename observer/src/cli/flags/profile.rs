@@ -23,7 +23,8 @@ pub(crate) struct ProfileFlags {
     #[arg(long, value_name = "VERSION")]
     etcd_version: Option<EtcdVersion>,
 
-    /// A resource without a watch cache, such as deployments.apps; may be given several times (events have none by default)
+    /// A resource whose watch cache is disabled on this API server, written like deployments.apps; may be given several times (events
+    /// have no watch cache by default)
     #[arg(long, value_name = "RESOURCE")]
     uncached: Vec<String>,
 

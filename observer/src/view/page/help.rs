@@ -33,7 +33,7 @@ const WORDS: &[(&str, &str)] = &[
     ),
     (
         "relist",
-        "a list of a reflector that has listed and watched before, or a watch that sends it all objects again; lists of a client that never watches are none",
+        "a list of a reflector that has listed and watched before, or a watch that sends it all objects again; the lists of a client that never watches are not relists",
     ),
     ("lists", "each page of a list counts as one; findings count a list with all its pages once"),
     ("unchanged", "objects that were sent again although the client had this version"),
@@ -45,8 +45,8 @@ const WORDS: &[(&str, &str)] = &[
     (
         "on a restart",
         "reflectors that would relist if the API server restarted now, and the cost: their resource version is too old for its new \
-        cache, or they watch without one; perhaps N more: if there were writes that watchtap did not see; client-go before 1.16, \
-        which relists after refused connections, is not considered",
+        cache, or they have watched without a resource version instead of resuming; perhaps N more: if there were writes that watchtap \
+        did not see; client-go before 1.16 also relists whenever connections are refused, and these relists are not counted",
     ),
     ("dropped", "rows that the tables no longer hold, because a limit was reached; traffic is never dropped"),
     ("not observed", "traffic that was forwarded and not observed; if there is any, all numbers are lower bounds"),

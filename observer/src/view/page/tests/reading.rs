@@ -65,17 +65,18 @@ fn help() {
         WORDS
           etcd 1 of 9     etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy
           ~ and !         ~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer; a row has the mark of its least certain request
-          relist          a list of a reflector that has listed and watched before, or a watch that sends it all objects again; lists of a client that never watches are none
+          relist          a list of a reflector that has listed and watched before, or a watch that sends it all objects again; the lists of a client that never watches are not relists
           lists           each page of a list counts as one; findings count a list with all its pages once
           unchanged       objects that were sent again although the client had this version
           behind          how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because no revision was observed, or etcd went back); behind etcd: of any
                           resource
           storm           many reflectors that relist within seconds
-          on a restart    reflectors that would relist if the API server restarted now, and the cost: their resource version is too old for its new cache, or they watch without one; perhaps N more: if there
-                          were writes that watchtap did not see; client-go before 1.16, which relists after refused connections, is not considered
+          on a restart    reflectors that would relist if the API server restarted now, and the cost: their resource version is too old for its new cache, or they have watched without a resource version
+                          instead of resuming; perhaps N more: if there were writes that watchtap did not see; client-go before 1.16 also relists whenever connections are refused, and these relists are not
+                          counted
           dropped         rows that the tables no longer hold, because a limit was reached; traffic is never dropped
           not observed    traffic that was forwarded and not observed; if there is any, all numbers are lower bounds
-        (11 empty lines)
+        (10 empty lines)
         j k scroll · esc back · q quit
     "#]].assert_eq(&large(&page));
 }
