@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     pub at: Timestamp,
-    /// The HTTP status or the code of the `ERROR` event; `None` when the connection broke.
+    /// The HTTP status or the code of the `ERROR` event; `None` for any other end, such as a broken connection.
     pub code: Option<u16>,
     pub kind: FailureKind,
     /// Whether the request was for a page after the first.
