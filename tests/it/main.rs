@@ -25,6 +25,8 @@ mod exec_budget;
 #[cfg(test)]
 mod exec_cli;
 #[cfg(test)]
+mod exec_demo;
+#[cfg(test)]
 mod exec_forward_proxy;
 #[cfg(test)]
 mod exec_plugins;

@@ -219,6 +219,21 @@ impl State {
         self.storages.values_mut().for_each(|storage| storage.watchers.close_all());
     }
 
+    /// Makes the open watches of a resource, or of all, deaf.
+    pub(super) fn deafen(&mut self, resource: Option<&Resource>) {
+        self.storages_of(resource).for_each(|storage| storage.watchers.deafen());
+    }
+
+    /// Ends the deaf watches of a resource, or of all, without an error.
+    pub(super) fn end_deaf_watches(&mut self, resource: Option<&Resource>) {
+        self.storages_of(resource).for_each(|storage| storage.watchers.close_deaf());
+    }
+
+    fn storages_of(&mut self, resource: Option<&Resource>) -> impl Iterator<Item = &mut Storage> {
+        let key = resource.map(|resource| (resource.group, resource.name));
+        self.storages.iter_mut().filter(move |(other, _)| key.is_none_or(|key| key == **other)).map(|(_, storage)| storage)
+    }
+
     /// The number of open watches of all resources.
     pub(super) fn open_watches(&self) -> usize {
         self.storages.values().map(|storage| storage.watchers.len()).sum()

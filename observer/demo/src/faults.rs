@@ -11,6 +11,7 @@ use super::refusal::Refusal;
 pub(super) struct Faults {
     answer: Option<(FaultAnswer, Instant)>,
     no_bookmarks_until: Option<Instant>,
+    no_list_end_until: Option<Instant>,
 }
 
 /// The answer to all requests for resources while a fault lasts.
@@ -22,6 +23,8 @@ pub enum FaultAnswer {
     GatewayTimeout,
     /// 503, as from a server that is not ready.
     ServiceUnavailable,
+    /// 500, as from a server whose etcd fails.
+    InternalError,
 }
 
 impl Faults {
@@ -33,14 +36,24 @@ impl Faults {
         self.no_bookmarks_until = Some(Instant::now() + lasting);
     }
 
+    pub(super) fn drop_list_ends(&mut self, lasting: Duration) {
+        self.no_list_end_until = Some(Instant::now() + lasting);
+    }
+
     /// The answer that every request for a resource gets now, if there is such a fault.
     pub(super) fn refusal(&self) -> Option<Refusal> {
         let (answer, until) = self.answer?;
         (Instant::now() < until).then(|| match answer {
             FaultAnswer::TooManyRequests => Refusal::too_many_requests("storage is (re)initializing", 1),
             FaultAnswer::GatewayTimeout => Refusal::timeout("request did not complete within the allotted timeout", None),
+            FaultAnswer::InternalError => Refusal::internal("etcdserver: request timed out"),
             FaultAnswer::ServiceUnavailable => Refusal::service_unavailable("the server is currently unable to handle the request"),
         })
+    }
+
+    /// Whether no current fault drops the bookmark that ends initial events.
+    pub(super) fn allow_list_ends(&self) -> bool {
+        self.no_list_end_until.is_none_or(|until| Instant::now() >= until)
     }
 
     /// Whether no current fault stops bookmarks.

@@ -83,6 +83,29 @@ impl DemoHandle {
         self.cluster.change(|state| state.faults.drop_bookmarks(lasting));
     }
 
+    /// Does not send the bookmark that ends initial events for this real time, as a proxy that drops it.
+    pub fn drop_list_ends(&self, lasting: Duration) {
+        self.cluster.change(|state| state.faults.drop_list_ends(lasting));
+    }
+
+    /// Until [`DemoHandle::end_deaf_watches`], the watches of a resource, or of all, that are open now deliver nothing, as on a dead connection.
+    pub fn deafen(&self, resource: Option<&Resource>) {
+        self.cluster.change(|state| state.deafen(resource));
+    }
+
+    /// Ends the watches that [`DemoHandle::deafen`] made deaf; they can be resumed.
+    pub fn end_deaf_watches(&self, resource: Option<&Resource>) {
+        self.cluster.change(|state| state.end_deaf_watches(resource));
+    }
+
+    /// Restores etcd from the backup at once, and resets all watch caches. Clients that list get an older state than they had.
+    pub fn rewind(&self) {
+        self.cluster.change(|state| {
+            state.restore();
+            state.refill_caches();
+        });
+    }
+
     /// Until [`DemoHandle::resume_caches`], watch caches get no events. Consistent lists fall back to the store after 3 s, and
     /// reads at a newer revision get 504.
     pub fn stall_caches(&self) {

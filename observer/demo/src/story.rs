@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use tokio::time::sleep;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 
 use super::DemoHandle;
 use super::cast::Stage;
 use super::clock::Clock;
-use super::script::{Act, Script, Step};
+use super::script::{Act, Repetition, Script, Step};
 
 /// Plays the script at `speed` times its normal speed, until the future is dropped. Clients connect with `kubeconfig`. An error is
 /// returned if a client cannot start.
@@ -20,14 +21,37 @@ pub async fn play(
     speed: u32,
     say: impl Fn(&str) + Send + Sync,
 ) -> Result<()> {
+    let _playback = play_to_the_end(script, handle, kubeconfig, speed, say).await?;
+    // The script is over, but its clients continue to run.
+    std::future::pending().await
+}
+
+/// Plays the script to its last line, and ends its clients. A script with `repeat` never ends.
+pub async fn play_once(
+    script: &Script,
+    handle: DemoHandle,
+    kubeconfig: PathBuf,
+    speed: u32,
+    say: impl Fn(&str) + Send + Sync,
+) -> Result<()> {
+    play_to_the_end(script, handle, kubeconfig, speed, say).await.map(drop)
+}
+
+/// Returns the playback, whose clients run until it is dropped.
+async fn play_to_the_end<S: Fn(&str) + Send + Sync>(
+    script: &Script,
+    handle: DemoHandle,
+    kubeconfig: PathBuf,
+    speed: u32,
+    say: S,
+) -> Result<Playback<S>> {
     let clock = Clock::start(speed);
-    let mut playback = Playback { stage: Stage::new(kubeconfig, clock)?, clock, handle, say };
+    let mut playback = Playback { stage: Stage::new(kubeconfig, clock)?, clock, handle, say, later: JoinSet::new() };
     playback.steps(&script.once).await?;
     while !script.round.is_empty() {
         playback.steps(&script.round).await?;
     }
-    // The script is over, but its clients continue to run.
-    std::future::pending().await
+    Ok(playback)
 }
 
 struct Playback<S> {
@@ -35,6 +59,8 @@ struct Playback<S> {
     clock: Clock,
     handle: DemoHandle,
     say: S,
+    /// Acts that last.
+    later: JoinSet<()>,
 }
 
 impl<S: Fn(&str)> Playback<S> {
@@ -57,8 +83,34 @@ impl<S: Fn(&str)> Playback<S> {
             // An error means that the server was dropped, and then this task is dropped too.
             Act::Restart { down_for } => drop(self.handle.restart(self.clock.lasts(*down_for)).await),
             Act::Restore { down_for } => drop(self.handle.restore(self.clock.lasts(*down_for)).await),
-            Act::Expire(resource) => self.handle.expire_watches_of(resource),
-            Act::EndWatches => self.handle.end_watches(),
+            Act::Expire(Some(resource)) => self.handle.expire_watches_of(resource),
+            Act::Expire(None) => self.handle.expire_watches(),
+            Act::EndWatches(None) => self.handle.end_watches(),
+            Act::EndWatches(Some(Repetition { every, lasting })) => {
+                let (handle, every, lasting) = (self.handle.clone(), self.clock.lasts(*every), self.clock.lasts(*lasting));
+                // Ends with the clients, when the playback is dropped.
+                self.later.spawn(async move {
+                    let _over = timeout(lasting, async {
+                        loop {
+                            handle.end_watches();
+                            sleep(every).await;
+                        }
+                    })
+                    .await;
+                });
+            }
+            Act::Deaf { resource, lasting } => {
+                self.handle.deafen(*resource);
+                let (handle, resource, lasting) = (self.handle.clone(), *resource, self.clock.lasts(*lasting));
+                self.later.spawn(async move {
+                    sleep(lasting).await;
+                    handle.end_deaf_watches(resource);
+                });
+            }
+            Act::Answer { answer, lasting } => self.handle.answer_with(*answer, self.clock.lasts(*lasting)),
+            Act::NoBookmarks { lasting } => self.handle.drop_bookmarks(self.clock.lasts(*lasting)),
+            Act::NoListEnd { lasting } => self.handle.drop_list_ends(self.clock.lasts(*lasting)),
+            Act::Rewind => self.handle.rewind(),
             Act::Compact => self.handle.compact(),
             Act::Backup => self.handle.back_up(),
             Act::Wait => {}

@@ -41,6 +41,8 @@ struct Watcher {
     /// Events up to this revision are not sent.
     after: u64,
     sender: mpsc::Sender<WatchEvent>,
+    /// Whether it gets nothing any more, as on a dead connection.
+    is_deaf: bool,
 }
 
 /// The effect of one change.
@@ -60,7 +62,7 @@ impl Watchers {
         let (sender, receiver) = mpsc::channel(MOST_WAITING);
         let id = self.next;
         self.next += 1;
-        self.by_id.insert(id, Watcher { selection, after, sender });
+        self.by_id.insert(id, Watcher { selection, after, sender, is_deaf: false });
         (id, receiver)
     }
 
@@ -73,9 +75,19 @@ impl Watchers {
         self.by_id.clear();
     }
 
+    /// Makes all open watches deaf.
+    pub(super) fn deafen(&mut self) {
+        self.by_id.values_mut().for_each(|watcher| watcher.is_deaf = true);
+    }
+
+    /// Ends the deaf watches, without an error.
+    pub(super) fn close_deaf(&mut self) {
+        self.by_id.retain(|_, watcher| !watcher.is_deaf);
+    }
+
     /// Sends a bookmark after all waiting events.
     pub(super) fn bookmark(&mut self, id: u64, revision: u64) {
-        let Some(watcher) = self.by_id.get(&id) else { return };
+        let Some(watcher) = self.by_id.get(&id).filter(|watcher| !watcher.is_deaf) else { return };
         let bookmark = WatchEvent::Bookmark { revision: revision.max(watcher.after), ends_initial_events: false };
         // A slow client does not get the bookmark, as upstream.
         let _full_or_gone = watcher.sender.try_send(bookmark);
@@ -85,7 +97,7 @@ impl Watchers {
     pub(super) fn dispatch(&mut self, change: &Change) -> Dispatched {
         let mut outcome = Dispatched::default();
         self.by_id.retain(|_, watcher| {
-            if change.revision <= watcher.after {
+            if watcher.is_deaf || change.revision <= watcher.after {
                 return true;
             }
             let Some(event) = event_for(change, &watcher.selection) else { return true };

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::pin::pin;
 use std::process::ExitStatus;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -20,6 +21,14 @@ use crate::signals::{Received, SignalStream};
 pub struct Child {
     process: process::Child,
     signals: SignalStream,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    /// Whether watchtap asked it to end.
+    pub(crate) was_asked: bool,
 }
 
 /// Why a command does not run.
@@ -92,11 +101,25 @@ impl Child {
     /// `asked_to_end` is called before the signal is forwarded.
     ///
     /// When this returns, signals end our process again: remove private files before doing anything that may block.
-    pub async fn wait_forwarding(mut self, asked_to_end: impl Fn()) -> io::Result<ExitStatus> {
+    pub async fn wait_forwarding(self, asked_to_end: impl Fn()) -> io::Result<ExitStatus> {
+        self.wait_or_end(asked_to_end, std::future::pending()).await.map(|ended| ended.status)
+    }
+
+    /// The same, and sends SIGTERM to the command when `over` is ready.
+    pub(crate) async fn wait_or_end(mut self, asked_to_end: impl Fn(), over: impl Future<Output = ()>) -> io::Result<Ended> {
+        let mut over = pin!(over);
+        let mut was_asked = false;
         loop {
             tokio::select! {
                 biased;
-                status = self.process.wait() => return status,
+                status = self.process.wait() => return status.map(|status| Ended { status, was_asked }),
+                () = &mut over, if !was_asked => {
+                    was_asked = true;
+                    asked_to_end();
+                    if let Some(command) = self.pid() && let Err(error) = kill_process(command, Signal::TERM) {
+                        tracing::debug!(%error, "the command did not take SIGTERM");
+                    }
+                }
                 received = self.signals.next() => {
                     if received.asks_for_an_end() {
                         asked_to_end();
@@ -107,10 +130,14 @@ impl Child {
         }
     }
 
+    fn pid(&self) -> Option<Pid> {
+        self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?))
+    }
+
     /// Forwards a signal to the child if necessary. Only `wait` reaps the child, in the same task. So while the child has an id, no
     /// other process can have this id.
     fn hand_on(&self, received: Received) {
-        let command = self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let command = self.pid();
         let circumstances = Circumstances { command, leads_session: session::is_led_by_us() };
         // Real-time signals have no name. By default they end a process, as SIGTERM does.
         let signal = Signal::from_named_raw(received.signal).unwrap_or(Signal::TERM);

@@ -52,7 +52,7 @@ pub(super) struct Demo {
     speed: u32,
 
     /// Play this script instead of the standard one (docs/demo.md)
-    #[arg(long, value_name = "FILE", value_parser = script)]
+    #[arg(long, value_name = "FILE", value_parser = script_file)]
     script: Option<Script>,
 
     /// Print the reference of the script language, and exit
@@ -65,7 +65,7 @@ pub(super) struct Demo {
 }
 
 /// Parses a script for clap, which adds the flag to an error.
-fn script(file: &str) -> Result<Script, String> {
+pub(super) fn script_file(file: &str) -> Result<Script, String> {
     let mut text = String::new();
     let script = File::open(file).map_err(|error| error.to_string())?;
     // One byte more than a script may have, so that a longer one is detected.

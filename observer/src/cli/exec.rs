@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 
+use super::exec_demo::{DemoCluster, DemoFlags};
 use super::flags::{BudgetFiles, BudgetFlags, ProfileSourceFlags, Report, UpstreamFlags};
 use super::recording::{self, Recording};
 use crate::child::{self, Child, SpawnError};
@@ -22,6 +23,9 @@ pub(super) const OWN_FAILURE: u8 = 125;
 
 /// Exit code if the command succeeded but cost more than its budget.
 const BUDGET_EXCEEDED: u8 = 124;
+
+/// Exit code of a command that SIGTERM ended.
+const TERMINATED: u8 = 128 + 15;
 
 /// How long connections may outlive the command, so that their ends are observed.
 const GRACE: Duration = Duration::from_millis(500);
@@ -39,6 +43,7 @@ const GRACE: Duration = Duration::from_millis(500);
   watchtap exec --format json --report run.json -- ./my-controller
   watchtap exec --write-budget budget.json -- ./my-controller  # once
   watchtap exec --budget budget.json -- ./my-controller        # then in CI: fails if a run costs more
+  watchtap exec --demo torture --budget budget.json -- ./my-controller  # without a cluster
   watchtap exec --capture run.cap -- ./my-controller           # print the report again: watchtap read run.cap
   watchtap exec --events events.jsonl -- sh -c 'kubectl get pods; kubectl get events'
 
@@ -61,6 +66,9 @@ pub(super) struct Exec {
 
     #[command(flatten)]
     profiles: ProfileSourceFlags,
+
+    #[command(flatten)]
+    demo: DemoFlags,
 
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]
@@ -114,7 +122,11 @@ impl Exec {
             "--events - would mix with the command's stdout; write events to a file (--events events.jsonl), or use `watchtap \
              run --events -` and start the command separately"
         );
-        let kubeconfig = self.upstream.kubeconfig()?;
+        let demo = self.demo.start().await?;
+        let kubeconfig = match &demo {
+            Some(demo) => demo.kubeconfig()?,
+            None => self.upstream.kubeconfig()?,
+        };
         let pairs = kubeconfig.pairs()?;
         // Files are opened before the command runs, so that one that cannot be written fails early. They are opened before signals
         // are held back, so that a pipe without a reader can still be interrupted.
@@ -129,7 +141,7 @@ impl Exec {
         };
         let silence = silence(session.taps(), self.upstream.via());
         let code = match session.taps().kubeconfig_variable() {
-            Ok(variable) => self.run_command(&session, &variable, signals).await,
+            Ok(variable) => self.run_command(&session, &variable, signals, demo.as_ref()).await,
             Err(error) => Err(error),
         };
         // After this a signal ends us at once, so the private files are removed first.
@@ -137,12 +149,27 @@ impl Exec {
         Ok(Observed { code: code?, outcome: outcome?, silence, report, budget })
     }
 
-    async fn run_command(&self, session: &Session, kubeconfig: &OsStr, signals: SignalStream) -> Result<u8> {
+    async fn run_command(
+        &self,
+        session: &Session,
+        kubeconfig: &OsStr,
+        signals: SignalStream,
+        demo: Option<&DemoCluster>,
+    ) -> Result<u8> {
         let (command, arguments) = self.command.split_first().context("no command was given")?;
         let variables = child::variables(kubeconfig, self.upstream.via(), |name| std::env::var_os(name));
         let child = session.start(|| Child::spawn(command, arguments, &variables, signals))?;
-        let status = child.wait_forwarding(|| session.note_shutdown()).await.context("cannot wait for the command")?;
-        Ok(child::exit_code(status))
+        let Some(demo) = demo else {
+            let status = child.wait_forwarding(|| session.note_shutdown()).await.context("cannot wait for the command")?;
+            return Ok(child::exit_code(status));
+        };
+        let mut played = None;
+        let over = async { played = Some(demo.play().await) };
+        let ended = child.wait_or_end(|| session.note_shutdown(), over).await.context("cannot wait for the command")?;
+        played.transpose().context("the demo's clients failed")?;
+        let code = child::exit_code(ended.status);
+        // The end by the signal that it was asked with is no failure.
+        Ok(if ended.was_asked && code == TERMINATED { 0 } else { code })
     }
 }
 

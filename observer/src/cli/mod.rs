@@ -8,6 +8,8 @@ mod credential;
 #[cfg_attr(not(feature = "demo"), path = "no_demo.rs")]
 mod demo;
 mod exec;
+#[cfg_attr(not(feature = "demo"), path = "no_exec_demo.rs")]
+mod exec_demo;
 mod explain;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod probe;

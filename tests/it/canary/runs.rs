@@ -177,6 +177,11 @@ pub(super) const ALONE: &[Run] = &[
         arguments: &["credential", "--socket", "@left/no-such-socket", "--", "user"],
     },
     Run {
+        name: "exec in a demo cluster with a script of something else",
+        shows: "kubeconfig:1: ",
+        arguments: &["exec", "--demo", "@given/kubeconfig", "--demo-speed", "2", "--", "true"],
+    },
+    Run {
         name: "exec with a budget of something else",
         shows: "is not a budget",
         arguments: &["exec", "--kubeconfig", "@given/kubeconfig", "--budget", "@given/kubeconfig", "--", "true"],

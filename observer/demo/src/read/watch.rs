@@ -122,6 +122,7 @@ impl State {
     }
 
     fn open(&mut self, selection: &Selection, parameters: &Parameters, start: Start) -> Result<Opened, Refusal> {
+        let list_ends = self.faults.allow_list_ends();
         let (storage, store, counters) = self.parts(selection.resource).ok_or_else(Refusal::unknown_path)?;
         let current = storage.cache_state().map_or(store.revision(), |cache| cache.revision);
         let after = match (start.state, start.revision) {
@@ -159,7 +160,7 @@ impl State {
         } else {
             counters.store_watch();
         }
-        if parameters.send_initial_events == Some(true) && parameters.allow_bookmarks {
+        if parameters.send_initial_events == Some(true) && parameters.allow_bookmarks && list_ends {
             initial.push_back(WatchEvent::Bookmark { revision: current, ends_initial_events: true });
         }
         let (id, events) = storage.watchers.open(selection.clone(), after);

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::actor::{Actor, Role, name};
-use super::options::{Options, quoted, resource};
+use super::options::{Options, quoted, resource_or_all};
+use crate::FaultAnswer;
 use crate::api::Resource;
 
 /// An act, and the time when it is due.
@@ -12,6 +13,13 @@ pub(crate) struct Step {
     /// The time since the start, or since the beginning of the round.
     pub(crate) at: Duration,
     pub(crate) act: Act,
+}
+
+/// How often an act is repeated, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Repetition {
+    pub(crate) every: Duration,
+    pub(crate) lasting: Duration,
 }
 
 /// An action of the script.
@@ -25,10 +33,20 @@ pub(crate) enum Act {
     Stop(String),
     /// The API server restarts, and is down for this time.
     Restart { down_for: Duration },
-    /// The watch cache of a resource is reset.
-    Expire(&'static Resource),
-    /// Every open watch ends without an error.
-    EndWatches,
+    /// The watch cache of a resource, or of all, is reset.
+    Expire(Option<&'static Resource>),
+    /// Every open watch ends without an error: once, or again and again.
+    EndWatches(Option<Repetition>),
+    /// The open watches of a resource, or of all, deliver nothing for this time, and then end.
+    Deaf { resource: Option<&'static Resource>, lasting: Duration },
+    /// Every request for resources gets this answer for this time.
+    Answer { answer: FaultAnswer, lasting: Duration },
+    /// Watches get no bookmarks for this time.
+    NoBookmarks { lasting: Duration },
+    /// Streaming lists get no end for this time.
+    NoListEnd { lasting: Duration },
+    /// The store becomes the saved one at once, without a restart.
+    Rewind,
     /// The store drops its history.
     Compact,
     /// The store is saved.
@@ -54,6 +72,26 @@ impl Act {
                 let (kind, name) = (next("the kind of client")?, name(next("the client's name")?)?);
                 return Ok(Self::Start(Actor { name, role: Role::parse(kind, Options::of(words)?)? }));
             }
+            "end-watches" => {
+                let mut options = Options::of(words)?;
+                let repeated = match options.optional_period("every")? {
+                    Some(every) => Some(Repetition { every, lasting: options.duration("for")? }),
+                    None => None,
+                };
+                return options.end().map(|()| Self::EndWatches(repeated));
+            }
+            "deaf" => {
+                let resource = resource_or_all(next("the resource")?)?;
+                let lasting = lasting(words)?;
+                return Ok(Self::Deaf { resource, lasting });
+            }
+            "answer" => {
+                let answer = answer(next("the status code")?)?;
+                let lasting = lasting(words)?;
+                return Ok(Self::Answer { answer, lasting });
+            }
+            "no-bookmarks" => return Ok(Self::NoBookmarks { lasting: lasting(words)? }),
+            "no-list-end" => return Ok(Self::NoListEnd { lasting: lasting(words)? }),
             "restart" => {
                 let mut options = Options::of(words)?;
                 let down_for = options.duration("for")?;
@@ -65,14 +103,15 @@ impl Act {
                 return options.end().map(|()| Self::Restore { down_for });
             }
             "stop" => Self::Stop(name(next("the client's name")?)?),
-            "expire" => Self::Expire(resource(next("the resource")?)?),
-            "end-watches" => Self::EndWatches,
+            "expire" => Self::Expire(resource_or_all(next("the resource")?)?),
             "compact" => Self::Compact,
             "backup" => Self::Backup,
+            "rewind" => Self::Rewind,
             "wait" => Self::Wait,
             other => {
                 return Err(format!(
-                    "unknown act {}; allowed here: backup, compact, end-watches, expire, print, restart, restore, start, stop, wait",
+                    "unknown act {}; allowed here: answer, backup, compact, deaf, end-watches, expire, no-bookmarks, no-list-end, print, \
+                     restart, restore, rewind, start, stop, wait",
                     quoted(other)
                 ));
             }
@@ -80,4 +119,22 @@ impl Act {
         Options::of(words)?.end()?;
         Ok(act)
     }
+}
+
+/// The only option of an act: how long it lasts.
+fn lasting<'l>(words: impl Iterator<Item = &'l str>) -> Result<Duration, String> {
+    let mut options = Options::of(words)?;
+    let lasting = options.duration("for")?;
+    options.end().map(|()| lasting)
+}
+
+/// The answer with a status code.
+fn answer(code: &str) -> Result<FaultAnswer, String> {
+    Ok(match code {
+        "429" => FaultAnswer::TooManyRequests,
+        "500" => FaultAnswer::InternalError,
+        "503" => FaultAnswer::ServiceUnavailable,
+        "504" => FaultAnswer::GatewayTimeout,
+        other => return Err(format!("unknown answer {}; allowed here: 429, 500, 503, 504", quoted(other))),
+    })
 }

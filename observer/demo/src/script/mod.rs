@@ -9,7 +9,7 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-pub(super) use act::{Act, Step};
+pub(super) use act::{Act, Repetition, Step};
 pub(super) use actor::{Actor, Role};
 pub use error::ScriptError;
 pub use parse::Script;

@@ -53,6 +53,15 @@ impl<'l> Options<'l> {
         Ok(period)
     }
 
+    /// An optional time between two repetitions.
+    pub(super) fn optional_period(&mut self, name: &'static str) -> Result<Option<Duration>, String> {
+        if self.given.iter().any(|(given, _)| *given == name) {
+            return self.period(name).map(Some);
+        }
+        self.known.push(name);
+        Ok(None)
+    }
+
     /// A required number from 1 to `most`.
     pub(super) fn number(&mut self, name: &'static str, most: u32) -> Result<u32, String> {
         let value = self.required(name)?;
@@ -88,6 +97,11 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let duration =
         humantime::parse_duration(text).map_err(|_not_one| format!("{} is no time; a time is 400ms, 5s or 1m30s", quoted(text)))?;
     if duration > LONGEST { Err(format!("{text} is longer than an hour")) } else { Ok(duration) }
+}
+
+/// The resource with this plural name; `None` for `all`.
+pub(super) fn resource_or_all(name: &str) -> Result<Option<&'static Resource>, String> {
+    if name == "all" { Ok(None) } else { resource(name).map(Some) }
 }
 
 /// The resource with this plural name.

@@ -15,6 +15,9 @@ const MOST_ACTORS: usize = 64;
 /// Maximum number of reflectors of all clients together.
 const MOST_REFLECTORS: usize = 256;
 
+/// The script that plays each bad behaviour once.
+const TORTURE: &str = include_str!("torture.script");
+
 /// The script to play by default.
 const STANDARD: &str = include_str!("standard.script");
 
@@ -39,6 +42,21 @@ impl Script {
     /// The default script, parsed.
     pub fn standard() -> Result<Self, ScriptError> {
         Self::parse("the standard script", STANDARD)
+    }
+
+    /// The script that plays each bad behaviour once, for a client of the user's.
+    pub fn torture() -> Result<Self, ScriptError> {
+        Self::parse("the script torture", TORTURE)
+    }
+
+    /// A script in which nothing happens, and which never ends.
+    pub const fn quiet() -> Self {
+        Self { once: Vec::new(), round: Vec::new() }
+    }
+
+    /// Whether it has a last line. A script with `repeat`, or without a line, does not end.
+    pub const fn ends(&self) -> bool {
+        self.round.is_empty() && !self.once.is_empty()
     }
 
     /// Parses a script; errors name it `file`.
@@ -111,14 +129,21 @@ impl Reading {
                 return Err(format!("{name} is not there; only what was started above can be stopped"));
             }
             Act::Backup => self.has_backup = true,
-            Act::Restore { .. } if !self.has_backup => return Err("there is no backup; a backup has to stand above".to_owned()),
+            Act::Restore { .. } | Act::Rewind if !self.has_backup => {
+                return Err("there is no backup; a backup has to stand above".to_owned());
+            }
             Act::Print(_)
             | Act::Stop(_)
             | Act::Restart { .. }
             | Act::Expire(_)
-            | Act::EndWatches
+            | Act::EndWatches(_)
+            | Act::Deaf { .. }
+            | Act::Answer { .. }
+            | Act::NoBookmarks { .. }
+            | Act::NoListEnd { .. }
             | Act::Compact
             | Act::Restore { .. }
+            | Act::Rewind
             | Act::Wait => {}
         }
         Ok(())

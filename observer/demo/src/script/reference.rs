@@ -6,13 +6,21 @@ pub(super) const ACTS: &[(&str, &str)] = &[
     ("start KIND NAME OPTION…", "starts a client; a running client of that name ends first, like a process that restarts"),
     ("stop NAME", "ends a client"),
     (
-        "expire RESOURCE",
+        "expire RESOURCE|all",
         "resets the watch cache of a resource after the server has written it: its watches end, and resuming them gets 410",
     ),
-    ("end-watches", "ends all watches cleanly; they can be resumed"),
+    ("end-watches [every=TIME for=TIME]", "ends all watches cleanly; they can be resumed"),
+    (
+        "deaf RESOURCE|all for=TIME",
+        "the open watches of a resource deliver nothing for that time, as on a dead connection; then they end",
+    ),
+    ("answer 429|500|503|504 for=TIME", "every request for resources gets this answer for that time"),
+    ("no-bookmarks for=TIME", "watches get no bookmarks for that time"),
+    ("no-list-end for=TIME", "streaming lists do not end for that time: the bookmark after their objects is dropped"),
     ("restart for=TIME", "the API server drains, refuses connections for that time, and starts again with empty watch caches"),
     ("compact", "etcd compacts its history: requesting the next page of an old list gets 410"),
     ("backup", "takes a backup of etcd"),
+    ("rewind", "etcd is restored from the last backup at once: lists return an older state than clients had"),
     ("restore for=TIME", "like restart, but etcd is restored from the last backup: its revision goes back"),
     ("wait", "does nothing; a round lasts until its last line"),
 ];

@@ -26,10 +26,15 @@ fn every_act_and_client_kind_is_parsed() {
         "start reflectors a/1 client-go=1.15 watches=pods",
         "stop a/1",
         "expire pods",
-        "end-watches",
+        "end-watches every=5s for=1m",
+        "deaf pods for=10s",
+        "answer 429 for=10s",
+        "no-bookmarks for=10s",
+        "no-list-end for=10s",
         "restart for=3s",
         "compact",
         "backup",
+        "rewind",
         "restore for=3s",
         "wait",
     ];
@@ -44,13 +49,14 @@ fn every_act_and_client_kind_is_parsed() {
         "writer a/1 every=1s kib=64",
         "slow-reader a/1 watches=pods",
     ];
+    parse("0s end-watches").unwrap();
     parse(&examples.map(|act| format!("0s {act}")).join("\n")).unwrap();
     for kind in kinds {
         parse(&format!("0s start {kind}")).unwrap();
     }
     let first_words = |lines: &[&str]| lines.iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>();
-    let told = |rows: &[(&str, &str)]| first_words(&rows.iter().map(|(usage, _)| *usage).collect::<Vec<_>>());
-    assert_eq!((first_words(&examples), first_words(&kinds)), (told(ACTS), told(KINDS)), "--list names what can be read");
+    let shown = |rows: &[(&str, &str)]| first_words(&rows.iter().map(|(usage, _)| *usage).collect::<Vec<_>>());
+    assert_eq!((first_words(&examples), first_words(&kinds)), (shown(ACTS), shown(KINDS)), "--list names what can be read");
 }
 
 #[test]
@@ -148,8 +154,8 @@ fn standard_script_starts_all_storm_clients_within_two_minutes() {
     assert!(reflectors(ClientGo::V1_15) >= 10, "the clients that list after each refusal make the storm alone");
     assert!(ClientGo::ALL.into_iter().all(|release| reflectors(release) > 0));
     let first = script.once.last().unwrap().at;
-    let told = script.round.iter().rfind(|step| matches!(&step.act, Act::Start(_))).unwrap().at;
-    assert!(first <= Duration::from_secs(10) && first + told < Duration::from_mins(2), "{first:?}, {told:?}");
+    let shown = script.round.iter().rfind(|step| matches!(&step.act, Act::Start(_))).unwrap().at;
+    assert!(first <= Duration::from_secs(10) && first + shown < Duration::from_mins(2), "{first:?}, {shown:?}");
 }
 
 fn parse(text: &str) -> Result<Script, ScriptError> {
