@@ -25,6 +25,31 @@ pub(crate) const VERY_SHORT_WATCH: Duration = Duration::from_secs(1);
 /// Number of consecutive very short watches from which they count as trouble. One or two may come from a restart.
 pub(crate) const SHORT_WATCHES: u64 = 3;
 
+/// Number of consecutive watches from one revision, each of which delivered nothing, that are a loop. A client that retries once
+/// before it lists makes two.
+pub(crate) const FUTILE_WATCHES: u64 = 3;
+
+/// Minimum silence of a deaf watch. API servers send a bookmark each minute (§2.5 of docs/semantics.md); three are not late by
+/// accident.
+pub(crate) const DEAF_AFTER: Duration = Duration::from_mins(3);
+/// Minimum age of the sign that proves a watch deaf. A client that pings its connection ends a dead one within 45 s (kubernetes/apimachinery
+/// `pkg/util/net/http.go`: `readIdleTimeoutSeconds` 30, `pingTimeoutSeconds` 15).
+pub(crate) const PROOF_OF_DEAFNESS: Duration = Duration::from_mins(1);
+/// A bookmark of another watch proves a watch deaf only if it came this long after the silence began: each watch has its own
+/// schedule, with a bookmark about each minute.
+pub(crate) const BOOKMARK_DUE: Duration = Duration::from_secs(90);
+/// Time between two examinations of a silent watch.
+pub(crate) const EXAMINED_EVERY: Duration = Duration::from_secs(10);
+/// Minimum silence of a watch from a revision that the server does not have.
+pub(crate) const AHEAD_AFTER: Duration = Duration::from_secs(10);
+
+/// Number of attempts at a streaming list, all cut off before its end, that are a trouble. One may come from a restart.
+pub(crate) const UNSYNCED_ATTEMPTS: u64 = 2;
+/// Time within which the initial events of a streaming list usually end. 100 000 objects take about 10 s.
+pub(crate) const INITIAL_EVENTS_WITHIN: Duration = Duration::from_secs(30);
+/// A streaming list that has delivered nothing for this long has sent all its objects; only the end is missing.
+pub(crate) const QUIET_WITHOUT_END: Duration = Duration::from_secs(10);
+
 /// Minimum time without reading that is a stall. Shorter ones are normal flow control and scheduling.
 pub(crate) const SHORTEST_STALL: Duration = Duration::from_secs(1);
 /// Minimum total time of stalls that is a finding. A shorter total is a finding only if the server ended a watch early.
@@ -65,6 +90,30 @@ pub(crate) const HEAVY_BYTES: u64 = 1_000_000;
 pub(crate) const HEAVY_PER_SECOND: u64 = 100;
 /// A selector is a finding if it keeps at most one in this many objects.
 pub(crate) const FILTERED_TO: u64 = 10;
+
+/// Gets of one resource in a second that are many, averaged over [`BUSY_OVER`]. client-go's default rate limit is half of it.
+pub(crate) const BUSY_GETS: u64 = 10;
+/// Time over which gets are averaged, and for which gets of one object without a pause must last.
+pub(crate) const BUSY_OVER: Duration = Duration::from_secs(30);
+
+/// A limit is ignored if at least this many times as many objects came in one response. Informers of client-go send `limit=500`
+/// with `resourceVersion=0` and want everything, so a small factor is no trouble.
+pub(crate) const LIMITS_IGNORED: u64 = 10;
+/// How long the API server waits for its watch cache in a consistent read (kubernetes/apiserver
+/// `pkg/storage/cacher/watch_cache.go` `blockTimeout`, v0.31 to v0.37.0-beta.0).
+pub(crate) const WAIT_FOR_CACHE: Duration = Duration::from_secs(3);
+
+/// Number of clients of one program that start within [`ROLL_OUT_WITHIN`] and make a roll-out.
+pub(crate) const ROLL_OUT_CLIENTS: usize = 10;
+/// Time within which the clients of a roll-out start.
+pub(crate) const ROLL_OUT_WITHIN: Duration = Duration::from_mins(10);
+/// Minimum time until a client has its first state that is long.
+pub(crate) const SLOW_SYNC: Duration = Duration::from_secs(30);
+/// A sync is slow because of the client's own rate limit if at least one in this many parts of the time passed in it.
+pub(crate) const SYNC_SHARE: u32 = 2;
+/// Number of open watches of single objects by one client that are many. kube-apiserver allows 100 streams on a connection of its
+/// own TLS server by default, and 250 with golang.org/x/net.
+pub(crate) const MANY_WATCHES: usize = 50;
 
 /// Number of consecutive even gaps between requests that prove a client's own rate limit: eight are no accident.
 pub(crate) const EVEN_GAPS: usize = 8;

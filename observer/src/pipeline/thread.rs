@@ -188,7 +188,7 @@ impl State {
         }
         let now = self.clock.now();
         let at = self.idle.at(now);
-        let is_awaited = self.observer.observer.awaits_time() || self.observer.outputs.is_viewed();
+        let is_awaited = self.observer.observer.is_due(at) || self.observer.outputs.is_viewed();
         if is_awaited && at.since(self.observer.observer.now()) >= IDLE {
             self.observer.observe(Observation { at, subject: Subject::Run(RunObservation::Tick) });
             self.idle = Idle { since: now, at };

@@ -5,7 +5,8 @@ use std::time::Duration;
 use observer_core::exchange::{Client, Shape};
 use observer_core::observer::{Exposure, Finding};
 use observer_core::reflector::{
-    ListEvent, Polling, PollingKind, ReflectorRow, ReflectorState, Repeats, ResumeEvent, StallEvent, StuckEvent, cause_label,
+    ListEvent, Polling, PollingKind, ReflectorRow, ReflectorState, Repeats, ResumeEvent, StallEvent, StuckEvent, TroubleEvent,
+    cause_label,
 };
 use observer_core::storm::{StormKind, StormRecord};
 use observer_core::time::Timestamp;
@@ -58,6 +59,16 @@ pub(super) fn stalled(stall: &StallEvent) -> String {
 
 pub(super) fn stall_ended(stall: &StallEvent) -> String {
     format!("{}: stall ended after {}", subject(&stall.client, &stall.shape), microseconds(stall.lasted_us))
+}
+
+/// `deaf-watch: log-shipper/1.0 pods all namespaces: nothing came for 3 m 10 s; …`.
+pub(super) fn trouble(trouble: &TroubleEvent) -> String {
+    format!("{}: {}: {}", trouble.trouble, subject(&trouble.client, &trouble.shape), trouble.seen)
+}
+
+pub(super) fn trouble_ended(trouble: &TroubleEvent) -> String {
+    let lasted = length(trouble.at.since(trouble.since));
+    format!("{}: {}: over after {lasted}", trouble.trouble, subject(&trouble.client, &trouble.shape))
 }
 
 /// `begins: 31 reflectors of 12 clients relist within 0.8 s, trigger=api-server-restart`.

@@ -170,6 +170,8 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             Event::Relist { list } => self.line(list.ended_at, Tone::Notable, "relist", &following::relist(list)),
             Event::Resume { resume } => self.line(resume.at, Tone::Plain, "resume", &following::resume(resume)),
             Event::Stalled { stall } => self.line(stall.at, Tone::Bad, "stall", &following::stalled(stall)),
+            Event::TroubleBegan { trouble } => self.line(trouble.at, Tone::Bad, "broken", &following::trouble(trouble)),
+            Event::TroubleEnded { trouble } => self.line(trouble.at, Tone::Notable, "mended", &following::trouble_ended(trouble)),
             Event::StallEnded { stall } => self.line(stall.at, Tone::Notable, "stall", &following::stall_ended(stall)),
             Event::Stuck { stuck } => self.line(stuck.at, Tone::Bad, "stuck", &following::stuck(stuck)),
             Event::StormBegan { record } => self.line(record.named, Tone::Bad, "storm", &following::storm_began(record)),

@@ -9,6 +9,7 @@ mod etcd;
 mod events;
 mod explain;
 mod following;
+mod inventory;
 mod json;
 mod lines;
 mod missed;

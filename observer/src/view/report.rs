@@ -8,6 +8,7 @@ use super::budget::budget;
 use super::colour::{Colour, Tone};
 use super::etcd;
 use super::following;
+use super::inventory::inventory;
 use super::missed::{connections, not_seen, not_understood, unrecorded};
 use super::problems;
 use super::quantity::{bytes, count, counted, length, microseconds, microseconds_or_none};
@@ -48,6 +49,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
     lists(&snapshot.lists, colour, &mut out);
     watches(&snapshot.watches, colour, &mut out);
     reflectors(&snapshot.reflectors, snapshot.reflectors_at(), colour, &mut out);
+    inventory(snapshot, colour, &mut out);
     own_writes(&snapshot.propagation, colour, &mut out);
     others(&snapshot.others, colour, &mut out);
     findings(snapshot, colour, &mut out);

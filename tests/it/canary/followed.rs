@@ -72,6 +72,8 @@ fn life(request: &RequestLine) -> Vec<Observation> {
     life.watch(&watch, Some(EXPIRED));
     (0..12).for_each(|_| life.refused(&of(request, Verb::List, 10)));
     life.writes(request);
+    (0..3).for_each(|_| life.watch(&watch, Some(EXPIRED)));
+    life.gets(request);
     life.hurries(request);
     life.observations
 }
@@ -159,6 +161,18 @@ impl RequestSequence {
         self.end(exchange);
     }
 
+    /// Gets of one object every five seconds, for more than a minute.
+    fn gets(&mut self, request: &RequestLine) {
+        let mut get = request.clone();
+        if let Some(info) = &mut get.info {
+            (info.verb, info.name) = (Verb::Get, "a".to_owned());
+        }
+        for _ in 0..15 {
+            let exchange = self.ask_after(Duration::from_secs(5), &get, 404);
+            self.end(exchange);
+        }
+    }
+
     /// A burst, followed by requests at even intervals, as from a client with a rate limit.
     fn hurries(&mut self, request: &RequestLine) {
         for number in 0..20 {
@@ -219,7 +233,9 @@ fn follow(observations: &[Observation], shown: &mut Shown) {
                 | reflector::ReflectorEvent::Resumed(_)
                 | reflector::ReflectorEvent::Stuck(_)
                 | reflector::ReflectorEvent::Stalled(_)
-                | reflector::ReflectorEvent::StallEnded(_) => {}
+                | reflector::ReflectorEvent::StallEnded(_)
+                | reflector::ReflectorEvent::TroubleBegan(_)
+                | reflector::ReflectorEvent::TroubleEnded(_) => {}
             }
         }
         shown.note(&reflectors);
@@ -233,6 +249,8 @@ fn follow(observations: &[Observation], shown: &mut Shown) {
         row.timeline.iter().for_each(|moment| shown.note(&moment.what));
     }
     reflectors.rate_limits().iter().for_each(|limit| shown.note(limit));
+    let now = observations.last().map(|last| last.at).unwrap_or_default();
+    reflectors.get_pollers(now).iter().for_each(|poller| shown.note(poller));
     reflectors.propagation().iter().for_each(|row| shown.note(row));
     storms.records(1).iter().for_each(|storm| shown.note(&storm.kind));
 }
@@ -247,6 +265,7 @@ fn observe(observations: &[Observation], shown: &mut Shown) {
     let snapshot = observer.snapshot();
     snapshot.findings.iter().for_each(|finding| shown.note(finding));
     snapshot.problems.iter().for_each(|problem| shown.note(problem));
+    snapshot.inventory.iter().for_each(|inventory| shown.note(inventory));
     shown.note(&snapshot.exposure);
     let usage = Usage::of(&snapshot);
     Budget::just_kept_by(&Usage::default()).exceeded_by(&usage).iter().for_each(|excess| shown.note(excess));

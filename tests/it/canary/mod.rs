@@ -5,6 +5,7 @@
 
 mod bodies;
 mod commands;
+mod core_types;
 mod coverage;
 mod debug_output;
 mod followed;

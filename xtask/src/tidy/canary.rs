@@ -7,7 +7,7 @@ use super::tree::{SourceFile, Tree};
 use super::violation::{Violation, assert_found, assert_none};
 
 /// The test with the list of types.
-const DEBUG_OUTPUT: &str = "tests/it/canary/debug_output.rs";
+const DEBUG_OUTPUT: &str = "tests/it/canary/core_types.rs";
 /// The test with the runs for each output.
 const OUTPUTS: &str = "tests/it/canary/outputs.rs";
 /// Modules of the core that see traffic. The other modules get only data that these modules pass on.
@@ -230,7 +230,7 @@ fn types_that_hold_text_are_printed_by_the_canary_test() {
     let violations = unlisted(&core_files(&tree), &tree.file(DEBUG_OUTPUT).text);
     assert_none(
         &violations,
-        "add the name to TYPES of tests/it/canary/debug_output.rs, and print such a value there after each piece of canary traffic",
+        "add the name to TYPES of tests/it/canary/core_types.rs, and print such a value there after each piece of canary traffic",
     );
 }
 

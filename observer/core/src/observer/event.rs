@@ -8,7 +8,7 @@ use crate::exchange::{Client, Shape};
 use crate::http::{Direction, Loss, Protocol, StreamId};
 use crate::k8s::Verb;
 use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState, Plaintext, Process, UpstreamName};
-use crate::reflector::{self, ListEvent, RelistBegan, ResumeEvent, StallEvent, StuckEvent};
+use crate::reflector::{self, ListEvent, RelistBegan, ResumeEvent, StallEvent, StuckEvent, TroubleEvent};
 use crate::routing::ServerProfile;
 use crate::storm::{self, StormRecord};
 use crate::time::Timestamp;
@@ -130,6 +130,18 @@ pub enum Event {
         /// The stall, with its cause and length.
         #[serde(flatten)]
         stall: Box<StallEvent>,
+    },
+    /// Watches or lists of a reflector are in trouble: a deaf watch, for example.
+    TroubleBegan {
+        /// The trouble, with its evidence.
+        #[serde(flatten)]
+        trouble: Box<TroubleEvent>,
+    },
+    /// The trouble is over.
+    TroubleEnded {
+        /// The trouble, with its evidence.
+        #[serde(flatten)]
+        trouble: Box<TroubleEvent>,
     },
     /// A storm was declared: enough reflectors relist at once.
     StormBegan {
@@ -270,6 +282,8 @@ impl Event {
             reflector::ReflectorEvent::Stuck(stuck) => Self::Stuck { stuck },
             reflector::ReflectorEvent::Stalled(stall) => Self::Stalled { stall },
             reflector::ReflectorEvent::StallEnded(stall) => Self::StallEnded { stall },
+            reflector::ReflectorEvent::TroubleBegan(trouble) => Self::TroubleBegan { trouble },
+            reflector::ReflectorEvent::TroubleEnded(trouble) => Self::TroubleEnded { trouble },
         }
     }
 
@@ -290,6 +304,7 @@ impl Event {
             Self::Resume { resume } => resume.shape.upstream = None,
             Self::Stuck { stuck } => stuck.shape.upstream = None,
             Self::Stalled { stall } | Self::StallEnded { stall } => stall.shape.upstream = None,
+            Self::TroubleBegan { trouble } | Self::TroubleEnded { trouble } => trouble.shape.upstream = None,
             Self::StormBegan { record } | Self::StormEnded { record } => record.drop_upstream_name(),
             Self::Profile { .. }
             | Self::ConnectionOpened { .. }

@@ -3,8 +3,8 @@
 use super::event::Event;
 use super::limits::Limits;
 use crate::exchange::Exchange;
-use crate::observation::{Body, ConnectionId, ListenerState, Process, UpstreamName};
-use crate::reflector::{self, AtShutdown, PropagationRow, RateLimit, ReflectorRow, Reflectors, ReflectorsMissed};
+use crate::observation::{Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
+use crate::reflector::{self, AtShutdown, GetPoller, PropagationRow, RateLimit, ReflectorRow, Reflectors, ReflectorsMissed};
 use crate::storm::{StormRecord, Storms};
 use crate::time::Timestamp;
 
@@ -91,10 +91,10 @@ impl Following {
         self.follow(emit, &mut emitter);
     }
 
-    /// Advances time to `at`.
-    pub(super) fn pass(&mut self, at: Timestamp, mut emitter: Emitter<'_>) {
+    /// Advances time to `at`. `open` returns an open exchange.
+    pub(super) fn pass<'e>(&mut self, at: Timestamp, open: &dyn Fn(ExchangeId) -> Option<&'e Exchange>, mut emitter: Emitter<'_>) {
         let mut emit = Vec::new();
-        self.reflectors.pass(at, &mut |one| emit.push(one));
+        self.reflectors.pass(at, open, &mut |one| emit.push(one));
         self.follow(emit, &mut emitter);
         self.storms.pass(at, &mut |emit| emitter.emit(Event::of_storm(emit)));
     }
@@ -129,6 +129,10 @@ impl Following {
         self.reflectors.rate_limits()
     }
 
+    pub(super) fn get_pollers(&self, now: Timestamp) -> Vec<GetPoller> {
+        self.reflectors.get_pollers(now)
+    }
+
     pub(super) fn storms(&self, members: usize) -> Vec<StormRecord> {
         self.storms.records(members)
     }
@@ -137,8 +141,9 @@ impl Following {
         Counted { relists: self.relists, resumes: self.resumes, storms: self.storms.named(), stuck: self.reflectors.stuck() }
     }
 
-    pub(super) fn awaits_time(&self) -> bool {
-        self.storms.any_is_ongoing() || self.reflectors.awaits_time()
+    /// Whether time alone may have changed something by `at`.
+    pub(super) fn is_due(&self, at: Timestamp) -> bool {
+        self.storms.any_is_ongoing() || self.reflectors.is_due(at)
     }
 
     pub(super) const fn missed(&self) -> ReflectorsMissed {
@@ -159,7 +164,9 @@ impl Following {
                 reflector::ReflectorEvent::InitialList(_)
                 | reflector::ReflectorEvent::Stuck(_)
                 | reflector::ReflectorEvent::Stalled(_)
-                | reflector::ReflectorEvent::StallEnded(_) => {}
+                | reflector::ReflectorEvent::StallEnded(_)
+                | reflector::ReflectorEvent::TroubleBegan(_)
+                | reflector::ReflectorEvent::TroubleEnded(_) => {}
             }
         }
     }

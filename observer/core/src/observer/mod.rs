@@ -12,6 +12,7 @@ mod event;
 mod finding;
 mod following;
 mod history;
+mod inventory;
 mod limits;
 mod missed;
 mod missing;
@@ -36,6 +37,7 @@ pub use comparison::{Change, ComparedRun, Comparison, ComparisonRow, Layer, Side
 pub use etcd_load::{EtcdLoad, EtcdReads};
 pub use event::Event;
 pub use finding::{Exposed, Exposure, Finding, FindingKind, Problem};
+pub use inventory::Inventory;
 pub use limits::Limits;
 pub use missed::{Missed, Unrecorded};
 pub use observe::Observer;

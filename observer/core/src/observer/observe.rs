@@ -6,6 +6,7 @@ use super::connection::Connection;
 use super::event::Event;
 use super::finding::{Exposure, Known, find, problems};
 use super::following::{Counted, Emitter, Following};
+use super::inventory::Inventory;
 use super::limits::Limits;
 use super::missed::Missed;
 use super::outages::Outages;
@@ -80,8 +81,9 @@ impl Observer {
         let Observation { at, subject } = observation;
         self.now = self.now.max(at);
         self.started.get_or_insert(at);
-        if self.following.awaits_time() {
-            self.following.pass(self.now, Emitter { emit, several: self.upstreams.several() });
+        if self.following.is_due(self.now) {
+            let open = |id| self.open.get(&id).map(Box::as_ref);
+            self.following.pass(self.now, &open, Emitter { emit, several: self.upstreams.several() });
         }
         match subject {
             Subject::Connection(connection, observed) => self.observe_connection(connection, at, observed, emit),
@@ -95,9 +97,9 @@ impl Observer {
         }
     }
 
-    /// Whether time alone can cause further events, such as the end of a storm.
-    pub fn awaits_time(&self) -> bool {
-        self.following.awaits_time()
+    /// Whether time alone may have changed something by `at`, such as the end of a storm.
+    pub fn is_due(&self, at: Timestamp) -> bool {
+        self.following.is_due(at)
     }
 
     /// Latest time of an observation.
@@ -132,9 +134,11 @@ impl Observer {
         let lists = self.tables.lists();
         let limits = self.following.rate_limits();
         let at = self.at_shutdown.as_ref().map_or(self.now, AtShutdown::at);
+        let gets = self.following.get_pollers(at);
         let profile = self.upstreams.main_profile();
-        let findings = find(&Known { reflectors: &reflectors, at, lists: &lists, limits: &limits, profile });
+        let findings = find(&Known { reflectors: &reflectors, at, lists: &lists, limits: &limits, gets: &gets, profile });
         let exposure = Exposure::of(&reflectors, self.limits.rows);
+        let inventory = Inventory::of_all(&reflectors, self.limits.rows);
         let (reflectors, reflectors_not_shown) = self.following.in_detail(reflectors, self.limits.rows);
         let mut snapshot = Snapshot {
             started: self.started,
@@ -154,6 +158,7 @@ impl Observer {
             others: self.tables.others(),
             storms: self.following.storms(self.limits.rows),
             reflectors,
+            inventory,
             propagation: self.following.propagation(self.limits.rows),
             requests,
             missed: Missed { open_not_shown, reflectors_not_shown, reflectors: self.following.missed(), ..self.missed.clone() },

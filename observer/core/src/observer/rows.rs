@@ -28,6 +28,12 @@ pub struct ListRow {
     pub missed_bytes: u64,
     /// Bytes of all response bodies.
     pub bytes: u64,
+    /// Lists with a limit that returned many times as many objects in one response.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub ignored_limit: u64,
+    /// Consistent reads that took as long as the API server waits for its watch cache before it reads etcd.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub waited_for_cache: u64,
     /// Median time to the head of the response, in microseconds (two significant digits); `None` if no response came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_byte_us: Option<u64>,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::etcd_load::{EtcdLoad, EtcdReads};
 use super::finding::{Exposure, Finding, Problem, problems};
+use super::inventory::Inventory;
 use super::missed::Missed;
 use super::outages::Outages;
 use super::record::RequestRecord;
@@ -123,6 +124,9 @@ pub struct Snapshot {
     /// that cost most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reflectors: Vec<ReflectorRow>,
+    /// The objects that connected clients keep in memory; the clients with the most bytes come first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inventory: Vec<Inventory>,
     /// How long clients wait for their own writes to arrive on their own watches, the slowest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub propagation: Vec<PropagationRow>,

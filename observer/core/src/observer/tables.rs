@@ -10,9 +10,9 @@ use super::rows::{ListRow, OtherRow, WatchRow};
 use super::scopes::Scopes;
 use crate::exchange::{Exchange, MemoryUse, Scope, Shape, ending};
 use crate::k8s::Verb;
-use crate::routing::{Certainty, Layer, ProofId, ServedFrom};
-use crate::time::Latency;
-use crate::time::{Timestamp, microseconds};
+use crate::routing::{Certainty, Fallback, Layer, ProofId, ServedFrom, rules};
+use crate::thresholds::{LIMITS_IGNORED, WAIT_FOR_CACHE};
+use crate::time::{Latency, Timestamp, microseconds};
 
 /// Key of a row. All exchanges of a row have one layer and one reason for it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +40,8 @@ struct Row {
     failed: u64,
     items: u64,
     bytes: u64,
+    ignored_limit: u64,
+    waited_for_cache: u64,
     first_byte: Latency,
     total: Latency,
     events: u64,
@@ -175,6 +177,22 @@ fn key(exchange: &Exchange) -> Key {
     }
 }
 
+/// Whether the watch cache answered a list with a limit, which it ignores at `resourceVersion=0`, with many times as many objects.
+fn ignores_limit(exchange: &Exchange) -> bool {
+    let limit = exchange.request.options.limit;
+    let rule = exchange.verdict.as_ref().map(|verdict| verdict.rule);
+    limit > 0 && rule == Some(rules::LIST_RV0) && exchange.items >= limit.saturating_mul(LIMITS_IGNORED)
+}
+
+/// Whether a consistent read took as long as the API server waits for its watch cache before it reads etcd.
+fn waited_for_cache(exchange: &Exchange) -> bool {
+    let falls_back = exchange.verdict.as_ref().is_some_and(|verdict| {
+        verdict.served_from == ServedFrom::CacheConsistent
+            && verdict.otherwise.as_ref().is_some_and(|otherwise| otherwise.then == Fallback::Etcd)
+    });
+    falls_back && !failed(exchange) && exchange.first_byte().is_some_and(|first_byte| first_byte >= WAIT_FOR_CACHE)
+}
+
 impl Row {
     fn new(exchange: &Exchange) -> Self {
         Self {
@@ -187,6 +205,8 @@ impl Row {
             failed: 0,
             items: 0,
             bytes: 0,
+            ignored_limit: 0,
+            waited_for_cache: 0,
             first_byte: Latency::default(),
             total: Latency::default(),
             events: 0,
@@ -206,6 +226,8 @@ impl Row {
         self.failed = self.failed.saturating_add(u64::from(failed(exchange)));
         self.items = self.items.saturating_add(exchange.items);
         self.bytes = self.bytes.saturating_add(exchange.response_bytes);
+        self.ignored_limit = self.ignored_limit.saturating_add(u64::from(ignores_limit(exchange)));
+        self.waited_for_cache = self.waited_for_cache.saturating_add(u64::from(waited_for_cache(exchange)));
         self.time(exchange);
         self.open_time = self.open_time.saturating_add(exchange.total().unwrap_or_default());
         if let Some(watch) = &exchange.watch {
@@ -229,6 +251,8 @@ impl Row {
             (&mut self.failed, other.failed),
             (&mut self.items, other.items),
             (&mut self.bytes, other.bytes),
+            (&mut self.ignored_limit, other.ignored_limit),
+            (&mut self.waited_for_cache, other.waited_for_cache),
             (&mut self.events, other.events),
             (&mut self.bookmarks, other.bookmarks),
         ] {
@@ -276,6 +300,8 @@ impl Row {
             unread: self.unread,
             missed_bytes: self.missed_bytes,
             bytes: self.bytes,
+            ignored_limit: self.ignored_limit,
+            waited_for_cache: self.waited_for_cache,
             first_byte_us: self.first_byte.median_us(),
             total_us: self.total.median_us().unwrap_or_default(),
         }

@@ -14,6 +14,10 @@ pub(super) enum Purpose {
     Stall,
     /// The initial state of a watch is complete.
     State,
+    /// A watch is deaf, or ahead of the server.
+    Silence,
+    /// A streaming list does not end.
+    Unsynced,
 }
 
 /// Pending timers by due time, bounded.
@@ -42,12 +46,12 @@ impl Alarms {
     }
 
     /// Removes and returns the first timer that is due at `at`.
-    pub(super) fn next(&mut self, at: Timestamp) -> Option<ReflectorId> {
-        let (due, ..) = self.due.first()?;
-        (*due <= at).then(|| self.due.pop_first()).flatten().map(|(_, reflector, _)| reflector)
+    pub(super) fn next(&mut self, at: Timestamp) -> Option<(ReflectorId, Purpose)> {
+        self.is_due(at).then(|| self.due.pop_first()).flatten().map(|(_, reflector, purpose)| (reflector, purpose))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.due.is_empty()
+    /// Whether a timer is due at `at`.
+    pub(super) fn is_due(&self, at: Timestamp) -> bool {
+        self.due.first().is_some_and(|(due, ..)| *due <= at)
     }
 }

@@ -37,8 +37,9 @@ pub(super) struct Sums {
     /// The items among them that arrived as events of a watch.
     pub streamed_items: u64,
     pub bytes: u64,
-    /// Bytes of the last complete list.
+    /// Bytes of the last complete list, and its objects.
     pub last_list_bytes: u64,
+    pub last_list_items: u64,
     /// Lists with a lower revision than the reflector already had.
     pub went_back: u64,
     /// Highest number of consecutive watches that ended within a second, before any event.
@@ -116,6 +117,7 @@ impl Counts {
         add(&mut self.sums.items, listing.items);
         add(&mut self.sums.streamed_items, if listing.options.watch { listing.items } else { 0 });
         self.sums.last_list_bytes = listing.bytes;
+        self.sums.last_list_items = listing.items;
         self.repeats.add(&listing.repeats);
         self.note_loss(at_least);
     }

@@ -30,6 +30,10 @@ pub enum ReflectorEvent {
     Stalled(Box<StallEvent>),
     /// It reads again, or the response ended.
     StallEnded(Box<StallEvent>),
+    /// Its watches or lists are in trouble.
+    TroubleBegan(Box<TroubleEvent>),
+    /// The trouble is over.
+    TroubleEnded(Box<TroubleEvent>),
 }
 
 /// The start of a relist.
@@ -157,6 +161,26 @@ pub struct StuckEvent {
     pub since: Timestamp,
     /// Number of refusals.
     pub refusals: u64,
+}
+
+/// A trouble of a reflector that lasts: a deaf watch, for example.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TroubleEvent {
+    /// Time of the report.
+    pub at: Timestamp,
+    /// Number of the reflector.
+    pub reflector: ReflectorId,
+    /// The client, as its requests identify it.
+    pub client: Client,
+    /// Resource, objects and options of the list or watch.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// The trouble. `docs/findings.md` has a section on each.
+    pub trouble: &'static str,
+    /// When it began.
+    pub since: Timestamp,
+    /// The evidence, in words and numbers.
+    pub seen: String,
 }
 
 /// A stall: the reflector does not read, so the server cannot send.

@@ -23,6 +23,10 @@ impl Reflector {
         let is_page = options.continue_token != Continue::Unset;
         self.last_seen = at;
         self.note_age_of_form(options);
+        self.end_futile(at, emit);
+        if options.ends_state_with_bookmark() {
+            self.note_streaming_list(at);
+        }
         if !is_page {
             self.polls.list(at);
             self.last_form = Some(Form::of(options));
@@ -228,10 +232,14 @@ impl Reflector {
         }
         // A list with `resourceVersion=0` may be older if another API server of the same etcd answers (kubernetes issue 59848).
         let asked_for_this = matches!(listing.options.resource_version, ResourceVersion::At(_) | ResourceVersion::Unset);
-        if asked_for_this && !listing.is_without_end() && listing.revision.is_some() && listing.revision < self.revision {
-            self.counts.note_went_back();
-            self.spells.happen(Trouble::WentBack, at);
+        if !listing.is_without_end() && listing.revision.is_some() && listing.revision < self.revision {
+            if asked_for_this {
+                self.counts.note_went_back();
+            }
+            self.spells.happen(if asked_for_this { Trouble::WentBack } else { Trouble::OlderState }, at);
         }
+        self.note_synced(at, emit);
+        self.synced.get_or_insert(at);
         if let Some(revision) = listing.revision {
             // A revision that the request names is older than the request. So is the revision of an object in an initial state.
             let named = self.revision_chosen.filter(|_| self.revision == Some(revision));

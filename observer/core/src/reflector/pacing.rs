@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::clients::ClientId;
 use crate::exchange::{Client, Exchange};
 use crate::thresholds::{BURST, EVEN_GAPS, LONGEST_GAP, SHORTEST_GAP};
-use crate::time::{PerSecond, Timestamp};
+use crate::time::{PerSecond, Timestamp, microseconds};
 
 /// Bound for the clients that are followed. The client that has been idle for longest is dropped to make room.
 const MAX_FOLLOWED: usize = 1_024;
@@ -25,6 +25,10 @@ pub struct RateLimit {
     pub qps: PerSecond,
     /// Requests that it lets through at once, `Burst` of the bucket.
     pub burst: u64,
+    /// Total time between requests that the limit held back, in microseconds.
+    pub held_us: u64,
+    /// Mean time between two requests that it held back.
+    every: Duration,
 }
 
 /// Latest request times of clients, and the rate limits that they show.
@@ -51,7 +55,13 @@ impl Pacing {
         if times.len() >= KEPT {
             times.pop_front();
         }
+        let gap = times.back().map(|last| exchange.started.since(*last));
         times.push_back(exchange.started);
+        if let (Some(known), Some(gap)) = (self.limits.get_mut(&client_id), gap)
+            && is_even(gap, known.every)
+        {
+            known.held_us = known.held_us.saturating_add(microseconds(gap));
+        }
         if let Some((every, burst)) = limit(times) {
             if self.limits.len() >= MAX_FOLLOWED && !self.limits.contains_key(&client_id) {
                 // Drops the client that was seen first.
@@ -59,7 +69,11 @@ impl Pacing {
                 self.forgotten = self.forgotten.saturating_add(1);
             }
             let qps = PerSecond::rounded(1.0 / every.as_secs_f64());
-            self.limits.insert(client_id, RateLimit { client_id, client: Client::of(exchange), qps, burst });
+            // When the limit is found, it has held back all the even gaps. Later, the first requests of the burst are no longer kept.
+            let known = self.limits.get(&client_id);
+            let held_us = known.map_or_else(|| even_gaps(every), |known| known.held_us);
+            let burst = known.map_or(burst, |known| known.burst.max(burst));
+            self.limits.insert(client_id, RateLimit { client_id, client: Client::of(exchange), qps, burst, held_us, every });
         }
     }
 
@@ -74,6 +88,15 @@ impl Pacing {
     }
 }
 
+fn is_even(gap: Duration, every: Duration) -> bool {
+    gap.abs_diff(every) <= every / 5
+}
+
+/// The time of the even gaps that prove a limit, in microseconds.
+fn even_gaps(every: Duration) -> u64 {
+    microseconds(every).saturating_mul(EVEN_GAPS as u64)
+}
+
 /// The mean gap and the burst size, if the last requests came evenly after a burst.
 fn limit(times: &VecDeque<Timestamp>) -> Option<(Duration, u64)> {
     let gaps: Vec<Duration> = times.iter().zip(times.iter().skip(1)).map(|(before, after)| after.since(*before)).collect();
@@ -82,8 +105,7 @@ fn limit(times: &VecDeque<Timestamp>) -> Option<(Duration, u64)> {
     if !(SHORTEST_GAP..=LONGEST_GAP).contains(&every) {
         return None;
     }
-    let is_even = |gap: &Duration| gap.abs_diff(every) <= every / 5;
-    let even = gaps.iter().rev().take_while(|gap| is_even(gap)).count();
+    let even = gaps.iter().rev().take_while(|gap| is_even(**gap, every)).count();
     if even < EVEN_GAPS {
         return None;
     }

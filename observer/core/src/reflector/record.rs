@@ -13,6 +13,7 @@ use super::polling::Polling;
 use super::servers::Server;
 use super::spells::{Spell, Trouble};
 use super::state::{ClientAge, Form, ListsFrom, Reflector, State};
+use super::troubles::TroubleEvidence;
 use super::versions::Repeats;
 use super::watch_end::WatchEnd;
 use super::watching::Watching;
@@ -159,6 +160,14 @@ pub struct ReflectorRow {
     pub bytes: u64,
     /// Objects received, and those among them that were unchanged since the last delivery.
     pub repeats: Repeats,
+    /// Evidence of deaf watches, watches that are ahead of the server, futile watches, and lists that do not end.
+    #[serde(flatten)]
+    pub evidence: TroubleEvidence,
+    /// Number of objects in its last complete list.
+    pub listed_objects: u64,
+    /// When its first list was complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synced: Option<Timestamp>,
     /// Its troubles, with counts and times.
     #[serde(skip)]
     pub spells: BTreeMap<Trouble, Spell>,
@@ -237,6 +246,9 @@ impl ReflectorRow {
             streamed_items: counts.streamed_items,
             bytes: counts.bytes,
             repeats: reflector.counts.repeats(),
+            evidence: reflector.evidence(),
+            listed_objects: counts.last_list_items,
+            synced: reflector.synced,
             spells: reflector.spells_at(now),
             stuck_at: reflector.last_stuck_at,
             lists_from: reflector.last_form.map(Form::lists_from),
@@ -259,6 +271,11 @@ impl ReflectorRow {
     /// Whether it lists or watches `events`, for which the API server has no watch cache.
     pub fn is_of_events(&self) -> bool {
         matches!(self.shape.resource.as_str(), "events" | "events.events.k8s.io")
+    }
+
+    /// Number of objects that it has more than in its last complete list.
+    pub const fn grown(&self) -> u64 {
+        self.objects.saturating_sub(self.listed_objects)
     }
 
     /// Whether a watch of it is open.

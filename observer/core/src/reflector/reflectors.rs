@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::alarms::{Alarms, Purpose};
 use super::clients::Clients;
 use super::events::ReflectorEvent;
+use super::gets::{GetPoller, Gets};
 use super::identity::{Key, ReflectorId};
 use super::key_group::KeyGroup;
 use super::limits::ReflectorLimits;
@@ -35,6 +36,9 @@ pub struct ReflectorsMissed {
     /// Clients whose request times or rate limit were dropped to make room, so that a limit may be missed.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub rate_limits: u64,
+    /// Gets that were not followed for lack of room, so that a poller of them may be missed.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub gets: u64,
 }
 
 impl ReflectorsMissed {
@@ -60,6 +64,7 @@ pub struct Reflectors {
     alarms: Alarms,
     propagation: Propagation,
     pacing: Pacing,
+    gets: Gets,
     next: u64,
     missed: ReflectorsMissed,
 }
@@ -76,11 +81,12 @@ impl Reflectors {
             memory: MemoryUse::of(limits.memory),
             of_exchange: BTreeMap::new(),
             objects: 0,
-            alarms: Alarms::new(limits.reflectors.saturating_mul(2)),
+            alarms: Alarms::new(limits.reflectors.saturating_mul(4)),
             propagation: Propagation::new(),
             pacing: Pacing::new(),
+            gets: Gets::new(),
             next: 1,
-            missed: ReflectorsMissed { forgotten: 0, requests: 0, thinned: 0, own_writes: 0, rate_limits: 0 },
+            missed: ReflectorsMissed { forgotten: 0, requests: 0, thinned: 0, own_writes: 0, rate_limits: 0, gets: 0 },
         }
     }
 
@@ -104,6 +110,7 @@ impl Reflectors {
         let client = self.clients.of(exchange.id.connection, &exchange.request, exchange.started);
         if let Some(client) = client {
             self.pacing.asked(client, exchange);
+            self.gets.asked(client, exchange);
             if Propagation::is_write(exchange) {
                 self.propagation.asked(client, exchange);
             }
@@ -145,13 +152,18 @@ impl Reflectors {
     pub fn answered(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         let Some(reflector) = self.of(exchange.id) else { return };
         reflector.answered(exchange, at, emit);
-        if reflector.resuming.is_some() {
-            let due = at.plus(VERY_SHORT_WATCH);
-            let id = reflector.id;
-            self.alarms.set(due, id, Purpose::Resume);
-        } else if let Some(due) = reflector.state_due(at) {
-            let id = reflector.id;
-            self.alarms.set(due, id, Purpose::State);
+        let id = reflector.id;
+        let resume = reflector.resuming.is_some().then(|| at.plus(VERY_SHORT_WATCH));
+        let due = [
+            (resume, Purpose::Resume),
+            (reflector.state_due(at), Purpose::State),
+            (reflector.silence_due(at), Purpose::Silence),
+            (reflector.unsynced_due(at), Purpose::Unsynced),
+        ];
+        for (due, purpose) in due {
+            if let Some(due) = due {
+                self.alarms.set(due, id, purpose);
+            }
         }
     }
 
@@ -169,32 +181,51 @@ impl Reflectors {
         }
     }
 
-    /// Advances time to `at`.
-    pub fn pass(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
-        while let Some(id) = self.alarms.next(at) {
-            if let Some(reflector) = self.known.get_mut(&id) {
-                let kept = reflector.kept_objects();
-                reflector.pass(at, emit);
-                self.objects = (self.objects + reflector.kept_objects()).saturating_sub(kept);
-                if let Some(due) = reflector.state_due(at) {
-                    self.alarms.set(due, id, Purpose::State);
+    /// Advances time to `at`. `open` returns an open exchange.
+    pub fn pass<'e>(
+        &mut self,
+        at: Timestamp,
+        open: &dyn Fn(ExchangeId) -> Option<&'e Exchange>,
+        emit: &mut dyn FnMut(ReflectorEvent),
+    ) {
+        while let Some((id, purpose)) = self.alarms.next(at) {
+            let Some(reflector) = self.known.get_mut(&id) else { continue };
+            let next = match purpose {
+                Purpose::Resume | Purpose::Stall | Purpose::State => {
+                    let kept = reflector.kept_objects();
+                    reflector.pass(at, emit);
+                    self.objects = (self.objects + reflector.kept_objects()).saturating_sub(kept);
+                    reflector.state_due(at).map(|due| (due, Purpose::State))
                 }
+                Purpose::Silence => {
+                    let exchange = reflector.watch_exchange().and_then(open);
+                    reflector.examine_silence(exchange, self.servers.get(&reflector.key.upstream), at, emit);
+                    reflector.silence_due(at).map(|due| (due, purpose))
+                }
+                Purpose::Unsynced => {
+                    reflector.examine_unsynced(at, emit);
+                    reflector.unsynced_due(at).map(|due| (due, purpose))
+                }
+            };
+            if let Some((due, purpose)) = next {
+                self.alarms.set(due, id, purpose);
             }
         }
     }
 
-    /// Whether a timer is pending.
-    pub fn awaits_time(&self) -> bool {
-        !self.alarms.is_empty()
+    /// Whether a timer is due at `at`.
+    pub fn is_due(&self, at: Timestamp) -> bool {
+        self.alarms.is_due(at)
     }
 
     /// Processes a decoded part of a body.
     pub fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, emit: &mut dyn FnMut(ReflectorEvent)) {
         let options = &exchange.request.options;
-        if let (Some(revision), Some(resource)) = (body.newest_revision(options.resource_version), exchange.request.resource()) {
+        if let Some(resource) = exchange.request.resource() {
             let is_newest = matches!(body, Body::List(_)) && options.asks_for_newest();
-            let shown = Shown { revision, at, newest_at: is_newest.then_some(exchange.started) };
-            self.servers.shown(&exchange.upstream, resource, shown);
+            let newest_at = is_newest.then_some(exchange.started);
+            let shown = body.newest_revision(options.resource_version).map(|revision| Shown { revision, newest_at });
+            self.servers.heard(&exchange.upstream, resource, at, body, shown);
         }
         let (limit, share) = (self.limits.objects, self.limits.objects / self.limits.reflectors.max(1));
         let all = self.objects;
@@ -216,6 +247,9 @@ impl Reflectors {
         if Propagation::is_write(exchange) {
             if let Some(client) = self.clients.on(exchange.id.connection) {
                 self.propagation.written(client, exchange);
+            }
+            if let (Some(object), Some(resource), Some((at, _))) = (&exchange.object, exchange.request.resource(), exchange.ended) {
+                self.servers.wrote(&exchange.upstream, resource, at, object);
             }
             return;
         }
@@ -306,9 +340,19 @@ impl Reflectors {
         self.pacing.limits()
     }
 
+    /// Clients that get objects again and again, as of `now`.
+    pub fn get_pollers(&self, now: Timestamp) -> Vec<GetPoller> {
+        self.gets.pollers(now)
+    }
+
     /// Data that was dropped to keep the bounds.
     pub const fn missed(&self) -> ReflectorsMissed {
-        ReflectorsMissed { own_writes: self.propagation.forgotten(), rate_limits: self.pacing.forgotten(), ..self.missed }
+        ReflectorsMissed {
+            own_writes: self.propagation.forgotten(),
+            rate_limits: self.pacing.forgotten(),
+            gets: self.gets.forgotten(),
+            ..self.missed
+        }
     }
 
     fn client_left(&self, reflector: &Reflector) -> bool {

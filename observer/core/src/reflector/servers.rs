@@ -1,10 +1,14 @@
-//! Facts about API servers that show why a revision expired or a watch was lost: refused connections and newest revisions.
+//! Facts about API servers that show why a revision expired, or a watch was lost or is deaf: refused connections, newest revisions,
+//! and signs that a resource moved.
 
 use std::collections::BTreeMap;
 
+use super::signs::{Sign, Signs, Silent};
 use crate::k8s::Resource;
-use crate::observation::{ListenerState, UpstreamName};
+use crate::observation::{Body, ListenerState, UpstreamName};
+use crate::thresholds::PROOF_OF_DEAFNESS;
 use crate::time::Timestamp;
+use crate::wire::ObjectRef;
 
 /// A time in which an API server refused connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,17 +31,26 @@ pub(super) struct Servers {
 pub(super) struct Server {
     /// The last time in which it refused connections.
     refusal: Option<Refusal>,
-    /// Newest revision seen per resource (group and plural name), and when it was first seen.
-    newest: BTreeMap<(String, String), (u64, Timestamp)>,
+    /// Facts per resource (group and plural name).
+    resources: BTreeMap<(String, String), KnownResource>,
     /// Newest revision of all resources that share an etcd by default.
     newest_of_all: Option<u64>,
+    /// The newest revision at the time of a request for the newest state, which is a read of that etcd.
+    current: Option<(u64, Timestamp)>,
+}
+
+/// One resource of an API server.
+#[derive(Debug, Default)]
+struct KnownResource {
+    /// Newest revision seen, and when it was first seen.
+    newest: Option<(u64, Timestamp)>,
+    signs: Box<Signs>,
 }
 
 /// A revision that a response showed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown {
     pub revision: u64,
-    pub at: Timestamp,
     /// Time of the request, if it asked for the newest state.
     pub newest_at: Option<Timestamp>,
 }
@@ -63,28 +76,36 @@ impl Servers {
         }
     }
 
-    /// Notes a revision that a response showed. If the newest state is below a revision shown earlier, etcd was restored, and the
-    /// higher revisions are dropped.
-    pub(super) fn shown(&mut self, name: &UpstreamName, resource: &Resource, shown: Shown) {
-        let others: usize = self.known.iter().filter(|(other, _)| *other != name).map(|(_, server)| server.newest.len()).sum();
+    /// Notes a decoded part of a body, and the revision that it shows, if any. If the newest state is below a revision shown earlier,
+    /// etcd was restored, and the higher revisions are dropped.
+    pub(super) fn heard(&mut self, name: &UpstreamName, resource: &Resource, at: Timestamp, body: &Body, shown: Option<Shown>) {
+        if shown.is_none() && !matches!(body, Body::Events(_)) {
+            return;
+        }
+        let others: usize = self.known.iter().filter(|(other, _)| *other != name).map(|(_, server)| server.resources.len()).sum();
         let room = self.resources.saturating_sub(others);
         let Some(server) = self.entry(name) else { return };
-        let Shown { revision, at, newest_at } = shown;
-        let key = (resource.group.clone(), resource.resource.clone());
-        let before = server.newest.get(&key).filter(|(newest, _)| *newest > revision);
-        if before.zip(newest_at).is_some_and(|((_, shown), asked)| *shown < asked) {
-            server.newest.retain(|_, (newest, _)| *newest <= revision);
-            server.newest_of_all = None;
+        let key = key(resource);
+        if let Some(shown) = shown {
+            let before = server.resources.get(&key).and_then(|known| known.newest).filter(|(newest, _)| *newest > shown.revision);
+            let went_back = before.zip(shown.newest_at).is_some_and(|((_, seen), asked)| seen < asked);
+            server.note_shown(resource, shown, went_back);
         }
-        if is_in_one_etcd(resource) {
-            server.newest_of_all = server.newest_of_all.max(Some(revision));
+        if !server.resources.contains_key(&key) && server.resources.len() >= room {
+            return;
         }
-        if let Some(newest) = server.newest.get_mut(&key) {
-            if revision > newest.0 {
-                *newest = (revision, at);
-            }
-        } else if server.newest.len() < room {
-            server.newest.insert(key, (revision, at));
+        let known = server.resources.entry(key).or_default();
+        known.signs.note(at, body);
+        if let Some(Shown { revision, .. }) = shown.filter(|shown| known.newest.is_none_or(|(newest, _)| shown.revision > newest)) {
+            known.newest = Some((revision, at));
+        }
+    }
+
+    /// Notes an object in the answer to a write.
+    pub(super) fn wrote(&mut self, name: &UpstreamName, resource: &Resource, at: Timestamp, object: &ObjectRef) {
+        let known = self.known.get_mut(name).and_then(|server| server.resources.get_mut(&key(resource)));
+        if let Some(known) = known {
+            known.signs.note_object(at, object);
         }
     }
 
@@ -113,8 +134,37 @@ impl Server {
     /// The newest revision seen of `resource`.
     pub(super) fn newest(&self, resource: &Resource) -> Option<u64> {
         // The key is cloned: a borrowed key would need a type of its own, and this runs only once per row of a snapshot.
-        self.newest.get(&(resource.group.clone(), resource.resource.clone())).map(|(newest, _)| *newest)
+        self.resources.get(&key(resource)).and_then(|known| known.newest).map(|(newest, _)| newest)
     }
+
+    /// The revision of the etcd that stores `resource`, and the time of the request that read it; `None` if no request did.
+    pub(super) fn current(&self, resource: &Resource) -> Option<(u64, Timestamp)> {
+        self.current.filter(|_| is_in_one_etcd(resource))
+    }
+
+    /// A sign of `resource` that proves a silent watch deaf.
+    pub(super) fn proof(&self, resource: &Resource, silent: Silent<'_>, now: Timestamp) -> Option<Sign> {
+        self.resources.get(&key(resource))?.signs.proof(silent, now, PROOF_OF_DEAFNESS)
+    }
+
+    fn note_shown(&mut self, resource: &Resource, shown: Shown, went_back: bool) {
+        let revision = shown.revision;
+        if went_back {
+            self.resources.retain(|_, known| known.newest.is_none_or(|(newest, _)| newest <= revision));
+            self.newest_of_all = None;
+        }
+        if !is_in_one_etcd(resource) {
+            return;
+        }
+        self.newest_of_all = self.newest_of_all.max(Some(revision));
+        if let Some(asked) = shown.newest_at {
+            self.current = Some((revision, asked));
+        }
+    }
+}
+
+fn key(resource: &Resource) -> (String, String) {
+    (resource.group.clone(), resource.resource.clone())
 }
 
 /// Whether a resource is in the etcd that all resources share by default. Flags often move events to another one.
@@ -143,33 +193,43 @@ mod tests {
     #[test]
     fn newest_revision_decreases_only_on_a_later_consistent_read() {
         let mut servers = Servers::new(1, 1);
-        let (one, two) = (UpstreamName("a".to_owned()), UpstreamName("b".to_owned()));
-        let newest = |revision, second| Shown { revision, at: at(second), newest_at: Some(at(second)) };
-        let later = |revision, second| Shown { newest_at: None, ..newest(revision, second) };
-        servers.shown(&one, &resource("pods"), newest(7, 1));
-        servers.shown(&one, &resource("pods"), later(5, 2));
-        servers.shown(&one, &resource("secrets"), newest(9, 3));
-        servers.shown(&two, &resource("pods"), newest(9, 4));
+        let (one, two) = (name("a"), name("b"));
+        shown(&mut servers, &one, "pods", (7, 1, Some(1)));
+        shown(&mut servers, &one, "pods", (5, 2, None));
+        shown(&mut servers, &one, "secrets", (9, 3, Some(3)));
+        shown(&mut servers, &two, "pods", (9, 4, Some(4)));
         let server = servers.get(&one).unwrap();
         assert_eq!((server.newest(&resource("pods")), server.newest(&resource("secrets"))), (Some(7), None));
         assert_eq!(server.newest_beside(&resource("secrets")), Some(9));
-        servers.shown(&one, &resource("pods"), Shown { newest_at: Some(at(1)), ..newest(6, 5) });
+        shown(&mut servers, &one, "pods", (6, 5, Some(1)));
         assert_eq!(servers.get(&one).unwrap().newest(&resource("pods")), Some(7), "asked for before the other was shown");
-        servers.shown(&one, &resource("pods"), newest(6, 6));
+        shown(&mut servers, &one, "pods", (6, 6, Some(6)));
         let server = servers.get(&one).unwrap();
         assert_eq!((server.newest(&resource("pods")), server.newest_beside(&resource("secrets"))), (Some(6), Some(6)));
+        assert_eq!(server.current(&resource("nodes")), Some((6, at(6))));
+        assert_eq!(server.current(&resource("events")), None, "perhaps in another etcd");
         assert!(servers.get(&two).is_none());
     }
 
     #[test]
     fn resources_of_all_servers_together_are_bounded() {
         let mut servers = Servers::new(2, 3);
-        let (one, two) = (UpstreamName("a".to_owned()), UpstreamName("b".to_owned()));
-        for (server, name) in [(&one, "pods"), (&one, "nodes"), (&two, "pods"), (&two, "nodes"), (&one, "leases")] {
-            servers.shown(server, &resource(name), Shown { revision: 7, at: at(1), newest_at: None });
+        let (one, two) = (name("a"), name("b"));
+        for (server, plural) in [(&one, "pods"), (&one, "nodes"), (&two, "pods"), (&two, "nodes"), (&one, "leases")] {
+            shown(&mut servers, server, plural, (7, 1, None));
         }
-        let known = |server| servers.get(server).unwrap().newest.len();
+        let known = |server| servers.get(server).unwrap().resources.len();
         assert_eq!((known(&one), known(&two)), (2, 1));
+    }
+
+    /// A revision, the second at which it is shown, and that of the request for the newest state.
+    fn shown(servers: &mut Servers, name: &UpstreamName, plural: &str, (revision, second, asked): (u64, u64, Option<u64>)) {
+        let shown = Shown { revision, newest_at: asked.map(at) };
+        servers.heard(name, &resource(plural), at(second), &Body::Kind(String::new()), Some(shown));
+    }
+
+    fn name(name: &str) -> UpstreamName {
+        UpstreamName(name.to_owned())
     }
 
     fn at(second: u64) -> Timestamp {

@@ -27,6 +27,39 @@ pub enum Trouble {
     StreamingRefused,
     /// A list had a lower revision than the reflector already had.
     WentBack,
+    /// A list that any state may answer had a lower revision than the reflector already had.
+    OlderState,
+    /// Its watch delivers nothing, although others get newer states of the resource.
+    DeafWatch,
+    /// Its watch asked for a revision that the server does not have.
+    WatchAhead,
+    /// Its watches ask again and again for one revision, which the server no longer has.
+    ExpiredLoop,
+    /// Its watches ask again and again for one revision, and the server ends each at once without an event.
+    SilentExpired,
+    /// Its streaming list does not end.
+    NeverSynced,
+}
+
+impl Trouble {
+    /// The identifier, which is also that of the finding.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Stuck => "stuck-reflector",
+            Self::ShortWatches => "short-watches",
+            Self::RelistLoop => "relist-loop",
+            Self::Stalled => "slow-reader",
+            Self::Relisted(_) => "relist",
+            Self::StreamingRefused => "streaming-list-refused",
+            Self::WentBack => "revision-went-back",
+            Self::OlderState => "older-state",
+            Self::DeafWatch => "deaf-watch",
+            Self::WatchAhead => "watch-ahead-of-server",
+            Self::ExpiredLoop => "expired-loop",
+            Self::SilentExpired => "silent-expired",
+            Self::NeverSynced => "never-synced",
+        }
+    }
 }
 
 /// The occurrences of a trouble.
@@ -108,6 +141,21 @@ impl Spells {
     pub(super) fn happen(&mut self, trouble: Trouble, at: Timestamp) {
         self.begin(trouble, at);
         self.end(trouble, at);
+    }
+
+    /// Whether an occurrence is ongoing.
+    pub(super) fn is_ongoing(&self, trouble: Trouble) -> bool {
+        self.0.get(&trouble).is_some_and(|spell| spell.until.is_none())
+    }
+
+    /// Start of the last occurrence.
+    pub(super) fn latest(&self, trouble: Trouble) -> Option<Timestamp> {
+        self.0.get(&trouble).map(|spell| spell.latest)
+    }
+
+    /// Whether it has ever occurred.
+    pub(super) fn has(&self, trouble: Trouble) -> bool {
+        self.0.contains_key(&trouble)
     }
 
     pub(super) fn all(&self) -> BTreeMap<Trouble, Spell> {

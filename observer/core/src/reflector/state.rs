@@ -7,20 +7,23 @@ use super::cause::RelistCause;
 use super::counts::Counts;
 use super::events::{ListEvent, ReflectorEvent, ResumeEvent, StallEvent};
 use super::failure::Failure;
+use super::futile_watches::Futile;
 use super::identity::{Key, ReflectorId};
 use super::key_group::IdleEntry;
 use super::listing::Listing;
 use super::moment::{Happened, Timeline};
 use super::polling::PollClock;
 use super::servers::{Refusal, Server};
+use super::silence::Silence;
 use super::spells::{Spell, Spells, Trouble};
 use super::stalls::{PastStall, Stalling, Stalls};
+use super::unsynced::Unsynced;
 use super::versions::Versions;
 use super::watch_end::WatchEnd;
 use super::watching::{PastWatch, Watching};
 use crate::exchange::{Client, Exchange, Scope, Shape, of_structure};
 use crate::k8s::{ListOptions, ResourceVersion, ResourceVersionMatch};
-use crate::observation::{Body, ConnectionId};
+use crate::observation::{Body, ConnectionId, ExchangeId};
 use crate::thresholds::VERY_SHORT_WATCH;
 use crate::time::{Rate, Timestamp, microseconds};
 
@@ -87,6 +90,14 @@ pub(super) struct Reflector {
     pub past_watch: Option<PastWatch>,
     pub useful_watch: Option<PastWatch>,
     pub stalls: Stalls,
+    /// Evidence of its last watch that was silent although it should not be.
+    pub silence: Option<Silence>,
+    /// Its watches from one revision that deliver nothing.
+    pub futile: Futile,
+    /// Its streaming list that has not ended, or the last one that was reported.
+    pub unsynced: Option<Unsynced>,
+    /// When its first list was complete.
+    pub synced: Option<Timestamp>,
     pub events_rate: Rate,
     /// When the last event about an object arrived.
     pub last_event: Option<Timestamp>,
@@ -250,6 +261,10 @@ impl Reflector {
             past_watch: None,
             useful_watch: None,
             stalls: Stalls::default(),
+            silence: None,
+            futile: Futile::default(),
+            unsynced: None,
+            synced: None,
             events_rate: Rate::new(EVENTS_OVER),
             last_event: None,
             out_of_sight: false,
@@ -283,6 +298,14 @@ impl Reflector {
         match &self.state {
             State::Listing(listing, _) => listing.origin.cause(),
             State::Listed | State::Watching(_) | State::Waiting => None,
+        }
+    }
+
+    /// The exchange of its open watch.
+    pub(super) fn watch_exchange(&self) -> Option<ExchangeId> {
+        match &self.state {
+            State::Watching(watching) | State::Listing(_, Some(watching)) => Some(watching.exchange),
+            State::Listing(_, None) | State::Listed | State::Waiting => None,
         }
     }
 
@@ -451,6 +474,9 @@ impl Reflector {
                 listing.exchange = None;
                 listing.note_answer(exchange);
                 self.watch_ended(exchange, &watching, at, emit);
+                if let (true, Some(past)) = (listing.options.ends_state_with_bookmark(), &self.past_watch) {
+                    self.note_cut_list(past.end, listing.items, at, emit);
+                }
                 listing.failure = self.past_watch.as_ref().map(PastWatch::failure_of_list);
                 self.state = State::Listing(listing, None);
             }

@@ -119,9 +119,11 @@ impl Reflector {
         emit: &mut dyn FnMut(ReflectorEvent),
     ) {
         let (mut events, mut bookmarks) = (0, 0);
+        self.end_silence(at, emit);
         for frame in frames {
             if frame.event_type != EventType::Error {
                 self.confirm_resume(emit);
+                self.end_futile(at, emit);
             }
             if self.is_behind_state(frame) {
                 self.note_delivery(at, &mut events, &mut bookmarks);
@@ -248,6 +250,7 @@ impl Reflector {
             self.timeline.push(at, Happened::failed(code, status));
         }
         self.timeline.push(at, Happened::WatchEnded { end });
+        self.end_silence(at, emit);
         self.out_of_sight |= end == WatchEnd::NotObserved;
         let stalled = exchange.stall.was_just_before(at);
         if stalled && matches!(end, WatchEnd::Early | WatchEnd::StreamReset { .. }) {
@@ -264,6 +267,7 @@ impl Reflector {
         }
         self.resuming = None;
         self.note_length(end, at);
+        self.note_futile(exchange, &past, emit);
         self.past_watch = Some(past);
     }
 }

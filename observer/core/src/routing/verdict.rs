@@ -6,7 +6,7 @@ use super::etcd_read::EtcdRead;
 use super::evidence::ProofId;
 use super::history::RevisionHistory;
 use super::profile::ServerProfile;
-use super::rules::RuleId;
+use super::rules::{self, RuleId};
 use super::served_from::{Certainty, Otherwise, ServedFrom};
 use crate::k8s::{ListOptions, RequestInfo};
 use crate::time::Timestamp;
@@ -36,6 +36,13 @@ pub struct Question<'q> {
     pub history: Option<&'q RevisionHistory>,
     /// When the request is made.
     pub now: Timestamp,
+}
+
+impl Verdict {
+    /// Whether the resource has no watch cache (§3.1 of docs/semantics.md).
+    pub fn is_of_uncached_resource(&self) -> bool {
+        self.rule == rules::UNCACHED_RESOURCE
+    }
 }
 
 /// Which layer answers, why, and how sure that is.

@@ -163,7 +163,7 @@ fn wasteful_etcd_selectors_are_reported_if_the_total_is_known() {
     let whole = format!("2s a3 GET /api/v1/pods?limit=500&resourceVersion=0\n2s a3 whole rv=10{items}\n");
     assert_eq!(ids(&snapshot(selected)), [""; 0]);
     let known = snapshot(&format!("{selected}{whole}3s a5 GET /api/v1/pods?watch=1&resourceVersion=10\n3s a5 opens"));
-    assert_eq!(ids(&known), ["filter-after-reading:pods/all-namespaces"].map(|id| id.replace(":pods", "::pods")));
+    assert_eq!(ids(&known), ["filter-after-reading::pods/all-namespaces", "wide-informer:a/v1:pods/all-namespaces"]);
     assert_eq!(known.findings[0].seen, "1 list read all 600 objects from etcd to return 1 (list-unset-etcd)");
 }
 

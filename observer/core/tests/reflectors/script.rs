@@ -295,6 +295,10 @@ fn describe(event: &Event) -> Option<String> {
             let (at, rv) = (seconds(stuck.at), stuck.resource_version);
             format!("{at} stuck {} rv={rv}{current} refusals={}", stuck.reflector, stuck.refusals)
         }
+        Event::TroubleBegan { trouble } => {
+            format!("{} {} {}: {}", seconds(trouble.at), trouble.trouble, trouble.reflector, trouble.seen)
+        }
+        Event::TroubleEnded { trouble } => format!("{} {} {} is over", seconds(trouble.at), trouble.trouble, trouble.reflector),
         Event::Stalled { stall } => format!("{} stalled {} by {}", seconds(stall.at), stall.reflector, stall.by),
         Event::StallEnded { stall } => {
             format!("{} reads again {} after {}s", seconds(stall.at), stall.reflector, stall.lasted_us / 1_000_000)

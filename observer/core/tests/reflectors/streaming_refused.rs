@@ -92,6 +92,7 @@ fn streaming_list_served_as_a_plain_watch_never_completes() {
          352016ms a3 ADDED x@1100
          352017ms a3 ADDED y@600",
         &expect![[r"
+            60s never-synced #1: not synced after 1 m 0 s (1 attempt): 2 objects came, the bookmark that ends the initial events did not
             #1 client 1 pods · all namespaces listing age=WatchList lists=0 watches=2 resumes=0 relists=0 known=0/0
         "]],
     );

@@ -1,4 +1,4 @@
-//! The advice of each finding, one sentence. It depends on the requests that were seen, so that it never recommends a change that
+//! Advice that is more specific than that of a kind of finding. It depends on the requests that were seen, so that it never recommends a change that
 //! was already made or cannot help.
 
 use super::kind::FindingKind;
@@ -13,59 +13,6 @@ const UNSET_FROM_ETCD: &str = "list-unset-etcd";
 /// The first minor release whose watch cache answers lists of the newest state.
 const CONSISTENT_FROM: u16 = 31;
 
-impl FindingKind {
-    /// Advice for this kind where nothing more specific is known: an option, a version or a parameter to change.
-    pub const fn advice(self) -> &'static str {
-        match self {
-            Self::StuckReflector => {
-                "Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource \
-                 version after this error."
-            }
-            Self::HotLoop => "Pause between lists, or watch: a shared informer lists once and then receives only the changes.",
-            Self::RelistLoop => "Fix the causes listed here: each relist transfers every object again.",
-            Self::ShortWatches => {
-                "Raise the idle and request timeouts of the proxy or load balancer in front of the API server above 10 minutes, \
-                 so that watches last."
-            }
-            Self::SlowReader => {
-                "Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the \
-                 entire process stops, look for CPU limits and garbage collection."
-            }
-            Self::NoBookmarks => {
-                "Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the \
-                 resource does not change; this needs API server 1.16 or later."
-            }
-            Self::RefusedMisread => "Update client-go to 1.16 or later, which resumes its watch when the API server is back.",
-            Self::CacheReset => {
-                "Find out why the watch cache was reset. Possible causes: the API server or etcd restarted, or a CRD changed. \
-                 Clients cannot avoid these relists."
-            }
-            Self::Poller => "Watch instead (a shared informer), or list with resourceVersion=0, which the watch cache answers.",
-            Self::DuplicateInformers => {
-                "Share one SharedInformerFactory (or one controller-runtime cache) in the process: each further informer lists \
-                 and watches everything again."
-            }
-            Self::StreamingListRefused => {
-                "Disable WatchListClient in the client (KUBE_FEATURE_WatchListClient=false), or enable the WatchList feature \
-                 gate of the server: now the client requests each list twice."
-            }
-            Self::ListsFromEtcd => "List with resourceVersion=0 if data a few seconds old is acceptable, or watch.",
-            Self::FilterAfterReading => {
-                "List with resourceVersion=0, which reads the watch cache, or look objects up in an informer's index. etcd cannot \
-                 filter: the API server reads all objects and applies the selector afterwards."
-            }
-            Self::ClientRateLimit => {
-                "Raise QPS and Burst of the client's rest.Config (client-go's defaults are 5 and 10; priority and fairness protects \
-                 the server since 1.20), or send fewer requests."
-            }
-            Self::RevisionWentBack => {
-                "Check that the API server's address does not lead to several clusters, and that no restore of etcd lowered its \
-                 revision (etcdutl snapshot restore --bump-revision prevents that)."
-            }
-        }
-    }
-}
-
 /// Advice for a client that polls; `lists` covers all clients.
 pub(super) fn to_poller(row: &ReflectorRow, lists: &[ListRow]) -> &'static str {
     if row.is_of_events() {
@@ -76,6 +23,17 @@ pub(super) fn to_poller(row: &ReflectorRow, lists: &[ListRow]) -> &'static str {
         "Watch instead: a shared informer lists once and then receives only the changes. The watch cache already answers these lists."
     } else {
         FindingKind::Poller.advice()
+    }
+}
+
+/// Advice for the client of a deaf watch.
+pub(super) fn to_deaf(row: &ReflectorRow) -> &'static str {
+    if row.client.program.starts_with("OpenAPI-Generator") {
+        // The user agent of the official Python client.
+        "Restart the client, which helps at once. Then pass timeout_seconds and _request_timeout to each watch, so that a dead \
+         connection is noticed."
+    } else {
+        FindingKind::DeafWatch.advice()
     }
 }
 
@@ -153,18 +111,14 @@ pub(super) const fn to_relist_loop(cause: Option<RelistCause>) -> &'static str {
             "Find out why connections are cut: the API server restarted, or a proxy or load balancer in front of it has an idle \
              timeout."
         }
-        RelistCause::ListExpired | RelistCause::ContinueExpired => {
-            "Read lists faster, or in fewer pages: etcd compacts the revision of a list after five minutes by default."
-        }
+        RelistCause::ListExpired | RelistCause::ContinueExpired => FindingKind::ContinueExpired.advice(),
         RelistCause::WatchRefused { .. } | RelistCause::WatchError { .. } => {
             "Find out why the API server refuses the watch: see the status code of the cause, and the API server's log."
         }
         RelistCause::NewProcess | RelistCause::Rebuilt => {
             "Find out why the client starts over: crash loops, leader election, or a new informer for each task."
         }
-        RelistCause::WatchWithoutRevision => {
-            "Watch from the resourceVersion of the last event: a watch without one sends all objects again."
-        }
+        RelistCause::WatchWithoutRevision => FindingKind::FullStateByWatch.advice(),
         RelistCause::Expired { because: Stale::WindowPassed | Stale::Unknown } | RelistCause::Unknown { .. } => {
             FindingKind::RelistLoop.advice()
         }

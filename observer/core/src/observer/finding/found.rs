@@ -47,7 +47,12 @@ pub(super) fn finding(
 }
 
 pub(super) fn counted(number: u64, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+    counted_as(number, what, &format!("{what}s"))
+}
+
+/// A number with a noun, whose plural is irregular.
+pub(super) fn counted_as(number: u64, one: &str, many: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
 }
 
 pub(super) fn seconds(micros: u64) -> String {

@@ -1,85 +1,152 @@
-//! The kinds of findings, such as a stuck reflector or a poller, and their identifiers.
+//! The kinds of findings, such as a stuck reflector or a poller, with their identifiers and advice.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Kinds of findings, the worst first. `docs/findings.md` has a section on each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FindingKind {
-    /// A reflector repeatedly asks for a revision that the server does not reach.
-    StuckReflector,
-    /// A client lists in a loop without a pause.
-    HotLoop,
-    /// A reflector relists repeatedly: five times within ten minutes.
-    RelistLoop,
-    /// Several consecutive watches end within a second.
-    ShortWatches,
-    /// A client does not read its watch.
-    SlowReader,
-    /// A reflector relisted because its revision expired: it had not asked for bookmarks, which advance it.
-    NoBookmarks,
-    /// A client relists after refused connections; later releases of client-go resume.
-    RefusedMisread,
-    /// Reflectors relisted because the API server's watch cache was reset.
-    CacheReset,
-    /// A client lists at intervals and never watches.
-    Poller,
-    /// Reflectors of one process list or watch the same objects at the same time.
-    DuplicateInformers,
-    /// The server refuses a client's streaming lists, and the client falls back to plain lists.
-    StreamingListRefused,
-    /// Lists that are not limited to one namespace read many objects from etcd.
-    ListsFromEtcd,
-    /// Lists with a selector read far more objects from etcd than they return.
-    FilterAfterReading,
-    /// A client delays its own requests: it has a rate limit.
-    ClientRateLimit,
-    /// A reflector got a lower revision than before: its address leads to another etcd, or etcd was restored.
-    RevisionWentBack,
+/// Defines the kinds in their order, the worst first: meaning, identifier, and the advice where nothing more specific is known.
+macro_rules! kinds {
+    ($($(#[$meaning:meta])* $kind:ident = $id:literal, $advice:expr;)*) => {
+        /// Kinds of findings, the worst first. `docs/findings.md` has a section on each.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum FindingKind {
+            $($(#[$meaning])* $kind,)*
+        }
+
+        impl FindingKind {
+            /// All kinds, in order.
+            pub const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// The identifier, which is also the anchor of its section in `docs/findings.md`.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $id,)*
+                }
+            }
+
+            /// Advice for this kind where nothing more specific is known: an option, a version or a parameter to change.
+            pub const fn advice(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $advice,)*
+                }
+            }
+        }
+    };
 }
 
-impl FindingKind {
-    /// All kinds, in order.
-    pub const ALL: [Self; 15] = [
-        Self::StuckReflector,
-        Self::HotLoop,
-        Self::RelistLoop,
-        Self::ShortWatches,
-        Self::SlowReader,
-        Self::NoBookmarks,
-        Self::RefusedMisread,
-        Self::CacheReset,
-        Self::Poller,
-        Self::DuplicateInformers,
-        Self::StreamingListRefused,
-        Self::ListsFromEtcd,
-        Self::FilterAfterReading,
-        Self::ClientRateLimit,
-        Self::RevisionWentBack,
-    ];
-
-    /// The identifier, which is also the anchor of its section in `docs/findings.md`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::StuckReflector => "stuck-reflector",
-            Self::HotLoop => "hot-loop",
-            Self::RelistLoop => "relist-loop",
-            Self::ShortWatches => "short-watches",
-            Self::SlowReader => "slow-reader",
-            Self::NoBookmarks => "no-bookmarks",
-            Self::RefusedMisread => "refused-misread",
-            Self::CacheReset => "cache-reset",
-            Self::Poller => "poller",
-            Self::DuplicateInformers => "duplicate-informers",
-            Self::StreamingListRefused => "streaming-list-refused",
-            Self::ListsFromEtcd => "lists-from-etcd",
-            Self::FilterAfterReading => "filter-after-reading",
-            Self::ClientRateLimit => "client-rate-limit",
-            Self::RevisionWentBack => "revision-went-back",
-        }
-    }
+kinds! {
+    /// A reflector repeatedly asks for a revision that the server does not reach.
+    StuckReflector = "stuck-reflector",
+        "Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource \
+             version after this error.";
+    /// A watch is open and delivers nothing, although others get newer states of the resource.
+    DeafWatch = "deaf-watch",
+        "Restart the client, which helps at once. Then let it notice dead connections: pings of HTTP/2, keepalive of TCP, or \
+             a read timeout above the watch's timeoutSeconds.";
+    /// A watch waits at a revision that the server does not have.
+    WatchAheadOfServer = "watch-ahead-of-server",
+        "Restart the client: it has a revision of another etcd, or from before a restore. After a restore, raise the \
+             revision (etcdutl snapshot restore --bump-revision).";
+    /// A client watches again and again from a revision that the server no longer has.
+    ExpiredLoop = "expired-loop",
+        "Restart the client, which helps at once. Then let it relist after a 410, and watch from the resourceVersion \
+             of that list.";
+    /// A client watches again and again from one revision, and the server ends each watch at once without an event.
+    SilentExpired = "silent-expired",
+        "Restart the client, which helps at once. Then let it relist after a watch that ends at once without an event: \
+             for this resource, the server may send no 410.";
+    /// A streaming list does not end, so the client never has its state.
+    NeverSynced = "never-synced",
+        "Find the proxy that drops bookmarks or cuts streams between client and API server. Until then, disable \
+             WatchListClient in the client, so that it lists.";
+    /// A client lists in a loop without a pause.
+    HotLoop = "hot-loop",
+        "Pause between lists, or watch: a shared informer lists once and then receives only the changes.";
+    /// A reflector relists repeatedly: five times within ten minutes.
+    RelistLoop = "relist-loop",
+        "Fix the causes listed here: each relist transfers every object again.";
+    /// Several consecutive watches end within a second.
+    ShortWatches = "short-watches",
+        "Raise the idle and request timeouts of the proxy or load balancer in front of the API server above 10 minutes, \
+             so that watches last.";
+    /// A client does not read its watch.
+    SlowReader = "slow-reader",
+        "Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the \
+             entire process stops, look for CPU limits and garbage collection.";
+    /// A reflector relisted because its revision expired: it had not asked for bookmarks, which advance it.
+    NoBookmarks = "no-bookmarks",
+        "Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the \
+             resource does not change; this needs API server 1.16 or later.";
+    /// A client relists after refused connections; later releases of client-go resume.
+    RefusedMisread = "refused-misread",
+        "Update client-go to 1.16 or later, which resumes its watch when the API server is back.";
+    /// A client that had objects watches without a revision, and gets all of them again.
+    FullStateByWatch = "full-state-by-watch",
+        "Watch from the resourceVersion of the last list or event: a watch without one sends all objects again.";
+    /// A list in pages started over, because its continue token expired.
+    ContinueExpired = "continue-expired",
+        "Read lists faster, or in fewer pages: etcd compacts the revision of a list after five minutes by default.";
+    /// Reflectors relisted because the API server's watch cache was reset.
+    CacheReset = "cache-reset",
+        "Find out why the watch cache was reset. Possible causes: the API server or etcd restarted, or a CRD changed. \
+             Clients cannot avoid these relists.";
+    /// A client lists at intervals and never watches.
+    Poller = "poller",
+        "Watch instead (a shared informer), or list with resourceVersion=0, which the watch cache answers.";
+    /// A client gets objects again and again, and never watches them.
+    GetPoller = "get-poller",
+        "Watch the object (fieldSelector=metadata.name=NAME), or keep an informer and read its cache.";
+    /// Reflectors of one process list or watch the same objects at the same time.
+    DuplicateInformers = "duplicate-informers",
+        "Share one SharedInformerFactory (or one controller-runtime cache) in the process: each further informer lists \
+             and watches everything again.";
+    /// The server refuses a client's streaming lists, and the client falls back to plain lists.
+    StreamingListRefused = "streaming-list-refused",
+        "Disable WatchListClient in the client (KUBE_FEATURE_WatchListClient=false), or enable the WatchList feature \
+             gate of the server: now the client requests each list twice.";
+    /// Consistent reads waited until the API server gave up its watch cache and read etcd.
+    ConsistentReadFellBack = "consistent-read-fell-back",
+        "Find out why the watch cache lags behind etcd: slow disks or defragmentation of etcd, or an etcd that does not \
+             answer progress requests (3.5.13 or later does).";
+    /// Lists that are not limited to one namespace read many objects from etcd.
+    ListsFromEtcd = "lists-from-etcd",
+        "List with resourceVersion=0 if data a few seconds old is acceptable, or watch.";
+    /// Lists with a selector read far more objects from etcd than they return.
+    FilterAfterReading = "filter-after-reading",
+        "List with resourceVersion=0, which reads the watch cache, or look objects up in an informer's index. etcd cannot \
+             filter: the API server reads all objects and applies the selector afterwards.";
+    /// A client delays its own requests: it has a rate limit.
+    ClientRateLimit = "client-rate-limit",
+        "Raise QPS and Burst of the client's rest.Config (client-go's defaults are 5 and 10; priority and fairness protects \
+             the server since 1.20), or send fewer requests.";
+    /// A reflector got a lower revision than before: its address leads to another etcd, or etcd was restored.
+    RevisionWentBack = "revision-went-back",
+        "Check that the API server's address does not lead to several clusters, and that no restore of etcd lowered its \
+             revision (etcdutl snapshot restore --bump-revision prevents that).";
+    /// A client got an older state than it had, because another API server of the cluster lags.
+    OlderState = "older-state",
+        "List without a resourceVersion where an old state does harm: with resourceVersion=0, an API server whose watch \
+             cache lags may answer. Check which server lags.";
+    /// Many clients of one program started at the same time, and each listed everything.
+    RollOut = "roll-out",
+        "Roll the program out in smaller steps (maxUnavailable), and let each client list with resourceVersion=0 and only \
+             the objects that it needs.";
+    /// A client needed long to get its first state, because of its own rate limit.
+    SlowSync = "slow-sync",
+        "Raise QPS and Burst of the client's rest.Config (client-go's defaults are 5 and 10), or keep fewer informers.";
+    /// A client watches many single objects, each with a stream of its own.
+    ManyWatches = "many-watches",
+        "Watch the namespace once, with a selector, instead of each object: an API server allows 100 or 250 streams on a \
+             connection, and more requests wait.";
+    /// A client keeps the full objects of all namespaces of a large resource.
+    WideInformer = "wide-informer",
+        "Restrict the informer to the namespaces or labels that the client needs, or keep metadata only \
+             (PartialObjectMetadata).";
+    /// Lists asked for pages, and got everything in one response.
+    IgnoredLimit = "ignored-limit",
+        "Expect everything in one response: the watch cache does not page a list with resourceVersion=0. Without a \
+             resourceVersion, lists come in pages.";
 }
 
 impl fmt::Display for FindingKind {

@@ -5,6 +5,8 @@ mod exposure;
 mod find;
 mod found;
 mod kind;
+mod of_clients;
+mod of_lists;
 mod of_reflector;
 mod problem;
 

@@ -3,47 +3,55 @@
 use super::advice;
 use super::found::{Finding, counted, finding, seconds};
 use super::kind::FindingKind;
+use crate::exchange::Scope;
 use crate::observer::rows::ListRow;
-use crate::reflector::{PollingKind, ReflectorRow, ReflectorState, RelistCause, Spell, Stale, Trouble, cause_label};
-use crate::thresholds::{LONG_STALL, MOST_WAITS};
+use crate::reflector::{
+    PollingKind, ReflectorRow, ReflectorState, RelistCause, Representation, Spell, Stale, Trouble, cause_label,
+};
+use crate::thresholds::{HEAVY_BYTES, HEAVY_OBJECTS, LONG_STALL, MOST_WAITS};
 use crate::time::{Timestamp, microseconds};
 
 /// Maximum number of causes that the evidence of a relist loop names.
 const MOST_CAUSES: usize = 3;
 const UNASKED: RelistCause = RelistCause::Expired { because: Stale::BookmarksNotRequested };
+const WITHOUT_REVISION: &str = "by a watch without a resource version, which sends every object again";
+/// Resources that grow with the workload of a cluster, and whose objects are large or many.
+const LARGE: [&str; 5] = ["configmaps", "events", "events.events.k8s.io", "pods", "secrets"];
 const RESET: RelistCause = RelistCause::Expired { because: Stale::CacheReset };
 
 /// All findings about `row`, as of `now`. A specific finding replaces a generic one with the same explanation.
 pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], now: Timestamp) -> Vec<Finding> {
     let found = [
         stuck(row, now),
+        deaf(row, now),
+        troubled(row, FindingKind::WatchAheadOfServer, Trouble::WatchAhead, now),
+        troubled(row, FindingKind::ExpiredLoop, Trouble::ExpiredLoop, now),
+        troubled(row, FindingKind::SilentExpired, Trouble::SilentExpired, now),
+        troubled(row, FindingKind::NeverSynced, Trouble::NeverSynced, now),
         polls(row, lists),
         relist_loop(row),
         short_watches(row),
         slow_reader(row),
         relisted(row, FindingKind::NoBookmarks, UNASKED, "after its resource version expired: it had not requested bookmarks"),
         relisted(row, FindingKind::RefusedMisread, RelistCause::RefusedMisread, "after refused connections"),
+        relisted(row, FindingKind::FullStateByWatch, RelistCause::WatchWithoutRevision, WITHOUT_REVISION),
+        relisted(row, FindingKind::ContinueExpired, RelistCause::ContinueExpired, "because a continue token expired"),
         relisted(row, FindingKind::CacheReset, RESET, "because the API server's watch cache was reset"),
         streaming_refused(row),
         went_back(row),
+        older_state(row),
+        wide(row),
     ];
     let found: Vec<Finding> = found.into_iter().flatten().collect();
     let kinds: Vec<FindingKind> = found.iter().map(|finding| finding.kind).collect();
-    let specific = |generic: FindingKind| match generic {
-        FindingKind::RelistLoop => top_cause(row).and_then(explained_by),
-        FindingKind::HotLoop | FindingKind::Poller => Some(FindingKind::StuckReflector),
-        FindingKind::StuckReflector
-        | FindingKind::ShortWatches
-        | FindingKind::SlowReader
-        | FindingKind::NoBookmarks
-        | FindingKind::RefusedMisread
-        | FindingKind::CacheReset
-        | FindingKind::DuplicateInformers
-        | FindingKind::StreamingListRefused
-        | FindingKind::ListsFromEtcd
-        | FindingKind::FilterAfterReading
-        | FindingKind::ClientRateLimit
-        | FindingKind::RevisionWentBack => None,
+    let specific = |generic: FindingKind| {
+        if generic == FindingKind::RelistLoop {
+            top_cause(row).and_then(explained_by)
+        } else if generic == FindingKind::ShortWatches {
+            Some(FindingKind::SilentExpired)
+        } else {
+            matches!(generic, FindingKind::HotLoop | FindingKind::Poller).then_some(FindingKind::StuckReflector)
+        }
     };
     found.into_iter().filter(|one| specific(one.kind).is_none_or(|kind| !kinds.contains(&kind))).collect()
 }
@@ -57,6 +65,8 @@ const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
         RelistCause::VeryShortWatch => Some(FindingKind::ShortWatches),
         RelistCause::RefusedMisread => Some(FindingKind::RefusedMisread),
         RelistCause::TooLargeResourceVersion => Some(FindingKind::StuckReflector),
+        RelistCause::WatchWithoutRevision => Some(FindingKind::FullStateByWatch),
+        RelistCause::ContinueExpired => Some(FindingKind::ContinueExpired),
         RelistCause::Expired { because: Stale::NoBookmarks | Stale::WindowPassed | Stale::Unknown }
         | RelistCause::WatchError { .. }
         | RelistCause::WatchRefused { .. }
@@ -64,10 +74,8 @@ const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
         | RelistCause::StreamReset
         | RelistCause::ConnectionLost
         | RelistCause::ListExpired
-        | RelistCause::ContinueExpired
         | RelistCause::NewProcess
         | RelistCause::Rebuilt
-        | RelistCause::WatchWithoutRevision
         | RelistCause::Unknown { .. } => None,
     }
 }
@@ -147,6 +155,44 @@ fn went_back(row: &ReflectorRow) -> Option<Finding> {
     Some(one(row, FindingKind::RevisionWentBack, seen, spell(row, Trouble::WentBack)?))
 }
 
+fn older_state(row: &ReflectorRow) -> Option<Finding> {
+    let spell = spell(row, Trouble::OlderState)?;
+    let seen = format!("{} with resourceVersion=0 returned an older state than the client had", counted(spell.times, "list"));
+    Some(one(row, FindingKind::OlderState, seen, spell))
+}
+
+fn deaf(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
+    let found = troubled(row, FindingKind::DeafWatch, Trouble::DeafWatch, now)?;
+    Some(Finding { advice: advice::to_deaf(row), ..found })
+}
+
+/// A finding about a trouble with evidence of its own.
+fn troubled(row: &ReflectorRow, kind: FindingKind, trouble: Trouble, now: Timestamp) -> Option<Finding> {
+    let spell = spell(row, trouble)?;
+    let seen = row.evidence.in_words(trouble, spell.until.unwrap_or(now));
+    let times = if spell.times > 1 { format!("; {} times", spell.times) } else { String::new() };
+    let watches = row.evidence.futile.filter(|_| matches!(kind, FindingKind::ExpiredLoop | FindingKind::SilentExpired));
+    let attempts = row.evidence.unsynced.filter(|_| kind == FindingKind::NeverSynced);
+    let number = watches.map(|watches| watches.times).or_else(|| attempts.map(|attempts| attempts.attempts));
+    let amount = number.unwrap_or_else(|| spell.lasted_us(now));
+    Some(Finding { amount, ..one(row, kind, format!("{seen}{times}"), spell) })
+}
+
+/// A reflector that keeps the full objects of all namespaces of a resource that grows large.
+fn wide(row: &ReflectorRow) -> Option<Finding> {
+    let is_large = row.objects >= HEAVY_OBJECTS || row.last_list_bytes >= HEAVY_BYTES;
+    let is_wide = row.shape.scope == Some(Scope::AllNamespaces) && !row.shape.has_selector();
+    let is_whole = row.representation == Representation::Object && LARGE.contains(&row.shape.resource.as_str());
+    (is_large && is_wide && is_whole && row.has_watched()).then(|| {
+        let grown = row.grown();
+        let grown = if grown > 0 { format!(", {grown} more since") } else { String::new() };
+        let seen =
+            format!("keeps {} full objects of all namespaces; its last list had {} bytes{grown}", row.objects, row.last_list_bytes);
+        let spell = Spell::of_moments(1, row.first_seen, row.last_seen);
+        Finding { amount: row.objects, ..one(row, FindingKind::WideInformer, seen, spell) }
+    })
+}
+
 fn one(row: &ReflectorRow, kind: FindingKind, seen: String, spell: Spell) -> Finding {
     let seen = if row.client_left { format!("{seen}; it has disconnected") } else { seen };
     let found = finding(kind, Some(row.client.clone()), row.shape.clone(), vec![row.reflector], seen);
@@ -168,7 +214,13 @@ fn top_cause(row: &ReflectorRow) -> Option<RelistCause> {
         | Trouble::RelistLoop
         | Trouble::Stalled
         | Trouble::StreamingRefused
-        | Trouble::WentBack => None,
+        | Trouble::WentBack
+        | Trouble::OlderState
+        | Trouble::DeafWatch
+        | Trouble::WatchAhead
+        | Trouble::ExpiredLoop
+        | Trouble::SilentExpired
+        | Trouble::NeverSynced => None,
     });
     of_relists.max_by_key(|(times, cause)| (*times, std::cmp::Reverse(*cause))).map(|(_, cause)| cause)
 }

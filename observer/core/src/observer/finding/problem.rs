@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::found::{Finding, counted, seconds};
+use super::found::{Finding, counted, counted_as, seconds};
 use super::kind::FindingKind;
 use crate::reflector::Spell;
 
@@ -89,6 +89,7 @@ struct Parts<'p> {
 }
 
 /// Returns [`Problem::change`] and [`Problem::wrong`].
+#[expect(clippy::too_many_lines, reason = "one arm for each kind")]
 fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
     let Parts { clients, resources, amount, advice } = *parts;
     let (of, what) = (names(clients), names(resources));
@@ -96,6 +97,26 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         FindingKind::StuckReflector => (
             format!("update client-go in {of} (to 1.18.6 or later)"),
             format!("stuck for {} at a revision that the API server had not reached ({what})", seconds(amount)),
+        ),
+        FindingKind::DeafWatch => (
+            format!("restart {of}, then let it notice dead connections (pings, keepalive or a read timeout)"),
+            format!("open watches of {what} have delivered nothing for {}, although others got changes", seconds(amount)),
+        ),
+        FindingKind::WatchAheadOfServer => (
+            format!("restart {of}, whose watches wait at a revision that the API server does not have"),
+            format!("{what} silent for {}", seconds(amount)),
+        ),
+        FindingKind::ExpiredLoop => (
+            format!("in {of}, relist after a 410 instead of watching from the same revision"),
+            format!("{} of {what} answered 410 in a row", counted_as(amount, "watch", "watches")),
+        ),
+        FindingKind::SilentExpired => (
+            format!("in {of}, relist after a watch that ends at once without an event"),
+            format!("{} of {what} from a revision that etcd has compacted", counted_as(amount, "watch", "watches")),
+        ),
+        FindingKind::NeverSynced => (
+            format!("find the proxy between {of} and the API server that drops bookmarks or cuts streams"),
+            format!("{} of {what} without an end", counted(amount, "streaming list")),
         ),
         FindingKind::HotLoop => (
             format!("pause between lists, or watch, in {of}"),
@@ -115,12 +136,23 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             (format!("{change} in {of}"), format!("{} of {what}", counted(amount, "needless relist")))
         }
         FindingKind::RefusedMisread => (format!("update client-go in {of} (to 1.16 or later)"), counted(amount, "needless relist")),
+        FindingKind::FullStateByWatch => (
+            format!("watch from the last resourceVersion in {of}"),
+            format!("{} of {what} by a watch without one", counted(amount, "needless relist")),
+        ),
+        FindingKind::ContinueExpired => (
+            format!("read lists faster, or in fewer pages, in {of}"),
+            format!("{} of {what} started over", counted(amount, "list")),
+        ),
         FindingKind::CacheReset => (
             "find out why the API server's watch cache was reset".to_owned(),
             format!("{} of {what} by {of}", counted(amount, "relist")),
         ),
         FindingKind::Poller => {
             (format!("watch instead of polling in {of}"), format!("{} of {what}, no watch", counted(amount, "list")))
+        }
+        FindingKind::GetPoller => {
+            (format!("watch instead of getting again and again in {of}"), format!("{} of {what}, no watch", counted(amount, "get")))
         }
         FindingKind::DuplicateInformers => (
             format!("share one informer factory in {of}"),
@@ -129,6 +161,10 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         FindingKind::StreamingListRefused => {
             (format!("disable WatchListClient in {of}"), format!("{} of {what} refused", counted(amount, "streaming list")))
         }
+        FindingKind::ConsistentReadFellBack => (
+            "find out why the API server's watch cache lags behind etcd".to_owned(),
+            format!("{} of {what} waited 3 s for it, and then perhaps read etcd", counted(amount, "list")),
+        ),
         FindingKind::ListsFromEtcd => (short(advice), format!("{} of {what} read from etcd", counted(amount, "object"))),
         FindingKind::FilterAfterReading => {
             let change =
@@ -141,12 +177,42 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
                 .to_owned(),
             format!("resourceVersion went backwards in {} by {of}", counted(amount, "list")),
         ),
+        FindingKind::OlderState => (
+            format!("list without resourceVersion=0 in {of} where an old state does harm"),
+            format!("{} of {what} returned an older state than {of} had", counted(amount, "list")),
+        ),
+        FindingKind::RollOut => (
+            format!("roll {of} out in smaller steps"),
+            format!("{} of {what} listed by clients that started at the same time", counted(amount, "object")),
+        ),
+        FindingKind::SlowSync => {
+            (format!("raise QPS and Burst in {of}"), format!("{} until all informers had their state", seconds(amount)))
+        }
+        FindingKind::ManyWatches => (
+            format!("watch a namespace instead of each object in {of}"),
+            format!("{} of single objects ({what})", counted_as(amount, "open watch", "open watches")),
+        ),
+        FindingKind::WideInformer => (
+            format!("restrict the informers of {of} to the namespaces or labels that it needs, or to metadata"),
+            format!("{} of {what} kept in full", counted(amount, "object")),
+        ),
+        FindingKind::IgnoredLimit => (
+            "list without resourceVersion=0 where pages are needed".to_owned(),
+            format!("{} of {what} returned everything in one response, despite a limit", counted(amount, "list")),
+        ),
     }
 }
 
 /// Whether its amount is a time.
 const fn is_a_time(kind: FindingKind) -> bool {
-    matches!(kind, FindingKind::StuckReflector | FindingKind::SlowReader)
+    matches!(
+        kind,
+        FindingKind::StuckReflector
+            | FindingKind::SlowReader
+            | FindingKind::DeafWatch
+            | FindingKind::WatchAheadOfServer
+            | FindingKind::SlowSync
+    )
 }
 
 /// The first clause of `advice`, with a lower-case initial, for use within a line.
@@ -201,7 +267,7 @@ mod tests {
 
     #[test]
     fn first_clause_of_every_advice_is_short() {
-        for kind in FindingKind::ALL {
+        for kind in FindingKind::ALL.iter().copied() {
             let clause = short(kind.advice());
             assert!((10..=110).contains(&clause.len()) && !clause.ends_with('.'), "{clause}");
         }

@@ -1,19 +1,20 @@
 //! A client: its identity, and all its reflectors.
 
 use observer_core::observer::Snapshot;
-use observer_core::reflector::ClientId;
+use observer_core::reflector::{ClientId, ReflectorRow};
 
 use super::container::container;
 use super::finding;
 use crate::view::client::program;
 use crate::view::colour::Tone;
+use crate::view::inventory::{form, growth};
 use crate::view::page::clients::{identity, process_or_reason, reflectors_of};
 use crate::view::page::column::Column;
 use crate::view::page::grid;
 use crate::view::page::reflectors::{COLUMNS, cells};
 use crate::view::page::row::Cell;
 use crate::view::page::sheet::Sheet;
-use crate::view::quantity::{count, microseconds};
+use crate::view::quantity::{bytes, count, microseconds};
 
 const OWN_WRITES: &[Column] = &[
     Column::words("RESOURCE", 1),
@@ -22,6 +23,15 @@ const OWN_WRITES: &[Column] = &[
     Column::number("MEDIAN AFTER", 12),
     Column::number("P99 AFTER", 9),
     Column::number("LONGEST", 9),
+];
+
+const KEPT: &[Column] = &[
+    Column::words("RESOURCE", 2),
+    Column::words("SCOPE", 1),
+    Column::words("FORM", 1),
+    Column::number("OBJECTS", 9),
+    Column::number("SINCE LIST", 10),
+    Column::number("LAST LIST", 9),
 ];
 
 /// `None` if it has no reflectors any more.
@@ -38,6 +48,7 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) ->
     for row in &rows {
         sheet.line(grid::row(COLUMNS, &cells(row, snapshot), total, ""));
     }
+    inventory(&rows, sheet);
     own_writes(client, snapshot, sheet);
     sheet.section("FINDINGS");
     let is_about_it =
@@ -50,6 +61,30 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet) ->
         finding::sentences(one, sheet);
     }
     Some(())
+}
+
+/// The objects that the client keeps, the largest informer first.
+fn inventory(rows: &[&ReflectorRow], sheet: &mut Sheet) {
+    let mut rows: Vec<&ReflectorRow> = rows.iter().copied().filter(|row| row.has_watched() && row.synced.is_some()).collect();
+    if rows.is_empty() {
+        return;
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse((row.last_list_bytes, row.objects)));
+    sheet.section("KEEPS   objects of its informers, and the bytes of their last lists");
+    let total = sheet.total();
+    sheet.line(grid::headings(KEPT, total, (None, false)));
+    for row in rows {
+        let scope = row.shape.scope.as_ref().map(ToString::to_string).unwrap_or_default();
+        let cells = [
+            row.shape.resource.clone(),
+            scope,
+            form(row.representation).to_owned(),
+            count(row.objects),
+            growth(row.grown()),
+            bytes(row.last_list_bytes),
+        ];
+        sheet.line(grid::row(KEPT, &cells.map(|text| Cell::words(&text)), total, ""));
+    }
 }
 
 /// How long the client waits for its own writes to return by its own watches.

@@ -10,15 +10,16 @@ fn stuck_reflector_shows_its_finding_and_time_line() {
     let mut page = page(&trouble());
     press(&mut page, "<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          elastic-operator/1.18.2 (apps/manager), client 3
-          process         unknown (on another machine, in watchtap itself, or ended
-                          before it was looked up)
+          process         unknown (on another machine or in another PID namespace, of
+                          another user, in watchtap itself, or ended before it was
+                          looked up)
           requests        secrets · kube-system/: full objects
           client-go       1.18 or later, inferred from its requests: it relisted at its
                           own resource version without a limit (other libraries may do
@@ -32,7 +33,6 @@ fn stuck_reflector_shows_its_finding_and_time_line() {
                           after this error.
 
         TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
-        refusal  z client does not read  ? not observed
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -43,11 +43,11 @@ fn relisting_reflector_shows_its_causes_and_advice() {
     let mut page = page(&trouble());
     press(&mut page, "j<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
         reflector #1 · my-controller/0.34 pods all namespaces
           client          my-controller/0.34 (apps/manager), client 1
           process         manager 4711
@@ -59,6 +59,8 @@ fn relisting_reflector_shows_its_causes_and_advice() {
           relisted        410 Gone, the resource version of the watch had expired: no bookmark had advanced it, and the client had not requested any
           finding         no-bookmarks
           advice          Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the resource does not change; this needs API server 1.16 or later.
+          finding         wide-informer
+          advice          Restrict the informer to the namespaces or labels that the client needs, or keep metadata only (PartialObjectMetadata).
 
         TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed
           12:00:00.000  L  requests a list, RV=0, limit=500
@@ -90,21 +92,15 @@ fn relisting_reflector_shows_its_causes_and_advice() {
           answers         14 MB
           unchanged       2 of 9 objects received: the client already had this version
           objects         3 in the client's store now
-          relists         1 × 410 Gone: bookmarks off (expired/bookmarks-not-requested)
-
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]].assert_eq(&large(&page));
     press(&mut page, "<end>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
-          12:03:20.000  x  410 Expired
-          12:03:20.000  x  the watch ended with an ERROR event, code 410
-
-        COST AND WASTE
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
           lists           2 requests · 6 objects · 7.2 MB in the last complete list · 1
                           relist
           watches         2 requests · 3 events · 0 bookmarks · 0 resumes
@@ -119,6 +115,10 @@ fn relisting_reflector_shows_its_causes_and_advice() {
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
             resource version advances while the resource does not change; this needs API
             server 1.16 or later.
+          wide-informer · pods · all namespaces: keeps 3 full objects of all namespaces;
+          its last list had 7200000 bytes
+            Restrict the informer to the namespaces or labels that the client needs, or
+            keep metadata only (PartialObjectMetadata).
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -129,11 +129,11 @@ fn list_from_etcd_shows_the_reason_of_its_verdict() {
     let mut page = page(&trouble());
     press(&mut page, "2/served:etcd verb:list<enter><enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
+         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 3
         list pods · all namespaces · limit=500
           served from     ~ etcd   rule list-unset-etcd
           why             no resourceVersion: a quorum read from etcd, before 1.31 or
@@ -162,11 +162,11 @@ fn watch_shows_its_cost_and_latest_responses() {
     let mut page = page(&trouble());
     press(&mut page, "2/verb:watch resource:pods<enter><enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
+         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 3
         watch pods · all namespaces · RV=N
           served from     ~ cache   rule watch-rv
           why             a resourceVersion: the watch cache sends the changes after it
@@ -235,8 +235,9 @@ fn stalled_client_shows_its_stall_and_own_writes() {
         [1 Reflectors 1] 2 Requests 3  3 Storms 0  4 Clients 1  5 Findings 1
         reflector #1 · slow-reader/0.1 pods all namespaces
           client          slow-reader/0.1 (apps/manager), client 1
-          process         unknown (on another machine, in watchtap itself, or ended
-                          before it was looked up)
+          process         unknown (on another machine or in another PID namespace, of
+                          another user, in watchtap itself, or ended before it was
+                          looked up)
           requests        pods · all namespaces: full objects
           client-go       release unknown: not enough requests yet to infer it
           state           stalled for 20 s
@@ -250,7 +251,6 @@ fn stalled_client_shows_its_stall_and_own_writes() {
                           process stops, look for CPU limits and garbage collection.
 
         TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
-        refusal  z client does not read  ? not observed
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -263,22 +263,22 @@ fn stalled_client_shows_its_stall_and_own_writes() {
          1 Reflectors 1  2 Requests 3  3 Storms 0 [4 Clients 1] 5 Findings 1
         client 1 · slow-reader/0.1
           identity        apps/manager
-          process         unknown (on another machine, in watchtap itself, or ended
-                          before it was looked up)
+          process         unknown (on another machine or in another PID namespace, of
+                          another user, in watchtap itself, or ended before it was
+                          looked up)
 
         REFLECTORS   worst first; to open one, select it in tab 1
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
           slow-reader/0.1     pods          stalled         0  -
 
+        KEEPS   objects of its informers, and the bytes of their last lists
+          RESOURCE              SCOPE       FORM          OBJECTS  SINCE LIST  LAST LIST
+          pods                  all names…  full obje…          1           -        0 B
+
         OWN WRITES   time until its own watches delivered them
           RESOURCE                  N  BEFORE ANSWER  MEDIAN AFTER  P99 AFTER    LONGEST
           pods                      1              0        251 ms     251 ms     251 ms
 
-        FINDINGS
-          slow-reader · pods · all namespaces: did not read for 20.0 s in total, and
-          does not read now (the API server waits for the flow-control window of the
-          stream)
-            Read the watch in a loop that does nothing else, as client-go's reflectors
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -289,11 +289,11 @@ fn client_shows_its_reflectors() {
     let mut page = page(&trouble());
     press(&mut page, "4j<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-         1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
+         1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 3
         client 1 · my-controller/0.34
           identity        apps/manager
           process         manager 4711
@@ -302,13 +302,16 @@ fn client_shows_its_reflectors() {
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
           my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
 
+        KEEPS   objects of its informers, and the bytes of their last lists
+          RESOURCE              SCOPE       FORM          OBJECTS  SINCE LIST  LAST LIST
+          pods                  all names…  full obje…          3           -     7.2 MB
+
         FINDINGS
           no-bookmarks · pods · all namespaces: 1 relist after its resource version
           expired: it had not requested bookmarks
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
             resource version advances while the resource does not change; this needs API
             server 1.16 or later.
-        (4 empty lines)
         j k scroll · esc back · y copy · p pause · ? help · q quit
     "]]
     .assert_eq(&small(&page));
@@ -333,11 +336,11 @@ fn finding_shows_its_advice() {
     let mut page = page(&trouble());
     press(&mut page, "5<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-         1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
+         1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 3]
         finding stuck-reflector
           client          elastic-operator/1.18.2
           requests        secrets · kube-system/

@@ -191,7 +191,7 @@ fn several_api_servers_are_named() {
         .map(|name| UpstreamRecord { upstream: UpstreamName(name.into()), profile: snapshot.profile.clone(), connections: 2 })
         .to_vec();
     let page = Page::new(Arc::new(snapshot), "kind-dev", Vec::new(), Colour::Off);
-    expect!["watchtap  kind-dev · 2 API servers · 10.0.0.1:6443: version v1.30.4 (/version) …                                        1 stuck · 2 findings"]
+    expect!["watchtap  kind-dev · 2 API servers · 10.0.0.1:6443: version v1.30.4 (/version) …                                        1 stuck · 3 findings"]
         .assert_eq(text(&drawn(&page, 140, 24)).lines().next().unwrap_or_default());
 }
 
@@ -214,7 +214,7 @@ fn messages_are_shown_while_recent_and_kept_for_later() {
 fn alarms_are_at_the_end_of_the_first_line() {
     let first = |script: &str| small(&page(script)).lines().next().unwrap_or_default().to_owned();
     expect!["watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s"].assert_eq(&first(&storm()));
-    expect!["watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings"].assert_eq(&first(&trouble()));
+    expect!["watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings"].assert_eq(&first(&trouble()));
 }
 
 #[test]

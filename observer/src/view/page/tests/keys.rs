@@ -79,11 +79,11 @@ fn sort_key_cycles_columns_and_returns_to_worst_first() {
     let mut page = page(&trouble());
     press(&mut page, "s");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
          ▾CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  relisting: ERROR event …
           inventory/v2        pods          listed          0  -
@@ -152,11 +152,11 @@ fn filter_counts_its_rows_and_esc_clears_it() {
     let mut page = page(&trouble());
     press(&mut page, "/state:stuck client:ELASTIC");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  relisting: ERROR event …
         (12 empty lines)
@@ -182,11 +182,11 @@ fn cancelled_filter_restores_the_previous_one() {
     assert_eq!(clients(&page), ["my-controller/0.34"]);
     press(&mut page, "/zzz");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
 
           No row fits the filter my-controller zzz. esc clears it, / changes it.
         (16 empty lines)
@@ -218,11 +218,11 @@ fn pause_freezes_the_page_and_shows_its_age() {
     press(&mut page, "p");
     page.show(play(&(trouble() + "\n412s e connects client=late/v1\n412s e1 GET /api/v1/pods\n412s e1 whole rv=61200 x@1010")));
     expect![[r"
-        watchtap  kind-dev …                  PAUSED, 1 m 0 s old · 1 stuck · 2 findings
+        watchtap  kind-dev …                  PAUSED, 1 m 0 s old · 1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  relisting: ERROR event …
           my-controller/0.34  pods          watching        1  410 Gone: bookmarks off

@@ -10,11 +10,11 @@ fn help() {
     let mut page = page(&trouble());
     press(&mut page, "?");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
         KEYS
           1 … 5, tab      select a table; shift-tab: the previous one
           j k, ↑ ↓        down and up; pgdn or space, pgup: by a page; g or home, G or
@@ -37,11 +37,11 @@ fn help() {
     "]]
     .assert_eq(&small(&page));
     expect![[r#"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
         KEYS
           1 … 5, tab      select a table; shift-tab: the previous one
           j k, ↑ ↓        down and up; pgdn or space, pgup: by a page; g or home, G or end: to the first or last row
@@ -86,11 +86,11 @@ fn about_page_shows_the_basis_of_the_numbers() {
     let mut page = page(&trouble());
     press(&mut page, "i");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
         API SERVER
           version v1.30.4 (/version)
           feature gates: defaults assumed

@@ -9,11 +9,11 @@ use super::stories::{storm, trouble};
 fn reflectors_are_sorted_worst_first() {
     let page = page(&trouble());
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
           CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/…  secrets       stuck           1  relisting: ERROR event …
           my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
@@ -29,11 +29,11 @@ fn reflectors_are_sorted_worst_first() {
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 2
+        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
           CLIENT                      RESOURCE           SCOPE              STATE      IN STATE  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
         ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  relisting: ERROR event 500                      0    90 kB
           my-controller/0.34          pods               all namespaces     watching   2 m 29 s         0           0          3        0        1  410 Gone: bookmarks off                         2    14 MB
@@ -44,7 +44,7 @@ fn reflectors_are_sorted_worst_first() {
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          elastic-operator/1.18.2 (apps/manager), client 3
-          process         unknown (on another machine, in watchtap itself, or ended before it was looked up)
+          process         unknown (on another machine or in another PID namespace, of another user, in watchtap itself, or ended before it was looked up)
           requests        secrets · kube-system/: full objects
           client-go       1.18 or later, inferred from its requests: it relisted at its own resource version without a limit (other libraries may do the same)
           state           stuck for 3 m 17 s
@@ -72,11 +72,11 @@ fn requests_are_grouped_by_shape() {
     let mut page = page(&trouble());
     press(&mut page, "2");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
+         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 3
           VERB    REQUEST                                N    SERVED FROM          BYTES
         ▸ list    pods · all namespaces · RV=N           1  ~ cache               7.2 MB
           list    pods · all namespaces · RV=0 ·…        1  ~ cache               7.1 MB
@@ -96,11 +96,11 @@ fn requests_are_grouped_by_shape() {
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 2
+         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 3
           VERB    REQUEST                                            N    SERVED FROM        RULE                         OBJECTS    BYTES  FIRST BYTE (MEDIAN)  TOTAL (MEDIAN)   FAILED  LAST END
         ▸ list    pods · all namespaces · RV=N                       1  ~ cache              list-rv                            3   7.2 MB                90 ms           90 ms        0  -
           list    pods · all namespaces · RV=0 · limit=500           1  ~ cache              list-rv0                           3   7.1 MB                90 ms           90 ms        0  -
@@ -193,11 +193,11 @@ fn clients_show_the_totals_of_their_reflectors() {
     let mut page = page(&trouble());
     press(&mut page, "4");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-         1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
+         1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 3
           CLIENT                                     REFLECTORS  STUCK  RELISTS    BYTES
         ▸ elastic-operator/1.18.2                             1      1        1    90 kB
           my-controller/0.34                                  1      0        1    14 MB
@@ -212,11 +212,11 @@ fn clients_show_the_totals_of_their_reflectors() {
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-         1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 2
+         1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 3
           CLIENT                                IDENTITY                  PROCESS                   REFLECTORS  STUCK  WATCHING      LISTS    WATCHES  RESUMES  RELISTS       EVENTS         UNCHANGED    BYTES
         ▸ elastic-operator/1.18.2               apps/manager              -                                  1      1         0         17          1        0        1            0                 0    90 kB
           my-controller/0.34                    apps/manager              manager 4711                       1      0         1          2          2        0        1            3                 2    14 MB
@@ -226,16 +226,20 @@ fn clients_show_the_totals_of_their_reflectors() {
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         client 3 · elastic-operator/1.18.2
           identity        apps/manager
-          process         unknown (on another machine, in watchtap itself, or ended before it was looked up)
+          process         unknown (on another machine or in another PID namespace, of another user, in watchtap itself, or ended before it was looked up)
 
         REFLECTORS   worst first; to open one, select it in tab 1
           CLIENT                      RESOURCE           SCOPE              STATE      IN STATE  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
           elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  relisting: ERROR event 500                      0    90 kB
 
+        KEEPS   objects of its informers, and the bytes of their last lists
+          RESOURCE                                                                          SCOPE                                     FORM                                        OBJECTS  SINCE LIST  LAST LIST
+          secrets                                                                           kube-system/                              full objects                                      2           -      90 kB
+
         FINDINGS
           stuck-reflector · secrets · kube-system/: requests revision 1100 repeatedly; the server has not reached it
             Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
-        (10 empty lines)
+        (6 empty lines)
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
 }
@@ -245,15 +249,16 @@ fn findings_show_their_evidence() {
     let mut page = page(&trouble());
     press(&mut page, "5");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-         1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
+         1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 3]
           FINDING                 CLIENT      RESOURCE    SEEN
         ▸ stuck-reflector         elastic-o…  secrets     requests revision 1100 repeat…
           no-bookmarks            my-contro…  pods        1 relist after its resource v…
-        (11 empty lines)
+          wide-informer           my-contro…  pods        keeps 3 full objects of all n…
+        (10 empty lines)
           seen    requests revision 1100 repeatedly; the server has not reached it
           advice  Restart the client, which helps at once. Then update client-go to
                   1.18.6 or later, which lists without a resource version after this
@@ -262,15 +267,16 @@ fn findings_show_their_evidence() {
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 2 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-         1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 2]
+         1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 3]
           FINDING                 CLIENT                        RESOURCE                      SCOPE                         SEEN
         ▸ stuck-reflector         elastic-operator/1.18.2       secrets                       kube-system/                  requests revision 1100 repeatedly; the server has not reached it
           no-bookmarks            my-controller/0.34            pods                          all namespaces                1 relist after its resource version expired: it had not requested bookmarks
-        (19 empty lines)
+          wide-informer           my-controller/0.34            pods                          all namespaces                keeps 3 full objects of all namespaces; its last list had 7200000 bytes
+        (18 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         finding stuck-reflector
           client          elastic-operator/1.18.2

@@ -1,0 +1,158 @@
+//! Derives the findings about clients with several reflectors, and about clients of one program.
+
+use std::collections::BTreeMap;
+
+use super::found::{Finding, counted, finding, seconds};
+use super::kind::FindingKind;
+use crate::exchange::{Scope, Shape};
+use crate::reflector::{ClientId, GetPace, GetPoller, RateLimit, ReflectorRow, Spell};
+use crate::thresholds::{HEAVY_OBJECTS, MANY_WATCHES, ROLL_OUT_CLIENTS, ROLL_OUT_WITHIN, SLOW_SYNC, SYNC_SHARE};
+use crate::time::{Timestamp, microseconds};
+
+/// All findings about clients.
+pub(super) fn of_clients(reflectors: &[ReflectorRow], limits: &[RateLimit]) -> Vec<Finding> {
+    let slow: Vec<(&RateLimit, Option<Finding>)> = limits.iter().map(|limit| (limit, slow_sync(limit, reflectors))).collect();
+    let limited = slow.into_iter().map(|(limit, slow)| slow.unwrap_or_else(|| held_back(limit)));
+    let mut found: Vec<Finding> = limited.collect();
+    found.extend(duplicates(reflectors));
+    found.extend(many_watches(reflectors));
+    found.extend(roll_outs(reflectors));
+    found
+}
+
+/// Findings about reflectors of one process that list or watch the same objects at the same time.
+fn duplicates(reflectors: &[ReflectorRow]) -> Vec<Finding> {
+    let mut alike: BTreeMap<_, Vec<&ReflectorRow>> = BTreeMap::new();
+    for row in reflectors.iter().filter(|row| row.duplicates > 0) {
+        alike.entry((row.client_id, &row.api_version, row.shape.clone(), row.representation)).or_default().push(row);
+    }
+    alike
+        .into_values()
+        .filter_map(|rows| {
+            let first = rows.first()?;
+            let pid = first.process.as_ref()?.pid;
+            let ids = rows.iter().map(|row| row.reflector).collect();
+            let seen = format!("{} informers for the same objects in process {pid}", first.duplicates.saturating_add(1));
+            let found = finding(FindingKind::DuplicateInformers, Some(first.client.clone()), first.shape.clone(), ids, seen);
+            Some(Finding { amount: first.duplicates.saturating_add(1), ..found })
+        })
+        .collect()
+}
+
+fn held_back(limit: &RateLimit) -> Finding {
+    let seen = format!(
+        "evenly spaced requests after a burst: the client limits its own rate to {} a second, burst {}",
+        limit.qps, limit.burst
+    );
+    finding(FindingKind::ClientRateLimit, Some(limit.client.clone()), all_resources(), Vec::new(), seen)
+}
+
+/// A client that needed long until all its first lists were complete, mostly because of its own rate limit.
+fn slow_sync(limit: &RateLimit, reflectors: &[ReflectorRow]) -> Option<Finding> {
+    let own: Vec<&ReflectorRow> =
+        reflectors.iter().filter(|row| row.client_id == limit.client_id && row.has_watched() && row.synced.is_some()).collect();
+    let began = own.iter().map(|row| row.first_seen).min()?;
+    let synced = own.iter().filter_map(|row| row.synced).max()?;
+    let took = synced.since(began);
+    let took_us = microseconds(took);
+    let held_us = limit.held_us.min(took_us);
+    if took < SLOW_SYNC || held_us.saturating_mul(u64::from(SYNC_SHARE)) < took_us {
+        return None;
+    }
+    let seen = format!(
+        "needed {} to get the state of {}, about {} of it in its own rate limit ({} a second, burst {})",
+        seconds(took_us),
+        counted(own.len() as u64, "reflector"),
+        seconds(held_us),
+        limit.qps,
+        limit.burst
+    );
+    let found = finding(FindingKind::SlowSync, Some(limit.client.clone()), all_resources(), Vec::new(), seen);
+    Some(Finding { amount: took_us, spell: Some(Spell::of_moments(1, began, synced)), ..found })
+}
+
+/// A client that gets objects again and again.
+pub(super) fn of_gets(poller: &GetPoller) -> Finding {
+    let (seen, amount, spell) = match poller.pace {
+        GetPace::OneObject(polling) => {
+            let every = seconds(polling.every_us);
+            let seen = format!("gets one object every {every} ({}), never watches it", counted(polling.lists, "get"));
+            (seen, polling.lists, Spell::of_moments(polling.lists, polling.since, polling.last))
+        }
+        GetPace::Many { gets, per_second, between: (since, until) } => {
+            let seen = format!("up to {per_second} gets a second, {gets} in all");
+            (seen, gets, Spell::of_moments(gets, since, until))
+        }
+    };
+    let found = finding(FindingKind::GetPoller, Some(poller.client.clone()), poller.shape.clone(), Vec::new(), seen);
+    Finding { amount, spell: Some(spell), ..found }
+}
+
+/// Clients with many open watches of one object each.
+fn many_watches(reflectors: &[ReflectorRow]) -> Vec<Finding> {
+    let mut of_client: BTreeMap<(ClientId, &str), Vec<&ReflectorRow>> = BTreeMap::new();
+    for row in reflectors.iter().filter(|row| row.is_watching() && row.shape.names_one()) {
+        of_client.entry((row.client_id, &row.shape.resource)).or_default().push(row);
+    }
+    let many = of_client.into_values().filter(|rows| rows.len() >= MANY_WATCHES);
+    many.filter_map(|rows| {
+        let first = rows.first()?;
+        let seen = format!("{} open watches of one object each", rows.len());
+        let shape = Shape { scope: None, options: String::new(), ..first.shape.clone() };
+        let found = finding(FindingKind::ManyWatches, Some(first.client.clone()), shape, Vec::new(), seen);
+        Some(Finding { amount: rows.len() as u64, ..found })
+    })
+    .collect()
+}
+
+/// Clients of one program that started within minutes, and what they listed together.
+fn roll_outs(reflectors: &[ReflectorRow]) -> Vec<Finding> {
+    let mut alike: BTreeMap<(&str, &str, Option<&Scope>), BTreeMap<ClientId, Began<'_>>> = BTreeMap::new();
+    for row in reflectors.iter().filter(|row| row.has_watched() || row.items > 0) {
+        let clients = alike.entry((&row.client.program, &row.shape.resource, row.shape.scope.as_ref())).or_default();
+        let client = clients.entry(row.client_id).or_insert(Began { row, at: row.first_seen, objects: 0, bytes: 0 });
+        client.at = client.at.min(row.first_seen);
+        client.objects = client.objects.saturating_add(row.items);
+        client.bytes = client.bytes.saturating_add(row.last_list_bytes);
+    }
+    alike.into_values().filter_map(|clients| roll_out(clients.into_values().collect())).collect()
+}
+
+/// A client of a roll-out: its start, and what it listed.
+struct Began<'r> {
+    row: &'r ReflectorRow,
+    at: Timestamp,
+    objects: u64,
+    bytes: u64,
+}
+
+fn roll_out(mut clients: Vec<Began<'_>>) -> Option<Finding> {
+    clients.sort_by_key(|client| client.at);
+    // The clients that start within the time, from each of them on; the largest group counts.
+    let group = |first: usize| {
+        let rest = clients.get(first..).unwrap_or_default();
+        let start = rest.first().map(|client| client.at).unwrap_or_default();
+        let many = rest.partition_point(|client| client.at.since(start) <= ROLL_OUT_WITHIN);
+        rest.get(..many).unwrap_or_default()
+    };
+    let largest = (0..clients.len()).map(group).max_by_key(|group| group.len())?;
+    let (first, last) = largest.first().zip(largest.last())?;
+    let objects: u64 = largest.iter().map(|client| client.objects).sum();
+    let bytes: u64 = largest.iter().map(|client| client.bytes).sum();
+    if largest.len() < ROLL_OUT_CLIENTS || objects < HEAVY_OBJECTS {
+        return None;
+    }
+    let seen = format!(
+        "{} clients of one program started within {}, and listed {objects} objects ({bytes} bytes) together",
+        largest.len(),
+        seconds(microseconds(last.at.since(first.at)))
+    );
+    let shape = Shape { options: String::new(), ..first.row.shape.clone() };
+    let ids = largest.iter().map(|client| client.row.reflector).collect();
+    let found = finding(FindingKind::RollOut, Some(first.row.client.clone()), shape, ids, seen);
+    Some(Finding { amount: objects, spell: Some(Spell::of_moments(largest.len() as u64, first.at, last.at)), ..found })
+}
+
+fn all_resources() -> Shape {
+    Shape { resource: "all resources".to_owned(), scope: None, options: String::new(), upstream: None }
+}

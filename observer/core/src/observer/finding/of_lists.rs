@@ -1,0 +1,80 @@
+//! Derives the findings about lists of all clients.
+
+use super::advice::{self, UNCACHED};
+use super::found::{Finding, counted, finding};
+use super::kind::FindingKind;
+use crate::exchange::{Scope, Shape};
+use crate::observer::rows::ListRow;
+use crate::reflector::ReflectorRow;
+use crate::routing::ServedFrom;
+use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS};
+
+/// All findings about `lists`. `minor` is the server's minor release.
+pub(super) fn of_lists<'f>(
+    lists: &'f [ListRow],
+    reflectors: &'f [ReflectorRow],
+    minor: Option<u16>,
+) -> impl Iterator<Item = Finding> + 'f {
+    lists.iter().flat_map(move |row| {
+        [from_etcd(row, minor), filtered(row, lists, reflectors), fell_back(row), ignored_limit(row)].into_iter().flatten()
+    })
+}
+
+fn from_etcd(row: &ListRow, minor: Option<u16>) -> Option<Finding> {
+    let verdict = row.verdict.as_ref()?;
+    let of_each = row.items.checked_div(row.count).unwrap_or(0);
+    let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= HEAVY_OBJECTS && verdict.rule != UNCACHED;
+    (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
+        let seen = format!("{} read {} objects from etcd ({})", counted(row.count, "list"), row.items, verdict.rule);
+        let advice = advice::to_list_from_etcd(row, minor);
+        Finding { advice, amount: row.items, ..finding(FindingKind::ListsFromEtcd, None, row.shape.clone(), Vec::new(), seen) }
+    })
+}
+
+/// A list with a selector that read far more objects than it returned, if the total number of objects is known.
+fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Option<Finding> {
+    let verdict = row.verdict.as_ref().filter(|verdict| verdict.served_from == ServedFrom::Etcd)?;
+    if !row.shape.has_selector() || row.shape.is_in_pages() || row.shape.names_one() {
+        return None;
+    }
+    let unselected = Shape { options: String::new(), ..row.shape.clone() };
+    let same = |shape: &Shape| !shape.has_selector() && Shape { options: String::new(), ..shape.clone() } == unselected;
+    let whole = |list: &&ListRow| same(&list.shape) && !list.shape.is_in_pages();
+    let listed = lists.iter().filter(whole).filter_map(|list| list.items.checked_div(list.count));
+    let kept = reflectors.iter().filter(|row| same(&row.shape) && row.has_watched()).map(|row| row.objects);
+    let there = listed.chain(kept).max()?;
+    let given = row.items.checked_div(row.count)?;
+    (there >= HEAVY_OBJECTS && given <= there / FILTERED_TO).then(|| {
+        let seen =
+            format!("{} read all {there} objects from etcd to return {given} ({})", counted(row.count, "list"), verdict.rule);
+        Finding {
+            advice: advice::to_filter(row),
+            amount: row.count,
+            ..finding(FindingKind::FilterAfterReading, None, row.shape.clone(), Vec::new(), seen)
+        }
+    })
+}
+
+/// Consistent reads that took as long as the API server waits for its watch cache. The time alone is no proof.
+fn fell_back(row: &ListRow) -> Option<Finding> {
+    let verdict = row.verdict.as_ref().filter(|_| row.waited_for_cache > 0)?;
+    let seen = format!(
+        "{} took 3 s or more until the answer began: perhaps the watch cache lagged, and etcd was read ({})",
+        counted(row.waited_for_cache, "consistent list"),
+        verdict.rule
+    );
+    let found = finding(FindingKind::ConsistentReadFellBack, None, row.shape.clone(), Vec::new(), seen);
+    Some(Finding { amount: row.waited_for_cache, ..found })
+}
+
+fn ignored_limit(row: &ListRow) -> Option<Finding> {
+    (row.ignored_limit > 0).then(|| {
+        let seen = format!(
+            "{} returned {} objects in one response each: the watch cache ignores a limit with resourceVersion=0",
+            counted(row.ignored_limit, "list"),
+            row.items.checked_div(row.count).unwrap_or(0)
+        );
+        let found = finding(FindingKind::IgnoredLimit, None, row.shape.clone(), Vec::new(), seen);
+        Finding { amount: row.ignored_limit, ..found }
+    })
+}

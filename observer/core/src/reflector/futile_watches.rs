@@ -1,0 +1,98 @@
+//! Consecutive watches from one revision that deliver nothing, with no list between them.
+
+use serde::Serialize;
+
+use super::events::ReflectorEvent;
+use super::failure::FailureKind;
+use super::spells::Trouble;
+use super::state::Reflector;
+use super::watch_end::WatchEnd;
+use super::watching::PastWatch;
+use crate::exchange::Exchange;
+use crate::routing::Verdict;
+use crate::thresholds::FUTILE_WATCHES;
+use crate::time::Timestamp;
+
+/// Consecutive watches that asked for one revision and delivered nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FutileWatches {
+    /// The revision that they asked for.
+    pub resource_version: u64,
+    /// Their number.
+    pub times: u64,
+    /// When the first one was requested.
+    pub since: Timestamp,
+    /// How each of them ended.
+    pub end: FutileEnd,
+}
+
+/// How a watch ended without an event, although another revision would have delivered some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FutileEnd {
+    /// With 410: the server no longer has the revision.
+    Expired,
+    /// With a complete response without events, within a second. Without a watch cache, this is how the server ends a watch from a
+    /// revision that etcd has compacted (§2.4 of docs/semantics.md).
+    Empty,
+}
+
+impl FutileEnd {
+    const fn trouble(self) -> Trouble {
+        match self {
+            Self::Expired => Trouble::ExpiredLoop,
+            Self::Empty => Trouble::SilentExpired,
+        }
+    }
+}
+
+/// The present series of such watches, and the last one that was long enough to be reported.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Futile {
+    present: Option<FutileWatches>,
+    reported: Option<FutileWatches>,
+}
+
+impl Futile {
+    pub(super) const fn reported(&self) -> Option<FutileWatches> {
+        self.reported
+    }
+}
+
+impl Reflector {
+    /// Notes the end of a watch: it continues the series, starts another one, or ends it.
+    pub(super) fn note_futile(&mut self, exchange: &Exchange, past: &PastWatch, emit: &mut dyn FnMut(ReflectorEvent)) {
+        let revision = exchange.request.options.resource_version.revision();
+        let Some((resource_version, end)) = revision.zip(futile_end(exchange, past)) else {
+            return self.end_futile(past.ended, emit);
+        };
+        let same = |before: &FutileWatches| before.resource_version == resource_version && before.end == end;
+        if self.futile.present.is_some_and(|before| !same(&before)) {
+            self.end_futile(past.ended, emit);
+        }
+        let first = FutileWatches { resource_version, times: 0, since: past.asked, end };
+        let watches = self.futile.present.get_or_insert(first);
+        watches.times = watches.times.saturating_add(1);
+        if watches.times >= FUTILE_WATCHES {
+            let since = watches.since;
+            self.futile.reported = Some(*watches);
+            self.begin_trouble(end.trouble(), since, past.ended, emit);
+        }
+    }
+
+    /// Ends the series: the client lists, or a watch delivers something.
+    pub(super) fn end_futile(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        if let Some(watches) = self.futile.present.take() {
+            self.end_trouble(watches.end.trouble(), at, emit);
+        }
+    }
+}
+
+/// How the watch was futile; `None` if it was not.
+fn futile_end(exchange: &Exchange, past: &PastWatch) -> Option<FutileEnd> {
+    if past.failure == Some(FailureKind::Expired) {
+        return Some(FutileEnd::Expired);
+    }
+    let is_uncached = exchange.verdict.as_ref().is_some_and(Verdict::is_of_uncached_resource);
+    (past.end == WatchEnd::VeryShort && is_uncached).then_some(FutileEnd::Empty)
+}

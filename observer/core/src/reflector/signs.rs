@@ -1,0 +1,190 @@
+//! Signs that a resource moved: what clients got of it lately. They prove that a watch that got nothing is deaf.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::k8s::ResourceVersion;
+use crate::observation::Body;
+use crate::thresholds::BOOKMARK_DUE;
+use crate::time::Timestamp;
+use crate::wire::{EventType, ObjectRef};
+
+/// Bound for the namespaces of one resource whose changes are kept apart. Changes elsewhere prove nothing about a watch of one
+/// namespace.
+const MAX_NAMESPACES: usize = 128;
+
+/// Something that a client got of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "sign")]
+pub enum Sign {
+    /// A bookmark of another watch.
+    Bookmark {
+        /// When it arrived.
+        at: Timestamp,
+    },
+    /// A newer object: in an event of another watch, in a list, or in the answer to a write.
+    Change {
+        /// When it arrived.
+        at: Timestamp,
+        /// The `resourceVersion` of that object.
+        revision: u64,
+    },
+}
+
+/// The latest signs of one resource.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Signs {
+    bookmarks: Latest,
+    changes: Latest,
+    in_namespace: BTreeMap<String, Latest>,
+}
+
+/// A silent watch, as far as this decides which signs prove it deaf.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Silent<'w> {
+    /// The namespace of its objects; empty for all objects.
+    pub namespace: &'w str,
+    /// When it last delivered something. Earlier signs prove nothing.
+    pub since: Timestamp,
+    /// Its revision. Older objects prove nothing.
+    pub revision: Option<u64>,
+    /// Whether the server sends it bookmarks.
+    pub gets_bookmarks: bool,
+}
+
+impl Signs {
+    /// Notes a decoded part of a body.
+    pub(super) fn note(&mut self, at: Timestamp, body: &Body) {
+        match body {
+            Body::Events(events) => {
+                for event in events {
+                    match event.event_type {
+                        EventType::Bookmark => self.bookmarks.note(at, 0),
+                        EventType::Added | EventType::Modified | EventType::Deleted | EventType::Unknown => {
+                            self.note_object(at, &event.object);
+                        }
+                        EventType::Error => {}
+                    }
+                }
+            }
+            Body::Items(items) => items.iter().for_each(|item| self.note_object(at, item)),
+            Body::Object(_) | Body::MediaType(_) | Body::Kind(_) | Body::List(_) | Body::Status(_) | Body::Version(_) => {}
+        }
+    }
+
+    /// Notes an object that a client got. It is a sign only if it is newer than those before.
+    pub(super) fn note_object(&mut self, at: Timestamp, object: &ObjectRef) {
+        let Some(revision) = ResourceVersion::number(&object.resource_version) else { return };
+        self.changes.note_newer(at, revision);
+        if object.namespace.is_empty() {
+            return;
+        }
+        if let Some(changes) = self.in_namespace.get_mut(&object.namespace) {
+            changes.note_newer(at, revision);
+        } else if self.in_namespace.len() < MAX_NAMESPACES {
+            let mut changes = Latest::default();
+            changes.note(at, revision);
+            self.in_namespace.insert(object.namespace.clone(), changes);
+        }
+    }
+
+    /// A sign at least as old as `age` at `now` that proves a silent watch deaf.
+    pub(super) fn proof(&self, silent: Silent<'_>, now: Timestamp, age: Duration) -> Option<Sign> {
+        let is_proof = |at: Timestamp| at > silent.since && now.since(at) >= age;
+        let changes = if silent.namespace.is_empty() { Some(&self.changes) } else { self.in_namespace.get(silent.namespace) };
+        let newer = |revision: u64| silent.revision.is_none_or(|own| revision > own);
+        let change = changes.and_then(|changes| changes.find(|at, revision| is_proof(at) && newer(revision)));
+        change.map(|(at, revision)| Sign::Change { at, revision }).or_else(|| {
+            let is_due = |at: Timestamp| is_proof(at) && at.since(silent.since) >= BOOKMARK_DUE;
+            let bookmark = self.bookmarks.find(|at, _| is_due(at)).filter(|_| silent.gets_bookmarks);
+            bookmark.map(|(at, _)| Sign::Bookmark { at })
+        })
+    }
+}
+
+/// The latest times of one kind of sign: the last one, and earlier ones that are some time apart.
+#[derive(Clone, Debug, Default)]
+struct Latest(VecDeque<(Timestamp, u64)>);
+
+impl Latest {
+    const KEPT: usize = 8;
+    const APART: Duration = Duration::from_secs(30);
+
+    fn note_newer(&mut self, at: Timestamp, revision: u64) {
+        if self.0.back().is_none_or(|(_, last)| revision > *last) {
+            self.note(at, revision);
+        }
+    }
+
+    fn note(&mut self, at: Timestamp, revision: u64) {
+        let before = self.0.iter().rev().nth(1).map(|(at, _)| *at);
+        if let Some(last) = self.0.back_mut().filter(|(last, _)| before.is_some_and(|before| last.since(before) < Self::APART)) {
+            *last = (at, revision);
+            return;
+        }
+        if self.0.len() >= Self::KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back((at, revision));
+    }
+
+    /// The earliest entry for which `is_it` holds.
+    fn find(&self, is_it: impl Fn(Timestamp, u64) -> bool) -> Option<(Timestamp, u64)> {
+        self.0.iter().copied().find(|(at, revision)| is_it(*at, *revision))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_sign_and_spaced_earlier_ones_are_kept() {
+        let mut latest = Latest::default();
+        (0..=400).for_each(|second| latest.note(at(second), second));
+        let kept: Vec<u64> = latest.0.iter().map(|(_, revision)| *revision).collect();
+        assert_eq!(kept.len(), Latest::KEPT);
+        assert_eq!(kept.last(), Some(&400));
+        assert!(kept.windows(2).rev().skip(1).all(|pair| pair[1] - pair[0] >= 30), "{kept:?}");
+        assert!(kept[0] <= 400 - 6 * 30, "{kept:?}");
+    }
+
+    #[test]
+    fn namespaces_are_bounded_and_kept_apart() {
+        let mut signs = Signs::default();
+        for number in 0..2 * MAX_NAMESPACES {
+            signs.note_object(at(10), &object(&format!("n{number}"), 7));
+        }
+        assert_eq!(signs.in_namespace.len(), MAX_NAMESPACES);
+        let proof = |namespace| {
+            let silent = Silent { namespace, since: at(1), revision: Some(5), gets_bookmarks: true };
+            signs.proof(silent, at(100), Duration::from_mins(1))
+        };
+        assert_eq!(proof("n1"), Some(Sign::Change { at: at(10), revision: 7 }));
+        assert_eq!((proof("other"), proof("")), (None, proof("n1")));
+    }
+
+    #[test]
+    fn old_objects_late_signs_and_unasked_bookmarks_prove_nothing() {
+        let mut signs = Signs::default();
+        signs.note_object(at(50), &object("n", 7));
+        signs.bookmarks.note(at(95), 0);
+        let silent = Silent { namespace: "", since: at(1), revision: Some(7), gets_bookmarks: false };
+        let proof = |silent, now| signs.proof(silent, at(now), Duration::from_mins(1));
+        assert_eq!(proof(silent, 200), None);
+        assert_eq!(proof(Silent { revision: Some(6), ..silent }, 109), None, "the sign is too recent");
+        assert_eq!(proof(Silent { revision: Some(6), since: at(50), ..silent }, 200), None, "it got this itself");
+        assert_eq!(proof(Silent { gets_bookmarks: true, ..silent }, 200), Some(Sign::Bookmark { at: at(95) }));
+        assert_eq!(proof(Silent { gets_bookmarks: true, since: at(10), ..silent }, 200), None, "its own is not due yet");
+    }
+
+    fn object(namespace: &str, revision: u64) -> ObjectRef {
+        ObjectRef { namespace: namespace.to_owned(), resource_version: revision.to_string(), ..ObjectRef::default() }
+    }
+
+    fn at(second: u64) -> Timestamp {
+        Timestamp::from_nanos(second * 1_000_000_000)
+    }
+}

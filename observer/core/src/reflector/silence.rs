@@ -1,0 +1,129 @@
+//! Open watches that deliver nothing although they should: deaf ones, and those that are ahead of the server.
+
+use serde::Serialize;
+
+use super::events::ReflectorEvent;
+use super::servers::Server;
+use super::signs::{Sign, Silent};
+use super::spells::Trouble;
+use super::state::{Reflector, State};
+use crate::exchange::Exchange;
+use crate::thresholds::{AHEAD_AFTER, DEAF_AFTER, EXAMINED_EVERY};
+use crate::time::Timestamp;
+
+/// A watch that is open and delivers nothing, and the fact that proves that it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Silence {
+    /// When its last event or bookmark arrived, or when it was opened.
+    pub since: Timestamp,
+    /// Whether it had delivered anything before.
+    pub delivered_before: bool,
+    /// Why it should have delivered something, or why it cannot.
+    pub because: SilenceProof,
+}
+
+/// The fact that proves that a silent watch is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "why")]
+pub enum SilenceProof {
+    /// Another client got a newer state of the resource, and this watch did not.
+    Deaf {
+        /// The newer state, as the other client got it.
+        #[serde(flatten)]
+        sign: Sign,
+        /// Whether it concerns the objects of this watch. False if this watch has a selector, which may exclude them.
+        certain: bool,
+    },
+    /// The watch asked for a revision that the server does not have.
+    Ahead {
+        /// The revision that it asked for.
+        asked: u64,
+        /// The newest revision of the server.
+        current: u64,
+    },
+}
+
+impl SilenceProof {
+    const fn trouble(self) -> Trouble {
+        match self {
+            Self::Deaf { .. } => Trouble::DeafWatch,
+            Self::Ahead { .. } => Trouble::WatchAhead,
+        }
+    }
+}
+
+impl Reflector {
+    /// When to examine whether an open watch is silent without a reason, always later than `now`; `None` without such a watch.
+    pub(super) fn silence_due(&self, now: Timestamp) -> Option<Timestamp> {
+        let State::Watching(watching) = &self.state else { return None };
+        let opened = watching.opened?;
+        if self.silence.is_some_and(|silence| self.is_silent_since(silence.since)) {
+            return None;
+        }
+        let first = if watching.latest.is_none() { opened.plus(AHEAD_AFTER) } else { now };
+        [first, watching.latest.unwrap_or(opened).plus(DEAF_AFTER)]
+            .into_iter()
+            .find(|due| *due > now)
+            .or_else(|| Some(now.plus(EXAMINED_EVERY)))
+    }
+
+    /// Examines an open watch at `at`. `exchange` is its exchange, and `server` its API server.
+    pub(super) fn examine_silence(
+        &mut self,
+        exchange: Option<&Exchange>,
+        server: Option<&Server>,
+        at: Timestamp,
+        emit: &mut dyn FnMut(ReflectorEvent),
+    ) {
+        let Some(silence) = self.silence_at(exchange, server, at) else { return };
+        if self.silence.is_some_and(|known| known.since == silence.since) {
+            return;
+        }
+        self.silence = Some(silence);
+        self.begin_trouble(silence.because.trouble(), silence.since, at, emit);
+    }
+
+    /// Ends the silence: the watch delivers something, or is over.
+    pub(super) fn end_silence(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        if self.silence.is_some() {
+            for trouble in [Trouble::DeafWatch, Trouble::WatchAhead] {
+                self.end_trouble(trouble, at, emit);
+            }
+        }
+    }
+
+    fn is_silent_since(&self, since: Timestamp) -> bool {
+        let State::Watching(watching) = &self.state else { return false };
+        watching.latest.or(watching.opened) == Some(since)
+    }
+
+    fn silence_at(&self, exchange: Option<&Exchange>, server: Option<&Server>, at: Timestamp) -> Option<Silence> {
+        let (State::Watching(watching), Some(exchange), Some(server)) = (&self.state, exchange, server) else { return None };
+        let opened = watching.opened?;
+        // What arrives while the client does not read, or cannot be decoded, is no silence.
+        if self.stalls.is_blocked() || exchange.missed_bytes > 0 || exchange.not_read.is_some() {
+            return None;
+        }
+        let since = watching.latest.unwrap_or(opened);
+        let delivered_before = watching.latest.is_some();
+        let silence = |because| Silence { since, delivered_before, because };
+        let asked = exchange.request.options.resource_version.revision();
+        let current = server.current(&self.key.resource).filter(|(_, asked_at)| *asked_at > watching.asked);
+        if let Some((asked, (current, _))) = asked.zip(current)
+            && !delivered_before
+            && asked > current
+            && at.since(opened) >= AHEAD_AFTER
+        {
+            return Some(silence(SilenceProof::Ahead { asked, current }));
+        }
+        if at.since(since) < DEAF_AFTER {
+            return None;
+        }
+        // Some servers never send the first bookmark (§2.5 of docs/semantics.md).
+        let gets_bookmarks = watching.bookmarks > 0;
+        let silent = Silent { namespace: &self.key.namespace, since, revision: self.revision, gets_bookmarks };
+        let sign = server.proof(&self.key.resource, silent, at)?;
+        let certain = matches!(sign, Sign::Bookmark { .. }) || !self.shape.has_selector();
+        Some(silence(SilenceProof::Deaf { sign, certain }))
+    }
+}

@@ -1,0 +1,163 @@
+//! Begins and ends the troubles of a reflector that last, and puts their evidence into words.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::events::{ReflectorEvent, TroubleEvent};
+use super::futile_watches::{FutileEnd, FutileWatches};
+use super::signs::Sign;
+use super::silence::{Silence, SilenceProof};
+use super::spells::Trouble;
+use super::state::Reflector;
+use super::unsynced::Unsynced;
+use crate::time::Timestamp;
+
+/// Evidence of the troubles of a reflector, ongoing or past; each is `None` until it occurs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TroubleEvidence {
+    /// Of a deaf watch, or one that is ahead of the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silence: Option<Silence>,
+    /// Of watches from one revision that deliver nothing.
+    #[serde(rename = "futile_watches", skip_serializing_if = "Option::is_none")]
+    pub futile: Option<FutileWatches>,
+    /// Of a streaming list that does not end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsynced: Option<Unsynced>,
+}
+
+impl TroubleEvidence {
+    /// The evidence of `trouble` until `until`, in words; empty without evidence.
+    pub fn in_words(&self, trouble: Trouble, until: Timestamp) -> String {
+        match trouble {
+            Trouble::DeafWatch | Trouble::WatchAhead => self.silence.map(|silence| silence.in_words(until)),
+            Trouble::ExpiredLoop | Trouble::SilentExpired => self.futile.map(FutileWatches::in_words),
+            Trouble::NeverSynced => self.unsynced.map(|unsynced| unsynced.in_words(until)),
+            Trouble::Stuck
+            | Trouble::ShortWatches
+            | Trouble::RelistLoop
+            | Trouble::Stalled
+            | Trouble::Relisted(_)
+            | Trouble::StreamingRefused
+            | Trouble::WentBack
+            | Trouble::OlderState => None,
+        }
+        .unwrap_or_default()
+    }
+}
+
+impl Silence {
+    fn in_words(self, until: Timestamp) -> String {
+        let silent = length(until.since(self.since));
+        match self.because {
+            SilenceProof::Ahead { asked, current } => {
+                format!("watches from revision {asked}, but the API server is at {current}; open for {silent}, nothing came")
+            }
+            SilenceProof::Deaf { sign, certain } => {
+                let perhaps = if certain { "" } else { "perhaps deaf: " };
+                let after = length(sign.at().since(self.since));
+                let what = match sign {
+                    Sign::Bookmark { .. } => "a bookmark".to_owned(),
+                    Sign::Change { revision, .. } => format!("a change (revision {revision})"),
+                };
+                let selector = if certain { "" } else { ", which its selector may exclude" };
+                format!("{perhaps}nothing came for {silent}; others got {what} {after} into that time{selector}")
+            }
+        }
+    }
+}
+
+impl Sign {
+    const fn at(self) -> Timestamp {
+        match self {
+            Self::Bookmark { at } | Self::Change { at, .. } => at,
+        }
+    }
+}
+
+impl FutileWatches {
+    fn in_words(self) -> String {
+        let Self { resource_version, times, since: _, end } = self;
+        match end {
+            FutileEnd::Expired => {
+                format!("{times} watches in a row from revision {resource_version}, each answered 410, no list between them")
+            }
+            FutileEnd::Empty => format!(
+                "{times} watches in a row from revision {resource_version} ended at once, empty and without 410: this resource has \
+                 no watch cache, and etcd no longer has the revision"
+            ),
+        }
+    }
+}
+
+impl Unsynced {
+    fn in_words(self, until: Timestamp) -> String {
+        let Self { since, attempts, cut, items } = self;
+        let (tried, cut) = (plural(attempts, "attempt"), if cut > 0 { format!(", {cut} cut off") } else { String::new() });
+        format!(
+            "not synced after {} ({tried}{cut}): {} came, the bookmark that ends the initial events did not",
+            length(until.since(since)),
+            plural(items, "object")
+        )
+    }
+}
+
+impl Reflector {
+    /// Begins a trouble, unless it is ongoing, and reports it.
+    pub(super) fn begin_trouble(
+        &mut self,
+        trouble: Trouble,
+        since: Timestamp,
+        at: Timestamp,
+        emit: &mut dyn FnMut(ReflectorEvent),
+    ) {
+        if !self.spells.is_ongoing(trouble) {
+            self.spells.begin(trouble, since);
+            emit(ReflectorEvent::TroubleBegan(self.trouble_event(trouble, since, at)));
+        }
+    }
+
+    /// Ends a trouble, if it is ongoing, and reports it.
+    pub(super) fn end_trouble(&mut self, trouble: Trouble, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        if self.spells.is_ongoing(trouble) {
+            let since = self.spells.latest(trouble).unwrap_or(at);
+            emit(ReflectorEvent::TroubleEnded(self.trouble_event(trouble, since, at)));
+            self.spells.end(trouble, at);
+        }
+    }
+
+    /// The evidence of its troubles.
+    pub(super) fn evidence(&self) -> TroubleEvidence {
+        TroubleEvidence {
+            silence: self.silence,
+            futile: self.futile.reported(),
+            unsynced: self.unsynced.filter(|_| self.spells.has(Trouble::NeverSynced)),
+        }
+    }
+
+    fn trouble_event(&self, trouble: Trouble, since: Timestamp, at: Timestamp) -> Box<TroubleEvent> {
+        Box::new(TroubleEvent {
+            at,
+            reflector: self.id,
+            client: self.client.clone(),
+            shape: self.shape.clone(),
+            trouble: trouble.id(),
+            since,
+            seen: self.evidence().in_words(trouble, at),
+        })
+    }
+}
+
+fn length(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} m {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} m"),
+    }
+}
+
+fn plural(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
