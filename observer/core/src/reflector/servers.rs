@@ -31,12 +31,18 @@ pub(super) struct Servers {
 pub(super) struct Server {
     /// The last time in which it refused connections.
     refusal: Option<Refusal>,
-    /// Facts per resource (group and plural name).
-    resources: BTreeMap<(String, String), KnownResource>,
+    resources: KnownResources,
     /// Newest revision of all resources that share an etcd by default.
     newest_of_all: Option<u64>,
     /// The newest revision at the time of a request for the newest state, which is a read of that etcd.
     current: Option<(u64, Timestamp)>,
+}
+
+/// The resources of an API server, by plural name and group.
+#[derive(Debug, Default)]
+struct KnownResources {
+    by_name: BTreeMap<String, Vec<(String, KnownResource)>>,
+    number: usize,
 }
 
 /// One resource of an API server.
@@ -82,19 +88,16 @@ impl Servers {
         if shown.is_none() && !matches!(body, Body::Events(_)) {
             return;
         }
-        let others: usize = self.known.iter().filter(|(other, _)| *other != name).map(|(_, server)| server.resources.len()).sum();
+        let others: usize = self.known.iter().filter(|(other, _)| *other != name).map(|(_, server)| server.resources.number).sum();
         let room = self.resources.saturating_sub(others);
         let Some(server) = self.entry(name) else { return };
-        let key = key(resource);
         if let Some(shown) = shown {
-            let before = server.resources.get(&key).and_then(|known| known.newest).filter(|(newest, _)| *newest > shown.revision);
+            let before =
+                server.resources.get(resource).and_then(|known| known.newest).filter(|(newest, _)| *newest > shown.revision);
             let went_back = before.zip(shown.newest_at).is_some_and(|((_, seen), asked)| seen < asked);
             server.note_shown(resource, shown, went_back);
         }
-        if !server.resources.contains_key(&key) && server.resources.len() >= room {
-            return;
-        }
-        let known = server.resources.entry(key).or_default();
+        let Some(known) = server.resources.entry(resource, room) else { return };
         known.signs.note(at, body);
         if let Some(Shown { revision, .. }) = shown.filter(|shown| known.newest.is_none_or(|(newest, _)| shown.revision > newest)) {
             known.newest = Some((revision, at));
@@ -103,7 +106,7 @@ impl Servers {
 
     /// Notes an object in the answer to a write.
     pub(super) fn wrote(&mut self, name: &UpstreamName, resource: &Resource, at: Timestamp, object: &ObjectRef) {
-        let known = self.known.get_mut(name).and_then(|server| server.resources.get_mut(&key(resource)));
+        let known = self.known.get_mut(name).and_then(|server| server.resources.get_mut(resource));
         if let Some(known) = known {
             known.signs.note_object(at, object);
         }
@@ -133,8 +136,7 @@ impl Server {
 
     /// The newest revision seen of `resource`.
     pub(super) fn newest(&self, resource: &Resource) -> Option<u64> {
-        // The key is cloned: a borrowed key would need a type of its own, and this runs only once per row of a snapshot.
-        self.resources.get(&key(resource)).and_then(|known| known.newest).map(|(newest, _)| newest)
+        self.resources.get(resource).and_then(|known| known.newest).map(|(newest, _)| newest)
     }
 
     /// The revision of the etcd that stores `resource`, and the time of the request that read it; `None` if no request did.
@@ -144,13 +146,13 @@ impl Server {
 
     /// A sign of `resource` that proves a silent watch deaf.
     pub(super) fn proof(&self, resource: &Resource, silent: Silent<'_>, now: Timestamp) -> Option<Sign> {
-        self.resources.get(&key(resource))?.signs.proof(silent, now, PROOF_OF_DEAFNESS)
+        self.resources.get(resource)?.signs.proof(silent, now, PROOF_OF_DEAFNESS)
     }
 
     fn note_shown(&mut self, resource: &Resource, shown: Shown, went_back: bool) {
         let revision = shown.revision;
         if went_back {
-            self.resources.retain(|_, known| known.newest.is_none_or(|(newest, _)| newest <= revision));
+            self.resources.retain(|known| known.newest.is_none_or(|(newest, _)| newest <= revision));
             self.newest_of_all = None;
         }
         if !is_in_one_etcd(resource) {
@@ -163,8 +165,36 @@ impl Server {
     }
 }
 
-fn key(resource: &Resource) -> (String, String) {
-    (resource.group.clone(), resource.resource.clone())
+impl KnownResources {
+    fn get(&self, resource: &Resource) -> Option<&KnownResource> {
+        let groups = self.by_name.get(&resource.resource)?;
+        groups.iter().find(|(group, _)| *group == resource.group).map(|(_, known)| known)
+    }
+
+    fn get_mut(&mut self, resource: &Resource) -> Option<&mut KnownResource> {
+        let groups = self.by_name.get_mut(&resource.resource)?;
+        groups.iter_mut().find(|(group, _)| *group == resource.group).map(|(_, known)| known)
+    }
+
+    /// The resource, which is added if there are fewer than `room`.
+    fn entry(&mut self, resource: &Resource, room: usize) -> Option<&mut KnownResource> {
+        if self.get(resource).is_none() {
+            if self.number >= room {
+                return None;
+            }
+            self.number += 1;
+            let groups = self.by_name.entry(resource.resource.clone()).or_default();
+            groups.push((resource.group.clone(), KnownResource::default()));
+        }
+        self.get_mut(resource)
+    }
+
+    fn retain(&mut self, is_kept: impl Fn(&KnownResource) -> bool) {
+        for groups in self.by_name.values_mut() {
+            groups.retain(|(_, known)| is_kept(known));
+        }
+        self.number = self.by_name.values().map(Vec::len).sum();
+    }
 }
 
 /// Whether a resource is in the etcd that all resources share by default. Flags often move events to another one.
@@ -218,7 +248,7 @@ mod tests {
         for (server, plural) in [(&one, "pods"), (&one, "nodes"), (&two, "pods"), (&two, "nodes"), (&one, "leases")] {
             shown(&mut servers, server, plural, (7, 1, None));
         }
-        let known = |server| servers.get(server).unwrap().resources.len();
+        let known = |server| servers.get(server).unwrap().resources.number;
         assert_eq!((known(&one), known(&two)), (2, 1));
     }
 
