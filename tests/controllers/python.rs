@@ -1,16 +1,12 @@
 //! A controller with the Python client: it watches, and patches the metadata and the status.
 
-use std::fs;
-use std::io::{Write as _, stdout};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use observer_tests::python_packages;
 use serde_json::json;
 
 use super::stage::{Stage, WIDGETS, widget};
-
-/// The release of the client, from the Python registry.
-const CLIENT: &str = "kubernetes==37.0.2";
 
 /// A controller as in many operators: it adds a finalizer, writes a status, and removes the finalizer on deletion.
 const CONTROLLER: &str = "
@@ -39,7 +35,7 @@ for event in watch.Watch().stream(api.list_namespaced_custom_object, *WIDGETS):
 
 #[test]
 fn python_client_watches_and_patches() {
-    let Some(packages) = packages() else { return };
+    let Some(packages) = python_packages(Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap() else { return };
     let stage = Stage::with_widgets();
     let controller = stage.run(Command::new("python3").args(["-c", CONTROLLER]).env("PYTHONPATH", packages));
     stage.create(WIDGETS, &widget("one", 2));
@@ -51,24 +47,4 @@ fn python_client_watches_and_patches() {
     stage.delete(&path);
     stage.until(&path, |one| one.is_none());
     controller.stop();
-}
-
-/// A folder with the client, filled once per machine. `None`, with a message, if the download fails.
-fn packages() -> Option<PathBuf> {
-    let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python");
-    let folder = all.join(CLIENT);
-    if !folder.exists() {
-        fs::create_dir_all(&all).unwrap();
-        let filling = tempfile::tempdir_in(&all).unwrap();
-        let mut pip = Command::new("python3");
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-warn-conflicts", "--target"])
-            .arg(filling.path())
-            .arg(CLIENT);
-        if !pip.status().unwrap().success() {
-            writeln!(stdout().lock(), "left out: {CLIENT} cannot be had from its registry").unwrap();
-            return None;
-        }
-        fs::rename(filling.keep(), &folder).unwrap();
-    }
-    Some(folder)
 }

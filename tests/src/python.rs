@@ -1,0 +1,34 @@
+//! The official Python client, from the registry of Python packages.
+
+use std::fs;
+use std::io::{Write as _, stdout};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+/// The release of the client.
+const CLIENT: &str = "kubernetes==37.0.2";
+
+/// A folder below `place` for `PYTHONPATH` that has the client; it is filled once per machine. `None`, with a message, if the client
+/// cannot be downloaded.
+pub fn python_packages(place: &Path) -> Result<Option<PathBuf>> {
+    let all = place.join("python");
+    let folder = all.join(CLIENT);
+    if !folder.exists() {
+        fs::create_dir_all(&all)?;
+        let filling = tempfile::tempdir_in(&all)?;
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-warn-conflicts", "--target"])
+            .arg(filling.path())
+            .arg(CLIENT);
+        if !pip.status()?.success() {
+            writeln!(stdout().lock(), "left out: {CLIENT} cannot be had from its registry")?;
+            return Ok(None);
+        }
+        // Another test may have filled it meanwhile.
+        let filled = filling.keep();
+        ensure!(fs::rename(&filled, &folder).is_ok() || folder.exists(), "cannot move {}", filled.display());
+    }
+    Ok(Some(folder))
+}

@@ -1,0 +1,138 @@
+//! Incidents of real clusters that show nothing, each with a real client: a loop on an expired revision, and a deaf watch.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use observer_tests::{Break, CacheClient, ClientGo, HttpVersion, ListForm, Minor, Signal, TcpHop, python_packages};
+use serde_json::Value;
+
+use super::events::Events;
+use super::stage::{NAMESPACE, Reading, Stage, quiet_cluster};
+
+/// Lists once, and after a line of input watches from that revision whatever happens, as Airflow's pod watcher did (apache/airflow
+/// issue 23521). After another line it lists again.
+const POD_WATCHER: &str = "
+import queue, sys, threading, time
+from kubernetes import client, config, watch
+from kubernetes.client.exceptions import ApiException
+lines = queue.Queue()
+threading.Thread(target=lambda: [lines.put(line) for line in sys.stdin], daemon=True).start()
+config.load_kube_config()
+api = client.CoreV1Api()
+api.api_client.user_agent = 'pod-watcher/1.0'
+listed = lambda: api.list_namespaced_config_map(sys.argv[1]).metadata.resource_version
+revision = listed()
+print('listed', flush=True)
+lines.get()
+while True:
+    try:
+        for event in watch.Watch().stream(api.list_namespaced_config_map, sys.argv[1], resource_version=revision, timeout_seconds=5):
+            pass
+    except ApiException as error:
+        if error.status != 410:
+            raise
+    if not lines.empty():
+        lines.get()
+        revision = listed()
+    time.sleep(0.2)
+";
+const PROGRAM: &str = "pod-watcher/1.0";
+
+#[test]
+fn python_client_on_an_expired_revision_is_in_a_loop_until_it_lists() -> Result<()> {
+    let Some(packages) = python_packages(Path::new(env!("CARGO_TARGET_TMPDIR")))? else { return Ok(()) };
+    let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], 10)?)?;
+    let (kubeconfig, _) = stage.own_client()?;
+    let mut python = Command::new("python3");
+    python.args(["-c", POD_WATCHER, NAMESPACE]).env("PYTHONPATH", packages).env("KUBECONFIG", kubeconfig);
+    let mut watcher = Started(python.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?);
+    stage.events_when(|events| events.of(PROGRAM, "request").any(|request| request["verb"] == "list"))?;
+    // After a restart, the watch caches begin at the present revision, so they do not have an older one.
+    stage.write()?;
+    stage.cluster.stop_api_server(Signal::Kill)?;
+    stage.cluster.wait_stopped()?;
+    stage.cluster.start_api_server()?;
+    stage.write()?;
+
+    watcher.line("watch")?;
+    let events = stage.events_when(|events| troubles(events, "trouble-began", "expired-loop") > 0)?;
+    let refused = events.of(PROGRAM, "watch-ended").filter(|watch| watch["watch"]["error"]["code"] == 410).count();
+    ensure!(refused >= 3, "{}", events.summary());
+    let reading = stage.reading()?;
+    let finding = reading.finding("expired-loop", PROGRAM)?;
+    ensure!(finding["until"] == Value::Null, "it lasts: {finding:#}");
+    first_lines_have(&reading, "relist after a 410")?;
+
+    watcher.line("list")?;
+    stage.events_when(|events| troubles(events, "trouble-ended", "expired-loop") > 0)?;
+    let reading = stage.reading()?;
+    ensure!(reading.finding("expired-loop", PROGRAM)?["until"] != Value::Null, "{}", reading.text);
+    drop(watcher);
+    stage.close()
+}
+
+#[test]
+fn client_on_a_dead_connection_is_deaf_unless_it_pings() -> Result<()> {
+    /// A deaf watch is silent for three minutes.
+    const DEAF_AFTER: Duration = Duration::from_mins(3);
+    /// Naming takes at most this much longer.
+    const SOON: Duration = Duration::from_secs(40);
+    let cluster = quiet_cluster(Minor::DEFAULT, &[], 10)?;
+    let hop = TcpHop::start(cluster.socket_address())?;
+    let authority = cluster.ca_pem().to_owned();
+    let mut stage = Stage::behind(cluster, hop.address(), &authority)?;
+    let http1 = stage.enter(CacheClient::Informer(ClientGo::V0_37, HttpVersion::One), ListForm::Usual)?;
+    let pings = stage.enter(CacheClient::Informer(ClientGo::V0_37, HttpVersion::Two), ListForm::Usual)?;
+    hop.silence_open_connections();
+    let silent = Instant::now();
+    let mut other = stage.enter(CacheClient::Informer(ClientGo::V0_26, HttpVersion::Two), ListForm::Usual)?;
+    let version = stage.write()?;
+    other.process.has(&version)?;
+
+    // Nothing can be awaited before: the point is that nothing happens.
+    sleep((DEAF_AFTER + Duration::from_secs(5)).saturating_sub(silent.elapsed()));
+    let events = stage.events_when(|events| troubles(events, "trouble-began", "deaf-watch") > 0)?;
+    ensure!(silent.elapsed() < DEAF_AFTER + SOON, "named after {:?}", silent.elapsed());
+    let reading = stage.reading()?;
+    reading.finding("deaf-watch", &http1.program)?;
+    first_lines_have(&reading, "let it notice dead connections")?;
+    for well in [&pings, &other] {
+        ensure!(reading.finding("deaf-watch", &well.program).is_err(), "{}\n{}", well.program, reading.text);
+    }
+    ensure!(events.count(&pings.program, "resume") > 0, "its pings found the dead connection: {}", events.summary());
+    // The client recovers when its connection ends.
+    hop.break_all(Break::Reset);
+    stage.events_when(|events| troubles(events, "trouble-ended", "deaf-watch") > 0)?;
+    stage.close()
+}
+
+fn troubles(events: &Events, event: &str, trouble: &str) -> usize {
+    events.all(event).filter(|one| one["trouble"] == trouble).count()
+}
+
+/// Fails unless the first screen of the report has these words.
+fn first_lines_have(reading: &Reading, words: &str) -> Result<()> {
+    let first: Vec<&str> = reading.text.lines().take(24).collect();
+    ensure!(first.iter().any(|line| line.contains(words)), "{words:?} is not among the first lines:\n{}", reading.text);
+    Ok(())
+}
+
+/// A client that is killed when it is dropped.
+struct Started(Child);
+
+impl Started {
+    fn line(&mut self, line: &str) -> Result<()> {
+        Ok(writeln!(self.0.stdin.as_mut().context("its standard input is a pipe")?, "{line}")?)
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ended = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
