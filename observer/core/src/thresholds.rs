@@ -29,6 +29,10 @@ pub(crate) const SHORT_WATCHES: u64 = 3;
 /// before it lists makes two.
 pub(crate) const FUTILE_WATCHES: u64 = 3;
 
+/// Time between two compactions of etcd by an API server (kubernetes/apiserver `pkg/storage/etcd3/compact.go`, five minutes by
+/// default). A younger revision has not expired.
+pub(crate) const COMPACTED_EVERY: Duration = Duration::from_mins(5);
+
 /// Minimum silence of a deaf watch. API servers send a bookmark each minute (§2.5 of docs/semantics.md); three are not late by
 /// accident.
 pub(crate) const DEAF_AFTER: Duration = Duration::from_mins(3);
@@ -38,6 +42,8 @@ pub(crate) const PROOF_OF_DEAFNESS: Duration = Duration::from_mins(1);
 /// A bookmark of another watch proves a watch deaf only if it came this long after the silence began: each watch has its own
 /// schedule, with a bookmark about each minute.
 pub(crate) const BOOKMARK_DUE: Duration = Duration::from_secs(90);
+/// A timer that is this late shows that the machine was suspended: otherwise time passes by a tick each second.
+pub(crate) const SUSPENDED: Duration = Duration::from_secs(30);
 /// Time between two examinations of a silent watch.
 pub(crate) const EXAMINED_EVERY: Duration = Duration::from_secs(10);
 /// Minimum silence of a watch from a revision that the server does not have.

@@ -17,6 +17,7 @@ const ANY: &str = "RV=0";
 const NAMED: &str = "RV=N";
 const LABELS: &str = "labels";
 const FIELDS: &str = "fields";
+const SHARD: &str = "shard";
 
 /// The objects of a resource that a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -78,9 +79,9 @@ impl Shape {
         }
     }
 
-    /// Whether it has a label or field selector.
+    /// Whether it has a selector of labels, fields or a shard.
     pub fn has_selector(&self) -> bool {
-        self.words().any(|word| word.starts_with(LABELS) || word.starts_with(FIELDS))
+        self.words().any(|word| [LABELS, FIELDS, SHARD].iter().any(|selector| word.starts_with(selector)))
     }
 
     /// Whether a field selector on `metadata.name` names one object.
@@ -163,7 +164,7 @@ fn options(info: &RequestInfo, options: &ListOptions) -> String {
 }
 
 fn selectors(options: &ListOptions) -> Vec<String> {
-    let given = [(LABELS, &options.label_selector), (FIELDS, &options.field_selector), ("shard", &options.shard_selector)];
+    let given = [(LABELS, &options.label_selector), (FIELDS, &options.field_selector), (SHARD, &options.shard_selector)];
     given.into_iter().filter(|(_, selector)| !selector.is_empty()).map(|(name, selector)| format!("{name} {selector}")).collect()
 }
 

@@ -9,7 +9,7 @@ use crate::exchange::Client;
 use crate::observation::Process;
 use crate::reflector::{ClientId, ReflectorId, ReflectorRow};
 
-/// The informers of one client that is connected: reflectors with a complete list and a watch.
+/// The informers of one client that is connected: reflectors that have objects, and watch or relist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Inventory {
     /// The number of the client.
@@ -34,7 +34,7 @@ impl Inventory {
     /// The inventories of all connected clients, those with the most bytes first; at most `most`.
     pub(super) fn of_all(reflectors: &[ReflectorRow], most: usize) -> Vec<Self> {
         let mut clients: BTreeMap<ClientId, Vec<&ReflectorRow>> = BTreeMap::new();
-        let keeps = |row: &&ReflectorRow| row.has_watched() && row.synced.is_some() && !row.client_left;
+        let keeps = |row: &&ReflectorRow| (row.is_watching() || row.relisting.is_some()) && row.objects > 0 && !row.client_left;
         reflectors.iter().filter(keeps).for_each(|row| clients.entry(row.client_id).or_default().push(row));
         let mut all: Vec<Self> = clients.into_values().filter_map(Self::of).collect();
         all.sort_by_key(|inventory| (Reverse((inventory.bytes, inventory.objects)), inventory.client_id));

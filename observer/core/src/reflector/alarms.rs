@@ -14,10 +14,8 @@ pub(super) enum Purpose {
     Stall,
     /// The initial state of a watch is complete.
     State,
-    /// A watch is deaf, or ahead of the server.
-    Silence,
-    /// A streaming list does not end.
-    Unsynced,
+    /// A watch is deaf or ahead of the server, or a streaming list does not end.
+    Examine,
 }
 
 /// Pending timers by due time, bounded.
@@ -46,8 +44,8 @@ impl Alarms {
     }
 
     /// Removes and returns the first timer that is due at `at`.
-    pub(super) fn next(&mut self, at: Timestamp) -> Option<(ReflectorId, Purpose)> {
-        self.is_due(at).then(|| self.due.pop_first()).flatten().map(|(_, reflector, purpose)| (reflector, purpose))
+    pub(super) fn next(&mut self, at: Timestamp) -> Option<(Timestamp, ReflectorId, Purpose)> {
+        self.is_due(at).then(|| self.due.pop_first()).flatten()
     }
 
     /// Whether a timer is due at `at`.

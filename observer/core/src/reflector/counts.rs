@@ -40,6 +40,8 @@ pub(super) struct Sums {
     /// Bytes of the last complete list, and its objects.
     pub last_list_bytes: u64,
     pub last_list_items: u64,
+    /// Objects of the first complete list that had any.
+    pub first_list_items: u64,
     /// Lists with a lower revision than the reflector already had.
     pub went_back: u64,
     /// Highest number of consecutive watches that ended within a second, before any event.
@@ -118,6 +120,9 @@ impl Counts {
         add(&mut self.sums.streamed_items, if listing.options.watch { listing.items } else { 0 });
         self.sums.last_list_bytes = listing.bytes;
         self.sums.last_list_items = listing.items;
+        if self.sums.first_list_items == 0 {
+            self.sums.first_list_items = listing.items;
+        }
         self.repeats.add(&listing.repeats);
         self.note_loss(at_least);
     }

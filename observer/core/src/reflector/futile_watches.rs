@@ -9,8 +9,9 @@ use super::state::Reflector;
 use super::watch_end::WatchEnd;
 use super::watching::PastWatch;
 use crate::exchange::Exchange;
+use crate::observation::ConnectionId;
 use crate::routing::Verdict;
-use crate::thresholds::FUTILE_WATCHES;
+use crate::thresholds::{COMPACTED_EVERY, FUTILE_WATCHES};
 use crate::time::Timestamp;
 
 /// Consecutive watches that asked for one revision and delivered nothing.
@@ -24,6 +25,8 @@ pub struct FutileWatches {
     pub since: Timestamp,
     /// How each of them ended.
     pub end: FutileEnd,
+    /// When the last one ended.
+    pub last: Timestamp,
 }
 
 /// How a watch ended without an event, although another revision would have delivered some.
@@ -49,13 +52,18 @@ impl FutileEnd {
 /// The present series of such watches, and the last one that was long enough to be reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Futile {
-    present: Option<FutileWatches>,
-    reported: Option<FutileWatches>,
+    present: Option<(FutileWatches, ConnectionId)>,
+    expired: Option<FutileWatches>,
+    empty: Option<FutileWatches>,
 }
 
 impl Futile {
-    pub(super) const fn reported(&self) -> Option<FutileWatches> {
-        self.reported
+    /// The last reported series that ended so.
+    pub(super) const fn reported(&self, end: FutileEnd) -> Option<FutileWatches> {
+        match end {
+            FutileEnd::Expired => self.expired,
+            FutileEnd::Empty => self.empty,
+        }
     }
 }
 
@@ -63,36 +71,46 @@ impl Reflector {
     /// Notes the end of a watch: it continues the series, starts another one, or ends it.
     pub(super) fn note_futile(&mut self, exchange: &Exchange, past: &PastWatch, emit: &mut dyn FnMut(ReflectorEvent)) {
         let revision = exchange.request.options.resource_version.revision();
-        let Some((resource_version, end)) = revision.zip(futile_end(exchange, past)) else {
+        let Some((resource_version, end)) = revision.zip(futile_end(exchange, past, self.revision_chosen)) else {
             return self.end_futile(past.ended, emit);
         };
-        let same = |before: &FutileWatches| before.resource_version == resource_version && before.end == end;
+        let connection = exchange.id.connection;
+        let same = |(before, on): &(FutileWatches, ConnectionId)| {
+            let is_one_client = self.pid.is_some() || *on == connection;
+            is_one_client && before.resource_version == resource_version && before.end == end
+        };
         if self.futile.present.is_some_and(|before| !same(&before)) {
             self.end_futile(past.ended, emit);
         }
-        let first = FutileWatches { resource_version, times: 0, since: past.asked, end };
-        let watches = self.futile.present.get_or_insert(first);
+        let first = FutileWatches { resource_version, times: 0, since: past.asked, end, last: past.ended };
+        let (watches, on) = self.futile.present.get_or_insert((first, connection));
         watches.times = watches.times.saturating_add(1);
+        (watches.last, *on) = (past.ended, connection);
+        let watches = *watches;
         if watches.times >= FUTILE_WATCHES {
-            let since = watches.since;
-            self.futile.reported = Some(*watches);
-            self.begin_trouble(end.trouble(), since, past.ended, emit);
+            match end {
+                FutileEnd::Expired => self.futile.expired = Some(watches),
+                FutileEnd::Empty => self.futile.empty = Some(watches),
+            }
+            self.begin_trouble(end.trouble(), watches.since, past.ended, emit);
         }
     }
 
     /// Ends the series: the client lists, or a watch delivers something.
     pub(super) fn end_futile(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
-        if let Some(watches) = self.futile.present.take() {
+        if let Some((watches, _)) = self.futile.present.take() {
             self.end_trouble(watches.end.trouble(), at, emit);
         }
     }
 }
 
-/// How the watch was futile; `None` if it was not.
-fn futile_end(exchange: &Exchange, past: &PastWatch) -> Option<FutileEnd> {
+/// How the watch was futile; `None` if it was not. `chosen` is the earliest time at which the server can have chosen the revision.
+fn futile_end(exchange: &Exchange, past: &PastWatch, chosen: Option<Timestamp>) -> Option<FutileEnd> {
     if past.failure == Some(FailureKind::Expired) {
         return Some(FutileEnd::Expired);
     }
     let is_uncached = exchange.verdict.as_ref().is_some_and(Verdict::is_of_uncached_resource);
-    (past.end == WatchEnd::VeryShort && is_uncached).then_some(FutileEnd::Empty)
+    // etcd keeps a revision at least until the next compaction.
+    let is_old = chosen.is_none_or(|chosen| past.ended.since(chosen) >= COMPACTED_EVERY);
+    (past.end == WatchEnd::VeryShort && is_uncached && is_old).then_some(FutileEnd::Empty)
 }

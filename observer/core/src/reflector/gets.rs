@@ -14,6 +14,8 @@ use crate::time::Timestamp;
 const MAX_FOLLOWED: usize = 1_024;
 /// An object that was not asked for during this time makes room for another one.
 const IDLE: Duration = Duration::from_mins(5);
+/// A pause of this length ends a series of gets without a pause.
+const PAUSE: Duration = Duration::from_secs(5);
 /// Minimum time between two attempts to make room.
 const MAKE_ROOM_EVERY: Duration = Duration::from_secs(10);
 
@@ -72,8 +74,13 @@ struct Object {
 struct Resource {
     client: Client,
     shape: Shape,
+    /// Start of the present window, and the gets and writes in it.
     began: Timestamp,
     gets: u64,
+    writes: u64,
+    /// Number of seconds of the window with a get, and the last of them.
+    seconds: u64,
+    last_second: u64,
     busy: Option<GetPace>,
 }
 
@@ -87,16 +94,22 @@ impl Gets {
         let Some(info) = exchange.request.info.as_ref().filter(|info| info.resource.is_some()) else { return };
         let key = || {
             let resource = info.resource.as_ref().map(ToString::to_string).unwrap_or_default();
-            (client, (resource, info.namespace.clone(), info.name.clone()))
+            (client, (format!("{resource} {}", exchange.upstream.0), info.namespace.clone(), info.name.clone()))
         };
         match info.verb {
-            Verb::Get if info.subresource.is_empty() => {
+            Verb::Get
+                if info.subresource.is_empty() && info.resource.as_ref().is_none_or(|resource| resource.resource != "leases") =>
+            {
                 let key = key();
                 self.note_of_resource((client, key.1.0.clone()), exchange);
                 self.note_of_object(key, exchange);
             }
             Verb::Update | Verb::Patch | Verb::Delete => {
-                if let Some(object) = self.objects.get_mut(&key()) {
+                let key = key();
+                if let Some(resource) = self.resources.get_mut(&(client, key.1.0.clone())) {
+                    resource.writes = resource.writes.saturating_add(1);
+                }
+                if let Some(object) = self.objects.get_mut(&key) {
                     object.is_written = true;
                 }
             }
@@ -123,6 +136,11 @@ impl Gets {
             is_written: false,
             last: at,
         });
+        // Gets without a pause are a series only until they pause.
+        let is_hot = object.clock.polling(at).is_some_and(|polling| polling.kind == PollingKind::HotLoop);
+        if is_hot && at.since(object.last) > PAUSE {
+            object.clock = PollClock::default();
+        }
         object.last = at;
         object.clock.list(at);
         object.clock.note_complete();
@@ -142,13 +160,19 @@ impl Gets {
             shape: Shape { scope: None, options: String::new(), ..Shape::of(exchange) },
             began: at,
             gets: 0,
+            writes: 0,
+            seconds: 0,
+            last_second: u64::MAX,
             busy: None,
         });
         if at.since(resource.began) >= BUSY_OVER {
             resource.close_window();
-            (resource.began, resource.gets) = (at, 0);
+            (resource.began, resource.gets, resource.writes, resource.seconds) = (at, 0, 0, 0);
         }
         resource.gets = resource.gets.saturating_add(1);
+        let second = at.as_nanos() / 1_000_000_000;
+        resource.seconds = resource.seconds.saturating_add(u64::from(second != resource.last_second));
+        resource.last_second = second;
     }
 
     /// The clients that get objects again and again, as of `now`.
@@ -181,7 +205,9 @@ impl Resource {
     /// Ends a window of [`BUSY_OVER`].
     fn close_window(&mut self) {
         let per_second = self.gets / BUSY_OVER.as_secs();
-        if per_second < BUSY_GETS {
+        // A burst is no pace, and controllers read an object before they write it.
+        let is_steady = self.seconds.saturating_mul(3) >= BUSY_OVER.as_secs().saturating_mul(2);
+        if per_second < BUSY_GETS || !is_steady || self.writes.saturating_mul(2) > self.gets {
             return;
         }
         let until = self.began.plus(BUSY_OVER);

@@ -29,7 +29,7 @@ impl ReflectorLimits {
         /// Bytes of an object version, of a connection, and of a resource.
         const VERSION: usize = 39;
         const CONNECTION: usize = 256;
-        const RESOURCE: usize = 2 << 10;
+        const RESOURCE: usize = 20 << 10;
         Self {
             memory: self.memory.min(memory / 3),
             objects: self.objects.min(memory / 3 / VERSION),

@@ -3,12 +3,13 @@
 use super::cause::{RelistCause, UnknownCause};
 use super::events::{ListEvent, ReflectorEvent, RelistBegan, StuckEvent};
 use super::failure::{Failure, FailureKind};
+use super::form::Form;
 use super::listing::{Listing, Origin};
 use super::moment::{Happened, Moment};
 use super::naming::{Past, cause};
 use super::servers::Refusal;
 use super::spells::Trouble;
-use super::state::{ClientAge, Context, Form, Reflector, State, Stuck};
+use super::state::{ClientAge, Context, Reflector, State, Stuck};
 use super::versions::Versions;
 use super::watching::Watching;
 use crate::exchange::Exchange;
@@ -236,10 +237,17 @@ impl Reflector {
             if asked_for_this {
                 self.counts.note_went_back();
             }
-            self.spells.happen(if asked_for_this { Trouble::WentBack } else { Trouble::OlderState }, at);
+            if asked_for_this {
+                self.spells.happen(Trouble::WentBack, at);
+            } else if self.pid.is_some() && !listing.origin.cause().is_some_and(RelistCause::begins_from_nothing) {
+                // Without a known process, another one may have had the newer state.
+                self.spells.happen(Trouble::OlderState, at);
+            }
         }
         self.note_synced(at, emit);
-        self.synced.get_or_insert(at);
+        if matches!(listing.origin, Origin::Initial) {
+            self.synced.get_or_insert(at);
+        }
         if let Some(revision) = listing.revision {
             // A revision that the request names is older than the request. So is the revision of an object in an initial state.
             let named = self.revision_chosen.filter(|_| self.revision == Some(revision));

@@ -7,12 +7,13 @@ use serde::Serialize;
 use super::cause::RelistCause;
 use super::clients::ClientId;
 use super::events::ListEvent;
+use super::form::{Form, ListsFrom};
 use super::identity::{ReflectorId, Representation};
 use super::moment::Moment;
 use super::polling::Polling;
 use super::servers::Server;
 use super::spells::{Spell, Trouble};
-use super::state::{ClientAge, Form, ListsFrom, Reflector, State};
+use super::state::{ClientAge, Reflector, State};
 use super::troubles::TroubleEvidence;
 use super::versions::Repeats;
 use super::watch_end::WatchEnd;
@@ -165,7 +166,10 @@ pub struct ReflectorRow {
     pub evidence: TroubleEvidence,
     /// Number of objects in its last complete list.
     pub listed_objects: u64,
-    /// When its first list was complete.
+    /// Number of objects in its first complete list.
+    #[serde(skip)]
+    pub first_list_items: u64,
+    /// When its initial list was complete; `None` if the first observed request was another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synced: Option<Timestamp>,
     /// Its troubles, with counts and times.
@@ -248,6 +252,7 @@ impl ReflectorRow {
             repeats: reflector.counts.repeats(),
             evidence: reflector.evidence(),
             listed_objects: counts.last_list_items,
+            first_list_items: counts.first_list_items,
             synced: reflector.synced,
             spells: reflector.spells_at(now),
             stuck_at: reflector.last_stuck_at,

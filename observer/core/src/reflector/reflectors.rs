@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::alarms::{Alarms, Purpose};
 use super::clients::Clients;
 use super::events::ReflectorEvent;
+use super::fit::{fit_of_list, fit_of_watch};
 use super::gets::{GetPoller, Gets};
 use super::identity::{Key, ReflectorId};
 use super::key_group::KeyGroup;
@@ -14,11 +15,11 @@ use super::pacing::{Pacing, RateLimit};
 use super::propagation::{Propagation, PropagationRow};
 use super::record::ReflectorRow;
 use super::servers::{Servers, Shown};
-use super::state::{Context, Form, Reflector, Room, State};
+use super::state::{Context, Reflector, Room};
 use crate::exchange::{Exchange, MemoryUse};
-use crate::k8s::{Continue, ListOptions, ResourceVersion, Verb};
+use crate::k8s::Verb;
 use crate::observation::{Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
-use crate::thresholds::VERY_SHORT_WATCH;
+use crate::thresholds::{SUSPENDED, VERY_SHORT_WATCH};
 use crate::time::Timestamp;
 
 /// Data that was dropped from the tables of reflectors to keep their bounds.
@@ -132,7 +133,9 @@ impl Reflectors {
         let known = self.clients.get(client).filter(|client| client.process.is_none());
         let client_returned = known.and_then(|client| client.returned);
         let context = Context { server: self.servers.get(&exchange.upstream), client_returned };
+        let pid = self.clients.get(client).and_then(|client| client.process.as_ref()).map(|process| process.pid);
         let Some(reflector) = self.known.get_mut(&id) else { return };
+        reflector.pid = pid;
         let kept = reflector.kept_objects();
         if is_list {
             reflector.lists(exchange, &context, emit);
@@ -154,17 +157,13 @@ impl Reflectors {
         reflector.answered(exchange, at, emit);
         let id = reflector.id;
         let resume = reflector.resuming.is_some().then(|| at.plus(VERY_SHORT_WATCH));
-        let due = [
-            (resume, Purpose::Resume),
-            (reflector.state_due(at), Purpose::State),
-            (reflector.silence_due(at), Purpose::Silence),
-            (reflector.unsynced_due(at), Purpose::Unsynced),
-        ];
+        let due = [(resume, Purpose::Resume), (reflector.state_due(at), Purpose::State)];
         for (due, purpose) in due {
             if let Some(due) = due {
                 self.alarms.set(due, id, purpose);
             }
         }
+        self.set_examination(id, at);
     }
 
     /// Processes that a response to a reflector starts or stops waiting for a client that does not read.
@@ -188,28 +187,38 @@ impl Reflectors {
         open: &dyn Fn(ExchangeId) -> Option<&'e Exchange>,
         emit: &mut dyn FnMut(ReflectorEvent),
     ) {
-        while let Some((id, purpose)) = self.alarms.next(at) {
+        while let Some((due, id, purpose)) = self.alarms.next(at) {
             let Some(reflector) = self.known.get_mut(&id) else { continue };
-            let next = match purpose {
+            match purpose {
                 Purpose::Resume | Purpose::Stall | Purpose::State => {
                     let kept = reflector.kept_objects();
                     reflector.pass(at, emit);
                     self.objects = (self.objects + reflector.kept_objects()).saturating_sub(kept);
-                    reflector.state_due(at).map(|due| (due, Purpose::State))
+                    if let Some(due) = reflector.state_due(at) {
+                        self.alarms.set(due, id, Purpose::State);
+                    }
                 }
-                Purpose::Silence => {
+                Purpose::Examine => {
+                    reflector.examined_at = None;
+                    if at.since(due) > SUSPENDED {
+                        // Nothing was observed meanwhile, since this machine was suspended. Events may be about to arrive.
+                        reflector.heard_from = at;
+                    }
                     let exchange = reflector.watch_exchange().and_then(open);
                     reflector.examine_silence(exchange, self.servers.get(&reflector.key.upstream), at, emit);
-                    reflector.silence_due(at).map(|due| (due, purpose))
-                }
-                Purpose::Unsynced => {
                     reflector.examine_unsynced(at, emit);
-                    reflector.unsynced_due(at).map(|due| (due, purpose))
                 }
-            };
-            if let Some((due, purpose)) = next {
-                self.alarms.set(due, id, purpose);
             }
+            self.set_examination(id, at);
+        }
+    }
+
+    /// Sets the timer for the next examination of a watch, unless it is pending.
+    fn set_examination(&mut self, id: ReflectorId, at: Timestamp) {
+        let Some(reflector) = self.known.get_mut(&id).filter(|reflector| reflector.examined_at.is_none()) else { return };
+        if let Some(due) = reflector.silence_due(at).or_else(|| reflector.unsynced_due(at)) {
+            reflector.examined_at = Some(due);
+            self.alarms.set(due, id, Purpose::Examine);
         }
     }
 
@@ -234,9 +243,13 @@ impl Reflectors {
         // It may use the room that the other reflectors leave, and at least an equal share.
         let mut room = Room { versions: (limit + kept).saturating_sub(all).max(share), exceeded: 0 };
         reflector.understood(exchange, at, body, &mut room, emit);
-        let (client, now) = (reflector.key.client, reflector.kept_objects());
+        let (client, now, id) = (reflector.key.client, reflector.kept_objects(), reflector.id);
+        let is_unexamined = reflector.examined_at.is_none();
         self.objects = (self.objects + now).saturating_sub(kept);
         self.missed.thinned = self.missed.thinned.saturating_add(room.exceeded);
+        if is_unexamined {
+            self.set_examination(id, at);
+        }
         if let Body::Events(frames) = body {
             self.propagation.delivered(client, exchange, frames, at);
         }
@@ -431,63 +444,4 @@ impl Reflectors {
             self.by_key.remove(&reflector.key);
         }
     }
-}
-
-/// How well a request fits the history of a reflector. Greater is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Fit {
-    /// It retries a failed list, requests an announced page, or is a watch after another watch.
-    is_expected: bool,
-    names_its_revision: bool,
-    /// It never watched, and listed in this form before.
-    is_poller: bool,
-    likely: u8,
-}
-
-fn fit_of_list(reflector: &Reflector, options: &ListOptions, same_connection: bool) -> Option<Fit> {
-    let is_page = options.continue_token != Continue::Unset;
-    let names_its_revision =
-        matches!(options.resource_version, ResourceVersion::At(revision) if reflector.revision == Some(revision));
-    let is_poller = !options.watch && !reflector.has_watched() && reflector.last_form == Some(Form::of(options));
-    // A watch without a revision does not belong to a polling loop of the same client.
-    let is_anothers = options.watch && !options.ends_state_with_bookmark() && reflector.polls.again();
-    let fit = |is_expected, likely| Some(Fit { is_expected, names_its_revision, is_poller, likely });
-    match &reflector.state {
-        State::Listing(listing, _) if is_page => {
-            (listing.expects_page() && listing.announces(&options.continue_token)).then(|| fit(true, 4))?
-        }
-        _ if is_page => None,
-        State::Listing(listing, _) if listing.failure.is_some() => fit(listing.options == *options, 3),
-        State::Waiting if reflector.client_may_be_gone() => fit(false, 1),
-        State::Waiting => fit(false, 2),
-        State::Listed if is_anothers => None,
-        State::Listed => fit(false, 1),
-        // The client does not request the remaining pages, and starts a new list.
-        State::Listing(..) if is_poller && same_connection => fit(false, 0),
-        State::Listing(..) | State::Watching(_) => None,
-    }
-}
-
-fn fit_of_watch(reflector: &Reflector, options: &ListOptions) -> Option<Fit> {
-    let is_waiting = matches!(reflector.state, State::Waiting);
-    if !is_waiting && !matches!(reflector.state, State::Listed) {
-        return None;
-    }
-    let (names_its_revision, likely) = match (options.resource_version, reflector.revision) {
-        (ResourceVersion::At(from), Some(own)) if from == own => (true, 3),
-        // Events under way when the watch broke did not reach the client.
-        (ResourceVersion::At(from), Some(own)) if from < own => (false, 2),
-        // Revisions that are not numbers cannot be compared.
-        (ResourceVersion::At(_), _) | (ResourceVersion::Invalid, None) => (false, 1),
-        // The client has no list.
-        (ResourceVersion::Unset | ResourceVersion::Any | ResourceVersion::Invalid, _) => {
-            if is_waiting {
-                (false, 1)
-            } else {
-                return None;
-            }
-        }
-    };
-    let gone = u8::from(reflector.client_may_be_gone());
-    Some(Fit { is_expected: is_waiting, names_its_revision, is_poller: false, likely: 2 * likely - gone })
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::signs::{Sign, Signs, Silent};
 use crate::k8s::Resource;
 use crate::observation::{Body, ListenerState, UpstreamName};
+use crate::routing::is_in_main_etcd;
 use crate::thresholds::PROOF_OF_DEAFNESS;
 use crate::time::Timestamp;
 use crate::wire::ObjectRef;
@@ -141,7 +142,7 @@ impl Server {
 
     /// The revision of the etcd that stores `resource`, and the time of the request that read it; `None` if no request did.
     pub(super) fn current(&self, resource: &Resource) -> Option<(u64, Timestamp)> {
-        self.current.filter(|_| is_in_one_etcd(resource))
+        self.current.filter(|_| is_in_main_etcd(resource))
     }
 
     /// A sign of `resource` that proves a silent watch deaf.
@@ -159,7 +160,7 @@ impl Server {
             return;
         }
         self.newest_of_all = self.newest_of_all.max(Some(revision));
-        if let Some(asked) = shown.newest_at {
+        if let Some(asked) = shown.newest_at.filter(|_| is_in_main_etcd(resource)) {
             self.current = Some((revision, asked));
         }
     }

@@ -13,7 +13,7 @@ use crate::wire::{EventType, ObjectRef};
 
 /// Bound for the namespaces of one resource whose changes are kept apart. Changes elsewhere prove nothing about a watch of one
 /// namespace.
-const MAX_NAMESPACES: usize = 128;
+const MAX_NAMESPACES: usize = 64;
 /// Minimum time between two bodies that are noted.
 const SAMPLED_EVERY: Duration = Duration::from_millis(100);
 
@@ -56,6 +56,8 @@ pub(super) struct Silent<'w> {
     pub revision: Option<u64>,
     /// Whether the server sends it bookmarks.
     pub gets_bookmarks: bool,
+    /// Whether it may exclude objects of the resource.
+    pub is_selective: bool,
 }
 
 impl Signs {
@@ -70,6 +72,7 @@ impl Signs {
             Body::Events(events) => {
                 for event in events {
                     match event.event_type {
+                        EventType::Bookmark if event.initial_events_end => {}
                         EventType::Bookmark => self.bookmarks.note(at, 0),
                         EventType::Added | EventType::Modified | EventType::Deleted | EventType::Unknown => {
                             self.note_object(at, &event.object);
@@ -105,11 +108,12 @@ impl Signs {
         let changes = if silent.namespace.is_empty() { Some(&self.changes) } else { self.in_namespace.get(silent.namespace) };
         let newer = |revision: u64| silent.revision.is_none_or(|own| revision > own);
         let change = changes.and_then(|changes| changes.find(|at, revision| is_proof(at) && newer(revision)));
-        change.map(|(at, revision)| Sign::Change { at, revision }).or_else(|| {
-            let is_due = |at: Timestamp| is_proof(at) && at.since(silent.since) >= BOOKMARK_DUE;
-            let bookmark = self.bookmarks.find(|at, _| is_due(at)).filter(|_| silent.gets_bookmarks);
-            bookmark.map(|(at, _)| Sign::Bookmark { at })
-        })
+        let change = change.map(|(at, revision)| Sign::Change { at, revision });
+        let is_due = |at: Timestamp| is_proof(at) && at.since(silent.since) >= BOOKMARK_DUE;
+        let bookmark = self.bookmarks.find(|at, _| is_due(at)).filter(|_| silent.gets_bookmarks);
+        let bookmark = bookmark.map(|(at, _)| Sign::Bookmark { at });
+        // A bookmark proves more than a change that a selector may exclude.
+        if silent.is_selective { bookmark.or(change) } else { change.or(bookmark) }
     }
 }
 
@@ -168,7 +172,7 @@ mod tests {
         }
         assert_eq!(signs.in_namespace.len(), MAX_NAMESPACES);
         let proof = |namespace| {
-            let silent = Silent { namespace, since: at(1), revision: Some(5), gets_bookmarks: true };
+            let silent = Silent { namespace, since: at(1), revision: Some(5), gets_bookmarks: true, is_selective: false };
             signs.proof(silent, at(100), Duration::from_mins(1))
         };
         assert_eq!(proof("n1"), Some(Sign::Change { at: at(10), revision: 7 }));
@@ -180,7 +184,7 @@ mod tests {
         let mut signs = Signs::default();
         signs.note_object(at(50), &object("n", 7));
         signs.bookmarks.note(at(95), 0);
-        let silent = Silent { namespace: "", since: at(1), revision: Some(7), gets_bookmarks: false };
+        let silent = Silent { namespace: "", since: at(1), revision: Some(7), gets_bookmarks: false, is_selective: false };
         let proof = |silent, now| signs.proof(silent, at(now), Duration::from_mins(1));
         assert_eq!(proof(silent, 200), None);
         assert_eq!(proof(Silent { revision: Some(6), ..silent }, 109), None, "the sign is too recent");

@@ -8,6 +8,7 @@ use super::signs::{Sign, Silent};
 use super::spells::Trouble;
 use super::state::{Reflector, State};
 use crate::exchange::Exchange;
+use crate::routing::ServedFrom;
 use crate::thresholds::{AHEAD_AFTER, DEAF_AFTER, EXAMINED_EVERY};
 use crate::time::Timestamp;
 
@@ -57,11 +58,11 @@ impl Reflector {
     pub(super) fn silence_due(&self, now: Timestamp) -> Option<Timestamp> {
         let State::Watching(watching) = &self.state else { return None };
         let opened = watching.opened?;
-        if self.silence.is_some_and(|silence| self.is_silent_since(silence.since)) {
+        if self.spells.is_ongoing(Trouble::DeafWatch) || self.spells.is_ongoing(Trouble::WatchAhead) {
             return None;
         }
         let first = if watching.latest.is_none() { opened.plus(AHEAD_AFTER) } else { now };
-        [first, watching.latest.unwrap_or(opened).plus(DEAF_AFTER)]
+        [first, self.silent_since(watching.latest.unwrap_or(opened)).plus(DEAF_AFTER)]
             .into_iter()
             .find(|due| *due > now)
             .or_else(|| Some(now.plus(EXAMINED_EVERY)))
@@ -76,35 +77,36 @@ impl Reflector {
         emit: &mut dyn FnMut(ReflectorEvent),
     ) {
         let Some(silence) = self.silence_at(exchange, server, at) else { return };
-        if self.silence.is_some_and(|known| known.since == silence.since) {
-            return;
+        match silence.because {
+            SilenceProof::Deaf { .. } => self.deaf = Some(silence),
+            SilenceProof::Ahead { .. } => self.ahead = Some(silence),
         }
-        self.silence = Some(silence);
         self.begin_trouble(silence.because.trouble(), silence.since, at, emit);
     }
 
     /// Ends the silence: the watch delivers something, or is over.
     pub(super) fn end_silence(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
-        if self.silence.is_some() {
+        if self.deaf.is_some() || self.ahead.is_some() {
             for trouble in [Trouble::DeafWatch, Trouble::WatchAhead] {
                 self.end_trouble(trouble, at, emit);
             }
         }
     }
 
-    fn is_silent_since(&self, since: Timestamp) -> bool {
-        let State::Watching(watching) = &self.state else { return false };
-        watching.latest.or(watching.opened) == Some(since)
+    /// When a silence that began at `latest` began to count.
+    fn silent_since(&self, latest: Timestamp) -> Timestamp {
+        latest.max(self.heard_from)
     }
 
     fn silence_at(&self, exchange: Option<&Exchange>, server: Option<&Server>, at: Timestamp) -> Option<Silence> {
         let (State::Watching(watching), Some(exchange), Some(server)) = (&self.state, exchange, server) else { return None };
         let opened = watching.opened?;
-        // What arrives while the client does not read, or cannot be decoded, is no silence.
-        if self.stalls.is_blocked() || exchange.missed_bytes > 0 || exchange.not_read.is_some() {
+        // What arrives while the client does not read, or cannot be decoded, is no silence. An extension server has rules of its own.
+        let is_proxied = exchange.verdict.as_ref().is_some_and(|verdict| verdict.served_from == ServedFrom::Proxied);
+        if self.stalls.is_blocked() || exchange.missed_bytes > 0 || exchange.not_read.is_some() || is_proxied {
             return None;
         }
-        let since = watching.latest.unwrap_or(opened);
+        let since = self.silent_since(watching.latest.unwrap_or(opened));
         let delivered_before = watching.latest.is_some();
         let silence = |because| Silence { since, delivered_before, because };
         let asked = exchange.request.options.resource_version.revision();
@@ -119,11 +121,15 @@ impl Reflector {
         if at.since(since) < DEAF_AFTER {
             return None;
         }
-        // Some servers never send the first bookmark (§2.5 of docs/semantics.md).
-        let gets_bookmarks = watching.bookmarks > 0;
-        let silent = Silent { namespace: &self.key.namespace, since, revision: self.revision, gets_bookmarks };
+        // Some servers never send the first bookmark (§2.5 of docs/semantics.md). The one that ends initial events is no sign of more.
+        let gets_bookmarks = watching.bookmarks > u64::from(watching.listed.is_some());
+        let is_selective = self.shape.has_selector() || exchange.request.info.as_ref().is_some_and(|info| !info.name.is_empty());
+        if is_selective && !gets_bookmarks {
+            return None;
+        }
+        let silent = Silent { namespace: &self.key.namespace, since, revision: self.revision, gets_bookmarks, is_selective };
         let sign = server.proof(&self.key.resource, silent, at)?;
-        let certain = matches!(sign, Sign::Bookmark { .. }) || !self.shape.has_selector();
+        let certain = matches!(sign, Sign::Bookmark { .. }) || !is_selective;
         Some(silence(SilenceProof::Deaf { sign, certain }))
     }
 }

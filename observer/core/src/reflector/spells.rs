@@ -90,6 +90,11 @@ impl Spell {
         Self { times, since, until: Some(until), lasted_us: 0, latest: until }
     }
 
+    /// One occurrence that began at `since` and lasts.
+    pub const fn lasting(since: Timestamp) -> Self {
+        Self { times: 1, since, until: None, lasted_us: 0, latest: since }
+    }
+
     /// Merges the spells of two reflectors; keeps the longer total length.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -151,11 +156,6 @@ impl Spells {
     /// Start of the last occurrence.
     pub(super) fn latest(&self, trouble: Trouble) -> Option<Timestamp> {
         self.0.get(&trouble).map(|spell| spell.latest)
-    }
-
-    /// Whether it has ever occurred.
-    pub(super) fn has(&self, trouble: Trouble) -> bool {
-        self.0.contains_key(&trouble)
     }
 
     pub(super) fn all(&self) -> BTreeMap<Trouble, Spell> {

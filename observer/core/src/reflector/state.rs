@@ -7,7 +7,8 @@ use super::cause::RelistCause;
 use super::counts::Counts;
 use super::events::{ListEvent, ReflectorEvent, ResumeEvent, StallEvent};
 use super::failure::Failure;
-use super::futile_watches::Futile;
+use super::form::Form;
+use super::futile_watches::{Futile, FutileEnd};
 use super::identity::{Key, ReflectorId};
 use super::key_group::IdleEntry;
 use super::listing::Listing;
@@ -17,14 +18,13 @@ use super::servers::{Refusal, Server};
 use super::silence::Silence;
 use super::spells::{Spell, Spells, Trouble};
 use super::stalls::{PastStall, Stalling, Stalls};
-use super::unsynced::Unsynced;
+use super::unsynced::Unsyncings;
 use super::versions::Versions;
 use super::watch_end::WatchEnd;
 use super::watching::{PastWatch, Watching};
 use crate::exchange::{Client, Exchange, Scope, Shape, of_structure};
-use crate::k8s::{ListOptions, ResourceVersion, ResourceVersionMatch};
 use crate::observation::{Body, ConnectionId, ExchangeId};
-use crate::thresholds::VERY_SHORT_WATCH;
+use crate::thresholds::{LOOP_WITHIN, VERY_SHORT_WATCH};
 use crate::time::{Rate, Timestamp, microseconds};
 
 /// A list followed by a watch, repeatedly, as in client-go's `Reflector` (client-go tools/cache/reflector.go) and similar
@@ -90,12 +90,20 @@ pub(super) struct Reflector {
     pub past_watch: Option<PastWatch>,
     pub useful_watch: Option<PastWatch>,
     pub stalls: Stalls,
-    /// Evidence of its last watch that was silent although it should not be.
-    pub silence: Option<Silence>,
+    /// Evidence of its last deaf watch.
+    pub deaf: Option<Silence>,
+    /// Evidence of its last watch that was ahead of the server.
+    pub ahead: Option<Silence>,
+    /// Silence does not count before this time: the client did not read, or nothing was observed.
+    pub heard_from: Timestamp,
+    /// When a pending timer examines its watch.
+    pub examined_at: Option<Timestamp>,
+    /// The process of its client, if it is known. Otherwise its requests may be those of several processes.
+    pub pid: Option<u32>,
     /// Its watches from one revision that deliver nothing.
     pub futile: Futile,
     /// Its streaming list that has not ended, or the last one that was reported.
-    pub unsynced: Option<Unsynced>,
+    pub unsynced: Unsyncings,
     /// When its first list was complete.
     pub synced: Option<Timestamp>,
     pub events_rate: Rate,
@@ -111,45 +119,6 @@ pub(super) struct Reflector {
 pub(super) struct Interrupted {
     pub past: PastWatch,
     pub attempts: u64,
-}
-
-/// Options of a list request, without its revision number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form {
-    limit: u64,
-    names_revision: bool,
-    from_any: bool,
-    revision_match: ResourceVersionMatch,
-}
-
-/// The revision that a list asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListsFrom {
-    /// `resourceVersion` is unset: the newest state.
-    Newest,
-    /// `resourceVersion=0`: any state, such as that of a watch cache that lags.
-    Any,
-    /// Any other `resourceVersion`.
-    Named,
-}
-
-impl Form {
-    pub(super) const fn lists_from(self) -> ListsFrom {
-        match (self.from_any, self.names_revision) {
-            (true, _) => ListsFrom::Any,
-            (false, true) => ListsFrom::Named,
-            (false, false) => ListsFrom::Newest,
-        }
-    }
-
-    pub(super) const fn of(options: &ListOptions) -> Self {
-        Self {
-            limit: options.limit,
-            names_revision: matches!(options.resource_version, ResourceVersion::At(_) | ResourceVersion::Invalid),
-            from_any: matches!(options.resource_version, ResourceVersion::Any),
-            revision_match: options.resource_version_match,
-        }
-    }
 }
 
 /// Bound for the object versions of a reflector.
@@ -261,9 +230,13 @@ impl Reflector {
             past_watch: None,
             useful_watch: None,
             stalls: Stalls::default(),
-            silence: None,
+            deaf: None,
+            ahead: None,
+            heard_from: Timestamp::default(),
+            examined_at: None,
+            pid: None,
             futile: Futile::default(),
-            unsynced: None,
+            unsynced: Unsyncings::default(),
             synced: None,
             events_rate: Rate::new(EVENTS_OVER),
             last_event: None,
@@ -335,6 +308,13 @@ impl Reflector {
         if let (Some(spell), Some(last)) = (spells.get_mut(&Trouble::RelistLoop), last) {
             *spell = spell.over_at(last);
         }
+        // A client that makes no further attempt has given up.
+        for (trouble, end) in [(Trouble::ExpiredLoop, FutileEnd::Expired), (Trouble::SilentExpired, FutileEnd::Empty)] {
+            let last = self.futile.reported(end).map(|watches| watches.last).filter(|last| now.since(*last) > LOOP_WITHIN);
+            if let (Some(spell), Some(last)) = (spells.get_mut(&trouble), last) {
+                *spell = spell.over_at(last);
+            }
+        }
         spells
     }
 
@@ -364,6 +344,7 @@ impl Reflector {
 
     /// Processes the start or end of a blockage.
     pub(super) fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        self.heard_from = at;
         if let Some(past) = self.stalls.note(at, exchange.stall.now()) {
             self.report_stall_end(past, at, emit);
         }

@@ -16,12 +16,18 @@ use crate::time::Timestamp;
 /// Evidence of the troubles of a reflector, ongoing or past; each is `None` until it occurs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TroubleEvidence {
-    /// Of a deaf watch, or one that is ahead of the server.
+    /// Of a deaf watch.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub silence: Option<Silence>,
-    /// Of watches from one revision that deliver nothing.
-    #[serde(rename = "futile_watches", skip_serializing_if = "Option::is_none")]
-    pub futile: Option<FutileWatches>,
+    pub deaf: Option<Silence>,
+    /// Of a watch that is ahead of the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<Silence>,
+    /// Of watches from one expired revision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expired_watches: Option<FutileWatches>,
+    /// Of watches from one revision that end at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub empty_watches: Option<FutileWatches>,
     /// Of a streaming list that does not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsynced: Option<Unsynced>,
@@ -31,8 +37,10 @@ impl TroubleEvidence {
     /// The evidence of `trouble` until `until`, in words; empty without evidence.
     pub fn in_words(&self, trouble: Trouble, until: Timestamp) -> String {
         match trouble {
-            Trouble::DeafWatch | Trouble::WatchAhead => self.silence.map(|silence| silence.in_words(until)),
-            Trouble::ExpiredLoop | Trouble::SilentExpired => self.futile.map(FutileWatches::in_words),
+            Trouble::DeafWatch => self.deaf.map(|silence| silence.in_words(until)),
+            Trouble::WatchAhead => self.ahead.map(|silence| silence.in_words(until)),
+            Trouble::ExpiredLoop => self.expired_watches.map(FutileWatches::in_words),
+            Trouble::SilentExpired => self.empty_watches.map(FutileWatches::in_words),
             Trouble::NeverSynced => self.unsynced.map(|unsynced| unsynced.in_words(until)),
             Trouble::Stuck
             | Trouble::ShortWatches
@@ -78,7 +86,7 @@ impl Sign {
 
 impl FutileWatches {
     fn in_words(self) -> String {
-        let Self { resource_version, times, since: _, end } = self;
+        let Self { resource_version, times, since: _, end, last: _ } = self;
         match end {
             FutileEnd::Expired => {
                 format!("{times} watches in a row from revision {resource_version}, each answered 410, no list between them")
@@ -128,11 +136,13 @@ impl Reflector {
     }
 
     /// The evidence of its troubles.
-    pub(super) fn evidence(&self) -> TroubleEvidence {
+    pub(super) const fn evidence(&self) -> TroubleEvidence {
         TroubleEvidence {
-            silence: self.silence,
-            futile: self.futile.reported(),
-            unsynced: self.unsynced.filter(|_| self.spells.has(Trouble::NeverSynced)),
+            deaf: self.deaf,
+            ahead: self.ahead,
+            expired_watches: self.futile.reported(FutileEnd::Expired),
+            empty_watches: self.futile.reported(FutileEnd::Empty),
+            unsynced: self.unsynced.reported,
         }
     }
 

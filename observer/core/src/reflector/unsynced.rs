@@ -22,16 +22,23 @@ pub struct Unsynced {
     pub items: u64,
 }
 
+/// The streaming list that has not ended, and the last one that was reported.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unsyncings {
+    present: Option<Unsynced>,
+    pub reported: Option<Unsynced>,
+}
+
 impl Reflector {
     /// Notes a request for a streaming list.
     pub(super) fn note_streaming_list(&mut self, at: Timestamp) {
-        let unsynced = self.unsynced.get_or_insert(Unsynced { since: at, attempts: 0, cut: 0, items: 0 });
+        let unsynced = self.unsynced.present.get_or_insert(Unsynced { since: at, attempts: 0, cut: 0, items: 0 });
         unsynced.attempts = unsynced.attempts.saturating_add(1);
     }
 
     /// Notes that the watch of a streaming list ended before the list did.
     pub(super) fn note_cut_list(&mut self, end: WatchEnd, items: u64, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
-        let Some(unsynced) = &mut self.unsynced else { return };
+        let Some(unsynced) = &mut self.unsynced.present else { return };
         unsynced.items = unsynced.items.max(items);
         let is_cut = match end {
             WatchEnd::TimedOut
@@ -49,19 +56,16 @@ impl Reflector {
         };
         unsynced.cut = unsynced.cut.saturating_add(u64::from(is_cut));
         if unsynced.cut >= UNSYNCED_ATTEMPTS {
-            let since = unsynced.since;
-            self.begin_trouble(Trouble::NeverSynced, since, at, emit);
+            let unsynced = *unsynced;
+            self.unsynced.reported = Some(unsynced);
+            self.begin_trouble(Trouble::NeverSynced, unsynced.since, at, emit);
         }
     }
 
     /// Ends the trouble: the reflector has a complete list.
     pub(super) fn note_synced(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         self.end_trouble(Trouble::NeverSynced, at, emit);
-        if self.spells.has(Trouble::NeverSynced) {
-            // The evidence of the past trouble stays.
-            return;
-        }
-        self.unsynced = None;
+        self.unsynced.present = None;
     }
 
     /// When to examine a streaming list that has not ended, always later than `now`; `None` without one.
@@ -74,12 +78,13 @@ impl Reflector {
     /// Examines a streaming list that has not ended.
     pub(super) fn examine_unsynced(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         let Some((opened, latest, items)) = self.streaming_since() else { return };
-        let Some(unsynced) = &mut self.unsynced else { return };
+        let Some(unsynced) = &mut self.unsynced.present else { return };
         unsynced.items = unsynced.items.max(items);
         let is_quiet = at.since(latest) >= QUIET_WITHOUT_END;
         if at.since(opened) >= INITIAL_EVENTS_WITHIN && !self.stalls.is_blocked() && (is_quiet || unsynced.cut > 0) {
-            let since = unsynced.since;
-            self.begin_trouble(Trouble::NeverSynced, since, at, emit);
+            let unsynced = *unsynced;
+            self.unsynced.reported = Some(unsynced);
+            self.begin_trouble(Trouble::NeverSynced, unsynced.since, at, emit);
         }
     }
 

@@ -45,7 +45,7 @@ fn many_gets_a_second_of_one_resource_are_a_poller() {
 #[test]
 fn fifty_watches_of_single_objects_are_many() {
     let watches = |number: u64| {
-        let mut script = "0s server v1.34.4\n0s a connects client=agent/1\n".to_owned();
+        let mut script = "0s server v1.34.4\n0s a connects client=agent/1 pid=7\n".to_owned();
         for number in 0..number {
             let (list, watch) = (4 * number + 1, 4 * number + 3);
             let one = format!("/api/v1/namespaces/default/secrets?fieldSelector=metadata.name%3Ds{number}");
@@ -129,7 +129,7 @@ fn older_state_of_a_list_that_any_state_may_answer_is_no_rollback() {
     let relist = |parameters: &str| {
         snapshot(&format!(
             "0s server v1.34.4
-             0s a connects client=c/1
+             0s a connects client=c/1 pid=7
              0s a1 GET /api/v1/pods?resourceVersion=0
              0s a1 whole rv=100 x@5
              1s a3 GET /api/v1/pods?watch=1&resourceVersion=100

@@ -9,10 +9,15 @@ use crate::script::{check, play};
 
 /// A client that lists once, and then watches from the same revision whatever happens, as Airflow's pod watcher does.
 fn repeats(resource: &str, answer: &str, times: u64) -> String {
+    repeats_from(0, resource, answer, times)
+}
+
+/// The same, `first` seconds after the list.
+fn repeats_from(first: u64, resource: &str, answer: &str, times: u64) -> String {
     let mut script =
         format!("0s server v1.34.4\n0s a connects client=airflow/2\n0s a1 GET /api/v1/{resource}\n0s a1 whole rv=100 x@5\n");
     for number in 1..=times {
-        let (at, exchange) = (10 * number, 2 * number + 1);
+        let (at, exchange) = (first + 10 * number, 2 * number + 1);
         let _infallible = writeln!(script, "{at}s a{exchange} GET /api/v1/{resource}?watch=true&resourceVersion=100");
         for line in answer.split('|') {
             let _infallible = writeln!(script, "{at}s a{exchange} {line}");
@@ -58,14 +63,19 @@ fn loop_ends_when_a_watch_delivers_or_asks_for_another_revision() {
 
 #[test]
 fn empty_watches_of_events_are_a_silent_expiry() {
-    let events = snapshot(&repeats("events", "opens|ends", 3));
+    let events = snapshot(&repeats_from(300, "events", "opens|ends", 3));
     let kinds: Vec<FindingKind> = events.findings.iter().map(|finding| finding.kind).collect();
     assert_eq!(kinds, [FindingKind::SilentExpired]);
     let seen = "3 watches in a row from revision 100 ended at once, empty and without 410: this resource has no watch cache, and \
                 etcd no longer has the revision";
     assert_eq!(events.findings[0].seen, seen);
-    let cached = snapshot(&repeats("pods", "opens|ends", 3));
-    assert_eq!(cached.findings[0].kind, FindingKind::ShortWatches, "a watch cache would answer 410");
+    for other in [repeats_from(300, "pods", "opens|ends", 3), repeats("events", "opens|ends", 3)] {
+        assert_eq!(
+            snapshot(&other).findings[0].kind,
+            FindingKind::ShortWatches,
+            "a cache answers 410, and etcd has a young revision"
+        );
+    }
 }
 
 const STREAMING: &str =

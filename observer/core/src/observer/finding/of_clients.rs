@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::found::{Finding, counted, finding, seconds};
 use super::kind::FindingKind;
-use crate::exchange::{Scope, Shape};
+use crate::exchange::{Client, Scope, Shape};
+use crate::observation::UpstreamName;
 use crate::reflector::{ClientId, GetPace, GetPoller, RateLimit, ReflectorRow, Spell};
 use crate::thresholds::{HEAVY_OBJECTS, MANY_WATCHES, ROLL_OUT_CLIENTS, ROLL_OUT_WITHIN, SLOW_SYNC, SYNC_SHARE};
 use crate::time::{Timestamp, microseconds};
@@ -49,8 +50,12 @@ fn held_back(limit: &RateLimit) -> Finding {
 
 /// A client that needed long until all its first lists were complete, mostly because of its own rate limit.
 fn slow_sync(limit: &RateLimit, reflectors: &[ReflectorRow]) -> Option<Finding> {
-    let own: Vec<&ReflectorRow> =
+    let mut own: Vec<&ReflectorRow> =
         reflectors.iter().filter(|row| row.client_id == limit.client_id && row.has_watched() && row.synced.is_some()).collect();
+    own.sort_by_key(|row| row.first_seen);
+    // Reflectors that start much later, such as those of a new custom resource, are not of the start.
+    let later = own.windows(2).position(|pair| matches!(pair, [one, next] if next.first_seen.since(one.first_seen) > SLOW_SYNC));
+    own.truncate(later.map_or(own.len(), |last| last + 1));
     let began = own.iter().map(|row| row.first_seen).min()?;
     let synced = own.iter().filter_map(|row| row.synced).max()?;
     let took = synced.since(began);
@@ -91,7 +96,8 @@ pub(super) fn of_gets(poller: &GetPoller) -> Finding {
 /// Clients with many open watches of one object each.
 fn many_watches(reflectors: &[ReflectorRow]) -> Vec<Finding> {
     let mut of_client: BTreeMap<(ClientId, &str), Vec<&ReflectorRow>> = BTreeMap::new();
-    for row in reflectors.iter().filter(|row| row.is_watching() && row.shape.names_one()) {
+    // Without a process, several clients may look like one.
+    for row in reflectors.iter().filter(|row| row.is_watching() && row.shape.names_one() && row.process.is_some()) {
         of_client.entry((row.client_id, &row.shape.resource)).or_default().push(row);
     }
     let many = of_client.into_values().filter(|rows| rows.len() >= MANY_WATCHES);
@@ -107,16 +113,21 @@ fn many_watches(reflectors: &[ReflectorRow]) -> Vec<Finding> {
 
 /// Clients of one program that started within minutes, and what they listed together.
 fn roll_outs(reflectors: &[ReflectorRow]) -> Vec<Finding> {
-    let mut alike: BTreeMap<(&str, &str, Option<&Scope>), BTreeMap<ClientId, Began<'_>>> = BTreeMap::new();
-    for row in reflectors.iter().filter(|row| row.has_watched() || row.items > 0) {
-        let clients = alike.entry((&row.client.program, &row.shape.resource, row.shape.scope.as_ref())).or_default();
-        let client = clients.entry(row.client_id).or_insert(Began { row, at: row.first_seen, objects: 0, bytes: 0 });
+    let mut alike: BTreeMap<Program<'_>, BTreeMap<ClientId, Began<'_>>> = BTreeMap::new();
+    // Only initial lists are of a start; a client without a name is no program.
+    for row in reflectors.iter().filter(|row| row.synced.is_some() && !row.client.program.is_empty()) {
+        let key = (&row.client, row.shape.resource.as_str(), row.shape.scope.as_ref(), row.shape.upstream.as_ref());
+        let began = Began { row, at: row.first_seen, objects: 0, bytes: 0 };
+        let client = alike.entry(key).or_default().entry(row.client_id).or_insert(began);
         client.at = client.at.min(row.first_seen);
-        client.objects = client.objects.saturating_add(row.items);
+        client.objects = client.objects.saturating_add(row.first_list_items);
         client.bytes = client.bytes.saturating_add(row.last_list_bytes);
     }
     alike.into_values().filter_map(|clients| roll_out(clients.into_values().collect())).collect()
 }
+
+/// A program, and the objects that it lists: client, resource, scope and API server.
+type Program<'r> = (&'r Client, &'r str, Option<&'r Scope>, Option<&'r UpstreamName>);
 
 /// A client of a roll-out: its start, and what it listed.
 struct Began<'r> {

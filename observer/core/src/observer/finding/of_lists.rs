@@ -7,7 +7,11 @@ use crate::exchange::{Scope, Shape};
 use crate::observer::rows::ListRow;
 use crate::reflector::ReflectorRow;
 use crate::routing::ServedFrom;
-use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS};
+use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS, WAIT_FOR_CACHE};
+use crate::time::microseconds;
+
+/// Number of lists from which their median is the usual time.
+const ENOUGH_LISTS: u64 = 4;
 
 /// All findings about `lists`. `minor` is the server's minor release.
 pub(super) fn of_lists<'f>(
@@ -16,7 +20,9 @@ pub(super) fn of_lists<'f>(
     minor: Option<u16>,
 ) -> impl Iterator<Item = Finding> + 'f {
     lists.iter().flat_map(move |row| {
-        [from_etcd(row, minor), filtered(row, lists, reflectors), fell_back(row), ignored_limit(row)].into_iter().flatten()
+        [from_etcd(row, minor), filtered(row, lists, reflectors), fell_back(row), ignored_limit(row, reflectors)]
+            .into_iter()
+            .flatten()
     })
 }
 
@@ -57,7 +63,10 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
 
 /// Consistent reads that took as long as the API server waits for its watch cache. The time alone is no proof.
 fn fell_back(row: &ListRow) -> Option<Finding> {
-    let verdict = row.verdict.as_ref().filter(|_| row.waited_for_cache > 0)?;
+    // If most lists of this shape take as long, it is their size.
+    let usual = row.first_byte_us.filter(|_| row.count >= ENOUGH_LISTS);
+    let is_usual = usual.is_some_and(|usual| usual >= microseconds(WAIT_FOR_CACHE));
+    let verdict = row.verdict.as_ref().filter(|_| row.waited_for_cache > 0 && !is_usual)?;
     let seen = format!(
         "{} took 3 s or more until the answer began: perhaps the watch cache lagged, and etcd was read ({})",
         counted(row.waited_for_cache, "consistent list"),
@@ -67,8 +76,11 @@ fn fell_back(row: &ListRow) -> Option<Finding> {
     Some(Finding { amount: row.waited_for_cache, ..found })
 }
 
-fn ignored_limit(row: &ListRow) -> Option<Finding> {
-    (row.ignored_limit > 0).then(|| {
+/// Informers of client-go send a limit with `resourceVersion=0` and expect everything, so their lists are no finding.
+fn ignored_limit(row: &ListRow, reflectors: &[ReflectorRow]) -> Option<Finding> {
+    let same = |one: &&ReflectorRow| one.shape.resource == row.shape.resource && one.shape.scope == row.shape.scope;
+    let is_of_informers = reflectors.iter().filter(same).any(ReflectorRow::has_watched);
+    (row.ignored_limit > 0 && !is_of_informers).then(|| {
         let seen = format!(
             "{} returned {} objects in one response each: the watch cache ignores a limit with resourceVersion=0",
             counted(row.ignored_limit, "list"),

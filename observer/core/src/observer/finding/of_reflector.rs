@@ -171,7 +171,9 @@ fn troubled(row: &ReflectorRow, kind: FindingKind, trouble: Trouble, now: Timest
     let spell = spell(row, trouble)?;
     let seen = row.evidence.in_words(trouble, spell.until.unwrap_or(now));
     let times = if spell.times > 1 { format!("; {} times", spell.times) } else { String::new() };
-    let watches = row.evidence.futile.filter(|_| matches!(kind, FindingKind::ExpiredLoop | FindingKind::SilentExpired));
+    let expired = row.evidence.expired_watches.filter(|_| kind == FindingKind::ExpiredLoop);
+    let empty = row.evidence.empty_watches.filter(|_| kind == FindingKind::SilentExpired);
+    let watches = expired.or(empty);
     let attempts = row.evidence.unsynced.filter(|_| kind == FindingKind::NeverSynced);
     let number = watches.map(|watches| watches.times).or_else(|| attempts.map(|attempts| attempts.attempts));
     let amount = number.unwrap_or_else(|| spell.lasted_us(now));
@@ -188,7 +190,8 @@ fn wide(row: &ReflectorRow) -> Option<Finding> {
         let grown = if grown > 0 { format!(", {grown} more since") } else { String::new() };
         let seen =
             format!("keeps {} full objects of all namespaces; its last list had {} bytes{grown}", row.objects, row.last_list_bytes);
-        let spell = Spell::of_moments(1, row.first_seen, row.last_seen);
+        let lasts = Spell::lasting(row.first_seen);
+        let spell = if row.is_watching() && !row.client_left { lasts } else { lasts.over_at(row.last_seen) };
         Finding { amount: row.objects, ..one(row, FindingKind::WideInformer, seen, spell) }
     })
 }

@@ -100,7 +100,10 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         ),
         FindingKind::DeafWatch => (
             format!("restart {of}, then let it notice dead connections (pings, keepalive or a read timeout)"),
-            format!("open watches of {what} have delivered nothing for {}, although others got changes", seconds(amount)),
+            format!(
+                "open watches of {what} have delivered nothing for {}, although others got events or bookmarks",
+                seconds(amount)
+            ),
         ),
         FindingKind::WatchAheadOfServer => (
             format!("restart {of}, whose watches wait at a revision that the API server does not have"),
@@ -163,7 +166,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         }
         FindingKind::ConsistentReadFellBack => (
             "find out why the API server's watch cache lags behind etcd".to_owned(),
-            format!("{} of {what} waited 3 s for it, and then perhaps read etcd", counted(amount, "list")),
+            format!("{} of {what} took 3 s or more, and then perhaps read etcd", counted(amount, "list")),
         ),
         FindingKind::ListsFromEtcd => (short(advice), format!("{} of {what} read from etcd", counted(amount, "object"))),
         FindingKind::FilterAfterReading => {
