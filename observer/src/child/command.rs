@@ -5,14 +5,19 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::pin::pin;
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use thiserror::Error;
 use tokio::process;
+use tokio::time::{Instant, sleep_until};
 
 use super::origin::{Circumstances, is_forwarded};
 use super::session;
 use crate::signals::{Received, SignalStream};
+
+/// Time between SIGTERM and SIGKILL, as for a pod by default (`terminationGracePeriodSeconds`).
+const TERMINATION: Duration = Duration::from_secs(30);
 
 /// A running command. It inherits watchtap's stdin, stdout and stderr. Signals that are meant for it are forwarded to it.
 ///
@@ -105,20 +110,29 @@ impl Child {
         self.wait_or_end(asked_to_end, std::future::pending()).await.map(|ended| ended.status)
     }
 
-    /// The same, and sends SIGTERM to the command when `over` is ready.
+    /// The same, and sends SIGTERM to the command when `over` is ready, and SIGKILL if it then does not end in time.
     pub(crate) async fn wait_or_end(mut self, asked_to_end: impl Fn(), over: impl Future<Output = ()>) -> io::Result<Ended> {
         let mut over = pin!(over);
         let mut was_asked = false;
+        let mut killed_at: Option<Instant> = None;
         loop {
+            let too_long = async {
+                match killed_at {
+                    Some(at) => sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 biased;
                 status = self.process.wait() => return status.map(|status| Ended { status, was_asked }),
                 () = &mut over, if !was_asked => {
-                    was_asked = true;
+                    (was_asked, killed_at) = (true, Some(Instant::now() + TERMINATION));
                     asked_to_end();
-                    if let Some(command) = self.pid() && let Err(error) = kill_process(command, Signal::TERM) {
-                        tracing::debug!(%error, "the command did not take SIGTERM");
-                    }
+                    self.send(Signal::TERM);
+                }
+                () = too_long => {
+                    killed_at = None;
+                    self.send(Signal::KILL);
                 }
                 received = self.signals.next() => {
                     if received.asks_for_an_end() {
@@ -127,6 +141,14 @@ impl Child {
                     self.hand_on(received);
                 }
             }
+        }
+    }
+
+    fn send(&self, signal: Signal) {
+        if let Some(command) = self.pid()
+            && let Err(error) = kill_process(command, signal)
+        {
+            tracing::debug!(%error, ?signal, "the command did not take this signal");
         }
     }
 

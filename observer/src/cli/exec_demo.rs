@@ -17,7 +17,7 @@ use crate::session::private_folder;
 pub(super) struct DemoFlags {
     /// Run the command against a demo cluster in this process, and play a script: `torture` (each bad behaviour of a cluster once), a
     /// file (docs/demo.md), or nothing if no script is given. When the script is over, the command gets SIGTERM
-    #[arg(long, value_name = "SCRIPT", num_args = 0..=1, default_missing_value = "quiet", value_parser = script, help_heading = "Demo cluster")]
+    #[arg(long, value_name = "SCRIPT", num_args = 0..=1, default_missing_value = "quiet", value_parser = script, help_heading = "Demo cluster", conflicts_with_all = ["kubeconfig", "context", "upstream"])]
     demo: Option<Script>,
 
     /// Play the script, and the intervals of the demo cluster, this many times faster

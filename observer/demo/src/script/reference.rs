@@ -10,10 +10,7 @@ pub(super) const ACTS: &[(&str, &str)] = &[
         "resets the watch cache of a resource after the server has written it: its watches end, and resuming them gets 410",
     ),
     ("end-watches [every=TIME for=TIME]", "ends all watches cleanly; they can be resumed"),
-    (
-        "deaf RESOURCE|all for=TIME",
-        "the open watches of a resource deliver nothing for that time, as on a dead connection; then they end",
-    ),
+    ("deaf RESOURCE|all for=TIME", "the open watches of a resource deliver nothing for that time; then they end"),
     ("answer 429|500|503|504 for=TIME", "every request for resources gets this answer for that time"),
     ("no-bookmarks for=TIME", "watches get no bookmarks for that time"),
     ("no-list-end for=TIME", "streaming lists do not end for that time: the bookmark after their objects is dropped"),
