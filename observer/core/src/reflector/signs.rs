@@ -14,8 +14,6 @@ use crate::wire::{EventType, ObjectRef};
 /// Bound for the namespaces of one resource whose changes are kept apart. Changes elsewhere prove nothing about a watch of one
 /// namespace.
 const MAX_NAMESPACES: usize = 64;
-/// Minimum time between two bodies that are noted.
-const SAMPLED_EVERY: Duration = Duration::from_millis(100);
 
 /// Something that a client got of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -41,8 +39,6 @@ pub(super) struct Signs {
     bookmarks: Latest,
     changes: Latest,
     in_namespace: BTreeMap<String, Latest>,
-    /// When a body was last looked at.
-    sampled: Option<Timestamp>,
 }
 
 /// A silent watch, as far as this decides which signs prove it deaf.
@@ -61,13 +57,8 @@ pub(super) struct Silent<'w> {
 }
 
 impl Signs {
-    /// Notes a decoded part of a body, unless another one was noted just before: a busy resource has signs enough.
+    /// Notes a decoded part of a body.
     pub(super) fn note(&mut self, at: Timestamp, body: &Body) {
-        let has_objects = matches!(body, Body::Events(_) | Body::Items(_));
-        if !has_objects || self.sampled.is_some_and(|before| at.since(before) < SAMPLED_EVERY) {
-            return;
-        }
-        self.sampled = Some(at);
         match body {
             Body::Events(events) => {
                 for event in events {

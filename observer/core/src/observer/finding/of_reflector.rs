@@ -1,5 +1,7 @@
 //! Derives the findings about one reflector, ongoing and past.
 
+use std::time::Duration;
+
 use super::advice;
 use super::found::{Finding, counted, finding, seconds};
 use super::kind::FindingKind;
@@ -14,6 +16,8 @@ use crate::time::{Timestamp, microseconds};
 /// Maximum number of causes that the evidence of a relist loop names.
 const MOST_CAUSES: usize = 3;
 const UNASKED: RelistCause = RelistCause::Expired { because: Stale::BookmarksNotRequested };
+/// A client without a connection for longer than this has left.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(30);
 const WITHOUT_REVISION: &str = "by a watch without a resource version, which sends every object again";
 /// Resources that grow with the workload of a cluster, and whose objects are large or many.
 const LARGE: [&str; 5] = ["configmaps", "events", "events.events.k8s.io", "pods", "secrets"];
@@ -168,16 +172,20 @@ fn deaf(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
 
 /// A finding about a trouble with evidence of its own.
 fn troubled(row: &ReflectorRow, kind: FindingKind, trouble: Trouble, now: Timestamp) -> Option<Finding> {
-    let spell = spell(row, trouble)?;
+    // Some clients have a new connection for each attempt.
+    let has_left = row.client_left && now.since(row.last_seen) > BETWEEN_ATTEMPTS;
+    let spell = if has_left { spell(row, trouble)? } else { *row.spells.get(&trouble)? };
     let seen = row.evidence.in_words(trouble, spell.until.unwrap_or(now));
     let times = if spell.times > 1 { format!("; {} times", spell.times) } else { String::new() };
+    let left = if has_left { "; it has disconnected" } else { "" };
     let expired = row.evidence.expired_watches.filter(|_| kind == FindingKind::ExpiredLoop);
     let empty = row.evidence.empty_watches.filter(|_| kind == FindingKind::SilentExpired);
     let watches = expired.or(empty);
     let attempts = row.evidence.unsynced.filter(|_| kind == FindingKind::NeverSynced);
     let number = watches.map(|watches| watches.times).or_else(|| attempts.map(|attempts| attempts.attempts));
     let amount = number.unwrap_or_else(|| spell.lasted_us(now));
-    Some(Finding { amount, ..one(row, kind, format!("{seen}{times}"), spell) })
+    let found = finding(kind, Some(row.client.clone()), row.shape.clone(), vec![row.reflector], format!("{seen}{times}{left}"));
+    Some(Finding { amount, spell: Some(spell), ..found })
 }
 
 /// A reflector that keeps the full objects of all namespaces of a resource that grows large.
