@@ -42,6 +42,24 @@ fn many_gets_a_second_of_one_resource_are_a_poller() {
     assert!(!kinds(&gets(50, 20_000)).contains(&FindingKind::GetPoller), "a burst");
 }
 
+/// `kubectl apply` of many objects: a burst, and one more get much later.
+#[test]
+fn burst_of_gets_before_a_pause_is_no_poller() {
+    let mut script = "0s server v1.34.4\n0s a connects client=apply/1\n".to_owned();
+    for number in 0..400_u64 {
+        let (at, exchange) = (number * 20, 2 * number + 1);
+        let _infallible = writeln!(script, "{at}ms a{exchange} GET /api/v1/namespaces/default/pods/p{number}");
+    }
+    script += "40s a999 GET /api/v1/namespaces/default/pods/p1\n";
+    assert!(!kinds(&snapshot(&script)).contains(&FindingKind::GetPoller));
+    let mut one = "0s server v1.34.4\n0s a connects client=once/1\n".to_owned();
+    for number in 0..10_u64 {
+        let _infallible = writeln!(one, "{}ms a{} GET /api/v1/namespaces/default/pods/x", number * 90, 2 * number + 1);
+    }
+    one += "40s a999 GET /api/v1/namespaces/default/pods/x\n";
+    assert!(!kinds(&snapshot(&one)).contains(&FindingKind::GetPoller));
+}
+
 #[test]
 fn fifty_watches_of_single_objects_are_many() {
     let watches = |number: u64| {

@@ -61,6 +61,21 @@ fn loop_ends_when_a_watch_delivers_or_asks_for_another_revision() {
     }
 }
 
+/// Replicas share a user agent and an identity. After a restart, each of them gets one 410.
+#[test]
+fn replicas_on_connections_of_their_own_are_in_no_loop() {
+    let mut script = "0s server v1.34.4\n".to_owned();
+    for letter in ['a', 'b', 'c', 'd'] {
+        let _infallible = writeln!(
+            script,
+            "0s {letter} connects client=proxy/1\n0s {letter}1 GET /api/v1/pods?watch=true&resourceVersion=100\n\
+             0s {letter}1 opens\n0s {letter}1 ERROR 410 Expired\n0s {letter}1 ends"
+        );
+    }
+    let kinds: Vec<FindingKind> = snapshot(&script).findings.iter().map(|finding| finding.kind).collect();
+    assert!(!kinds.contains(&FindingKind::ExpiredLoop), "{kinds:?}");
+}
+
 #[test]
 fn empty_watches_of_events_are_a_silent_expiry() {
     let events = snapshot(&repeats_from(300, "events", "opens|ends", 3));

@@ -59,6 +59,28 @@ fn change_that_a_selector_may_exclude_is_a_suspicion() {
     assert!(finding.seen.starts_with("perhaps deaf: nothing came for 3 m 10 s"), "{}", finding.seen);
 }
 
+/// Like `kubectl wait`: a watch of one object without bookmarks.
+#[test]
+fn watch_of_one_object_without_bookmarks_is_not_judged() {
+    let script = "
+        0s server v1.34.4
+        0s a connects client=wait/1
+        1s a1 GET /api/v1/pods?fieldSelector=metadata.name%3Dx
+        1s a1 whole rv=10 x@5
+        2s a3 GET /api/v1/pods?watch=1&fieldSelector=metadata.name%3Dx&resourceVersion=10
+        2s a3 opens
+    ";
+    let snapshot = snapshot(&format!("{script}{OTHER} 70s b3 MODIFIED y@20\n 250s b connects"));
+    assert!(snapshot.findings.is_empty(), "{:?}", snapshot.findings);
+}
+
+/// A laptop sleeps: nothing is observed for an hour, and the first observation afterwards is no proof.
+#[test]
+fn time_in_which_nothing_was_observed_is_no_silence() {
+    let snapshot = snapshot(&format!("{SILENT}{OTHER} 70s b3 MODIFIED x@20\n 3600s b3 MODIFIED x@30"));
+    assert!(snapshot.findings.iter().all(|finding| finding.kind != FindingKind::DeafWatch), "{:?}", snapshot.findings);
+}
+
 #[test]
 fn writes_and_lists_of_others_prove_a_watch_deaf() {
     for sign in [
