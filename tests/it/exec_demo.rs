@@ -51,9 +51,18 @@ fn end_of_the_script_ends_the_command_without_a_failure() {
 fn torture_plays_every_fault() {
     let (code, _, messages) = run(&["--demo", "torture", "--demo-speed", "100"], &["sleep", "600"]);
     assert_eq!(code, Some(0), "{messages}");
-    for fault in
-        ["end cleanly", "restarts", "reset", "429", "500", "every two seconds", "do not end", "restored", "deaf", "the last fault"]
-    {
+    for fault in [
+        "end cleanly",
+        "restarts",
+        "reset",
+        "429",
+        "500",
+        "every two seconds",
+        "do not end",
+        "restored",
+        "deliver nothing",
+        "the last fault",
+    ] {
         assert!(messages.contains(fault), "{fault} is missing: {messages}");
     }
 }

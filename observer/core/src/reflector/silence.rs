@@ -61,11 +61,12 @@ impl Reflector {
         if self.spells.is_ongoing(Trouble::DeafWatch) || self.spells.is_ongoing(Trouble::WatchAhead) {
             return None;
         }
-        let first = if watching.latest.is_none() { opened.plus(AHEAD_AFTER) } else { now };
-        [first, self.silent_since(watching.latest.unwrap_or(opened)).plus(DEAF_AFTER)]
-            .into_iter()
-            .find(|due| *due > now)
-            .or_else(|| Some(now.plus(EXAMINED_EVERY)))
+        let Some(latest) = watching.latest else {
+            // Another client's list may show at any time that the server is behind.
+            return Some(opened.plus(AHEAD_AFTER).max(now.plus(EXAMINED_EVERY)));
+        };
+        let due = self.silent_since(latest).plus(DEAF_AFTER);
+        Some(if due > now { due } else { now.plus(EXAMINED_EVERY) })
     }
 
     /// Examines an open watch at `at`. `exchange` is its exchange, and `server` its API server.

@@ -18,7 +18,7 @@
 //!   object
 //! - `5s a2 blocked` uses up the window of a stream and `6s a2 unblocked` reopens it; `5s a blocked` and `6s a unblocked` do this
 //!   to the client's socket
-//! - `9s shutdown` requests the end of the run
+//! - `9s shutdown` requests the end of the run; at `9s tick` only time passes
 //! - `9s unrecorded` is a span that a capture lacks
 //!
 //! The run ends two seconds after the script's last line.
@@ -92,6 +92,7 @@ impl Wire {
                 let profile = Box::new(ServerProfile::of_version(version.parse().unwrap(), Basis::VersionEndpoint));
                 vec![Subject::Upstream(upstream, UpstreamObservation::Profile { profile })]
             }
+            ["tick"] => vec![Subject::Run(RunObservation::Tick)],
             ["shutdown"] => vec![Subject::Run(RunObservation::ShutdownRequested)],
             ["refusing"] => vec![Subject::Upstream(upstream, UpstreamObservation::Listener { state: ListenerState::Refusing })],
             ["listening"] => vec![Subject::Upstream(upstream, UpstreamObservation::Listener { state: ListenerState::Listening })],

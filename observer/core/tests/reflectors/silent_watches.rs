@@ -28,7 +28,9 @@ const OTHER: &str = "
 #[test]
 fn watch_that_misses_a_change_for_minutes_is_deaf_until_it_delivers() {
     check(
-        &format!("{SILENT}{OTHER} 70s b3 MODIFIED x@20\n 243s b3 BOOKMARK @21\n 300s a3 MODIFIED x@20\n 301s b3 BOOKMARK @22"),
+        &with_ticks(&format!(
+            "{SILENT}{OTHER} 70s b3 MODIFIED x@20\n 243s b3 BOOKMARK @21\n 300s a3 MODIFIED x@20\n 301s b3 BOOKMARK @22"
+        )),
         &expect![[r"
             1s initial-list #1 requests=1 items=1 known=0/1
             66s initial-list #2 requests=1 items=1 known=0/1
@@ -77,7 +79,8 @@ fn watch_of_one_object_without_bookmarks_is_not_judged() {
 /// A laptop sleeps: nothing is observed for an hour, and the first observation afterwards is no proof.
 #[test]
 fn time_in_which_nothing_was_observed_is_no_silence() {
-    let snapshot = snapshot(&format!("{SILENT}{OTHER} 70s b3 MODIFIED x@20\n 3600s b3 MODIFIED x@30"));
+    let script = format!("{SILENT}{OTHER} 70s b3 MODIFIED x@20\n 3600s b3 MODIFIED x@30");
+    let snapshot = play(&script, Limits::default()).0;
     assert!(snapshot.findings.iter().all(|finding| finding.kind != FindingKind::DeafWatch), "{:?}", snapshot.findings);
 }
 
@@ -114,8 +117,7 @@ fn quiet_watches_are_not_deaf() {
 
 #[test]
 fn watch_from_a_revision_that_the_server_does_not_have_is_ahead() {
-    check(
-        "0s server v1.34.4
+    let script = "0s server v1.34.4
          0s a connects client=ahead/1
          1s a1 GET /api/v1/nodes?resourceVersion=0
          1s a1 whole rv=900 x@5
@@ -129,11 +131,13 @@ fn watch_from_a_revision_that_the_server_does_not_have_is_ahead() {
          22s b1 whole rv=100 y@50
          31s b3 GET /api/v1/pods?watch=1&resourceVersion=100
          31s b3 opens
-         90s a5 ADDED x@901",
+         90s a5 ADDED x@901";
+    check(
+        &with_ticks(script),
         &expect![[r"
             1s initial-list #1 requests=1 items=1 known=0/1
             20s resume #1 rv=900: the watch before was reset by the server (code 2)
-            31s watch-ahead-of-server #1: watches from revision 900, but the API server is at 100; open for 11 s, nothing came
+            30s watch-ahead-of-server #1: watches from revision 900, but the API server is at 100; open for 10 s, nothing came
             22s initial-list #2 requests=1 items=1 known=0/1
             90s watch-ahead-of-server #1 is over
             #1 client 1 nodes · cluster watching rv=901 lists=1 watches=2 resumes=1 relists=0 known=0/2
@@ -143,7 +147,17 @@ fn watch_from_a_revision_that_the_server_does_not_have_is_ahead() {
 }
 
 fn snapshot(script: &str) -> Snapshot {
-    play(script, Limits::default()).0
+    play(&with_ticks(script), Limits::default()).0
+}
+
+/// The script with a tick every ten seconds, as a run has when a timer is due.
+fn with_ticks(script: &str) -> String {
+    let second = |line: &str| line.trim().split_once("s ").map_or(0, |(second, _)| second.parse::<u64>().unwrap());
+    let mut lines: Vec<String> = script.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect();
+    let last = lines.iter().map(|line| second(line)).max().unwrap_or_default();
+    lines.extend((0..last).step_by(10).map(|at| format!("{at}s tick")));
+    lines.sort_by_key(|line| second(line));
+    lines.join("\n")
 }
 
 #[track_caller]
