@@ -15,7 +15,7 @@ pub(super) struct DemoFlags {}
 pub(super) struct DemoCluster(Infallible);
 
 impl DemoFlags {
-    #[expect(clippy::unused_self, reason = "the flags of other builds have this method")]
+    #[expect(clippy::unused_async, reason = "the flags of other builds have this method")]
     pub(super) async fn start(&self) -> Result<Option<DemoCluster>> {
         Ok(None)
     }
@@ -26,6 +26,7 @@ impl DemoCluster {
         match self.0 {}
     }
 
+    #[expect(clippy::unused_async, reason = "the cluster of other builds has this method")]
     pub(super) async fn play(&self) -> Result<()> {
         match self.0 {}
     }
