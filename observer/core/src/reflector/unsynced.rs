@@ -57,8 +57,7 @@ impl Reflector {
         unsynced.cut = unsynced.cut.saturating_add(u64::from(is_cut));
         if unsynced.cut >= UNSYNCED_ATTEMPTS {
             let unsynced = *unsynced;
-            self.unsynced.reported = Some(unsynced);
-            self.begin_trouble(Trouble::NeverSynced, unsynced.since, at, emit);
+            self.report_unsynced(unsynced, at, emit);
         }
     }
 
@@ -83,9 +82,14 @@ impl Reflector {
         let is_quiet = at.since(latest) >= QUIET_WITHOUT_END;
         if at.since(opened) >= INITIAL_EVENTS_WITHIN && !self.stalls.is_blocked() && (is_quiet || unsynced.cut > 0) {
             let unsynced = *unsynced;
-            self.unsynced.reported = Some(unsynced);
-            self.begin_trouble(Trouble::NeverSynced, unsynced.since, at, emit);
+            self.report_unsynced(unsynced, at, emit);
         }
+    }
+
+    /// Keeps the evidence, and begins the trouble.
+    fn report_unsynced(&mut self, unsynced: Unsynced, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        self.unsynced.reported = Some(unsynced);
+        self.begin_trouble(Trouble::NeverSynced, unsynced.since, at, emit);
     }
 
     /// When the streaming list under way was opened, when it last delivered something, and the objects that came.
