@@ -5,7 +5,7 @@
 //! `Unknown` with a reason), never a panic.
 //!
 //! The modules stand on floors. A module uses modules of lower floors only (a house rule tests it). From the bottom:
-//! - 0: [`k8s`], `left_out`, [`logs`], [`metrics`], `thresholds`, [`time`], [`redacted`]
+//! - 0: [`k8s`], `left_out`, [`logs`], [`metrics`], [`quantity`], `thresholds`, [`time`], [`redacted`]
 //! - 1: [`http`], [`wire`], [`routing`]
 //! - 2: [`observation`], [`verification`]
 //! - 3: [`exchange`]
@@ -26,6 +26,7 @@ pub mod logs;
 pub mod metrics;
 pub mod observation;
 pub mod observer;
+pub mod quantity;
 pub mod redacted;
 pub mod reflector;
 pub mod routing;

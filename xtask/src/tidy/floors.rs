@@ -19,7 +19,7 @@ struct House {
 const CORE: House = House {
     sources: "observer/core/src/",
     floors: &[
-        &["k8s", "left_out", "logs", "metrics", "thresholds", "time", "redacted"],
+        &["k8s", "left_out", "logs", "metrics", "quantity", "thresholds", "time", "redacted"],
         &["http", "wire", "routing"],
         &["observation", "verification"],
         &["exchange"],

@@ -1,7 +1,5 @@
 //! Begins and ends the troubles of a reflector that last, and puts their evidence into words.
 
-use std::time::Duration;
-
 use serde::Serialize;
 
 use super::events::{ReflectorEvent, TroubleEvent};
@@ -11,6 +9,7 @@ use super::silence::{Silence, SilenceProof};
 use super::spells::Trouble;
 use super::state::Reflector;
 use super::unsynced::Unsynced;
+use crate::quantity::{counted, length};
 use crate::time::Timestamp;
 
 /// Evidence of the troubles of a reflector, ongoing or past; each is `None` until it occurs.
@@ -102,11 +101,11 @@ impl FutileWatches {
 impl Unsynced {
     fn in_words(self, until: Timestamp) -> String {
         let Self { since, attempts, cut, items } = self;
-        let (tried, cut) = (plural(attempts, "attempt"), if cut > 0 { format!(", {cut} cut off") } else { String::new() });
+        let (tried, cut) = (counted(attempts, "attempt"), if cut > 0 { format!(", {cut} cut off") } else { String::new() });
         format!(
             "not synced after {} ({tried}{cut}): {} came, the bookmark that ends the initial events did not",
             length(until.since(since)),
-            plural(items, "object")
+            counted(items, "object")
         )
     }
 }
@@ -157,17 +156,4 @@ impl Reflector {
             seen: self.evidence().in_words(trouble, at),
         })
     }
-}
-
-fn length(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes} m {seconds} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes} m"),
-    }
-}
-
-fn plural(number: u64, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

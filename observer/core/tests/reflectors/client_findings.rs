@@ -98,7 +98,7 @@ fn ten_clients_that_start_together_are_a_roll_out() {
     };
     let found = start(10, 5);
     let roll_out = found.findings.iter().find(|finding| finding.kind == FindingKind::RollOut).unwrap();
-    let seen = "10 clients of one program started within 45.0 s, and listed 600 objects (0 bytes) together";
+    let seen = "10 clients of one program started within 45 s, and listed 600 objects (0 B) together";
     assert_eq!((roll_out.seen.as_str(), roll_out.amount), (seen, 600));
     assert!(!kinds(&start(9, 5)).contains(&FindingKind::RollOut), "too few");
     assert!(!kinds(&start(10, 120)).contains(&FindingKind::RollOut), "one after another");
@@ -137,7 +137,7 @@ fn start_that_waits_for_its_own_rate_limit_is_slow() {
     let found = snapshot(&script);
     let slow = found.findings.iter().find(|finding| finding.kind == FindingKind::SlowSync).unwrap();
     let seen =
-        "needed 38.0 s to get the state of 200 reflectors, about 38.0 s of it in its own rate limit (5.0 a second, burst 10)";
+        "needed 38 s to get the state of 200 reflectors, about 38 s of it in its own rate limit (5.0 a second, burst 10)";
     assert_eq!(slow.seen, seen);
     assert!(!kinds(&found).contains(&FindingKind::ClientRateLimit), "replaced by the specific finding");
 }

@@ -20,7 +20,7 @@ fn poller_and_hot_loop_are_distinguished() {
     };
     let snapshot = snapshot(&(poll('a', 10_000, 40) + &poll('b', 50, 20)));
     assert_eq!(ids(&snapshot), ["hot-loop:b/v1:pods/all-namespaces", "poller:a/v1:pods/all-namespaces"]);
-    assert_eq!(snapshot.findings[1].seen, "polls every 10.0 s (± 0 ms; 40 lists), never watches");
+    assert_eq!(snapshot.findings[1].seen, "polls every 10 s (± 0 µs; 40 lists), never watches");
 }
 
 /// Kubernetes' end-to-end suite waits like this for a `ReplicaSet`.
@@ -38,7 +38,7 @@ fn wait_for_a_condition_is_not_a_poller() {
     };
     let (live, seen) = polling(&lists);
     assert_eq!((live.kind, live.lists, live.every_us, live.lasted().as_secs()), (PollingKind::Polls, 151, 2_000_000, 300));
-    assert_eq!(seen, ["polls every 2.0 s (± 0 ms; 151 lists so far), never watches"]);
+    assert_eq!(seen, ["polls every 2.0 s (± 0 µs; 151 lists so far), never watches"]);
     let (over, seen) = polling(&format!("{lists}320s b connects"));
     assert_eq!((over.kind, over.lists, seen), (PollingKind::Wait, 151, Vec::new()));
     let (left, seen) = polling(&format!("{lists}301s a closed by client"));
@@ -177,7 +177,7 @@ fn past_trouble_is_still_reported_with_its_times() {
         let found = &over.findings[0];
         assert_eq!(found.kind, FindingKind::StuckReflector, "{:?}", ids(&over));
         assert!(
-            found.seen.starts_with("was stuck for 105.0 s: requested revision 100, which the server had not reached"),
+            found.seen.starts_with("was stuck for 1 m 45 s: requested revision 100, which the server had not reached"),
             "{}",
             found.seen
         );

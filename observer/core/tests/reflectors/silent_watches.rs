@@ -34,7 +34,7 @@ fn watch_that_misses_a_change_for_minutes_is_deaf_until_it_delivers() {
         &expect![[r"
             1s initial-list #1 requests=1 items=1 known=0/1
             66s initial-list #2 requests=1 items=1 known=0/1
-            243s deaf-watch #1: nothing came for 3 m 1 s; others got a change (revision 20) 8 s into that time
+            243s deaf-watch #1: nothing came for 3 m 1 s; others got a change (revision 20) 8.0 s into that time
             300s deaf-watch #1 is over
             #1 client 1 pods · all namespaces watching rv=20 lists=1 watches=1 resumes=0 relists=0 known=0/2
             #2 client 2 pods · all namespaces watching rv=22 lists=1 watches=1 resumes=0 relists=0 known=0/2

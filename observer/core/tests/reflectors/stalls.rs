@@ -107,7 +107,7 @@ fn stall_continues_at_the_end_and_is_seen_in_the_row() {
     assert_eq!(finding.kind, FindingKind::SlowReader);
     assert_eq!(
         finding.seen,
-        "did not read for 12.0 s in total, and does not read now (the API server waits for the flow-control window of the stream)"
+        "did not read for 12 s in total, and does not read now (the API server waits for the flow-control window of the stream)"
     );
 }
 

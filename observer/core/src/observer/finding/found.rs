@@ -45,17 +45,3 @@ pub(super) fn finding(
     let id = format!("{kind}:{program}:{}{scope}", shape.resource).replace(' ', "-");
     Finding { id, kind, client, shape, reflectors, spell: None, amount: 0, seen, advice: kind.advice() }
 }
-
-pub(super) fn counted(number: u64, what: &str) -> String {
-    counted_as(number, what, &format!("{what}s"))
-}
-
-/// A number with a noun, whose plural is irregular.
-pub(super) fn counted_as(number: u64, one: &str, many: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
-}
-
-pub(super) fn seconds(micros: u64) -> String {
-    let millis = micros / 1_000;
-    if millis < 1_000 { format!("{millis} ms") } else { format!("{}.{} s", millis / 1_000, millis % 1_000 / 100) }
-}

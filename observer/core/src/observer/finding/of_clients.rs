@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::found::{Finding, counted, finding, seconds};
+use super::found::{Finding, finding};
 use super::kind::FindingKind;
 use crate::exchange::{Client, Scope, Shape};
 use crate::observation::UpstreamName;
+use crate::quantity::{self, counted, counted_as, length};
 use crate::reflector::{ClientId, GetPace, GetPoller, RateLimit, ReflectorRow, Spell};
 use crate::thresholds::{HEAVY_OBJECTS, MANY_WATCHES, ROLL_OUT_CLIENTS, ROLL_OUT_WITHIN, SLOW_SYNC, SYNC_SHARE};
 use crate::time::{Timestamp, microseconds};
@@ -66,9 +67,9 @@ fn slow_sync(limit: &RateLimit, reflectors: &[ReflectorRow]) -> Option<Finding> 
     }
     let seen = format!(
         "needed {} to get the state of {}, about {} of it in its own rate limit ({} a second, burst {})",
-        seconds(took_us),
+        quantity::microseconds(took_us),
         counted(own.len() as u64, "reflector"),
-        seconds(held_us),
+        quantity::microseconds(held_us),
         limit.qps,
         limit.burst
     );
@@ -80,7 +81,7 @@ fn slow_sync(limit: &RateLimit, reflectors: &[ReflectorRow]) -> Option<Finding> 
 pub(super) fn of_gets(poller: &GetPoller) -> Finding {
     let (seen, amount, spell) = match poller.pace {
         GetPace::OneObject(polling) => {
-            let every = seconds(polling.every_us);
+            let every = quantity::microseconds(polling.every_us);
             let seen = format!("gets one object every {every} ({}), never watches it", counted(polling.lists, "get"));
             (seen, polling.lists, Spell::of_moments(polling.lists, polling.since, polling.last))
         }
@@ -103,7 +104,7 @@ fn many_watches(reflectors: &[ReflectorRow]) -> Vec<Finding> {
     let many = of_client.into_values().filter(|rows| rows.len() >= MANY_WATCHES);
     many.filter_map(|rows| {
         let first = rows.first()?;
-        let seen = format!("{} open watches of one object each", rows.len());
+        let seen = format!("{} of one object each", counted_as(rows.len() as u64, "open watch", "open watches"));
         let shape = Shape { scope: None, options: String::new(), ..first.shape.clone() };
         let found = finding(FindingKind::ManyWatches, Some(first.client.clone()), shape, Vec::new(), seen);
         Some(Finding { amount: rows.len() as u64, ..found })
@@ -154,9 +155,11 @@ fn roll_out(mut clients: Vec<Began<'_>>) -> Option<Finding> {
         return None;
     }
     let seen = format!(
-        "{} clients of one program started within {}, and listed {objects} objects ({bytes} bytes) together",
-        largest.len(),
-        seconds(microseconds(last.at.since(first.at)))
+        "{} of one program started within {}, and listed {} ({}) together",
+        counted(largest.len() as u64, "client"),
+        length(last.at.since(first.at)),
+        counted(objects, "object"),
+        quantity::bytes(bytes)
     );
     let shape = Shape { options: String::new(), ..first.row.shape.clone() };
     let ids = largest.iter().map(|client| client.row.reflector).collect();

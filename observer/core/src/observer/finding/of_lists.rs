@@ -1,10 +1,11 @@
 //! Derives the findings about lists of all clients.
 
 use super::advice::{self, UNCACHED};
-use super::found::{Finding, counted, finding};
+use super::found::{Finding, finding};
 use super::kind::FindingKind;
 use crate::exchange::{Scope, Shape};
 use crate::observer::rows::ListRow;
+use crate::quantity::{count, counted};
 use crate::reflector::ReflectorRow;
 use crate::routing::ServedFrom;
 use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS, WAIT_FOR_CACHE};
@@ -31,7 +32,7 @@ fn from_etcd(row: &ListRow, minor: Option<u16>) -> Option<Finding> {
     let of_each = row.items.checked_div(row.count).unwrap_or(0);
     let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= HEAVY_OBJECTS && verdict.rule != UNCACHED;
     (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
-        let seen = format!("{} read {} objects from etcd ({})", counted(row.count, "list"), row.items, verdict.rule);
+        let seen = format!("{} read {} from etcd ({})", counted(row.count, "list"), counted(row.items, "object"), verdict.rule);
         let advice = advice::to_list_from_etcd(row, minor);
         Finding { advice, amount: row.items, ..finding(FindingKind::ListsFromEtcd, None, row.shape.clone(), Vec::new(), seen) }
     })
@@ -51,8 +52,13 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
     let there = listed.chain(kept).max()?;
     let given = row.items.checked_div(row.count)?;
     (there >= HEAVY_OBJECTS && given <= there / FILTERED_TO).then(|| {
-        let seen =
-            format!("{} read all {there} objects from etcd to return {given} ({})", counted(row.count, "list"), verdict.rule);
+        let seen = format!(
+            "{} read all {} objects from etcd to return {} ({})",
+            counted(row.count, "list"),
+            count(there),
+            count(given),
+            verdict.rule
+        );
         Finding {
             advice: advice::to_filter(row),
             amount: row.count,
@@ -82,9 +88,9 @@ fn ignored_limit(row: &ListRow, reflectors: &[ReflectorRow]) -> Option<Finding> 
     let is_of_informers = reflectors.iter().filter(same).any(ReflectorRow::has_watched);
     (row.ignored_limit > 0 && !is_of_informers).then(|| {
         let seen = format!(
-            "{} returned {} objects in one response each: the watch cache ignores a limit with resourceVersion=0",
+            "{} returned {} in one response each: the watch cache ignores a limit with resourceVersion=0",
             counted(row.ignored_limit, "list"),
-            row.items.checked_div(row.count).unwrap_or(0)
+            counted(row.items.checked_div(row.count).unwrap_or(0), "object")
         );
         let found = finding(FindingKind::IgnoredLimit, None, row.shape.clone(), Vec::new(), seen);
         Finding { amount: row.ignored_limit, ..found }

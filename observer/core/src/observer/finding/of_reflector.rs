@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::advice;
-use super::found::{Finding, counted, finding, seconds};
+use super::found::{Finding, finding};
 use super::kind::FindingKind;
 use crate::exchange::Scope;
 use crate::observer::rows::ListRow;
+use crate::quantity::{self, bytes, counted};
 use crate::reflector::{
     PollingKind, ReflectorRow, ReflectorState, RelistCause, Representation, Spell, Stale, Trouble, cause_label,
 };
@@ -91,7 +92,7 @@ fn stuck(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
         let reached = row.server_revision.map_or_else(String::new, |current| format!(" (it is at {current})"));
         format!("requests revision {revision} repeatedly; the server has not reached it{reached}")
     } else {
-        let lasted = seconds(spell.lasted_us(now));
+        let lasted = quantity::microseconds(spell.lasted_us(now));
         let times = if spell.times > 1 { format!(", {} times", spell.times) } else { String::new() };
         format!("was stuck for {lasted}{times}: requested revision {revision}, which the server had not reached")
     };
@@ -100,7 +101,7 @@ fn stuck(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
 
 fn polls(row: &ReflectorRow, lists: &[ListRow]) -> Option<Finding> {
     let polling = row.polling?;
-    let (every, jitter) = (seconds(polling.every_us), seconds(polling.jitter_us));
+    let (every, jitter) = (quantity::microseconds(polling.every_us), quantity::microseconds(polling.jitter_us));
     let made = counted(polling.lists, "list");
     let (kind, seen) = match polling.kind {
         PollingKind::HotLoop => (FindingKind::HotLoop, format!("{made}, one every {every}, no watch")),
@@ -137,7 +138,7 @@ fn slow_reader(row: &ReflectorRow) -> Option<Finding> {
         0 => String::new(),
         watches => format!("; the server ended {watches} of its watches early"),
     };
-    let seen = format!("did not read for {} in total{now}{ended}", seconds(row.stalled_us));
+    let seen = format!("did not read for {} in total{now}{ended}", quantity::microseconds(row.stalled_us));
     Some(Finding { amount: row.stalled_us, ..one(row, FindingKind::SlowReader, seen, spell(row, Trouble::Stalled)?) })
 }
 
@@ -196,8 +197,11 @@ fn wide(row: &ReflectorRow) -> Option<Finding> {
     (is_large && is_wide && is_whole && row.has_watched()).then(|| {
         let grown = row.grown();
         let grown = if grown > 0 { format!(", {grown} more since") } else { String::new() };
-        let seen =
-            format!("keeps {} full objects of all namespaces; its last list had {} bytes{grown}", row.objects, row.last_list_bytes);
+        let seen = format!(
+            "keeps {} of all namespaces; its last list had {}{grown}",
+            counted(row.objects, "full object"),
+            bytes(row.last_list_bytes)
+        );
         let lasts = Spell::lasting(row.first_seen);
         let spell = if row.is_watching() && !row.client_left { lasts } else { lasts.over_at(row.last_seen) };
         Finding { amount: row.objects, ..one(row, FindingKind::WideInformer, seen, spell) }

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::found::{Finding, counted, counted_as, seconds};
+use super::found::Finding;
 use super::kind::FindingKind;
+use crate::quantity::{counted, counted_as, microseconds};
 use crate::reflector::Spell;
 
 /// Maximum number of clients, and of resources, that the text of a problem names.
@@ -96,18 +97,18 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
     match kind {
         FindingKind::StuckReflector => (
             format!("update client-go in {of} (to 1.18.6 or later)"),
-            format!("stuck for {} at a revision that the API server had not reached ({what})", seconds(amount)),
+            format!("stuck for {} at a revision that the API server had not reached ({what})", microseconds(amount)),
         ),
         FindingKind::DeafWatch => (
             format!("restart {of}, then let it notice dead connections (pings, keepalive or a read timeout)"),
             format!(
                 "open watches of {what} have delivered nothing for {}, although others got events or bookmarks",
-                seconds(amount)
+                microseconds(amount)
             ),
         ),
         FindingKind::WatchAheadOfServer => (
             format!("restart {of}, whose watches wait at a revision that the API server does not have"),
-            format!("{what} silent for {}", seconds(amount)),
+            format!("{what} silent for {}", microseconds(amount)),
         ),
         FindingKind::ExpiredLoop => (
             format!("in {of}, relist after a 410 instead of watching from the same revision"),
@@ -132,7 +133,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         ),
         FindingKind::SlowReader => (
             format!("move other work out of the loop that reads the watch, in {of}"),
-            format!("{what} not read for {}", seconds(amount)),
+            format!("{what} not read for {}", microseconds(amount)),
         ),
         FindingKind::NoBookmarks => {
             let change = if advice == kind.advice() { "set allowWatchBookmarks=true".to_owned() } else { short(advice) };
@@ -189,7 +190,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             format!("{} of {what} listed by clients that started at the same time", counted(amount, "object")),
         ),
         FindingKind::SlowSync => {
-            (format!("raise QPS and Burst in {of}"), format!("{} until all informers had their state", seconds(amount)))
+            (format!("raise QPS and Burst in {of}"), format!("{} until all informers had their state", microseconds(amount)))
         }
         FindingKind::ManyWatches => (
             format!("watch a namespace instead of each object in {of}"),
