@@ -11,12 +11,12 @@ use observer_core::observation::{
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
 
-use super::super::page::tests::{script, stories};
+use super::super::page::tests::stories;
 
 /// The stories of the page's tests, and samples of all other observations.
 pub(super) fn observations() -> Vec<Observation> {
     let mut all: Vec<Observation> =
-        [stories::trouble(), stories::storm()].iter().flat_map(|one| script::observations(one)).collect();
+        [stories::trouble(), stories::storm()].iter().flat_map(|one| observer_script::observations(one)).collect();
     let at = all.iter().map(|one| one.at).max().unwrap_or_default();
     all.extend(samples().into_iter().map(|subject| Observation { at, subject }));
     all

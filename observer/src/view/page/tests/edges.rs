@@ -113,7 +113,7 @@ fn page_without_clients_shows_how_to_connect() {
 
 #[test]
 fn empty_tables_explain_why_and_where_to_look() {
-    let script = "0s server v1.34.4\n0s a connects client=curl/8\n0s a1 GET /version\n1s a1 bytes 300\n1s a1 ends";
+    let script = "0s server v1.34.4\n0s a connects as=apps/manager client=curl/8\n0s a1 GET /version\n1s a1 bytes 300\n1s a1 ends";
     let mut page = page(script);
     for (key, expected) in [
         ("1", expect!["No lists or watches yet, among 1 request. Tab 2 shows the other requests."]),
@@ -135,13 +135,13 @@ fn hostile_names_are_drawn_without_terminal_controls() {
     let heaped = format!("z{}", "\u{301}".repeat(60));
     let script = format!(
         "0s server v1.34.4
-         0s a connects client={hostile}/1
+         0s a connects as=apps/manager client={hostile}/1
          0s a1 GET /api/v1/namespaces/{hostile}/pods?limit=500&resourceVersion=0&labelSelector={hostile}
          0s a1 whole rv=10 x@5
-         0s b connects client={wide}/1
+         0s b connects as=apps/manager client={wide}/1
          0s b1 GET /api/v1/namespaces/{wide}/secrets?resourceVersion=0
          0s b1 whole rv=10 x@5
-         0s c connects client={heaped}/1
+         0s c connects as=apps/manager client={heaped}/1
          0s c1 GET /api/v1/nodes?resourceVersion=0
          0s c1 whole rv=10 x@5"
     );

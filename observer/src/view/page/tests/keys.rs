@@ -118,9 +118,9 @@ fn sort_key_cycles_columns_and_returns_to_worst_first() {
 
 #[test]
 fn rows_keep_their_order_until_reordering_is_requested() {
-    let before = "0s server v1.34.4\n0s a connects client=a/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
+    let before = "0s server v1.34.4\n0s a connects as=apps/manager client=a/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
                   0s a1 bytes 100\n0s a1 whole rv=10 x@5\n";
-    let after = "1s b connects client=b/v1\n1s b1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
+    let after = "1s b connects as=apps/manager client=b/v1\n1s b1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
                  1s b1 bytes 900\n1s b1 whole rv=10 x@5";
     let mut page = page(before);
     page.show(play(&(before.to_owned() + after)));
@@ -133,9 +133,9 @@ fn rows_keep_their_order_until_reordering_is_requested() {
 
 #[test]
 fn untouched_page_reorders_worst_first_by_itself() {
-    let before = "0s server v1.34.4\n0s a connects client=a/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
+    let before = "0s server v1.34.4\n0s a connects as=apps/manager client=a/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
                   0s a1 bytes 100\n0s a1 whole rv=10 x@5\n";
-    let after = "11s b connects client=b/v1\n11s b1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
+    let after = "11s b connects as=apps/manager client=b/v1\n11s b1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
                  11s b1 bytes 900\n11s b1 whole rv=10 x@5";
     let later = play(&(before.to_owned() + after));
     let [mut watched, mut used] = [page(before), page(before)];
@@ -216,7 +216,7 @@ fn f_key_filters_by_the_selected_row() {
 fn pause_freezes_the_page_and_shows_its_age() {
     let mut page = page(&(trouble() + "\n352s listening"));
     press(&mut page, "p");
-    page.show(play(&(trouble() + "\n412s e connects client=late/v1\n412s e1 GET /api/v1/pods\n412s e1 whole rv=61200 x@1010")));
+    page.show(play(&(trouble() + "\n412s e connects as=apps/manager client=late/v1\n412s e1 GET /api/v1/pods\n412s e1 whole rv=61200 x@1010")));
     expect![[r"
         watchtap  kind-dev …                  PAUSED, 1 m 0 s old · 1 stuck · 3 findings
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …

@@ -6,7 +6,7 @@ mod keys;
 mod outage;
 mod reading;
 mod readme;
-mod screen;
+pub(in crate::view) mod screen;
 pub(in crate::view) mod script;
 pub(in crate::view) mod stories;
 mod tables;

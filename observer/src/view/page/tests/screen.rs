@@ -63,14 +63,14 @@ pub(super) fn large(page: &Page) -> String {
 }
 
 /// The cells of a terminal.
-pub(super) fn drawn(page: &Page, width: u16, height: u16) -> Buffer {
+pub(in crate::view) fn drawn(page: &Page, width: u16, height: u16) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| page.draw(frame)).unwrap();
     terminal.backend().buffer().clone()
 }
 
 /// The lines of a picture, without the spaces at their ends.
-pub(super) fn lines_of(buffer: &Buffer) -> Vec<String> {
+pub(in crate::view) fn lines_of(buffer: &Buffer) -> Vec<String> {
     buffer.content.chunks(usize::from(buffer.area.width)).map(line).collect()
 }
 

@@ -9,7 +9,7 @@ pub(super) const SILENCE: &str = "0s server v1.34.4";
 pub(in crate::view) fn trouble() -> String {
     let mut script = "
         0s server v1.30.4
-        0s a connects client=my-controller/0.34 pid=4711
+        0s a connects as=apps/manager client=my-controller/0.34 pid=4711
         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
         90ms a1 bytes 7100000
         90ms a1 whole rv=1000 x@500 y@600 z@700
@@ -26,7 +26,7 @@ pub(in crate::view) fn trouble() -> String {
         201104ms a7 opens
         260s a7 bytes 4000
         260s a7 MODIFIED x@61201
-        0s b connects client=kube-rs/2.0
+        0s b connects as=apps/manager client=kube-rs/2.0
         0s b1 GET /api/v1/namespaces/default/configmaps?limit=500&resourceVersion=0&labelSelector=app%3Dnginx
         3ms b1 bytes 14000
         3ms b1 whole rv=1000 c@400
@@ -34,7 +34,7 @@ pub(in crate::view) fn trouble() -> String {
         5ms b3 opens
         60s b3 BOOKMARK @1100
         340s b3 BOOKMARK @61200
-        0s c connects client=elastic-operator/1.18.2
+        0s c connects as=apps/manager client=elastic-operator/1.18.2
         0s c1 GET /api/v1/namespaces/kube-system/secrets?limit=500&resourceVersion=0
         20ms c1 bytes 90000
         20ms c1 whole rv=1000 s@500 t@600
@@ -43,7 +43,7 @@ pub(in crate::view) fn trouble() -> String {
         60s c3 BOOKMARK @1100
         150s c3 ERROR 500 InternalError
         150001ms c3 ends
-        0s d connects client=inventory/v2
+        0s d connects as=apps/manager client=inventory/v2
         10s d1 GET /api/v1/pods?limit=500
         10210ms d1 bytes 2100000
         10210ms d1 whole rv=1011 x@1010 y@1011
@@ -70,7 +70,7 @@ pub(in crate::view) fn trouble() -> String {
 pub(in crate::view) fn storm() -> String {
     let mut script = "0s server v1.34.4\n".to_owned();
     for (number, client) in ["a", "b", "c"].into_iter().enumerate() {
-        let _infallible = writeln!(script, "0s {client} connects client=fleet-{client}/v1");
+        let _infallible = writeln!(script, "0s {client} connects as=apps/manager client=fleet-{client}/v1");
         for informer in 0..4_usize {
             let (list, watch, again, after) = (4 * informer + 1, 4 * informer + 3, 4 * informer + 101, 4 * informer + 103);
             let resource = format!("/apis/example.com/v1/kind{informer}s");
@@ -98,7 +98,7 @@ pub(in crate::view) fn storm() -> String {
 pub(super) fn slow() -> String {
     "
         0s server v1.34.4
-        0s a connects client=slow-reader/0.1
+        0s a connects as=apps/manager client=slow-reader/0.1
         1s a1 GET /api/v1/pods?limit=500&resourceVersion=0
         1s a1 whole rv=10 x@5
         2s a3 GET /api/v1/pods?allowWatchBookmarks=true&resourceVersion=10&timeoutSeconds=400&watch=true
