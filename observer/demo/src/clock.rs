@@ -27,6 +27,11 @@ impl Clock {
         period / self.speed
     }
 
+    /// Converts a rate per second of the demo's time to one per second of real time.
+    pub(super) fn rate(&self, per_second: u64) -> u64 {
+        per_second.saturating_mul(self.speed.into())
+    }
+
     /// The demo's current time as a wall clock shows it.
     pub(super) fn wall(&self) -> SystemTime {
         self.began_at + self.now()

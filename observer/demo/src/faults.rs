@@ -12,6 +12,16 @@ pub(super) struct Faults {
     answer: Option<(FaultAnswer, Instant)>,
     no_bookmarks_until: Option<Instant>,
     no_list_end_until: Option<Instant>,
+    pace: Option<Pace>,
+}
+
+/// The speed of bodies while the network is slow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// Of each response.
+    pub(super) bytes_per_second: u64,
+    /// After this time, bodies are sent at full speed.
+    pub(super) until: Instant,
 }
 
 /// The answer to all requests for resources while a fault lasts.
@@ -38,6 +48,15 @@ impl Faults {
 
     pub(super) fn drop_list_ends(&mut self, lasting: Duration) {
         self.no_list_end_until = Some(Instant::now() + lasting);
+    }
+
+    pub(super) fn slow_down(&mut self, bytes_per_second: u64, lasting: Duration) {
+        self.pace = Some(Pace { bytes_per_second, until: Instant::now() + lasting });
+    }
+
+    /// The pace of a response that begins now, if there is such a fault.
+    pub(super) fn pace(&self) -> Option<Pace> {
+        self.pace.filter(|pace| Instant::now() < pace.until)
     }
 
     /// The answer that every request for a resource gets now, if there is such a fault.

@@ -88,6 +88,12 @@ impl DemoHandle {
         self.cluster.change(|state| state.faults.drop_list_ends(lasting));
     }
 
+    /// Sends the responses that begin in this real time at this pace until it is over, as over a slow network. The pace holds for each
+    /// response by itself.
+    pub fn slow_down(&self, bytes_per_second: u64, lasting: Duration) {
+        self.cluster.change(|state| state.faults.slow_down(bytes_per_second, lasting));
+    }
+
     /// Until [`DemoHandle::end_deaf_watches`], the watches of a resource, or of all, that are open now deliver nothing, as on a dead connection.
     pub fn deafen(&self, resource: Option<&Resource>) {
         self.cluster.change(|state| state.deafen(resource));

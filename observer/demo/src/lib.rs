@@ -53,7 +53,7 @@ mod token;
 mod watchers;
 mod write;
 
-pub use cast::populate;
+pub use cast::{create_objects, populate};
 pub use config::DemoConfig;
 pub use faults::FaultAnswer;
 pub use handle::DemoHandle;

@@ -110,6 +110,9 @@ impl<S: Fn(&str)> Playback<S> {
             Act::Answer { answer, lasting } => self.handle.answer_with(*answer, self.clock.lasts(*lasting)),
             Act::NoBookmarks { lasting } => self.handle.drop_bookmarks(self.clock.lasts(*lasting)),
             Act::NoListEnd { lasting } => self.handle.drop_list_ends(self.clock.lasts(*lasting)),
+            Act::Slow { bytes_per_second, lasting } => {
+                self.handle.slow_down(self.clock.rate(*bytes_per_second), self.clock.lasts(*lasting));
+            }
             Act::Rewind => self.handle.rewind(),
             Act::Compact => self.handle.compact(),
             Act::Backup => self.handle.back_up(),

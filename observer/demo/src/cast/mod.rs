@@ -2,10 +2,12 @@
 
 mod changes;
 mod kube_clients;
+mod objects;
 mod populate;
 mod rollout;
 mod slow_reader;
 mod stage;
 
+pub use objects::create_objects;
 pub use populate::populate;
 pub(super) use stage::Stage;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::actor::{Actor, Role, name};
-use super::options::{Options, quoted, resource_or_all};
+use super::options::{Options, quoted, resource_or_all, size};
 use crate::FaultAnswer;
 use crate::api::Resource;
 
@@ -45,6 +45,8 @@ pub(crate) enum Act {
     NoBookmarks { lasting: Duration },
     /// Streaming lists get no end for this time.
     NoListEnd { lasting: Duration },
+    /// Responses for resources are sent at this pace for this time.
+    Slow { bytes_per_second: u64, lasting: Duration },
     /// The store becomes the saved one at once, without a restart.
     Rewind,
     /// The store drops its history.
@@ -90,6 +92,11 @@ impl Act {
                 let lasting = lasting(words)?;
                 return Ok(Self::Answer { answer, lasting });
             }
+            "slow" => {
+                let bytes_per_second = size(next("the bytes per second")?)?;
+                let lasting = lasting(words)?;
+                return Ok(Self::Slow { bytes_per_second, lasting });
+            }
             "no-bookmarks" => return Ok(Self::NoBookmarks { lasting: lasting(words)? }),
             "no-list-end" => return Ok(Self::NoListEnd { lasting: lasting(words)? }),
             "restart" => {
@@ -111,7 +118,7 @@ impl Act {
             other => {
                 return Err(format!(
                     "unknown act {}; allowed here: answer, backup, compact, deaf, end-watches, expire, no-bookmarks, no-list-end, print, \
-                     restart, restore, rewind, start, stop, wait",
+                     restart, restore, rewind, slow, start, stop, wait",
                     quoted(other)
                 ));
             }

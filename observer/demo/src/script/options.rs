@@ -99,6 +99,20 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     if duration > LONGEST { Err(format!("{text} is longer than an hour")) } else { Ok(duration) }
 }
 
+/// Parses a number of bytes such as `500B`, `64kB` or `2MB`.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit {
+        "B" => Some(1),
+        "kB" => Some(1_000),
+        "MB" => Some(1_000_000),
+        _ => None,
+    };
+    let bytes = factor.and_then(|factor| number.parse::<u64>().ok()?.checked_mul(factor)).filter(|bytes| *bytes > 0);
+    bytes.ok_or_else(|| format!("{} is no number of bytes; it is 500B, 64kB or 2MB", quoted(text)))
+}
+
 /// The resource with this plural name; `None` for `all`.
 pub(super) fn resource_or_all(name: &str) -> Result<Option<&'static Resource>, String> {
     if name == "all" { Ok(None) } else { resource(name).map(Some) }

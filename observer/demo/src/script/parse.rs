@@ -141,6 +141,7 @@ impl Reading {
             | Act::Answer { .. }
             | Act::NoBookmarks { .. }
             | Act::NoListEnd { .. }
+            | Act::Slow { .. }
             | Act::Compact
             | Act::Restore { .. }
             | Act::Rewind

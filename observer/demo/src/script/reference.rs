@@ -14,6 +14,7 @@ pub(super) const ACTS: &[(&str, &str)] = &[
     ("answer 429|500|503|504 for=TIME", "every request for resources gets this answer for that time"),
     ("no-bookmarks for=TIME", "watches get no bookmarks for that time"),
     ("no-list-end for=TIME", "streaming lists do not end for that time: the bookmark after their objects is dropped"),
+    ("slow BYTES for=TIME", "each response for resources is sent at so many bytes per second (500B, 64kB, 2MB) for that time"),
     ("restart for=TIME", "the API server drains, refuses connections for that time, and starts again with empty watch caches"),
     ("compact", "etcd compacts its history: requesting the next page of an old list gets 410"),
     ("backup", "takes a backup of etcd"),

@@ -31,6 +31,7 @@ fn every_act_and_client_kind_is_parsed() {
         "answer 429 for=10s",
         "no-bookmarks for=10s",
         "no-list-end for=10s",
+        "slow 64kB for=10s",
         "restart for=3s",
         "compact",
         "backup",

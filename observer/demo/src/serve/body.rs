@@ -24,6 +24,14 @@ impl ResponseBody {
     pub(super) fn full(bytes: impl Into<Bytes>) -> Self {
         Self::Whole(Some(bytes.into()).filter(|bytes: &Bytes| !bytes.is_empty()))
     }
+
+    /// The next part, when it is written; `None` after the last one.
+    pub(super) async fn next(&mut self) -> Option<Bytes> {
+        match self {
+            Self::Whole(bytes) => bytes.take(),
+            Self::Stream(receiver) => receiver.recv().await,
+        }
+    }
 }
 
 impl Body for ResponseBody {

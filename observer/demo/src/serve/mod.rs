@@ -10,6 +10,7 @@ mod resources;
 mod respond;
 mod restartable;
 mod scale;
+mod slow;
 mod stream;
 
 pub(super) use port::Port;

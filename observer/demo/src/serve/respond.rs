@@ -11,6 +11,7 @@ use super::answer;
 use super::body::ResponseBody;
 use super::request_body::in_json;
 use super::resources::ResourceRequest;
+use super::slow::slowed;
 use crate::api;
 use crate::cluster::{Cluster, random_hex};
 use crate::identity;
@@ -53,8 +54,11 @@ impl Responder {
         let Some(found) = &info.resource else { return Ok(self.document(&path, &head.headers)) };
         let resource = self.cluster.lock().find(&found.group, &found.version, &found.resource);
         let Some(resource) = resource else { return Ok(answer::no_such_page()) };
-        let fault = self.cluster.lock().faults.refusal();
-        if let Some(refusal) = fault {
+        let (refusal, pace) = {
+            let state = self.cluster.lock();
+            (state.faults.refusal(), state.faults.pace())
+        };
+        if let Some(refusal) = refusal {
             return Err(refusal);
         }
         let body = if head.method == Method::GET { Bytes::new() } else { collect(body).await? };
@@ -75,7 +79,10 @@ impl Responder {
             Err(refusal) => refusal.code,
         };
         self.cluster.lock().counters.request(info.verb, resource, &info.subresource, code);
-        outcome
+        outcome.map(|response| match pace {
+            Some(pace) => response.map(|body| slowed(body, pace)),
+            None => response,
+        })
     }
 
     /// The answer to paths that need no token.
