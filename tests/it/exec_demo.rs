@@ -68,6 +68,37 @@ fn torture_plays_every_fault() {
 }
 
 #[test]
+fn objects_of_a_file_are_created_or_refused() {
+    const DEFINITION: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+";
+    let widget = |name: &str| format!("---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {{name: {name}}}\n");
+    let folder = TempDir::new().unwrap();
+    let objects = folder.path().join("objects.yaml");
+    let objects = objects.to_str().unwrap();
+    let run = |text: &str| {
+        std::fs::write(objects, text).unwrap();
+        run(&["--demo", "--demo-objects", objects], &["true"])
+    };
+    // The definition is created first, wherever it stands.
+    let (code, _, messages) = run(&format!("{}{DEFINITION}", widget("a") + "---"));
+    assert_eq!(code, Some(0), "{messages}");
+    let (code, _, messages) = run(&format!("{DEFINITION}{}{}", widget("a"), widget("a")));
+    assert_eq!(code, Some(125), "{messages}");
+    assert!(messages.contains("cannot create Widget a"), "{messages}");
+    let (code, _, messages) = run(&widget("a"));
+    assert_eq!(code, Some(125), "{messages}");
+    assert!(messages.contains("does not serve example.com/v1 Widget"), "{messages}");
+}
+
+#[test]
 fn script_with_an_error_is_refused_with_its_line() {
     let folder = TempDir::new().unwrap();
     let script = folder.path().join("bad.script");

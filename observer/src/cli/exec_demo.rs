@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use observer_demo::{DemoConfig, DemoServer, Script, populate, story};
+use observer_demo::{DemoConfig, DemoServer, Script, create_objects, populate, story};
 
 use super::demo::script_file;
+use super::demo_objects::{Objects, objects};
 use crate::kubeconfig::{Environment, Kubeconfig, RunFolder};
 use crate::printable::print_message;
 use crate::session::private_folder;
@@ -23,6 +24,11 @@ pub(super) struct DemoFlags {
     /// Play the script, and the intervals of the demo cluster, this many times faster
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100), requires = "demo", help_heading = "Demo cluster")]
     demo_speed: u32,
+
+    /// Create the objects of this YAML or JSON file in the demo cluster before the command starts, such as custom resources and their
+    /// definitions; may be given several times
+    #[arg(long, value_name = "FILE", value_parser = objects, requires = "demo", help_heading = "Demo cluster")]
+    demo_objects: Vec<Objects>,
 }
 
 /// Parses a script, or the name of one, for clap, which adds the flag to an error.
@@ -53,6 +59,8 @@ impl DemoFlags {
         let kubeconfig =
             folder.write("demo-kubeconfig", server.kubeconfig().as_bytes()).context("cannot write the demo's kubeconfig")?;
         populate(&kubeconfig).await?;
+        let own = self.demo_objects.iter().flat_map(|file| file.0.clone()).collect();
+        create_objects(&kubeconfig, own).await.context("cannot create the objects of --demo-objects")?;
         print_message(format!(
             "demo: a cluster in this process, at {}: no real API server, so without admission, validation and controllers",
             server.address()

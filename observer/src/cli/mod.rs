@@ -7,6 +7,8 @@ mod completions;
 mod credential;
 #[cfg_attr(not(feature = "demo"), path = "no_demo.rs")]
 mod demo;
+#[cfg(feature = "demo")]
+mod demo_objects;
 mod exec;
 #[cfg_attr(not(feature = "demo"), path = "no_exec_demo.rs")]
 mod exec_demo;

@@ -182,6 +182,11 @@ pub(super) const ALONE: &[Run] = &[
         arguments: &["exec", "--demo", "@given/kubeconfig", "--demo-speed", "2", "--", "true"],
     },
     Run {
+        name: "exec in a demo cluster with objects of something else",
+        shows: "an object has no metadata.name",
+        arguments: &["exec", "--demo", "--demo-objects", "@given/kubeconfig", "--", "true"],
+    },
+    Run {
         name: "exec with a budget of something else",
         shows: "is not a budget",
         arguments: &["exec", "--kubeconfig", "@given/kubeconfig", "--budget", "@given/kubeconfig", "--", "true"],
