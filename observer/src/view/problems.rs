@@ -118,7 +118,8 @@ pub(super) fn problem_line(problem: &Problem) -> String {
     format!("{}: {}", problem.change, problem.wrong)
 }
 
-fn tone(problem: &Problem) -> Tone {
+/// How a problem is shown: one that lasts stands out.
+pub(super) fn tone(problem: &Problem) -> Tone {
     if problem.lasts() { Tone::Bad } else { Tone::Notable }
 }
 

@@ -16,6 +16,7 @@ mod help;
 mod key;
 mod line;
 mod picture;
+mod problems;
 mod prompt;
 mod raw;
 mod reflectors;

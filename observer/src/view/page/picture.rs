@@ -10,7 +10,7 @@ use super::row::RowKey;
 use super::sheet::Sheet;
 use super::state::{Page, Reading};
 use super::tab::Tab;
-use super::{about, account, grid, header, help};
+use super::{about, account, grid, header, help, problems};
 use crate::view::colour::Tone;
 use crate::view::quantity::count;
 
@@ -22,6 +22,9 @@ const HIGH: u16 = 40;
 
 /// The keys that work in a table.
 const KEYS: [&str; 8] = ["enter open", "/ filter", "s sort", "p pause", "y copy", "i about", "? help", "q quit"];
+
+/// One line of so many shows problems, at most.
+const PROBLEMS: usize = 4;
 
 /// Most lines of a recent message.
 const MOST_NEWS: usize = 3;
@@ -45,6 +48,10 @@ impl Page {
             canvas.line(y, &line);
             y += 1;
         }
+        for line in self.problems(cells, height) {
+            canvas.line(y, &line);
+            y += 1;
+        }
         canvas.line(y, &self.tabs());
         let last = height - 1;
         let news = self.news_in_lines(cells);
@@ -54,6 +61,14 @@ impl Page {
             canvas.line(y, line);
         }
         canvas.line(last, &self.footer(cells));
+    }
+
+    /// The problems, while a table is shown.
+    fn problems(&self, cells: usize, height: u16) -> Vec<Line> {
+        if self.reading.is_some() || self.opened.is_some() {
+            return Vec::new();
+        }
+        problems::lines(&self.shown, cells, usize::from(height) / PROBLEMS)
     }
 
     /// The last message while it is recent, in lines above the keys.
