@@ -24,6 +24,8 @@ mod verdict;
 mod verification;
 
 #[cfg(test)]
+mod gallery;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod tests;
