@@ -1,15 +1,25 @@
 //! The process's own log on stderr.
 
-use tracing_subscriber::EnvFilter;
+use std::env;
+
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{Layer as _, fmt, registry};
 
 use crate::printable::Log;
-
-/// The filter unless `WATCHTAP_LOG` sets one. The demo's clients meet errors on purpose, so kube-rs does not log them.
-const DEFAULT: &str = "warn,kube_client=off,kube_runtime=off";
 
 /// Starts the log; call it once. It has no colours: at the gate a record is plain text, where our styles and a stranger's imitation
 /// look the same.
 pub(super) fn begin() {
-    let filter = EnvFilter::try_from_env("WATCHTAP_LOG").unwrap_or_else(|_unset| EnvFilter::new(DEFAULT));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Log).with_target(false).with_ansi(false).init();
+    let wanted = env::var("WATCHTAP_LOG").ok().filter(|wanted| !wanted.is_empty());
+    let filter = wanted.and_then(|wanted| wanted.parse().ok()).unwrap_or_else(default);
+    let log = fmt::layer().with_writer(|| Log).with_target(false).with_ansi(false);
+    registry().with(log.with_filter(filter)).init();
+}
+
+/// The filter unless `WATCHTAP_LOG` holds one. The demo's clients meet errors on purpose, so kube-rs does not log them.
+fn default() -> Targets {
+    let silent = [("kube_client", LevelFilter::OFF), ("kube_runtime", LevelFilter::OFF)];
+    Targets::new().with_default(LevelFilter::WARN).with_targets(silent)
 }
