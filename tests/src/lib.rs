@@ -84,6 +84,7 @@ pub use probe_session::{ProbeLeavings, ProbeSession};
 pub use process::Signal;
 pub use process_socket::socket_of_process;
 pub use process_usage::ProcessUsage;
+pub use programs::built;
 pub use python::python_packages;
 pub use read_counters::ReadCounters;
 pub use request_form::{RequestForm, RequestForms, received_uris};

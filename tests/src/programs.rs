@@ -21,7 +21,7 @@ pub(crate) fn is_executable(file: &Path) -> bool {
 }
 
 /// A program of this workspace, in the folder above that of the running test. `cargo xtask test` builds all of them.
-pub(crate) fn built(name: &str) -> Result<PathBuf> {
+pub fn built(name: &str) -> Result<PathBuf> {
     let test = std::env::current_exe().context("the running test has no path")?;
     let candidates = test.ancestors().skip(1).take(2).map(|folder| folder.join(name));
     candidates.into_iter().find(|program| is_executable(program)).with_context(|| {

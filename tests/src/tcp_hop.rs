@@ -34,6 +34,14 @@ struct Condition {
     refuses: bool,
     /// Whether all bytes are held back, without an error on either side.
     silent: bool,
+    /// Connections with a lower number are silent for ever, as dead ones are.
+    dead_below: usize,
+}
+
+impl Condition {
+    const fn is_silent(self, connection: usize) -> bool {
+        self.silent || connection < self.dead_below
+    }
 }
 
 /// A loopback listener that opens one connection to the target for each accepted connection.
@@ -92,6 +100,14 @@ impl TcpHop {
     }
 }
 
+impl TcpHop {
+    /// Makes all open connections silent for ever. Later ones are not.
+    pub fn silence_open_connections(&self) {
+        let accepted = self.accepted();
+        self.condition.send_modify(|condition| condition.dead_below = accepted);
+    }
+}
+
 /// The accepting task.
 struct Listen {
     target: SocketAddr,
@@ -115,8 +131,9 @@ impl Listen {
             tokio::select! {
                 accepted = accept(listener.as_ref()) => {
                     if let Some(client) = accepted {
-                        self.accepted.fetch_add(1, Ordering::Relaxed);
-                        tokio::spawn(connection(client, self.target, self.condition.clone(), self.breaks.subscribe()));
+                        let number = self.accepted.fetch_add(1, Ordering::Relaxed);
+                        let condition = (number, self.condition.clone());
+                        tokio::spawn(connection(client, self.target, condition, self.breaks.subscribe()));
                     }
                 }
                 changed = self.condition.changed() => if changed.is_err() { return },
@@ -135,7 +152,7 @@ async fn accept(listener: Option<&TcpListener>) -> Option<TcpStream> {
 async fn connection(
     mut client: TcpStream,
     target: SocketAddr,
-    condition: watch::Receiver<Condition>,
+    condition: (usize, watch::Receiver<Condition>),
     mut breaks: broadcast::Receiver<Break>,
 ) -> io::Result<()> {
     let Ok(mut server) = TcpStream::connect(target).await else {
@@ -178,16 +195,20 @@ async fn connection(
 }
 
 /// Forwards the bytes of one direction, and its FIN.
-async fn pass(mut from: ReadHalf<'_>, mut to: WriteHalf<'_>, mut condition: watch::Receiver<Condition>) -> io::Result<()> {
+async fn pass(
+    mut from: ReadHalf<'_>,
+    mut to: WriteHalf<'_>,
+    (number, mut condition): (usize, watch::Receiver<Condition>),
+) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        condition.wait_for(|condition| !condition.silent).await.map_err(io::Error::other)?;
+        condition.wait_for(|condition| !condition.is_silent(number)).await.map_err(io::Error::other)?;
         let read = tokio::select! {
             read = from.read(&mut buffer) => read?,
             _ = condition.changed() => continue,
         };
         let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { return to.shutdown().await };
-        condition.wait_for(|condition| !condition.silent).await.map_err(io::Error::other)?;
+        condition.wait_for(|condition| !condition.is_silent(number)).await.map_err(io::Error::other)?;
         to.write_all(bytes).await?;
     }
 }

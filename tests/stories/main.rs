@@ -10,6 +10,7 @@ mod incidents;
 mod informer_start;
 mod loops;
 mod own_writes;
+mod quiet;
 mod restart;
 mod rows;
 mod server_saw;

@@ -48,6 +48,10 @@ impl Wire {
             }
             [letter, "connects", ref rest @ ..] => self.connects(connection(letter), rest),
             [letter, "closed", "by", side] => self.closed(connection(letter), side),
+            [letter, "leaves"] => {
+                let end = ConnectionEnd { direction: Direction::Request, manner: EndManner::Fin };
+                vec![Subject::Connection(connection(letter), ConnectionObservation::HalfEnded { end })]
+            }
             [letter, "goaway"] => {
                 vec![Subject::Connection(connection(letter), ConnectionObservation::GoAway { by: Direction::Response, code: 0 })]
             }

@@ -1,11 +1,11 @@
-//! Keeps a copy of the config maps of one namespace, as kube-rs controllers do: a watcher with its default backoff, forever.
+//! Keeps a copy of the config maps of one namespace, as kube-rs controllers do: a watcher, forever.
 //!
 //! It logs its requests and their results as JSON lines on standard output, in the format of the client-go reflector
-//! (`tests/cluster/go/reflector`). Arguments: the namespace; optionally a user agent; optionally `streaming`, for streaming lists.
+//! (`tests/cluster/go/reflector`). Arguments: the namespace; optionally a user agent; optionally `streaming`, for streaming lists, or
+//! `hasty`, for no pause after an error. Otherwise the watcher has its default backoff.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::pin::pin;
 
 use anyhow::{Context, Result, bail};
 use futures_util::StreamExt;
@@ -25,15 +25,18 @@ async fn main() -> Result<()> {
     if let Some(user_agent) = arguments.next() {
         config.headers.push((http::header::USER_AGENT, user_agent.parse()?));
     }
-    let wanted = match arguments.next().as_deref() {
-        None => watcher::Config::default(),
-        Some("streaming") => watcher::Config::default().streaming_lists(),
-        Some(other) => bail!("the third argument is `streaming`, not {other:?}"),
+    let default = watcher::Config::default();
+    let (wanted, is_hasty) = match arguments.next().as_deref() {
+        None => (default, false),
+        Some("streaming") => (default.streaming_lists(), false),
+        Some("hasty") => (default, true),
+        Some(other) => bail!("the third argument is `streaming` or `hasty`, not {other:?}"),
     };
     print("started", &json!({}))?;
     let client = ClientBuilder::try_from(config)?.with_layer(&MapRequestLayer::new(log_request)).build();
     let config_maps: Api<ConfigMap> = Api::namespaced(client, &namespace);
-    let mut events = pin!(watcher(config_maps, wanted).default_backoff());
+    let events = watcher(config_maps, wanted);
+    let mut events = if is_hasty { events.boxed() } else { events.default_backoff().boxed() };
     let mut store = Store::default();
     while let Some(event) = events.next().await {
         match event {

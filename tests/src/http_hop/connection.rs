@@ -22,7 +22,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use super::listener::HopState;
 use super::script::{self, Act, ScriptedReply};
-use super::watch_body::{AnyError, watch_body};
+use super::watch_body::{AnyError, watch_body, without_list_end};
 use crate::loopback_tls::server_name;
 
 /// The real server.
@@ -92,7 +92,11 @@ impl Shared {
                 reset.notify_one();
             });
         }
-        Ok(response.map(|body| if is_watch { watch_body(body, acts) } else { body.map_err(AnyError::from).boxed() }))
+        Ok(response.map(|body| match (is_watch, answer) {
+            (true, Some(ScriptedReply::WithoutListEnd)) => without_list_end(watch_body(body, acts)),
+            (true, _) => watch_body(body, acts),
+            (false, _) => body.map_err(AnyError::from).boxed(),
+        }))
     }
 
     /// Replaces the authority with the server's address, and removes the fields that HTTP/2 forbids (RFC 9113 §8.2.2).

@@ -47,6 +47,8 @@ pub enum ScriptedReply {
     TooLargeResourceVersion,
     /// 500.
     InternalError,
+    /// The server's own answer, without the bookmark that ends the initial events.
+    WithoutListEnd,
     /// The server's own answer; the connection is reset this long after its head.
     ResetAfter(Duration),
 }
@@ -123,7 +125,7 @@ impl ScriptedReply {
                 failure(504, "Timeout", "Too large resource version: 9, current: 8", causes)
             }
             Self::InternalError => failure(500, "InternalError", "Internal error occurred", serde_json::json!({})),
-            Self::ResetAfter(_) => None,
+            Self::WithoutListEnd | Self::ResetAfter(_) => None,
         }
     }
 }

@@ -33,16 +33,19 @@ const FAULTS: [&str; 20] = [
 /// Number of samples that together have all faults: one sample has the faults with even indices, the next those with odd ones.
 const SHARES_OF_FAULTS: u64 = 2;
 
-/// The environment variables for the durations of the churn and the soak, and for the seed of the soak; `CONTRIBUTING.md` describes
+/// The environment variables for the durations of the churn, the soak and the quiet, and for the seed of the soak; `CONTRIBUTING.md` describes
 /// them.
 const CHURN_SECONDS: &str = "WATCHTAP_TESTS_CHURN_SECONDS";
 const SOAK_SECONDS: &str = "WATCHTAP_TESTS_SOAK_SECONDS";
 const SOAK_SEED: &str = "WATCHTAP_TESTS_SOAK_SEED";
+const QUIET_SECONDS: &str = "WATCHTAP_TESTS_QUIET_SECONDS";
 
 /// Seconds of churn in a sample. The test for growing memory is noisy in a run of 60 s, and reliable from 100 s on.
 const SAMPLE_CHURN: u32 = 180;
 /// Seconds of churn, and of soak, if everything runs.
 const FULL_RUN: u32 = 600;
+/// Seconds in which quiet informers may raise no finding, if everything runs.
+const FULL_QUIET: u32 = 1_800;
 
 /// The part of the long tests that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +55,7 @@ pub(crate) enum Extent {
     Usual,
     /// For CI: one minor and half of the faults, selected by the number, and a churn that is long enough for a reliable result.
     Sample(u64),
-    /// All minors and all faults, and ten minutes each of churn and soak.
+    /// All minors and all faults, ten minutes each of churn and soak, and thirty of quiet.
     Everything,
 }
 
@@ -91,7 +94,11 @@ impl Extent {
         let variables = match self {
             Self::Usual => Vec::new(),
             Self::Sample(number) => vec![(CHURN_SECONDS, SAMPLE_CHURN.to_string()), (SOAK_SEED, number.to_string())],
-            Self::Everything => vec![(CHURN_SECONDS, FULL_RUN.to_string()), (SOAK_SECONDS, FULL_RUN.to_string())],
+            Self::Everything => vec![
+                (CHURN_SECONDS, FULL_RUN.to_string()),
+                (SOAK_SECONDS, FULL_RUN.to_string()),
+                (QUIET_SECONDS, FULL_QUIET.to_string()),
+            ],
         };
         variables.into_iter().filter(|(name, _)| !is_set(name)).collect()
     }
@@ -100,6 +107,7 @@ impl Extent {
     pub(crate) fn remark(self, group: Group) -> Option<String> {
         match (self, group) {
             (Self::Sample(_), Group::Kubectl) => Some(format!("a churn of {SAMPLE_CHURN} s; --everything: {FULL_RUN} s")),
+            (Self::Usual | Self::Sample(_), Group::Stories) => Some(format!("a quiet of 240 s; --everything: {FULL_QUIET} s")),
             (Self::Sample(number), Group::Soak) => Some(format!("the faults of seed {number}; --everything: {FULL_RUN} s of them")),
             _ => None,
         }

@@ -168,7 +168,8 @@ impl Group {
             }
             Self::Controllers => machine.no_go().or_else(|| machine.lacks(&["python3"])),
             Self::Faults => machine.no_go().or_else(|| machine.no_kubectl()),
-            Self::Stories | Self::Soak => machine.no_go(),
+            Self::Stories => machine.no_go().or_else(|| machine.no_kubectl()).or_else(|| machine.lacks(&["python3"])),
+            Self::Soak => machine.no_go(),
         }
     }
 }

@@ -5,6 +5,7 @@
 mod alike;
 mod blockage;
 mod budget;
+mod client_ends;
 mod comparison;
 mod connection;
 mod etcd_load;

@@ -218,7 +218,7 @@ impl Observer {
                 *self.connection(connection) = Connection::opened(upstream.clone(), at, attached_late);
                 emit(Event::ConnectionOpened { at, connection, upstream, protocol, process, attached_late });
             }
-            ConnectionObservation::HalfEnded { end } => self.half_ended(connection, at, end),
+            ConnectionObservation::HalfEnded { end } => self.half_ended(connection, at, end, emit),
             ConnectionObservation::Closed { forwarded, observed } => {
                 let first_end = self.connections.remove(&connection).and_then(|connection| connection.first_end);
                 self.totals.forwarded += forwarded;

@@ -16,6 +16,7 @@
 use std::time::Duration;
 
 use super::connection::Connection;
+use super::event::Event;
 use super::observe::Observer;
 use crate::http::{Direction, StreamId};
 use crate::observation::{ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId};
@@ -49,10 +50,11 @@ impl Observer {
         }
     }
 
-    pub(super) fn half_ended(&mut self, connection: ConnectionId, at: Timestamp, end: ConnectionEnd) {
+    pub(super) fn half_ended(&mut self, connection: ConnectionId, at: Timestamp, end: ConnectionEnd, emit: &mut dyn FnMut(Event)) {
         let first_end = &mut self.connection(connection).first_end;
-        if first_end.get_or_insert(end).direction == Direction::Response {
-            self.forget_unless_explained(connection, at);
+        match first_end.get_or_insert(end).direction {
+            Direction::Response => self.forget_unless_explained(connection, at),
+            Direction::Request => self.end_watches_of(connection, at, end, emit),
         }
     }
 

@@ -82,26 +82,27 @@ fn fifty_watches_of_single_objects_are_many() {
 #[test]
 fn ten_clients_that_start_together_are_a_roll_out() {
     let items: String = (0..60).fold(String::new(), |items, number| items + &format!(" p{number}@5"));
-    let start = |clients: u8, apart: u64| {
+    let start = |clients: u8, apart: u64, process: &str| {
         let mut script = "0s server v1.34.4\n".to_owned();
         for number in 0..clients {
             let (letter, at) = (char::from(b'a' + number), apart * u64::from(number));
             let node = format!("/api/v1/pods?fieldSelector=spec.nodeName%3Dn{number}");
             let _infallible = writeln!(
                 script,
-                "{at}s {letter} connects client=agent/1 pid={}\n{at}s {letter}1 GET {node}\n{at}s {letter}1 whole rv=10{items}\n\
+                "{at}s {letter} connects client=agent/1{}\n{at}s {letter}1 GET {node}\n{at}s {letter}1 whole rv=10{items}\n\
                  {at}s {letter}3 GET {node}&watch=1&resourceVersion=10\n{at}s {letter}3 opens",
-                100 + u32::from(number)
+                process.replace('N', &number.to_string())
             );
         }
         snapshot(&script)
     };
-    let found = start(10, 5);
+    let found = start(10, 5, " pid=10N");
     let roll_out = found.findings.iter().find(|finding| finding.kind == FindingKind::RollOut).unwrap();
     let seen = "10 clients of one program started within 45 s, and listed 600 objects (0 B) together";
     assert_eq!((roll_out.seen.as_str(), roll_out.amount), (seen, 600));
-    assert!(!kinds(&start(9, 5)).contains(&FindingKind::RollOut), "too few");
-    assert!(!kinds(&start(10, 120)).contains(&FindingKind::RollOut), "one after another");
+    assert!(!kinds(&start(9, 5, " pid=10N")).contains(&FindingKind::RollOut), "too few");
+    assert!(!kinds(&start(10, 120, " pid=10N")).contains(&FindingKind::RollOut), "one after another");
+    assert!(kinds(&start(10, 5, "")).contains(&FindingKind::RollOut), "each reads the pods of its own node");
 }
 
 #[test]
@@ -136,8 +137,7 @@ fn start_that_waits_for_its_own_rate_limit_is_slow() {
     }
     let found = snapshot(&script);
     let slow = found.findings.iter().find(|finding| finding.kind == FindingKind::SlowSync).unwrap();
-    let seen =
-        "needed 38 s to get the state of 200 reflectors, about 38 s of it in its own rate limit (5.0 a second, burst 10)";
+    let seen = "needed 38 s to get the state of 200 reflectors, about 38 s of it in its own rate limit (5.0 a second, burst 10)";
     assert_eq!(slow.seen, seen);
     assert!(!kinds(&found).contains(&FindingKind::ClientRateLimit), "replaced by the specific finding");
 }

@@ -76,6 +76,16 @@ fn watch_of_one_object_without_bookmarks_is_not_judged() {
     assert!(snapshot.findings.is_empty(), "{:?}", snapshot.findings);
 }
 
+/// Pings of the client found the dead connection. The server's half of it never ends.
+#[test]
+fn watch_of_a_client_that_left_is_over() {
+    let snapshot = snapshot(&format!("{SILENT}{OTHER} 70s b3 MODIFIED x@20\n 80s a leaves\n 300s b connects"));
+    assert!(snapshot.findings.is_empty(), "{:?}", snapshot.findings);
+    assert_eq!(snapshot.watches[0].count, 2);
+    let left = snapshot.reflectors.iter().find(|row| row.client.program == "deaf/1").unwrap();
+    assert!(!left.is_watching(), "{left:?}");
+}
+
 /// A laptop sleeps: nothing is observed for an hour, and the first observation afterwards is no proof.
 #[test]
 fn time_in_which_nothing_was_observed_is_no_silence() {

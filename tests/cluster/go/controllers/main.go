@@ -1,5 +1,5 @@
 // Command controllers runs one controller against the API server of KUBECONFIG until its standard input ends: `client-go` or
-// `controller-runtime`, each as their own examples build it. tests/cluster/demo_controllers.rs is the user of both.
+// `controller-runtime`, each as their own examples build it, or `secrets NAMESPACE N`, which watches N Secrets one by one, as a kubelet. tests/cluster/demo_controllers.rs is the user of both.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -51,6 +52,8 @@ func main() {
 			err = clientGo(ctx, config)
 		case "controller-runtime":
 			err = controllerRuntime(ctx, config)
+		case "secrets":
+			err = watchSecrets(ctx, config, os.Args[2], os.Args[3])
 		default:
 			err = fmt.Errorf("no such controller: %s", os.Args[1])
 		}
@@ -59,6 +62,27 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// watchSecrets watches single Secrets, all of them on the connections of one client.
+func watchSecrets(ctx context.Context, config *rest.Config, namespace, number string) error {
+	config.QPS = -1
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	secrets, err := strconv.Atoi(number)
+	if err != nil {
+		return err
+	}
+	for i := range secrets {
+		one := metav1.ListOptions{FieldSelector: fmt.Sprintf("metadata.name=secret-%d", i), ResourceVersion: "0"}
+		if _, err := clients.CoreV1().Secrets(namespace).Watch(ctx, one); err != nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	return nil
 }
 
 // clientGo leads, then gives each deployment a finalizer, a status and an event. It writes in protobuf.

@@ -114,17 +114,23 @@ fn many_watches(reflectors: &[ReflectorRow]) -> Vec<Finding> {
 
 /// Clients of one program that started within minutes, and what they listed together.
 fn roll_outs(reflectors: &[ReflectorRow]) -> Vec<Finding> {
-    let mut alike: BTreeMap<Program<'_>, BTreeMap<ClientId, Began<'_>>> = BTreeMap::new();
+    let mut alike: BTreeMap<Program<'_>, BTreeMap<(ClientId, &str), Began<'_>>> = BTreeMap::new();
     // Only initial lists are of a start; a client without a name is no program.
     for row in reflectors.iter().filter(|row| row.synced.is_some() && !row.client.program.is_empty()) {
         let key = (&row.client, row.shape.resource.as_str(), row.shape.scope.as_ref(), row.shape.upstream.as_ref());
         let began = Began { row, at: row.first_seen, objects: 0, bytes: 0 };
-        let client = alike.entry(key).or_default().entry(row.client_id).or_insert(began);
+        let client = alike.entry(key).or_default().entry((row.client_id, node(row))).or_insert(began);
         client.at = client.at.min(row.first_seen);
         client.objects = client.objects.saturating_add(row.first_list_items);
         client.bytes = client.bytes.saturating_add(row.last_list_bytes);
     }
     alike.into_values().filter_map(|clients| roll_out(clients.into_values().collect())).collect()
+}
+
+/// The options of a reflector that reads the objects of one node; otherwise nothing. Agents of several nodes may look like one client,
+/// if their processes are not known.
+fn node(row: &ReflectorRow) -> &str {
+    if row.shape.options.contains("spec.nodeName=") { &row.shape.options } else { "" }
 }
 
 /// A program, and the objects that it lists: client, resource, scope and API server.

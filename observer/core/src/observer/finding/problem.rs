@@ -7,11 +7,17 @@ use serde::Serialize;
 
 use super::found::Finding;
 use super::kind::FindingKind;
+use crate::exchange::Client;
+use crate::http::Identity;
 use crate::quantity::{counted, counted_as, microseconds};
 use crate::reflector::Spell;
 
 /// Maximum number of clients, and of resources, that the text of a problem names.
 const MOST_NAMES: usize = 4;
+/// User agents that libraries and scaffolds send for each program that sets none: the official Python client, Go's net/http,
+/// controller-runtime's `cmd/manager`, requests of Python, okhttp of Java, and fabric8.
+const LIBRARY_DEFAULTS: [&str; 6] =
+    ["OpenAPI-Generator", "Go-http-client", "manager", "python-requests", "okhttp", "fabric8-kubernetes-client"];
 /// Maximum number of clients, and of resources, that a problem keeps.
 const MOST_KEPT: usize = 32;
 
@@ -96,7 +102,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
     let (of, what) = (names(clients), names(resources));
     match kind {
         FindingKind::StuckReflector => (
-            format!("update client-go in {of} (to 1.18.6 or later)"),
+            format!("restart {of}, then update client-go (to 1.18.6 or later)"),
             format!("stuck for {} at a revision that the API server had not reached ({what})", microseconds(amount)),
         ),
         FindingKind::DeafWatch => (
@@ -119,8 +125,8 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             format!("{} of {what} from a revision that etcd has compacted", counted_as(amount, "watch", "watches")),
         ),
         FindingKind::NeverSynced => (
-            format!("find the proxy between {of} and the API server that drops bookmarks or cuts streams"),
-            format!("{} of {what} without an end", counted(amount, "streaming list")),
+            format!("disable streaming lists (WatchListClient) in {of}, then find the proxy that drops bookmarks or cuts streams"),
+            format!("{} of {what} without the bookmark that ends them", counted(amount, "streaming list")),
         ),
         FindingKind::HotLoop => (
             format!("pause between lists, or watch, in {of}"),
@@ -142,7 +148,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         FindingKind::RefusedMisread => (format!("update client-go in {of} (to 1.16 or later)"), counted(amount, "needless relist")),
         FindingKind::FullStateByWatch => (
             format!("watch from the last resourceVersion in {of}"),
-            format!("{} of {what} by a watch without one", counted(amount, "needless relist")),
+            format!("{} of {what} by watches without a resourceVersion", counted(amount, "needless relist")),
         ),
         FindingKind::ContinueExpired => (
             format!("read lists faster, or in fewer pages, in {of}"),
@@ -167,7 +173,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         }
         FindingKind::ConsistentReadFellBack => (
             "find out why the API server's watch cache lags behind etcd".to_owned(),
-            format!("{} of {what} took 3 s or more, and then perhaps read etcd", counted(amount, "list")),
+            format!("{} of {what} waited 3 s or more for it, and then perhaps read etcd", counted(amount, "list")),
         ),
         FindingKind::ListsFromEtcd => (short(advice), format!("{} of {what} read from etcd", counted(amount, "object"))),
         FindingKind::FilterAfterReading => {
@@ -183,7 +189,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         ),
         FindingKind::OlderState => (
             format!("list without resourceVersion=0 in {of} where an old state does harm"),
-            format!("{} of {what} returned an older state than {of} had", counted(amount, "list")),
+            format!("{} of {what} returned an older state than the client had", counted(amount, "list")),
         ),
         FindingKind::RollOut => (
             format!("roll {of} out in smaller steps"),
@@ -193,7 +199,11 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             (format!("raise QPS and Burst in {of}"), format!("{} until all informers had their state", microseconds(amount)))
         }
         FindingKind::ManyWatches => (
-            format!("watch a namespace instead of each object in {of}"),
+            if clients == ["kubelet"] {
+                "set configMapAndSecretChangeDetectionStrategy: Cache for kubelet".to_owned()
+            } else {
+                format!("watch a namespace instead of each object in {of}")
+            },
             format!("{} of single objects ({what})", counted_as(amount, "open watch", "open watches")),
         ),
         FindingKind::WideInformer => (
@@ -228,16 +238,27 @@ fn short(advice: &str) -> String {
 
 /// Programs without their versions, those with the largest amount first.
 fn programs(findings: &[&Finding]) -> Vec<String> {
-    let mut amounts: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut amounts: BTreeMap<String, u64> = BTreeMap::new();
     for finding in findings {
         let Some(client) = &finding.client else { continue };
-        let name = client.program.split('/').next().filter(|name| !name.is_empty()).unwrap_or("an unnamed client");
-        let amount = amounts.entry(name).or_default();
+        let amount = amounts.entry(name(client)).or_default();
         *amount = amount.saturating_add(finding.amount);
     }
     let mut names: Vec<_> = amounts.into_iter().collect();
-    names.sort_by_key(|(name, amount)| (std::cmp::Reverse(*amount), *name));
-    names.into_iter().map(|(name, _)| name.to_owned()).collect()
+    names.sort_by_key(|(name, amount)| (std::cmp::Reverse(*amount), name.clone()));
+    names.into_iter().map(|(name, _)| name).collect()
+}
+
+/// The program without its version. If this is only the default of a library, its ServiceAccount follows: `manager (apps/operator)`.
+fn name(client: &Client) -> String {
+    let program = client.program.split('/').next().unwrap_or_default();
+    let shown = if program.is_empty() { "an unnamed client" } else { program };
+    match &client.identity {
+        Some(Identity::ServiceAccount { namespace, name }) if program.is_empty() || LIBRARY_DEFAULTS.contains(&program) => {
+            format!("{shown} ({namespace}/{name})")
+        }
+        _ => shown.to_owned(),
+    }
 }
 
 fn resources(findings: &[&Finding]) -> Vec<String> {
@@ -267,6 +288,16 @@ mod tests {
         let all: Vec<String> = ["a", "b", "c", "d", "e", "f"].map(str::to_owned).to_vec();
         let joined: Vec<String> = [0, 1, 2, 3, 6].into_iter().map(|many| names(&all[..many])).collect();
         assert_eq!(joined, ["clients", "a", "a and b", "a, b and c", "a, b, c, d and 2 more"]);
+    }
+
+    #[test]
+    fn default_names_of_libraries_are_followed_by_the_service_account() {
+        let identity = Some(Identity::ServiceAccount { namespace: "apps".to_owned(), name: "operator".to_owned() });
+        let named = |program: &str| name(&Client { program: program.to_owned(), identity: identity.clone(), ..Client::default() });
+        assert_eq!(named("manager/v0.0.0"), "manager (apps/operator)");
+        assert_eq!(named(""), "an unnamed client (apps/operator)");
+        assert_eq!(named("kubelet/v1.34"), "kubelet");
+        assert_eq!(name(&Client { program: "manager".to_owned(), ..Client::default() }), "manager");
     }
 
     #[test]

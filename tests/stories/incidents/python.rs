@@ -1,15 +1,14 @@
-//! Incidents of real clusters that show nothing, each with a real client: a loop on an expired revision.
+//! Watches of the Python client that never get a state, or get it again and again.
 
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use observer_tests::{Minor, Signal, python_packages};
 use serde_json::Value;
 
-use super::events::Events;
-use super::stage::{NAMESPACE, Reading, Stage, quiet_cluster};
+use super::common::{Started, first_lines_have, troubles};
+use crate::stage::{NAMESPACE, Stage, quiet_cluster};
 
 /// Lists once, and after a line of input watches from that revision whatever happens, as Airflow's pod watcher did (apache/airflow
 /// issue 23521). After another line it makes a new list.
@@ -72,29 +71,30 @@ fn python_client_on_an_expired_revision_is_in_a_loop_until_it_lists() -> Result<
     stage.close()
 }
 
-fn troubles(events: &Events, event: &str, trouble: &str) -> usize {
-    events.all(event).filter(|one| one["trouble"] == trouble).count()
-}
+/// Watches without a revision, for a second each, as examples of the client do.
+const RESTARTED: &str = "
+import sys
+from kubernetes import client, config, watch
+config.load_kube_config()
+api = client.CoreV1Api()
+api.api_client.user_agent = 'label-syncer/1.0'
+while True:
+    for event in watch.Watch().stream(api.list_namespaced_config_map, sys.argv[1], timeout_seconds=1):
+        pass
+";
 
-/// Fails unless the first screen of the report has these words.
-fn first_lines_have(reading: &Reading, words: &str) -> Result<()> {
-    let first: Vec<&str> = reading.text.lines().take(24).collect();
-    ensure!(first.iter().any(|line| line.contains(words)), "{words:?} is not among the first lines:\n{}", reading.text);
-    Ok(())
-}
-
-/// A client that is killed when it is dropped.
-struct Started(Child);
-
-impl Started {
-    fn line(&mut self, line: &str) -> Result<()> {
-        Ok(writeln!(self.0.stdin.as_mut().context("its standard input is a pipe")?, "{line}")?)
-    }
-}
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ended = self.0.kill().and_then(|()| self.0.wait());
-    }
+#[test]
+fn python_watches_without_a_revision_are_relists() -> Result<()> {
+    const SYNCER: &str = "label-syncer/1.0";
+    let Some(packages) = python_packages(Path::new(env!("CARGO_TARGET_TMPDIR")))? else { return Ok(()) };
+    let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], 10)?)?;
+    let (kubeconfig, _) = stage.own_client()?;
+    let mut python = Command::new("python3");
+    python.args(["-c", RESTARTED, NAMESPACE]).env("PYTHONPATH", packages).env("KUBECONFIG", kubeconfig);
+    let _syncer = Started(python.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?);
+    let reading = stage.reading_when(|reading| reading.finding("full-state-by-watch", SYNCER).is_ok())?;
+    let row = reading.reflector_of(SYNCER)?;
+    ensure!(row["relists"].as_u64() >= Some(5) && row["list_requests"] == 0, "{row:#}");
+    first_lines_have(&reading, "watch from the resourceVersion")?;
+    stage.close()
 }
