@@ -3,7 +3,6 @@
 use observer_core::observer::{Exposed, Missed, Snapshot};
 
 use super::column::Column;
-use super::grid;
 use super::line::Line;
 use super::reflectors::scope;
 use super::row::Cell;
@@ -17,18 +16,18 @@ use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, count, counted};
 
 const EXPOSED: &[Column] = &[
-    Column::words("CLIENT", 3),
-    Column::words("RESOURCE", 2),
-    Column::words("SCOPE", 2).from(110),
-    Column::number("BEHIND ETCD", 11),
-    Column::number("OBJECTS", 11),
-    Column::number("BYTES", 7),
+    Column::words("CLIENT", 20),
+    Column::words("RESOURCE", 12),
+    Column::words("SCOPE", 14).rank(3),
+    Column::number("BEHIND ETCD").rank(4),
+    Column::number("OBJECTS").rank(2),
+    Column::number("BYTES").rank(1),
 ];
 
 /// The complete text, in lines of `cells`.
 pub(super) fn lines(page: &Page, cells: usize) -> Vec<Line> {
     let snapshot = &page.shown;
-    let mut sheet = Sheet::new(cells);
+    let mut sheet = page.sheet(cells);
     servers(snapshot, &mut sheet);
     verdicts(snapshot, &mut sheet);
     missed(&snapshot.missed, &mut sheet);
@@ -39,7 +38,7 @@ pub(super) fn lines(page: &Page, cells: usize) -> Vec<Line> {
 }
 
 /// How to point clients here.
-fn clients(guidance: &[String], sheet: &mut Sheet) {
+fn clients(guidance: &[String], sheet: &mut Sheet<'_>) {
     sheet.section("CLIENTS");
     for line in guidance {
         sheet.print(Tone::Plain, line);
@@ -47,7 +46,7 @@ fn clients(guidance: &[String], sheet: &mut Sheet) {
 }
 
 /// Messages of the program since the page was opened.
-fn heard(page: &Page, sheet: &mut Sheet) {
+fn heard(page: &Page, sheet: &mut Sheet<'_>) {
     sheet.section("MESSAGES");
     if page.heard.is_empty() {
         sheet.print(Tone::Plain, "nothing");
@@ -57,7 +56,7 @@ fn heard(page: &Page, sheet: &mut Sheet) {
     }
 }
 
-fn servers(snapshot: &Snapshot, sheet: &mut Sheet) {
+fn servers(snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     sheet.title("API SERVER");
     if snapshot.upstreams.is_empty() {
         for phrase in snapshot.profile.assumptions() {
@@ -70,7 +69,7 @@ fn servers(snapshot: &Snapshot, sheet: &mut Sheet) {
     }
 }
 
-fn verdicts(snapshot: &Snapshot, sheet: &mut Sheet) {
+fn verdicts(snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     let totals = &snapshot.totals;
     sheet.section("VERDICTS");
     let unknown = format!("{} of {} with an unknown verdict", count(totals.lists_unknown), counted(totals.lists, "list"));
@@ -80,7 +79,7 @@ fn verdicts(snapshot: &Snapshot, sheet: &mut Sheet) {
     sheet.print(tone, &format!("answers confirmed {confirmed} and contradicted {contradicted}"));
 }
 
-fn missed(missed: &Missed, sheet: &mut Sheet) {
+fn missed(missed: &Missed, sheet: &mut Sheet<'_>) {
     let lists = [
         ("NOT OBSERVED", not_seen(missed)),
         ("UNPARSED", not_understood(missed)),
@@ -132,18 +131,14 @@ fn numbered(counted: &[(u64, &str)]) -> Vec<String> {
     counted.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{} {what}", count(*number))).collect()
 }
 
-fn restart(snapshot: &Snapshot, sheet: &mut Sheet) {
+fn restart(snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     sheet.section("ON A RESTART");
     let exposure = &snapshot.exposure;
     sheet.print(Tone::Plain, &following::exposure(exposure).unwrap_or_else(|| "no reflector watches, so none relists".to_owned()));
     if exposure.exposed.is_empty() {
         return;
     }
-    let total = sheet.total();
-    sheet.line(grid::headings(EXPOSED, total, (None, false)));
-    for exposed in &exposure.exposed {
-        sheet.line(grid::row(EXPOSED, &cells(exposed), total, ""));
-    }
+    sheet.table("ON A RESTART", EXPOSED, &exposure.exposed.iter().map(cells).collect::<Vec<_>>());
 }
 
 fn cells(exposed: &Exposed) -> Vec<Cell> {

@@ -16,19 +16,19 @@ use crate::view::following;
 use crate::view::quantity::{bytes, count};
 
 pub(super) const COLUMNS: &[Column] = &[
-    Column::words("CLIENT", 3),
-    Column::words("IDENTITY", 2).from(120),
-    Column::words("PROCESS", 2).from(150),
-    Column::number("REFLECTORS", 10),
-    Column::number("STUCK", 5),
-    Column::number("WATCHING", 8).from(90),
-    Column::number("LISTS", 9).from(130),
-    Column::number("WATCHES", 9).from(140),
-    Column::number("RESUMES", 7).from(160),
-    Column::number("RELISTS", 7),
-    Column::number("EVENTS", 11).from(100),
-    Column::number("UNCHANGED", 16).from(120),
-    Column::number("BYTES", 7),
+    Column::words("CLIENT", 20),
+    Column::words("IDENTITY", 14).rank(7),
+    Column::words("PROCESS", 12).rank(8),
+    Column::number("REFLECTORS").rank(1),
+    Column::number("STUCK").rank(2),
+    Column::number("WATCHING").rank(5),
+    Column::number("LISTS").rank(10),
+    Column::number("WATCHES").rank(11),
+    Column::number("RESUMES").rank(12),
+    Column::number("RELISTS").rank(3),
+    Column::number("EVENTS").rank(6),
+    Column::number("UNCHANGED").rank(9),
+    Column::number("BYTES").rank(4),
 ];
 
 pub(super) const FILTERS: &[FilterKey] = &[FilterKey::Client, FilterKey::Resource, FilterKey::State, FilterKey::Cause];

@@ -1,4 +1,4 @@
-//! The columns of a table, and those that a given width has room for.
+//! The columns of a table, and the cells that each of them gets.
 
 use crate::view::table::Align;
 
@@ -8,75 +8,139 @@ pub(super) const MARGIN: u16 = 2;
 /// Cells between two columns.
 pub(super) const GAP: u16 = 2;
 
-/// A column. Its width depends only on the terminal's, so that nothing moves when numbers grow.
+/// A column. Its width follows from its content; without room, columns of less worth vanish first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     pub heading: &'static str,
     pub align: Align,
-    width: Width,
-    /// The smallest width of a terminal that shows it.
-    from: u16,
-}
-
-/// The width of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Width {
-    Cells(u16),
-    /// This many shares of the width that other columns leave.
-    Share(u16),
+    /// Its place among the columns of the table by worth: 0 vanishes last.
+    rank: u8,
+    /// Cells that its text may be cut to, to make room for columns of less worth; `None` if it is never cut.
+    least: Option<u16>,
 }
 
 impl Column {
-    /// A column of words of any length.
-    pub(super) const fn words(heading: &'static str, share: u16) -> Self {
-        Self { heading, align: Align::Left, width: Width::Share(share), from: 0 }
+    /// A column of words of any length. To show further columns, it may be cut to `least` cells.
+    pub(super) const fn words(heading: &'static str, least: u16) -> Self {
+        Self { heading, align: Align::Left, rank: 0, least: Some(least) }
     }
 
-    /// A column of words of known length.
-    pub(super) const fn word(heading: &'static str, cells: u16) -> Self {
-        Self { heading, align: Align::Left, width: Width::Cells(cells), from: 0 }
+    /// A column of short words, which are never cut.
+    pub(super) const fn word(heading: &'static str) -> Self {
+        Self { heading, align: Align::Left, rank: 0, least: None }
     }
 
-    /// A column of numbers with a unit.
-    pub(super) const fn number(heading: &'static str, cells: u16) -> Self {
-        Self { heading, align: Align::Right, width: Width::Cells(cells), from: 0 }
+    /// A column of numbers with a unit. They are never cut: half a number would be another number.
+    pub(super) const fn number(heading: &'static str) -> Self {
+        Self { heading, align: Align::Right, rank: 0, least: None }
     }
 
-    /// Shows the column only in terminals of at least this width.
-    pub(super) const fn from(self, width: u16) -> Self {
-        Self { from: width, ..self }
+    /// Sets its place by worth; the column with the highest rank vanishes first.
+    pub(super) const fn rank(self, rank: u8) -> Self {
+        Self { rank, ..self }
+    }
+
+    /// The cells without which it is not shown, if its content needs `needed`.
+    fn floor(&self, needed: u16) -> u16 {
+        self.least.map_or(needed, |least| needed.min(least))
     }
 }
 
-/// The columns shown in a terminal of `total` cells, each with its width.
-pub(super) fn shown(columns: &[Column], total: u16) -> Vec<(usize, u16)> {
-    let shown: Vec<(usize, &Column)> = columns.iter().enumerate().filter(|(_, column)| column.from <= total).collect();
-    let gaps = GAP * u16::try_from(shown.len().saturating_sub(1)).unwrap_or(0);
-    let fixed: u16 = shown.iter().map(|(_, column)| if let Width::Cells(cells) = column.width { cells } else { 0 }).sum();
-    let shares: u16 = shown.iter().map(|(_, column)| if let Width::Share(share) = column.width { share } else { 0 }).sum();
-    let left = total.saturating_sub(MARGIN + gaps + fixed);
-    let cells = |column: &Column| match column.width {
-        Width::Cells(cells) => cells,
-        Width::Share(share) => part_of(left, share, shares),
-    };
-    shown.into_iter().map(|(index, column)| (index, cells(column))).collect()
+/// The columns for which `total` cells have room, from left to right, each with its width. `needs` are the cells of each column's
+/// longest text. A column keeps the width that it has in `before` (0: not shown), while there is room.
+pub(super) fn fitted(columns: &[Column], needs: &[u16], before: &[u16], total: u16) -> Vec<(usize, u16)> {
+    let need = |index: usize| needs.get(index).copied().unwrap_or(0);
+    let by_worth = by_worth(columns);
+    let mut left = total.saturating_sub(MARGIN);
+    let mut shown: Vec<(usize, u16)> = Vec::new();
+    for index in &by_worth {
+        let gap = if shown.is_empty() { 0 } else { GAP };
+        let floor = columns.get(*index).map_or(0, |column| column.floor(need(*index)));
+        match left.checked_sub(floor + gap) {
+            Some(rest) => {
+                left = rest;
+                shown.push((*index, floor));
+            }
+            None if shown.is_empty() => return vec![(*index, left)],
+            None => break,
+        }
+    }
+    for (index, width) in &mut shown {
+        let had = before.get(*index).copied().unwrap_or(0).min(need(*index));
+        let more = had.saturating_sub(*width).min(left);
+        (*width, left) = (*width + more, left - more);
+    }
+    fill(&mut shown, need, left);
+    shown.sort_unstable();
+    shown
 }
 
-fn part_of(cells: u16, share: u16, shares: u16) -> u16 {
-    let part = u32::from(cells) * u32::from(share) / u32::from(shares.max(1));
-    u16::try_from(part).unwrap_or(cells)
+/// The indices of columns, the most valuable first.
+fn by_worth(columns: &[Column]) -> Vec<usize> {
+    let mut indices: Vec<usize> = (0..columns.len()).collect();
+    indices.sort_by_key(|index| columns.get(*index).map(|column| column.rank));
+    indices
+}
+
+/// Gives the cells that are left to the columns whose text is cut, one each in turn.
+fn fill(shown: &mut [(usize, u16)], need: impl Fn(usize) -> u16, mut left: u16) {
+    while left > 0 {
+        let before = left;
+        for (index, width) in shown.iter_mut() {
+            if *width < need(*index) && left > 0 {
+                (*width, left) = (*width + 1, left - 1);
+            }
+        }
+        if left == before {
+            return;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const COLUMNS: [Column; 4] = [
+        Column::words("CLIENT", 10),
+        Column::words("SCOPE", 8).rank(3),
+        Column::number("N").rank(1),
+        Column::words("SEEN", 12).rank(2),
+    ];
+
     #[test]
-    fn text_columns_share_the_width_left_by_numbers() {
-        let columns =
-            [Column::words("CLIENT", 2), Column::words("SCOPE", 1).from(100), Column::number("N", 6), Column::words("SEEN", 1)];
-        assert_eq!(shown(&columns, 80), [(0, 45), (2, 6), (3, 22)]);
-        assert_eq!(shown(&columns, 100), [(0, 43), (1, 21), (2, 6), (3, 21)]);
-        assert_eq!(shown(&columns, 5), [(0, 0), (2, 6), (3, 0)]);
+    fn columns_get_what_their_text_needs_and_no_more() {
+        assert_eq!(fitted(&COLUMNS, &[18, 14, 5, 30], &[], 200), [(0, 18), (1, 14), (2, 5), (3, 30)]);
+    }
+
+    #[test]
+    fn least_valuable_columns_vanish_first() {
+        let shown = |total| fitted(&COLUMNS, &[18, 14, 5, 30], &[], total).into_iter().map(|(index, _)| index).collect::<Vec<_>>();
+        assert_eq!(shown(43), [0, 1, 2, 3]);
+        assert_eq!(shown(42), [0, 2, 3]);
+        assert_eq!(shown(33), [0, 2, 3]);
+        assert_eq!(shown(32), [0, 2]);
+        assert_eq!(shown(18), [0]);
+    }
+
+    #[test]
+    fn empty_cells_go_to_the_columns_that_are_cut() {
+        assert_eq!(fitted(&COLUMNS, &[18, 14, 5, 30], &[], 45), [(0, 11), (1, 8), (2, 5), (3, 13)]);
+        assert_eq!(fitted(&COLUMNS, &[9, 7, 5, 30], &[], 45), [(0, 9), (1, 7), (2, 5), (3, 16)]);
+    }
+
+    #[test]
+    fn column_keeps_its_width_while_others_grow() {
+        let before = [18, 0, 3, 12];
+        assert_eq!(fitted(&COLUMNS, &[18, 14, 5, 30], &before, 42), [(0, 18), (2, 5), (3, 13)]);
+        assert_eq!(fitted(&COLUMNS, &[18, 14, 5, 30], &[], 42), [(0, 15), (2, 5), (3, 16)]);
+        assert_eq!(fitted(&COLUMNS, &[18, 14, 9, 30], &before, 42), [(0, 15), (2, 9), (3, 12)]);
+    }
+
+    #[test]
+    fn most_valuable_column_is_shown_in_any_width() {
+        assert_eq!(fitted(&COLUMNS, &[18, 14, 5, 30], &[], 5), [(0, 3)]);
+        assert_eq!(fitted(&COLUMNS, &[18, 14, 5, 30], &[], 1), [(0, 0)]);
+        assert_eq!(fitted(&[], &[], &[], 80), []);
     }
 }

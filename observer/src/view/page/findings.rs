@@ -9,11 +9,11 @@ use super::row::{Cell, Row, RowKey};
 use crate::view::client::program;
 
 pub(super) const COLUMNS: &[Column] = &[
-    Column::word("FINDING", 22),
-    Column::words("CLIENT", 2),
-    Column::words("RESOURCE", 2),
-    Column::words("SCOPE", 2).from(120),
-    Column::words("SEEN", 6),
+    Column::words("FINDING", 16),
+    Column::words("CLIENT", 14).rank(1),
+    Column::words("RESOURCE", 8).rank(3),
+    Column::words("SCOPE", 12).rank(4),
+    Column::words("SEEN", 24).rank(2),
 ];
 
 pub(super) const FILTERS: &[FilterKey] = &[FilterKey::Kind, FilterKey::Client, FilterKey::Resource, FilterKey::Scope];

@@ -1,33 +1,34 @@
 //! The lines of a table.
 
 use super::cells::filled;
-use super::column::{Column, GAP, MARGIN, shown};
+use super::column::{Column, GAP, MARGIN};
 use super::line::Line;
 use super::row::Cell;
 use crate::view::colour::Tone;
 use crate::view::table::Align;
 
-/// The headings, with a mark before the one that the rows are sorted by: `▾` in its own order, `▴` reversed.
-pub(super) fn headings(columns: &[Column], total: u16, sorted: (Option<usize>, bool)) -> Line {
+/// The headings of the columns in `shown`, with a mark before the one that the rows are sorted by: `▾` in its own order, `▴`
+/// reversed.
+pub(super) fn headings(columns: &[Column], shown: &[(usize, u16)], sorted: (Option<usize>, bool)) -> Line {
     let (by, reversed) = sorted;
     let mark = if reversed { "▴" } else { "▾" };
     let mut line = Line::default();
-    for (place, (index, cells)) in shown(columns, total).into_iter().enumerate() {
-        let Some(column) = columns.get(index) else { continue };
-        let mark = if by == Some(index) { mark } else { "" };
+    for (place, (index, cells)) in shown.iter().enumerate() {
+        let Some(column) = columns.get(*index) else { continue };
+        let mark = if by == Some(*index) { mark } else { "" };
         let before = filled(mark, usize::from(if place == 0 { MARGIN } else { GAP }), Align::Right);
-        line = line.and(Tone::Plain, &before).and(Tone::Heading, &filled(column.heading, usize::from(cells), column.align));
+        line = line.and(Tone::Plain, &before).and(Tone::Heading, &filled(column.heading, usize::from(*cells), column.align));
     }
     line
 }
 
 /// A row after a mark.
-pub(super) fn row(columns: &[Column], values: &[Cell], total: u16, mark: &str) -> Line {
+pub(super) fn row(columns: &[Column], shown: &[(usize, u16)], values: &[Cell], mark: &str) -> Line {
     let mut line = Line::of(Tone::Plain, &filled(mark, usize::from(MARGIN), Align::Left));
-    for (place, (index, cells)) in shown(columns, total).into_iter().enumerate() {
-        let (Some(column), Some(value)) = (columns.get(index), values.get(index)) else { continue };
+    for (place, (index, cells)) in shown.iter().enumerate() {
+        let (Some(column), Some(value)) = (columns.get(*index), values.get(*index)) else { continue };
         let before = if place == 0 { 0 } else { usize::from(GAP) };
-        line = line.and(Tone::Plain, &" ".repeat(before)).and(value.tone, &filled(&value.text, usize::from(cells), column.align));
+        line = line.and(Tone::Plain, &" ".repeat(before)).and(value.tone, &filled(&value.text, usize::from(*cells), column.align));
     }
     line
 }

@@ -29,6 +29,7 @@ mod sheet;
 mod state;
 mod storms;
 mod tab;
+mod widths;
 
 #[cfg(test)]
 pub(in crate::view) mod tests;

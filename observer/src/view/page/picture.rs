@@ -10,6 +10,7 @@ use super::row::RowKey;
 use super::sheet::Sheet;
 use super::state::{Page, Reading};
 use super::tab::Tab;
+use super::widths::Sight;
 use super::{about, account, grid, header, help, problems};
 use crate::view::colour::Tone;
 use crate::view::quantity::count;
@@ -42,6 +43,7 @@ impl Page {
             canvas.line(0, &Line::of(Tone::Plain, &text));
             return;
         }
+        self.look((width, height));
         let cells = usize::from(width);
         let mut y = 0;
         for line in header::lines(&self.shown, &self.name, self.frozen_for(), cells) {
@@ -61,6 +63,19 @@ impl Page {
             canvas.line(y, line);
         }
         canvas.line(last, &self.footer(cells));
+    }
+
+    /// Notes what the reader sees, on which the widths of columns depend.
+    fn look(&self, size: (u16, u16)) {
+        let table = Sight { tab: self.tab, filter: self.filter.text().to_owned(), size, row: None };
+        let row = self.opened.clone().or_else(|| self.selected_key());
+        self.detail_widths.look_at(Sight { row, ..table.clone() });
+        self.widths.look_at(table);
+    }
+
+    /// An empty sheet for a detail, `cells` wide.
+    pub(super) fn sheet(&self, cells: usize) -> Sheet<'_> {
+        Sheet::new(cells).with_widths(&self.detail_widths)
     }
 
     /// The problems, while a table is shown.
@@ -104,7 +119,7 @@ impl Page {
         match (self.reading, &self.opened) {
             (Some(Reading::Help), _) => self.text(canvas, from, until, &help::lines(cells)),
             (Some(Reading::About), _) => self.text(canvas, from, until, &about::lines(self, cells)),
-            (None, Some(key)) => self.text(canvas, from, until, &opened(key, &self.shown, cells)),
+            (None, Some(key)) => self.text(canvas, from, until, &opened(key, &self.shown, self.sheet(cells))),
             (None, None) => self.rows_of_table(canvas, from, until),
         }
     }
@@ -121,14 +136,15 @@ impl Page {
         if rows.is_empty() {
             return self.text(canvas, from, until, &self.emptiness(usize::from(canvas.width())));
         }
-        let (columns, table, total) = (self.tab.columns(), self.table(), canvas.width());
-        canvas.line(from, &grid::headings(columns, total, table.order.sorted()));
+        let (columns, table) = (self.tab.columns(), self.table());
+        let shown = self.widths.fit("", columns, rows.iter().map(|row| row.cells.as_slice()), canvas.width());
+        canvas.line(from, &grid::headings(columns, &shown, table.order.sorted()));
         let selected = self.selected(rows);
         let until = rows.get(selected).map_or(until, |row| self.below_table(canvas, from, until, &row.key));
         let top = table.scroll.to_show(selected, rows.len(), usize::from(until - from - 1));
         for (y, (place, row)) in (from + 1..until).zip(rows.iter().enumerate().skip(top)) {
             let mark = if place == selected { SELECTED } else { "" };
-            canvas.line(y, &grid::row(columns, &row.cells, total, mark));
+            canvas.line(y, &grid::row(columns, &shown, &row.cells, mark));
             if place == selected {
                 canvas.stand_out(y);
             }
@@ -143,7 +159,7 @@ impl Page {
         if canvas.height() >= HIGH {
             let begin = until - room / 2;
             canvas.line(begin, &Line::of(Tone::Quiet, &"─".repeat(cells)));
-            for (y, line) in (begin + 1..until).zip(opened(key, &self.shown, cells)) {
+            for (y, line) in (begin + 1..until).zip(opened(key, &self.shown, self.sheet(cells))) {
                 canvas.line(y, &line);
             }
             return begin;
@@ -158,13 +174,13 @@ impl Page {
     /// Why there are no rows, and what to do.
     fn emptiness(&self, cells: usize) -> Vec<Line> {
         let mut sheet = Sheet::new(cells);
-        sheet.line(Line::default());
+        sheet.skip();
         let totals = &self.shown.totals;
         if !self.rows.is_empty() {
             sheet.print(Tone::Plain, &format!("No row fits the filter {}. esc clears it, / changes it.", self.filter.text()));
         } else if totals.connections == 0 && totals.requests == 0 {
             sheet.print(Tone::Plain, "No client has connected yet:");
-            sheet.line(Line::default());
+            sheet.skip();
             for line in &self.guidance {
                 sheet.print(Tone::Plain, line);
             }

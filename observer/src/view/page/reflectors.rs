@@ -14,19 +14,19 @@ use crate::view::quantity::{bytes, count};
 use crate::view::report::state_tone;
 
 pub(super) const COLUMNS: &[Column] = &[
-    Column::words("CLIENT", 3),
-    Column::words("RESOURCE", 2),
-    Column::words("SCOPE", 2).from(130),
-    Column::word("STATE", 8),
-    Column::number("IN STATE", 9).from(95),
-    Column::number("EVENTS/S", 8).from(110),
-    Column::number("RVS BEHIND", 10).from(120),
-    Column::number("EVENTS", 9).from(160),
-    Column::number("RESUMES", 7).from(150),
-    Column::number("RELISTS", 7),
-    Column::words("LAST CAUSE", 4),
-    Column::number("UNCHANGED", 13).from(130),
-    Column::number("BYTES", 7).from(140),
+    Column::words("CLIENT", 20),
+    Column::words("RESOURCE", 12),
+    Column::words("SCOPE", 14).rank(7),
+    Column::word("STATE").rank(1),
+    Column::number("IN STATE").rank(4),
+    Column::number("EVENTS/S").rank(5),
+    Column::number("RVS BEHIND").rank(6),
+    Column::number("EVENTS").rank(11),
+    Column::number("RESUMES").rank(10),
+    Column::number("RELISTS").rank(2),
+    Column::words("LAST CAUSE", 16).rank(3),
+    Column::number("UNCHANGED").rank(9),
+    Column::number("BYTES").rank(8),
 ];
 
 pub(super) const FILTERS: &[FilterKey] =

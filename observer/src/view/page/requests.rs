@@ -14,17 +14,17 @@ use crate::view::report::known;
 use crate::view::verdict::{marked_cell, rule, served_from, served_tone};
 
 pub(super) const COLUMNS: &[Column] = &[
-    Column::word("VERB", 6),
-    Column::words("REQUEST", 4),
-    Column::number("N", 7),
-    Column::word("  SERVED FROM", 19),
-    Column::words("RULE", 2).from(110),
-    Column::number("OBJECTS", 13).from(120),
-    Column::number("BYTES", 7),
-    Column::number("FIRST BYTE (MEDIAN)", 19).from(160),
-    Column::number("TOTAL (MEDIAN)", 14).from(100),
-    Column::number("FAILED", 7).from(130),
-    Column::words("LAST END", 2).from(160),
+    Column::word("VERB"),
+    Column::words("REQUEST", 26),
+    Column::number("N").rank(1),
+    Column::word("  SERVED FROM").rank(2),
+    Column::words("RULE", 12).rank(5),
+    Column::number("OBJECTS").rank(6),
+    Column::number("BYTES").rank(3),
+    Column::number("FIRST BYTE (MEDIAN)").rank(9),
+    Column::number("TOTAL (MEDIAN)").rank(4),
+    Column::number("FAILED").rank(7),
+    Column::words("LAST END", 12).rank(8),
 ];
 
 pub(super) const FILTERS: &[FilterKey] =

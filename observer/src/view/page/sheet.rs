@@ -1,7 +1,11 @@
 //! Lines of text from top to bottom: a detail, or the help.
 
 use super::cells::{printable, width, wrap};
+use super::column::Column;
+use super::grid;
 use super::line::Line;
+use super::row::Cell;
+use super::widths::Widths;
 use crate::view::colour::Tone;
 
 /// Before everything below a heading.
@@ -12,20 +16,22 @@ const LABEL: usize = 15;
 
 /// Text written from top to bottom, and broken at a width.
 #[derive(Debug)]
-pub(super) struct Sheet {
+pub(super) struct Sheet<'p> {
     cells: usize,
     lines: Vec<Line>,
+    /// The widths of its tables as drawn before.
+    widths: Option<&'p Widths>,
 }
 
-impl Sheet {
+impl<'p> Sheet<'p> {
     /// An empty sheet, `cells` wide.
     pub(super) const fn new(cells: usize) -> Self {
-        Self { cells, lines: Vec::new() }
+        Self { cells, lines: Vec::new(), widths: None }
     }
 
-    /// Its width in cells.
-    pub(super) fn total(&self) -> u16 {
-        u16::try_from(self.cells).unwrap_or(u16::MAX)
+    /// The same, with tables whose columns keep their widths.
+    pub(super) fn with_widths(self, widths: &'p Widths) -> Self {
+        Self { widths: Some(widths), ..self }
     }
 
     /// Writes the title of the sheet.
@@ -59,9 +65,18 @@ impl Sheet {
         }
     }
 
-    /// Writes a finished line.
-    pub(super) fn line(&mut self, line: Line) {
-        self.lines.push(line);
+    /// Writes a table. `name` distinguishes it from the other tables of the sheet.
+    pub(super) fn table(&mut self, name: &'static str, columns: &[Column], rows: &[Vec<Cell>]) {
+        let total = u16::try_from(self.cells).unwrap_or(u16::MAX);
+        let cells = rows.iter().map(Vec::as_slice);
+        let shown = self.widths.unwrap_or(&Widths::default()).fit(name, columns, cells, total);
+        self.lines.push(grid::headings(columns, &shown, (None, false)));
+        self.lines.extend(rows.iter().map(|row| grid::row(columns, &shown, row, "")));
+    }
+
+    /// Writes an empty line.
+    pub(super) fn skip(&mut self) {
+        self.lines.push(Line::default());
     }
 
     /// All lines written.

@@ -14,6 +14,7 @@ use super::row::{Row, RowKey};
 use super::row_order::RowOrder;
 use super::scroll::Scroll;
 use super::tab::Tab;
+use super::widths::Widths;
 use crate::view::colour::Colour;
 
 /// Messages that can still be read.
@@ -51,6 +52,10 @@ pub struct Page {
     pub(super) reading: Option<Reading>,
     /// The position in the text over the table.
     pub(super) scroll: Scroll,
+    /// The widths of the table as drawn before.
+    pub(super) widths: Widths,
+    /// The widths of the tables of the detail as drawn before.
+    pub(super) detail_widths: Widths,
     /// Whether a key was ever pressed. Until then, a user may only be watching, so rows are sorted without being asked.
     pub(super) touched: bool,
     /// When the rows were last sorted.
@@ -98,6 +103,8 @@ impl Page {
             opened: None,
             reading: None,
             scroll: Scroll::default(),
+            widths: Widths::default(),
+            detail_widths: Widths::default(),
             touched: false,
             arranged: Timestamp::default(),
             message: String::new(),

@@ -16,19 +16,19 @@ use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, count, length};
 
 pub(super) const COLUMNS: &[Column] = &[
-    Column::number("STORM", 5),
-    Column::word("STATE", 7),
-    Column::number("BEGAN", 12).from(100),
-    Column::number("JOINED IN", 10),
-    Column::word("TRIGGER", 18),
-    Column::number("REFLECTORS", 10),
-    Column::number("CLIENTS", 7).from(100),
-    Column::number("RELISTS", 7),
-    Column::number("PEAK", 8).from(110),
-    Column::number("OBJECTS", 11).from(130),
-    Column::number("UNCHANGED", 11).from(140),
-    Column::number("BYTES", 7),
-    Column::words("SERVED FROM", 1).from(160),
+    Column::number("STORM"),
+    Column::word("STATE"),
+    Column::number("BEGAN").rank(4),
+    Column::number("JOINED IN").rank(6),
+    Column::word("TRIGGER").rank(1),
+    Column::number("REFLECTORS").rank(2),
+    Column::number("CLIENTS").rank(7),
+    Column::number("RELISTS").rank(3),
+    Column::number("PEAK").rank(8),
+    Column::number("OBJECTS").rank(9),
+    Column::number("UNCHANGED").rank(10),
+    Column::number("BYTES").rank(5),
+    Column::words("SERVED FROM", 14).rank(11),
 ];
 
 pub(super) const FILTERS: &[FilterKey] =

@@ -6,7 +6,7 @@ use crate::view::colour::Tone;
 use crate::view::page::findings::client;
 use crate::view::page::sheet::Sheet;
 
-pub(super) fn write(finding: &Finding, sheet: &mut Sheet) {
+pub(super) fn write(finding: &Finding, sheet: &mut Sheet<'_>) {
     sheet.title(&format!("finding {}", finding.kind));
     sheet.fact("client", Tone::Plain, &client(finding));
     sheet.fact("requests", Tone::Plain, &finding.shape.to_string());
@@ -24,7 +24,7 @@ pub(super) fn write(finding: &Finding, sheet: &mut Sheet) {
 }
 
 /// The evidence and the advice, as part of another detail.
-pub(super) fn sentences(finding: &Finding, sheet: &mut Sheet) {
+pub(super) fn sentences(finding: &Finding, sheet: &mut Sheet<'_>) {
     sheet.hang("  ", Tone::Notable, &format!("{} · {}: {}", finding.kind, finding.shape, finding.seen));
     sheet.hang("    ", Tone::Plain, finding.advice);
 }

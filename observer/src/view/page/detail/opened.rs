@@ -9,9 +9,8 @@ use crate::view::page::request_row::RequestRow;
 use crate::view::page::row::RowKey;
 use crate::view::page::sheet::Sheet;
 
-/// All facts of a snapshot about a row, in lines of `cells`.
-pub(in crate::view::page) fn opened(key: &RowKey, snapshot: &Snapshot, cells: usize) -> Vec<Line> {
-    let mut sheet = Sheet::new(cells);
+/// All facts of a snapshot about a row, on an empty sheet.
+pub(in crate::view::page) fn opened(key: &RowKey, snapshot: &Snapshot, mut sheet: Sheet<'_>) -> Vec<Line> {
     if written(key, snapshot, &mut sheet).is_none() {
         sheet.print(Tone::Notable, "This is over, or was dropped to make room. esc goes back.");
     }
@@ -19,7 +18,7 @@ pub(in crate::view::page) fn opened(key: &RowKey, snapshot: &Snapshot, cells: us
 }
 
 /// Writes the facts about `key`; `None` if the snapshot has none.
-fn written(key: &RowKey, snapshot: &Snapshot, sheet: &mut Sheet) -> Option<()> {
+fn written(key: &RowKey, snapshot: &Snapshot, sheet: &mut Sheet<'_>) -> Option<()> {
     match key {
         RowKey::Reflector(id) => {
             let row = snapshot.reflectors.iter().find(|row| row.reflector == *id)?;

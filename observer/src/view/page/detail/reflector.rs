@@ -13,7 +13,7 @@ use crate::view::page::sheet::Sheet;
 use crate::view::quantity::{bytes, count, counted, microseconds};
 use crate::view::report::state_tone;
 
-pub(super) fn write(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
+pub(super) fn write(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     let what = if row.has_watched() { "reflector" } else { "client that only lists" };
     sheet.title(&format!("{what} {} · {}", row.reflector, following::subject(&row.client, &row.shape)));
     who(row, sheet);
@@ -27,7 +27,7 @@ pub(super) fn write(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) 
     advice(row, snapshot, sheet);
 }
 
-fn who(row: &ReflectorRow, sheet: &mut Sheet) {
+fn who(row: &ReflectorRow, sheet: &mut Sheet<'_>) {
     sheet.fact("client", Tone::Plain, &format!("{} ({}), client {}", program(&row.client), identity(row), row.client_id));
     if let Some(command) = &row.client.kubectl_command {
         sheet.fact("command", Tone::Plain, command);
@@ -58,7 +58,7 @@ fn release(row: &ReflectorRow) -> String {
     format!("{release}, inferred from its requests: {because} (other libraries may do the same)")
 }
 
-fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
+fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     let since = following::age(row.since, snapshot.at);
     let text = if since == "now" { following::state(row).to_owned() } else { format!("{} for {since}", following::state(row)) };
     sheet.fact("state", state_tone(row.state), &text);
@@ -94,7 +94,7 @@ fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
 }
 
 /// The cause of the last relist and the change to make, above the long timeline. The evidence is below.
-fn found(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
+fn found(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     if let Some(cause) = row.last_relist.as_ref().and_then(|relist| relist.cause) {
         sheet.fact("relisted", Tone::Notable, &cause.sentence());
     }
@@ -116,7 +116,7 @@ fn revision(row: &ReflectorRow) -> String {
     [revision].into_iter().chain(behind.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 
-fn time_line(row: &ReflectorRow, sheet: &mut Sheet) {
+fn time_line(row: &ReflectorRow, sheet: &mut Sheet<'_>) {
     sheet.section(
         "TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed",
     );
@@ -132,7 +132,7 @@ fn time_line(row: &ReflectorRow, sheet: &mut Sheet) {
     moments::write(&row.timeline, row.last_relist.as_ref().map(|list| list.at), sheet);
 }
 
-fn cost(row: &ReflectorRow, sheet: &mut Sheet) {
+fn cost(row: &ReflectorRow, sheet: &mut Sheet<'_>) {
     sheet.section("COST AND WASTE");
     let lists = [
         counted(row.list_requests, "request"),
@@ -161,7 +161,7 @@ fn cost(row: &ReflectorRow, sheet: &mut Sheet) {
     }
 }
 
-fn advice(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet) {
+fn advice(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     let about_it: Vec<&Finding> = findings_of(row, snapshot).collect();
     sheet.section("FINDINGS");
     if about_it.is_empty() {

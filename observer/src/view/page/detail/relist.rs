@@ -10,7 +10,7 @@ use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, counted, microseconds};
 use crate::view::verdict::marked;
 
-pub(super) fn write(list: &ListEvent, sheet: &mut Sheet) {
+pub(super) fn write(list: &ListEvent, sheet: &mut Sheet<'_>) {
     let cause = list.cause.map_or_else(String::new, |cause| format!("   {cause}"));
     sheet.section(&format!("LAST RELIST   {}{cause}", time_of_day(list.at)));
     if let Some(cause) = list.cause {

@@ -6,7 +6,6 @@ use observer_core::routing;
 use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::page::column::Column;
-use crate::view::page::grid;
 use crate::view::page::request_row::RequestRow;
 use crate::view::page::requests::verb;
 use crate::view::page::row::Cell;
@@ -20,16 +19,16 @@ use crate::view::verdict::{detail, marked, served_tone};
 const MOST_REQUESTS: usize = 50;
 
 const LATEST: &[Column] = &[
-    Column::number("AT", 12),
-    Column::words("CLIENT", 3),
-    Column::number("STATUS", 6),
-    Column::number("OBJECTS", 11),
-    Column::number("BYTES", 7),
-    Column::number("TOTAL", 9),
-    Column::words("END", 2).from(110),
+    Column::number("AT"),
+    Column::words("CLIENT", 20),
+    Column::number("STATUS").rank(1),
+    Column::number("OBJECTS").rank(3),
+    Column::number("BYTES").rank(2),
+    Column::number("TOTAL").rank(4),
+    Column::words("END", 12).rank(5),
 ];
 
-pub(super) fn write(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet) {
+pub(super) fn write(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     sheet.title(&format!("{} {}", verb(row), row.shape()));
     match row.verdict() {
         Some(verdict) => verdict_lines(verdict, row.etcd_reads_vary(), sheet),
@@ -40,7 +39,7 @@ pub(super) fn write(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet)
     latest(row, snapshot, sheet);
 }
 
-fn verdict_lines(verdict: &VerdictRecord, reads_vary: bool, sheet: &mut Sheet) {
+fn verdict_lines(verdict: &VerdictRecord, reads_vary: bool, sheet: &mut Sheet<'_>) {
     let shown = Some(verdict);
     sheet.fact(
         "served from",
@@ -69,7 +68,7 @@ fn verdict_lines(verdict: &VerdictRecord, reads_vary: bool, sheet: &mut Sheet) {
     sheet.fact("more", Tone::Quiet, &format!("watchtap explain {}", verdict.rule));
 }
 
-fn cost(row: RequestRow<'_>, sheet: &mut Sheet) {
+fn cost(row: RequestRow<'_>, sheet: &mut Sheet<'_>) {
     let failed = if row.failed() > 0 { format!(" · {} failed", count(row.failed())) } else { String::new() };
     sheet.fact("requests", Tone::Plain, &format!("{}{failed} · {}", count(row.count()), bytes(row.bytes())));
     match row {
@@ -94,7 +93,7 @@ fn cost(row: RequestRow<'_>, sheet: &mut Sheet) {
     }
 }
 
-fn latest(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet) {
+fn latest(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     let rule = row.verdict().map(|verdict| verdict.rule);
     let same = |record: &&RequestRecord| {
         record.verb == row.verb() && record.shape == *row.shape() && record.verdict.as_ref().map(|verdict| verdict.rule) == rule
@@ -105,11 +104,8 @@ fn latest(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet) {
         sheet.print(Tone::Quiet, "none of the latest requests has this shape and rule");
         return;
     }
-    let total = sheet.total();
-    sheet.line(grid::headings(LATEST, total, (None, false)));
-    for record in records {
-        sheet.line(grid::row(LATEST, &cells(record), total, ""));
-    }
+    let rows: Vec<Vec<Cell>> = records.into_iter().map(cells).collect();
+    sheet.table("LATEST", LATEST, &rows);
 }
 
 fn cells(record: &RequestRecord) -> Vec<Cell> {

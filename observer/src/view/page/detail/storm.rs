@@ -7,7 +7,6 @@ use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::following::{lasted, layers, without_list};
 use crate::view::page::column::Column;
-use crate::view::page::grid;
 use crate::view::page::reflectors::scope;
 use crate::view::page::row::Cell;
 use crate::view::page::sheet::Sheet;
@@ -19,17 +18,17 @@ use crate::view::quantity::{bytes, count, counted, length};
 const MOST_MEMBERS: usize = 500;
 
 const MEMBERS: &[Column] = &[
-    Column::words("CLIENT", 3),
-    Column::words("RESOURCE", 2),
-    Column::words("SCOPE", 2).from(110),
-    Column::number("RELISTS", 7),
-    Column::number("REQUESTS", 8).from(100),
-    Column::number("OBJECTS", 10),
-    Column::number("UNCHANGED", 10),
-    Column::number("BYTES", 7),
+    Column::words("CLIENT", 20),
+    Column::words("RESOURCE", 12),
+    Column::words("SCOPE", 14).rank(5),
+    Column::number("RELISTS").rank(2),
+    Column::number("REQUESTS").rank(6),
+    Column::number("OBJECTS").rank(3),
+    Column::number("UNCHANGED").rank(4),
+    Column::number("BYTES").rank(1),
 ];
 
-pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet) {
+pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet<'_>) {
     let upstream = if storm.upstream.is_empty() { String::new() } else { format!(" · at {}", storm.upstream.0) };
     sheet.title(&format!("storm {} · {}{upstream}", storm.storm, storm.trigger));
     let tone = if storm.ended.is_some() { Tone::Plain } else { Tone::Bad };
@@ -61,13 +60,10 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet) {
     members(storm, sheet);
 }
 
-fn members(storm: &StormRecord, sheet: &mut Sheet) {
+fn members(storm: &StormRecord, sheet: &mut Sheet<'_>) {
     sheet.section("MEMBERS   most bytes first; requests, objects and bytes of complete relists");
-    let total = sheet.total();
-    sheet.line(grid::headings(MEMBERS, total, (None, false)));
-    for member in storm.members.iter().take(MOST_MEMBERS) {
-        sheet.line(grid::row(MEMBERS, &cells(member), total, ""));
-    }
+    let rows: Vec<Vec<Cell>> = storm.members.iter().take(MOST_MEMBERS).map(cells).collect();
+    sheet.table("MEMBERS", MEMBERS, &rows);
     let not_drawn = storm.members.len().saturating_sub(MOST_MEMBERS) as u64;
     let more = storm.members_omitted.saturating_add(not_drawn);
     if more > 0 {
