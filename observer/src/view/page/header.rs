@@ -18,17 +18,39 @@ use crate::view::quantity::{bytes, count, counted, length};
 /// API servers that refuse connections and are named above everything else.
 const MAX_OUTAGES: usize = 2;
 
-/// The header over `shown`, for the run `name`. While the picture is frozen, `age` is how much older it is than the newest
-/// snapshot.
-pub(super) fn lines(shown: &Snapshot, name: &str, age: Option<Duration>, cells: usize) -> Vec<Line> {
-    let outages = lasting_outages(shown).into_iter().map(|line| Line::of(Tone::Bad, &line));
-    let lines = [
+/// The smallest height in which a line states that nothing was missed. Losses are shown in any height.
+const OBSERVED_FROM: u16 = 16;
+
+/// The smallest height with room for the cost of a restart.
+const RESTART_FROM: u16 = 18;
+
+/// The lines above the problems.
+#[derive(Debug)]
+pub(super) struct Header {
+    pub lines: Vec<Line>,
+    /// The names of the lines that have no room.
+    pub hidden: Vec<&'static str>,
+}
+
+/// The header over `shown`, for the run `name`, in a terminal of `size`. While the picture is frozen, `age` is how much older it is
+/// than the newest snapshot.
+pub(super) fn header(shown: &Snapshot, name: &str, age: Option<Duration>, size: (u16, u16)) -> Header {
+    let (cells, height) = (usize::from(size.0), size.1);
+    let most = if height < OBSERVED_FROM { 1 } else { MAX_OUTAGES };
+    let outages = lasting_outages(shown).into_iter().map(|line| Line::of(Tone::Bad, &line)).take(most);
+    let missed = missed(&shown.missed);
+    let is_complete = missed.iter().all(|(tone, _)| *tone == Tone::Plain);
+    let optional = [
+        ("observed", height >= OBSERVED_FROM || !is_complete, missed),
+        ("restart", height >= RESTART_FROM, exposure(&shown.exposure)),
+    ];
+    let first = [
         Line::left_and_right(&server(shown, name), &alarms(shown, age), cells),
         Line::of_phrases(&answer(shown), cells),
-        Line::of_phrases(&missed(&shown.missed), cells),
-        Line::of_phrases(&exposure(&shown.exposure), cells),
     ];
-    outages.take(MAX_OUTAGES).chain(lines).collect()
+    let hidden = optional.iter().filter(|(_, has_room, _)| !has_room).map(|(name, _, _)| *name).rev().collect();
+    let rest = optional.iter().filter(|(_, has_room, _)| *has_room).map(|(_, _, phrases)| Line::of_phrases(phrases, cells));
+    Header { lines: outages.chain(first).chain(rest).collect(), hidden }
 }
 
 /// Current problems, and whether the picture is frozen.

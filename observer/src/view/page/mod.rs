@@ -10,6 +10,7 @@ mod control;
 mod detail;
 mod filter;
 mod findings;
+mod footer;
 mod grid;
 mod header;
 mod help;
@@ -29,6 +30,7 @@ mod sheet;
 mod state;
 mod storms;
 mod tab;
+mod tab_line;
 mod widths;
 
 #[cfg(test)]

@@ -3,32 +3,41 @@
 use ratatui::Frame;
 
 use super::canvas::Canvas;
-use super::cells::{printable, width};
 use super::detail::opened;
 use super::line::Line;
 use super::row::RowKey;
 use super::sheet::Sheet;
 use super::state::{Page, Reading};
-use super::tab::Tab;
 use super::widths::Sight;
 use super::{about, account, grid, header, help, problems};
 use crate::view::colour::Tone;
-use crate::view::quantity::count;
 
 /// The smallest terminal with room for the page.
-const SMALLEST: (u16, u16) = (80, 24);
+const SMALLEST: (u16, u16) = (60, 12);
+
+/// In narrower and lower terminals, the last line names the parts that have no room.
+const AMPLE: (u16, u16) = (80, 22);
+
+/// The smallest height with room for sentences on the selected row, below the table.
+const ACCOUNT_FROM: u16 = AMPLE.1;
 
 /// The smallest height with room for a table and a detail.
 const HIGH: u16 = 40;
-
-/// The keys that work in a table.
-const KEYS: [&str; 8] = ["enter open", "/ filter", "s sort", "p pause", "y copy", "i about", "? help", "q quit"];
 
 /// One line of so many shows problems, at most.
 const PROBLEMS: usize = 4;
 
 /// Most lines of a recent message.
 const MOST_NEWS: usize = 3;
+
+/// One line of so many shows a recent message, at most.
+const NEWS: usize = 8;
+
+/// Lines around the table: the tabs, the headings, and the keys.
+const AROUND: usize = 3;
+
+/// Rows of the table that problems and messages leave, whenever the header does.
+const LEAST_ROWS: usize = 3;
 
 /// The mark of the selected row.
 const SELECTED: &str = "▸";
@@ -45,24 +54,30 @@ impl Page {
         }
         self.look((width, height));
         let cells = usize::from(width);
+        let header = header::header(&self.shown, &self.name, self.frozen_for(), (width, height));
+        let news = self.news_in_lines(cells, height);
         let mut y = 0;
-        for line in header::lines(&self.shown, &self.name, self.frozen_for(), cells) {
-            canvas.line(y, &line);
+        for line in header.lines.iter().chain(&self.problems(cells, height, header.lines.len() + news.len())) {
+            canvas.line(y, line);
             y += 1;
         }
-        for line in self.problems(cells, height) {
-            canvas.line(y, &line);
-            y += 1;
-        }
-        canvas.line(y, &self.tabs());
+        canvas.line(y, &self.tabs(cells));
         let last = height - 1;
-        let news = self.news_in_lines(cells);
-        let until = last - u16::try_from(news.len()).unwrap_or(0);
+        let until = last.saturating_sub(u16::try_from(news.len()).unwrap_or(0)).max(y + 1);
         self.body(&mut canvas, y + 1, until);
         for (y, line) in (until..last).zip(&news) {
             canvas.line(y, line);
         }
-        canvas.line(last, &self.footer(cells));
+        canvas.line(last, &self.footer(cells, &self.hidden((width, height), &header.hidden)));
+    }
+
+    /// The parts that have no room in a small terminal.
+    fn hidden(&self, size: (u16, u16), header: &[&str]) -> Vec<String> {
+        if size.0 >= AMPLE.0 && size.1 >= AMPLE.1 {
+            return Vec::new();
+        }
+        let advice = (self.is_table() && size.1 < ACCOUNT_FROM).then(|| "advice".to_owned());
+        self.hidden_columns().into_iter().chain(advice).chain(header.iter().map(|name| (*name).to_owned())).collect()
     }
 
     /// Notes what the reader sees, on which the widths of columns depend.
@@ -78,39 +93,23 @@ impl Page {
         Sheet::new(cells).with_widths(&self.detail_widths)
     }
 
-    /// The problems, while a table is shown.
-    fn problems(&self, cells: usize, height: u16) -> Vec<Line> {
-        if self.reading.is_some() || self.opened.is_some() {
-            return Vec::new();
-        }
-        problems::lines(&self.shown, cells, usize::from(height) / PROBLEMS)
+    /// The problems, while a table is shown. `others` are the lines of the header and of a message.
+    fn problems(&self, cells: usize, height: u16, others: usize) -> Vec<Line> {
+        let height = usize::from(height);
+        let account = if height >= usize::from(ACCOUNT_FROM) { usize::from(account::LINES) } else { 0 };
+        let most = height.saturating_sub(others + account + AROUND + LEAST_ROWS).min(height / PROBLEMS);
+        if self.is_table() && most > 1 { problems::lines(&self.shown, cells, most) } else { Vec::new() }
     }
 
     /// The last message while it is recent, in lines above the keys.
-    fn news_in_lines(&self, cells: usize) -> Vec<Line> {
+    fn news_in_lines(&self, cells: usize, height: u16) -> Vec<Line> {
         let mut sheet = Sheet::new(cells);
         if let Some(news) = self.news() {
             sheet.hang("» ", Tone::Notable, news);
         }
         let mut lines = sheet.into_lines();
-        lines.truncate(MOST_NEWS);
+        lines.truncate(MOST_NEWS.min(usize::from(height) / NEWS));
         lines
-    }
-
-    /// The names of the tables, with the current one in brackets.
-    fn tabs(&self) -> Line {
-        let mut line = Line::default();
-        for tab in Tab::ALL {
-            let name = format!("{} {} {}", tab.place() + 1, tab.name(), count(tab.number(&self.shown) as u64));
-            line = match tab {
-                _ if tab == self.tab => line.and(Tone::Heading, &format!("[{name}]")),
-                Tab::Findings if !self.shown.findings.is_empty() => line.and(Tone::Notable, &format!(" {name} ")),
-                Tab::Reflectors | Tab::Requests | Tab::Storms | Tab::Clients | Tab::Findings => {
-                    line.and(Tone::Plain, &format!(" {name} "))
-                }
-            };
-        }
-        line
     }
 
     /// Draws rows `from` to `until`, without the last.
@@ -141,7 +140,7 @@ impl Page {
         canvas.line(from, &grid::headings(columns, &shown, table.order.sorted()));
         let selected = self.selected(rows);
         let until = rows.get(selected).map_or(until, |row| self.below_table(canvas, from, until, &row.key));
-        let top = table.scroll.to_show(selected, rows.len(), usize::from(until - from - 1));
+        let top = table.scroll.to_show(selected, rows.len(), usize::from(until.saturating_sub(from + 1)));
         for (y, (place, row)) in (from + 1..until).zip(rows.iter().enumerate().skip(top)) {
             let mark = if place == selected { SELECTED } else { "" };
             canvas.line(y, &grid::row(columns, &shown, &row.cells, mark));
@@ -154,7 +153,7 @@ impl Page {
     /// Draws the selected row below the table: in a high terminal the detail, as far as there is room, otherwise a few sentences.
     /// The height depends only on the terminal. Returns the row at which it begins.
     fn below_table(&self, canvas: &mut Canvas<'_>, from: u16, until: u16, key: &RowKey) -> u16 {
-        let room = until - from;
+        let room = until.saturating_sub(from);
         let cells = usize::from(canvas.width());
         if canvas.height() >= HIGH {
             let begin = until - room / 2;
@@ -163,6 +162,9 @@ impl Page {
                 canvas.line(y, &line);
             }
             return begin;
+        }
+        if canvas.height() < ACCOUNT_FROM {
+            return until;
         }
         let account = account::lines(key, &self.shown, cells);
         for (y, line) in (until - u16::try_from(account.len()).unwrap_or(0)..until).zip(&account) {
@@ -189,49 +191,4 @@ impl Page {
         }
         sheet.into_lines()
     }
-
-    /// The prompt, otherwise the result of the last key, otherwise the available keys.
-    fn footer(&self, cells: usize) -> Line {
-        if let Some(prompt) = &self.prompt {
-            let hint = if prompt.problem.is_empty() { "enter keeps it, esc does not" } else { &prompt.problem };
-            let tone = if prompt.problem.is_empty() { Tone::Quiet } else { Tone::Bad };
-            return Line::of(Tone::Plain, &end_of(&format!("/{}_", prompt.text), cells / 2)).and(tone, &format!("  {hint}"));
-        }
-        if !self.message.is_empty() {
-            return Line::of(Tone::Notable, &self.message);
-        }
-        let plain = |text: &str| (Tone::Quiet, text.to_owned());
-        let keys = match (self.reading, &self.opened) {
-            (Some(_), _) => ["j k scroll", "esc back", "q quit"].map(plain).to_vec(),
-            (None, Some(_)) => ["j k scroll", "esc back", "y copy", "p pause", "? help", "q quit"].map(plain).to_vec(),
-            (None, None) => KEYS.map(plain).to_vec(),
-        };
-        let filter = self.filter_in_words().map(|text| (Tone::Notable, text));
-        let is_stale = self.is_table() && self.table().order.is_stale();
-        let order = is_stale.then(|| (Tone::Notable, "r reorder".to_owned()));
-        Line::of_phrases(&filter.into_iter().chain(order).chain(keys).collect::<Vec<_>>(), cells)
-    }
-
-    /// The filter, and how many rows it hides.
-    fn filter_in_words(&self) -> Option<String> {
-        if self.filter.is_empty() || !self.is_table() {
-            return None;
-        }
-        let passed_over = self.filter.passed_over(self.tab.filters());
-        let passed_over = if passed_over.is_empty() { String::new() } else { format!(" (ignored: {})", passed_over.join(", ")) };
-        let (seen, all) = (self.rows_in_sight().len() as u64, self.rows.len() as u64);
-        Some(format!("filter {}: {} of {}{passed_over}", self.filter.text(), count(seen), count(all)))
-    }
-}
-
-/// The last `cells` of the typed text.
-fn end_of(text: &str, cells: usize) -> String {
-    let text = printable(text);
-    let mut kept = text.as_str();
-    while width(kept) > cells {
-        let mut characters = kept.chars();
-        characters.next();
-        kept = characters.as_str();
-    }
-    kept.to_owned()
 }

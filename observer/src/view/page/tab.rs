@@ -32,6 +32,17 @@ impl Tab {
         }
     }
 
+    /// Its name in a narrow terminal.
+    pub(super) const fn short_name(self) -> &'static str {
+        match self {
+            Self::Reflectors => "Refl",
+            Self::Requests => "Req",
+            Self::Storms => "Storms",
+            Self::Clients => "Clients",
+            Self::Findings => "Find",
+        }
+    }
+
     /// Its place from the left, from 0.
     pub(super) const fn place(self) -> usize {
         self as usize

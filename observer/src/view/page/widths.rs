@@ -64,6 +64,11 @@ impl Widths {
         }
         shown
     }
+
+    /// The number of columns of the table `name` that were not drawn.
+    pub(super) fn hidden(&self, name: &str) -> u64 {
+        self.tables.borrow().get(name).map_or(0, |drawn| drawn.cells.iter().filter(|cells| **cells == 0).count() as u64)
+    }
 }
 
 impl Drawn {

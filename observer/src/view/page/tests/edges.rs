@@ -52,10 +52,10 @@ const KEYS: &[Key] = &[
 fn too_small_terminal_shows_the_required_size() {
     let page = page(&trouble());
     expect![[r"
-        watchtap: 79×24 is too small, it needs 80×24 (q quits)
+        watchtap: 59×24 is too small, it needs 60×12 (q quits)
         (23 empty lines)
     "]]
-    .assert_eq(&text(&drawn(&page, 79, 24)));
+    .assert_eq(&text(&drawn(&page, 59, 24)));
     expect![[r"
         watchtap: 30×3 is too small, …
 
@@ -69,7 +69,7 @@ fn page_is_drawn_at_every_size() {
     for keys in ["", "2", "3", "4", "5", "?", "i", "<enter>", "2<enter>", "4<enter>", "/x"] {
         let mut page = page(&(trouble() + &storm()));
         press(&mut page, keys);
-        for (width, height) in [(1, 1), (2, 24), (80, 1), (80, 24), (81, 25), (119, 30), (300, 24), (80, 200)] {
+        for (width, height) in [(1, 1), (2, 24), (80, 1), (60, 12), (61, 13), (80, 24), (81, 25), (119, 30), (300, 24), (80, 200)] {
             assert_eq!(drawn(&page, width, height).area.width, width, "{keys}");
         }
     }
@@ -85,7 +85,7 @@ proptest! {
             if key >= 200 {
                 page.show(Arc::clone(&snapshots[snapshot]));
             }
-            let (width, height) = if key == 0 { (30, 5) } else { (80, 24) };
+            let (width, height) = [(30, 5), (60, 12), (80, 24)][usize::from(key) % 3];
             let selected = drawn(&page, width, height).content.iter().filter(|cell| cell.symbol() == "▸").count();
             prop_assert!(selected <= 1);
         }

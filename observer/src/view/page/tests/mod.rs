@@ -9,5 +9,6 @@ mod reading;
 mod readme;
 pub(in crate::view) mod screen;
 pub(in crate::view) mod script;
+mod small;
 pub(in crate::view) mod stories;
 mod tables;

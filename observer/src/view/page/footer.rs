@@ -1,0 +1,65 @@
+//! The last line: the prompt, the result of the last key, or the keys that work here.
+
+use super::cells::{printable, width};
+use super::line::Line;
+use super::state::Page;
+use crate::view::colour::Tone;
+use crate::view::quantity::{count, counted};
+
+/// The keys that work in a table.
+const KEYS: [&str; 8] = ["enter open", "/ filter", "s sort", "p pause", "y copy", "i about", "? help", "q quit"];
+
+impl Page {
+    /// The prompt, otherwise the result of the last key, otherwise the available keys. In a small terminal, `hidden` names the parts
+    /// of the page that have no room.
+    pub(super) fn footer(&self, cells: usize, hidden: &[String]) -> Line {
+        if let Some(prompt) = &self.prompt {
+            let hint = if prompt.problem.is_empty() { "enter keeps it, esc does not" } else { &prompt.problem };
+            let tone = if prompt.problem.is_empty() { Tone::Quiet } else { Tone::Bad };
+            return Line::of(Tone::Plain, &end_of(&format!("/{}_", prompt.text), cells / 2)).and(tone, &format!("  {hint}"));
+        }
+        if !self.message.is_empty() {
+            return Line::of(Tone::Notable, &self.message);
+        }
+        let plain = |text: &str| (Tone::Quiet, text.to_owned());
+        let keys = match (self.reading, &self.opened) {
+            (Some(_), _) => ["j k scroll", "esc back", "q quit"].map(plain).to_vec(),
+            (None, Some(_)) => ["j k scroll", "esc back", "y copy", "p pause", "? help", "q quit"].map(plain).to_vec(),
+            (None, None) => KEYS.map(plain).to_vec(),
+        };
+        let filter = self.filter_in_words().map(|text| (Tone::Notable, text));
+        let is_stale = self.is_table() && self.table().order.is_stale();
+        let order = is_stale.then(|| (Tone::Notable, "r reorder".to_owned()));
+        let hidden = (!hidden.is_empty()).then(|| (Tone::Quiet, format!("hidden: {}", hidden.join(", "))));
+        Line::of_phrases(&filter.into_iter().chain(order).chain(hidden).chain(keys).collect::<Vec<_>>(), cells)
+    }
+
+    /// The columns of the table that have no room: `9 columns`.
+    pub(super) fn hidden_columns(&self) -> Option<String> {
+        let hidden = self.widths.hidden("");
+        (self.is_table() && hidden > 0).then(|| counted(hidden, "column"))
+    }
+
+    /// The filter, and how many rows it hides.
+    fn filter_in_words(&self) -> Option<String> {
+        if self.filter.is_empty() || !self.is_table() {
+            return None;
+        }
+        let passed_over = self.filter.passed_over(self.tab.filters());
+        let passed_over = if passed_over.is_empty() { String::new() } else { format!(" (ignored: {})", passed_over.join(", ")) };
+        let (seen, all) = (self.rows_in_sight().len() as u64, self.rows.len() as u64);
+        Some(format!("filter {}: {} of {}{passed_over}", self.filter.text(), count(seen), count(all)))
+    }
+}
+
+/// The last `cells` of the typed text.
+fn end_of(text: &str, cells: usize) -> String {
+    let text = printable(text);
+    let mut kept = text.as_str();
+    while width(kept) > cells {
+        let mut characters = kept.chars();
+        characters.next();
+        kept = characters.as_str();
+    }
+    kept.to_owned()
+}
