@@ -1,5 +1,6 @@
 //! The table of storms.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use observer_core::exchange::Client;
@@ -34,10 +35,12 @@ pub(super) const COLUMNS: &[Column] = &[
 pub(super) const FILTERS: &[FilterKey] =
     &[FilterKey::Client, FilterKey::Resource, FilterKey::State, FilterKey::Cause, FilterKey::Served, FilterKey::Kind];
 
-/// The storms of a snapshot: ongoing ones, then the latest.
+/// The storms of a snapshot, the newest first.
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
+    let mut storms: Vec<&StormRecord> = snapshot.storms.iter().collect();
+    storms.sort_by_key(|storm| Reverse((storm.began, storm.storm)));
     let row = |storm: &StormRecord| Row { key: RowKey::Storm(storm.storm), cells: cells(storm), facts: facts(storm) };
-    snapshot.storms.iter().map(row).collect()
+    storms.into_iter().map(row).collect()
 }
 
 /// `ongoing`, `over`.

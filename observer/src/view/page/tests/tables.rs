@@ -1,9 +1,18 @@
 //! The five tables.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use expect_test::expect;
+use observer_core::observer::Snapshot;
+use observer_core::storm::{StormId, StormRecord};
+use observer_core::time::Timestamp;
 
 use super::screen::{large, page, press, small};
+use super::script::play;
 use super::stories::{storm, trouble};
+use crate::view::colour::Colour;
+use crate::view::page::Page;
 
 #[test]
 fn reflectors_are_sorted_worst_first() {
@@ -186,6 +195,21 @@ fn ongoing_storms_are_listed() {
           fleet-b/v1                                                    kind0s.example.com                        all namespaces                                  1         1           2           1   2.0 kB
         enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
     "]].assert_eq(&large(&page));
+}
+
+#[test]
+fn newest_storm_is_first() {
+    let mut snapshot = Snapshot::clone(&play(&storm()));
+    let ongoing = snapshot.storms[0].clone();
+    let later = |seconds: u64| ongoing.began.plus(Duration::from_secs(seconds));
+    let over = |number: u64, began: Timestamp| StormRecord { storm: StormId(number), began, ended: Some(later(90)), ..ongoing.clone() };
+    snapshot.storms = vec![ongoing.clone(), over(3, later(60)), over(2, later(30))];
+    let mut page = Page::new(Arc::new(snapshot), "kind-dev", Vec::new(), Colour::Off);
+    press(&mut page, "3");
+    let screen = small(&page);
+    let storms = screen.lines().filter(|line| line.contains("mass-expiry  "));
+    let numbers: Vec<&str> = storms.filter_map(|line| line.trim_start_matches('▸').split_whitespace().next()).collect();
+    assert_eq!(numbers, ["3", "2", "1"], "{screen}");
 }
 
 #[test]
