@@ -28,10 +28,10 @@ impl Page {
             (None, None) => KEYS.map(plain).to_vec(),
         };
         let filter = self.filter_in_words().map(|text| (Tone::Notable, text));
-        let is_stale = self.is_table() && self.table().order.is_stale();
-        let order = is_stale.then(|| (Tone::Notable, "r reorder".to_owned()));
+        let new_rows = self.new_rows_in_sight() as u64;
+        let new_rows = (self.is_table() && new_rows > 0).then(|| (Tone::Notable, format!("▲ {} (r)", counted(new_rows, "new row"))));
         let hidden = (!hidden.is_empty()).then(|| (Tone::Quiet, format!("hidden: {}", hidden.join(", "))));
-        Line::of_phrases(&filter.into_iter().chain(order).chain(hidden).chain(keys).collect::<Vec<_>>(), cells)
+        Line::of_phrases(&filter.into_iter().chain(new_rows).chain(hidden).chain(keys).collect::<Vec<_>>(), cells)
     }
 
     /// The columns of the table that have no room: `9 columns`.

@@ -15,7 +15,7 @@ const KEYS: &[(&str, &str)] = &[
     ("s, S", "sort by the next column, marked ▾ (after the last column: worst first); reverse the order"),
     (
         "r",
-        "sort all rows again; until then rows keep their places and new rows stay at the end, so that nothing moves while you read",
+        "show the new rows, and sort all; until then rows keep their places and new ones are counted, so that nothing moves",
     ),
     ("p", "freeze the page; watchtap continues to collect"),
     ("y", "copy the selected list or watch as a kubectl get --raw"),

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use super::row::{Row, RowKey};
 
-/// The order of a table. Rows keep their places from snapshot to snapshot, and new ones follow, so that nothing moves while it is
-/// read. They are sorted only when the user asks for it.
+/// The order of a table. Rows keep their places from snapshot to snapshot, so that nothing moves while it is read. They are sorted
+/// only when the user asks for it.
 #[derive(Debug, Default)]
 pub(super) struct RowOrder {
     /// The column to sort by; `None` for the snapshot's order, worst first.
     by: Option<usize>,
     reversed: bool,
-    /// Whether rows kept places that differ from their order.
-    is_stale: bool,
     places: BTreeMap<RowKey, usize>,
 }
 
@@ -37,21 +35,19 @@ impl RowOrder {
     pub(super) fn sort(&mut self, rows: &mut [Row]) {
         self.put_in_order(rows);
         self.remember(rows);
-        self.is_stale = false;
     }
 
-    /// Keeps `rows` in their previous places.
-    pub(super) fn keep(&mut self, rows: &mut [Row]) {
-        self.put_in_order(rows);
-        let place = |row: &Row| self.places.get(&row.key).copied().unwrap_or(usize::MAX);
-        self.is_stale = !rows.is_sorted_by_key(place);
-        rows.sort_by_key(place);
-        self.remember(rows);
+    /// Splits `rows` into those that have places, which keep them, and new ones, which have none.
+    pub(super) fn keep(&self, mut rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
+        self.put_in_order(&mut rows);
+        let (mut known, new): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| self.places.contains_key(&row.key));
+        known.sort_by_key(|row| self.places.get(&row.key).copied());
+        (known, new)
     }
 
-    /// Whether [`Self::sort`] would move a row.
-    pub(super) const fn is_stale(&self) -> bool {
-        self.is_stale
+    /// Gives `rows` the places that they have now.
+    pub(super) fn remember(&mut self, rows: &[Row]) {
+        self.places = rows.iter().enumerate().map(|(place, row)| (row.key.clone(), place)).collect();
     }
 
     fn put_in_order(&self, rows: &mut [Row]) {
@@ -61,9 +57,5 @@ impl RowOrder {
         if self.reversed {
             rows.reverse();
         }
-    }
-
-    fn remember(&mut self, rows: &[Row]) {
-        self.places = rows.iter().enumerate().map(|(place, row)| (row.key.clone(), place)).collect();
     }
 }

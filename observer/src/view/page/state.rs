@@ -44,6 +44,8 @@ pub struct Page {
     pub(super) tables: [Table; Tab::ALL.len()],
     /// The rows of the tab in their current order, not filtered.
     pub(super) rows: Vec<Row>,
+    /// Rows that have come since the rows were sorted. They are counted, and not shown until the user asks for them.
+    new_rows: Vec<Row>,
     pub(super) filter: Filter,
     pub(super) prompt: Option<Prompt>,
     /// The row whose detail is open over the table.
@@ -98,6 +100,7 @@ impl Page {
             tab: Tab::Reflectors,
             tables: Default::default(),
             rows: Vec::new(),
+            new_rows: Vec::new(),
             filter: Filter::default(),
             prompt: None,
             opened: None,
@@ -162,17 +165,30 @@ impl Page {
         self.arrange();
     }
 
-    /// Sorts the rows of the tab in the order that the user asked for.
+    /// Sorts the rows of the tab, new ones included, in the order that the user asked for.
     pub(super) fn arrange(&mut self) {
         self.arranged = self.shown.at;
         self.rows = self.tab.rows(&self.shown);
         self.tables[self.tab.place()].order.sort(&mut self.rows);
+        self.new_rows.clear();
     }
 
-    /// Takes the current rows of the tab, and keeps their places.
+    /// Takes the current rows of the tab, and keeps their places. New rows follow at the end while no user is there, and otherwise
+    /// wait, unless the table is empty.
     fn take_rows(&mut self) {
-        self.rows = self.tab.rows(&self.shown);
-        self.tables[self.tab.place()].order.keep(&mut self.rows);
+        let order = &mut self.tables[self.tab.place()].order;
+        (self.rows, self.new_rows) = order.keep(self.tab.rows(&self.shown));
+        if !self.touched {
+            self.rows.append(&mut self.new_rows);
+            order.remember(&self.rows);
+        } else if self.rows_in_sight().is_empty() && self.new_rows_in_sight() > 0 {
+            self.arrange();
+        }
+    }
+
+    /// The number of new rows that match the filter.
+    pub(super) fn new_rows_in_sight(&self) -> usize {
+        self.new_rows.iter().filter(|row| self.filter.fits(row, self.tab.filters())).count()
     }
 
     /// Whether the table is shown, without a detail or a text over it.

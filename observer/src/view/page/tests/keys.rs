@@ -7,7 +7,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::screen::{large, page, press, small};
 use super::script::play;
-use super::stories::{SILENCE, trouble};
+use super::stories::{SILENCE, storm, trouble};
 use crate::view::page::{Key, Outcome, Page};
 
 #[test]
@@ -117,18 +117,35 @@ fn sort_key_cycles_columns_and_returns_to_worst_first() {
 }
 
 #[test]
-fn rows_keep_their_order_until_reordering_is_requested() {
+fn new_rows_are_counted_until_they_are_asked_for() {
     let before = "0s server v1.34.4\n0s a connects as=apps/manager client=a/v1\n0s a1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
                   0s a1 bytes 100\n0s a1 whole rv=10 x@5\n";
     let after = "1s b connects as=apps/manager client=b/v1\n1s b1 GET /api/v1/pods?limit=500&resourceVersion=0\n\
                  1s b1 bytes 900\n1s b1 whole rv=10 x@5";
     let mut page = page(before);
+    press(&mut page, "j");
     page.show(play(&(before.to_owned() + after)));
-    assert_eq!(clients(&page), ["a/v1", "b/v1"]);
+    assert_eq!(clients(&page), ["a/v1"]);
+    expect!["▲ 1 new row (r) · enter open · / filter · s sort · p pause · y copy · i about …"].assert_eq(last_line(&small(&page)));
     press(&mut page, "r");
     assert_eq!(clients(&page), ["b/v1", "a/v1"]);
+    assert!(selected_line(&page).contains("a/v1"), "{}", selected_line(&page));
+    assert!(!small(&page).contains("new row"));
     page.show(play(before));
     assert_eq!(clients(&page), ["a/v1"]);
+}
+
+#[test]
+fn new_rows_are_counted_as_the_filter_selects_them() {
+    let mut page = page(SILENCE);
+    press(&mut page, "j");
+    page.show(play(&trouble()));
+    assert_eq!(clients(&page).len(), 5, "an empty table takes its first rows");
+    press(&mut page, "/client:my-controller<enter>");
+    page.show(play(&(trouble() + &storm())));
+    assert!(!small(&page).contains("new row"), "{}", small(&page));
+    press(&mut page, "<esc>");
+    expect![""].assert_eq(last_line(&small(&page)));
 }
 
 #[test]
@@ -238,7 +255,7 @@ fn pause_freezes_the_page_and_shows_its_age() {
     "]]
     .assert_eq(&small(&page));
     assert_eq!(clients(&page).len(), 5);
-    press(&mut page, "p");
+    press(&mut page, "pr");
     assert_eq!(clients(&page).len(), 6);
     assert!(!small(&page).contains("PAUSED"));
 }
