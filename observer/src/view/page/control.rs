@@ -1,5 +1,6 @@
 //! The effects of keys.
 
+use super::binding::{Act, Place, Travel, act_of};
 use super::filter::{Filter, FilterKey};
 use super::key::{Key, Outcome};
 use super::prompt::Prompt;
@@ -8,84 +9,69 @@ use super::request_row::RequestRow;
 use super::row::RowKey;
 use super::scroll::Scroll;
 use super::state::{Page, Reading};
-use super::tab::Tab;
 
 impl Page {
     /// Handles a key.
     pub fn key(&mut self, key: Key) -> Outcome {
         self.message.clear();
-        if key == Key::Interrupt {
-            return Outcome::Quit;
-        }
-        if key == Key::Redraw {
-            return Outcome::Redraw;
-        }
-        if key == Key::Stop {
-            return Outcome::Stop;
+        let place = self.place();
+        match (act_of(key, place), key) {
+            (Some(Act::Quit), _) => return Outcome::Quit,
+            (Some(Act::Redraw), _) => return Outcome::Redraw,
+            (Some(Act::Suspend), _) => return Outcome::Stop,
+            (Some(Act::Copy), _) => {
+                self.touched = true;
+                return self.copy();
+            }
+            (Some(act), _) => self.act(act),
+            (None, Key::Char(character)) if place == Place::Prompt => self.edit_filter(|prompt| prompt.push(character)),
+            (None, _) => {}
         }
         self.touched = true;
-        if let Some(prompt) = self.prompt.take() {
-            self.type_filter(prompt, key);
-            return Outcome::Stay;
-        }
-        if key == Key::Char('q') {
-            return Outcome::Quit;
-        }
-        if key == Key::Char('y') {
-            return self.copy();
-        }
-        self.press(key);
         Outcome::Stay
     }
 
-    fn press(&mut self, key: Key) {
-        match key {
-            Key::Char(letter) if self.press_letter(letter) => {}
-            Key::Tab => self.turn_to(self.tab.next()),
-            Key::BackTab => self.turn_to(self.tab.previous()),
-            Key::Escape => self.back(),
-            Key::Enter => self.open(),
-            Key::Char(_)
-            | Key::Backspace
-            | Key::Up
-            | Key::Down
-            | Key::PageUp
-            | Key::PageDown
-            | Key::Home
-            | Key::End
-            | Key::Redraw
-            | Key::Stop
-            | Key::Interrupt => self.travel(key),
+    /// The part of the page that takes keys.
+    pub(super) const fn place(&self) -> Place {
+        match (&self.prompt, self.reading, &self.opened) {
+            (Some(_), _, _) => Place::Prompt,
+            (None, Some(_), _) => Place::Text,
+            (None, None, Some(_)) => Place::Detail,
+            (None, None, None) => Place::Table,
         }
     }
 
-    /// Handles a letter; `false` if it has no meaning here.
-    fn press_letter(&mut self, letter: char) -> bool {
-        let is_table = self.is_table();
-        match letter {
-            '?' => self.read(Reading::Help),
-            'i' => self.read(Reading::About),
-            'p' => self.toggle_pause(),
-            '1'..='5' => self.turn_to(Tab::of_digit(letter).unwrap_or(self.tab)),
-            '/' if is_table => self.begin_filter(),
-            'f' if is_table => self.filter_on_selected(),
-            's' if is_table => self.sort_by_next(),
-            'S' if is_table => self.reverse(),
-            'r' if is_table => self.arrange(),
-            _ => return false,
+    fn act(&mut self, act: Act) {
+        match act {
+            Act::TurnTo(tab) => self.turn_to(tab),
+            Act::NextTab => self.turn_to(self.tab.next()),
+            Act::PreviousTab => self.turn_to(self.tab.previous()),
+            Act::Travel(travel) => self.travel(travel),
+            Act::Open => self.open(),
+            Act::Back => self.back(),
+            Act::Help => self.read(Reading::Help),
+            Act::About => self.read(Reading::About),
+            Act::BeginFilter => self.begin_filter(),
+            Act::KeepFilter => self.keep_filter(),
+            Act::DropFilter => self.drop_filter(),
+            Act::DeleteCharacter => self.edit_filter(Prompt::pop),
+            Act::FilterOnRow => self.filter_on_selected(),
+            Act::SortByNext => self.sort_by_next(),
+            Act::Reverse => self.reverse(),
+            Act::Arrange => self.arrange(),
+            Act::Pause => self.toggle_pause(),
+            // These end in an outcome other than a drawing.
+            Act::Copy | Act::Quit | Act::Redraw | Act::Suspend => {}
         }
-        true
     }
 
     /// Moves through the rows, or through the lines of the text over them.
-    fn travel(&mut self, key: Key) {
-        if !self.is_table() {
-            self.scroll.press(key);
-            return;
-        }
-        let from = self.selected(&self.rows_in_sight());
-        if let Some(place) = self.table().scroll.target(key, from) {
-            self.select(place);
+    fn travel(&mut self, travel: Travel) {
+        if self.is_table() {
+            let from = self.selected(&self.rows_in_sight());
+            self.select(self.table().scroll.target(travel, from));
+        } else {
+            self.scroll.travel(travel);
         }
     }
 
@@ -96,7 +82,7 @@ impl Page {
     }
 
     fn open(&mut self) {
-        let Some(key) = self.selected_key().filter(|_| self.is_table()) else { return };
+        let Some(key) = self.selected_key() else { return };
         self.select(self.selected(&self.rows_in_sight()));
         self.opened = Some(key);
         self.scroll = Scroll::default();
@@ -134,29 +120,22 @@ impl Page {
         self.prompt = Some(Prompt { text, problem: String::new(), before: self.filter.clone() });
     }
 
-    /// Applies the text typed so far as a filter, if it is valid.
-    fn type_filter(&mut self, mut prompt: Prompt, key: Key) {
-        match key {
-            Key::Escape => {
-                self.filter = prompt.before;
-                return;
-            }
-            Key::Enter if prompt.problem.is_empty() => return,
-            Key::Char(character) => prompt.push(character),
-            Key::Backspace => prompt.pop(),
-            Key::Enter
-            | Key::Tab
-            | Key::BackTab
-            | Key::Up
-            | Key::Down
-            | Key::PageUp
-            | Key::PageDown
-            | Key::Home
-            | Key::End
-            | Key::Redraw
-            | Key::Stop
-            | Key::Interrupt => {}
+    /// Closes the prompt, unless there is a problem with its text.
+    fn keep_filter(&mut self) {
+        self.prompt = self.prompt.take().filter(|prompt| !prompt.problem.is_empty());
+    }
+
+    /// Closes the prompt, and restores the filter before it.
+    fn drop_filter(&mut self) {
+        if let Some(prompt) = self.prompt.take() {
+            self.filter = prompt.before;
         }
+    }
+
+    /// Changes the typed text, and applies it as a filter, if it is valid.
+    fn edit_filter(&mut self, edit: impl FnOnce(&mut Prompt)) {
+        let Some(mut prompt) = self.prompt.take() else { return };
+        edit(&mut prompt);
         match Filter::parse(&prompt.text) {
             Ok(filter) => (self.filter, prompt.problem) = (filter, String::new()),
             Err(problem) => prompt.problem = problem,

@@ -1,13 +1,11 @@
 //! The last line: the prompt, the result of the last key, or the keys that work here.
 
+use super::binding::hints;
 use super::cells::{printable, width};
 use super::line::Line;
 use super::state::Page;
 use crate::view::colour::Tone;
 use crate::view::quantity::{count, counted};
-
-/// The keys that work in a table.
-const KEYS: [&str; 8] = ["enter open", "/ filter", "s sort", "p pause", "y copy", "i about", "? help", "q quit"];
 
 impl Page {
     /// The prompt, otherwise the result of the last key, otherwise the available keys. In a small terminal, `hidden` names the parts
@@ -21,12 +19,7 @@ impl Page {
         if !self.message.is_empty() {
             return Line::of(Tone::Notable, &self.message);
         }
-        let plain = |text: &str| (Tone::Quiet, text.to_owned());
-        let keys = match (self.reading, &self.opened) {
-            (Some(_), _) => ["j k scroll", "esc back", "q quit"].map(plain).to_vec(),
-            (None, Some(_)) => ["j k scroll", "esc back", "y copy", "p pause", "? help", "q quit"].map(plain).to_vec(),
-            (None, None) => KEYS.map(plain).to_vec(),
-        };
+        let keys = hints(self.place()).map(|hint| (Tone::Quiet, hint.to_owned()));
         let filter = self.filter_in_words().map(|text| (Tone::Notable, text));
         let new_rows = self.new_rows_in_sight() as u64;
         let new_rows = (self.is_table() && new_rows > 0).then(|| (Tone::Notable, format!("▲ {} (r)", counted(new_rows, "new row"))));

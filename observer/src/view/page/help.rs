@@ -1,29 +1,10 @@
 //! The meaning of the keys and of the words.
 
+use super::binding::BINDINGS;
 use super::filter::FilterKey;
 use super::line::Line;
 use super::sheet::Sheet;
 use crate::view::colour::Tone;
-
-const KEYS: &[(&str, &str)] = &[
-    ("1 … 5, tab", "select a table; shift-tab: the previous one"),
-    ("j k, ↑ ↓", "down and up; pgdn or space, pgup: by a page; g or home, G or end: to the first or last row"),
-    ("enter", "open the row: timeline, evidence, members, advice, or why a layer answered"),
-    ("esc", "back; in a table it clears the filter"),
-    ("/", "filter: client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must match"),
-    ("f", "filter by the selected row's client and resource"),
-    ("s, S", "sort by the next column, marked ▾ (after the last column: worst first); reverse the order"),
-    (
-        "r",
-        "show the new rows, and sort all; until then rows keep their places and new ones are counted, so that nothing moves",
-    ),
-    ("p", "freeze the page; watchtap continues to collect"),
-    ("y", "copy the selected list or watch as a kubectl get --raw"),
-    ("i", "basis of the verdicts, everything missed, and which reflectors would relist on a restart"),
-    ("?, ctrl-l", "this help; redraw the screen"),
-    ("q, ctrl-c", "drain open connections, then quit with a report"),
-    ("ctrl-z", "suspend watchtap and its traffic until fg or bg; after bg the traffic continues without the page"),
-];
 
 const WORDS: &[(&str, &str)] = &[
     ("etcd 1 of 9", "etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy"),
@@ -56,10 +37,11 @@ const WORDS: &[(&str, &str)] = &[
 pub(super) fn lines(cells: usize) -> Vec<Line> {
     let mut sheet = Sheet::new(cells);
     sheet.title("KEYS");
-    for (key, meaning) in KEYS {
-        sheet.fact(key, Tone::Plain, meaning);
+    for binding in BINDINGS {
+        sheet.fact(binding.name, Tone::Plain, binding.meaning);
     }
     sheet.section("FILTERS");
+    sheet.print(Tone::Plain, "client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must match");
     let names: Vec<String> = FilterKey::ALL.into_iter().map(|key| format!("{}:", key.as_str())).collect();
     sheet.print(Tone::Plain, &names.join("  "));
     sheet.print(Tone::Plain, "Put quotes around a word that contains a colon: \"system:node\".");

@@ -2,6 +2,7 @@
 
 mod about;
 mod account;
+mod binding;
 mod canvas;
 mod cells;
 mod clients;

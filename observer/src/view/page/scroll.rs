@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::key::Key;
+use super::binding::Travel;
 
 /// The first line in sight, and the number of lines with room. The room is known only when the page is drawn, and is needed to move
 /// by a screen.
@@ -28,32 +28,21 @@ impl Scroll {
         self.top.get()
     }
 
-    /// Scrolls; `false` if `key` does not scroll.
-    pub(super) fn press(&self, key: Key) -> bool {
-        let Some(top) = self.target(key, self.top.get()) else { return false };
-        self.top.set(top);
-        true
+    /// Scrolls; the next drawing limits this to the lines that there are.
+    pub(super) fn travel(&self, travel: Travel) {
+        self.top.set(self.target(travel, self.top.get()));
     }
 
-    /// The line that `key` leads to from line `from`, possibly after the last one; `None` if it leads nowhere.
-    pub(super) fn target(&self, key: Key, from: usize) -> Option<usize> {
+    /// The line that `travel` leads to from line `from`, possibly after the last one.
+    pub(super) fn target(&self, travel: Travel, from: usize) -> usize {
         let page = self.room.get().max(1);
-        match key {
-            Key::Up | Key::Char('k') => Some(from.saturating_sub(1)),
-            Key::Down | Key::Char('j') => Some(from.saturating_add(1)),
-            Key::PageUp => Some(from.saturating_sub(page)),
-            Key::PageDown | Key::Char(' ') => Some(from.saturating_add(page)),
-            Key::Home | Key::Char('g') => Some(0),
-            Key::End | Key::Char('G') => Some(usize::MAX),
-            Key::Char(_)
-            | Key::Enter
-            | Key::Escape
-            | Key::Backspace
-            | Key::Tab
-            | Key::BackTab
-            | Key::Redraw
-            | Key::Stop
-            | Key::Interrupt => None,
+        match travel {
+            Travel::Up => from.saturating_sub(1),
+            Travel::Down => from.saturating_add(1),
+            Travel::PageUp => from.saturating_sub(page),
+            Travel::PageDown => from.saturating_add(page),
+            Travel::First => 0,
+            Travel::Last => usize::MAX,
         }
     }
 }
@@ -75,11 +64,11 @@ mod tests {
     #[test]
     fn end_key_puts_the_last_line_at_the_bottom() {
         let scroll = Scroll::default();
-        assert!(scroll.press(Key::End));
+        scroll.travel(Travel::Last);
         assert_eq!(scroll.within(30, 10), 20);
-        assert!(scroll.press(Key::PageUp) && scroll.press(Key::Up));
+        scroll.travel(Travel::PageUp);
+        scroll.travel(Travel::Up);
         assert_eq!(scroll.within(30, 10), 9);
-        assert!(!scroll.press(Key::Enter));
         assert_eq!(scroll.within(4, 10), 0);
     }
 }

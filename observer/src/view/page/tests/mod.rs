@@ -1,5 +1,6 @@
 //! The page as people see it: stories of traffic in, screens of text out.
 
+mod bindings;
 mod columns;
 mod details;
 mod edges;
