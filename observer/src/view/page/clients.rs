@@ -7,7 +7,7 @@ use observer_core::observer::Snapshot;
 use observer_core::reflector::{ClientId, ReflectorRow, Repeats};
 
 use super::column::Column;
-use super::filter::FilterKey;
+use super::filter_key::{FilterKey, NumberKey};
 use super::reflectors::is_stuck;
 use super::row::{Cell, Row, RowKey};
 use crate::view::client::program;
@@ -19,16 +19,16 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::words("CLIENT", 20),
     Column::words("IDENTITY", 14).rank(7),
     Column::words("PROCESS", 12).rank(8),
-    Column::number("REFLECTORS").rank(1),
-    Column::number("STUCK").rank(2),
-    Column::number("WATCHING").rank(5),
-    Column::number("LISTS").rank(10),
-    Column::number("WATCHES").rank(11),
-    Column::number("RESUMES").rank(12),
-    Column::number("RELISTS").rank(3),
-    Column::number("EVENTS").rank(6),
-    Column::number("UNCHANGED").rank(9),
-    Column::number("BYTES").rank(4),
+    Column::number("REFLECTORS").counts(NumberKey::Reflectors).rank(1),
+    Column::number("STUCK").counts(NumberKey::Stuck).rank(2),
+    Column::number("WATCHING").counts(NumberKey::Watching).rank(5),
+    Column::number("LISTS").counts(NumberKey::Lists).rank(10),
+    Column::number("WATCHES").counts(NumberKey::Watches).rank(11),
+    Column::number("RESUMES").counts(NumberKey::Resumes).rank(12),
+    Column::number("RELISTS").counts(NumberKey::Relists).rank(3),
+    Column::number("EVENTS").counts(NumberKey::Events).rank(6),
+    Column::number("UNCHANGED").counts(NumberKey::Unchanged).rank(9),
+    Column::number("BYTES").counts(NumberKey::Bytes).rank(4),
 ];
 
 pub(super) const FILTERS: &[FilterKey] = &[FilterKey::Client, FilterKey::Resource, FilterKey::State, FilterKey::Cause];

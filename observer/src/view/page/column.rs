@@ -1,5 +1,6 @@
 //! The columns of a table, and the cells that each of them gets.
 
+use super::filter_key::NumberKey;
 use crate::view::table::Align;
 
 /// Cells before the first column, for the mark of the selected row.
@@ -7,6 +8,11 @@ pub(super) const MARGIN: u16 = 2;
 
 /// Cells between two columns.
 pub(super) const GAP: u16 = 2;
+
+/// Numbers of a column that make one second, or one event per second.
+pub(super) const NANOSECONDS: u64 = 1_000_000_000;
+pub(super) const MICROSECONDS: u64 = 1_000_000;
+pub(super) const THOUSANDTHS: u64 = 1_000;
 
 /// A column. Its width follows from its content; without room, columns of less worth vanish first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,27 +23,49 @@ pub(super) struct Column {
     rank: u8,
     /// Cells that its text may be cut to, to make room for columns of less worth; `None` if it is never cut.
     least: Option<u16>,
+    /// The name of its numbers in filters, and how many of them make one count, byte or second.
+    number: Option<(NumberKey, u64)>,
 }
 
 impl Column {
     /// A column of words of any length. To show further columns, it may be cut to `least` cells.
     pub(super) const fn words(heading: &'static str, least: u16) -> Self {
-        Self { heading, align: Align::Left, rank: 0, least: Some(least) }
+        Self { heading, align: Align::Left, rank: 0, least: Some(least), number: None }
     }
 
     /// A column of short words, which are never cut.
     pub(super) const fn word(heading: &'static str) -> Self {
-        Self { heading, align: Align::Left, rank: 0, least: None }
+        Self { heading, align: Align::Left, rank: 0, least: None, number: None }
     }
 
     /// A column of numbers with a unit. They are never cut: half a number would be another number.
     pub(super) const fn number(heading: &'static str) -> Self {
-        Self { heading, align: Align::Right, rank: 0, least: None }
+        Self { heading, align: Align::Right, rank: 0, least: None, number: None }
     }
 
     /// Sets its place by worth; the column with the highest rank vanishes first.
     pub(super) const fn rank(self, rank: u8) -> Self {
         Self { rank, ..self }
+    }
+
+    /// Lets filters compare its numbers, which are counts or bytes.
+    pub(super) const fn counts(self, key: NumberKey) -> Self {
+        self.measures(key, 1)
+    }
+
+    /// Lets filters compare its numbers, of which `per_one` make one count or second.
+    pub(super) const fn measures(self, key: NumberKey, per_one: u64) -> Self {
+        Self { number: Some((key, per_one)), ..self }
+    }
+
+    /// Whether its numbers are those of `key`.
+    pub(super) fn has(&self, key: NumberKey) -> bool {
+        self.per_one(key).is_some()
+    }
+
+    /// How many of its numbers make one; `None` if they are not those of `key`.
+    pub(super) fn per_one(&self, key: NumberKey) -> Option<u64> {
+        self.number.filter(|(own, _)| *own == key).map(|(_, per_one)| per_one)
     }
 
     /// The cells without which it is not shown, if its content needs `needed`.

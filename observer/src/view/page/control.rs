@@ -1,7 +1,8 @@
 //! The effects of keys.
 
 use super::binding::{Act, Place, Travel, act_of};
-use super::filter::{Filter, FilterKey};
+use super::filter::Filter;
+use super::filter_key::FilterKey;
 use super::key::{Key, Outcome};
 use super::prompt::Prompt;
 use super::raw;
@@ -147,9 +148,9 @@ impl Page {
     fn filter_on_selected(&mut self) {
         let rows = self.rows_in_sight();
         let Some(row) = rows.get(self.selected(&rows)) else { return };
-        let first = |key: FilterKey| row.facts.iter().find(|(fact, text)| *fact == key && !text.contains(char::is_whitespace));
-        let words = [FilterKey::Client, FilterKey::Resource].into_iter().filter_map(first);
-        let text: Vec<String> = words.map(|(key, text)| format!("{}:{text}", key.as_str())).collect();
+        let first = |key: FilterKey| row.facts.iter().find(|(fact, _)| *fact == key);
+        let facts = [FilterKey::Client, FilterKey::Resource].into_iter().filter_map(first);
+        let text: Vec<String> = facts.filter_map(|(key, text)| Filter::term(*key, text)).collect();
         match Filter::parse(&text.join(" ")) {
             Ok(filter) if !filter.is_empty() => self.filter = filter,
             Ok(_) => "this row has no client and no resource to filter by".clone_into(&mut self.message),

@@ -1,66 +1,64 @@
 //! The filter of rows.
 
+use super::amount::Amount;
+use super::column::Column;
+use super::filter_key::{FilterKey, NumberKey};
+use super::filter_parser::alternatives;
 use super::row::Row;
 
-/// A fact that a filter can name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum FilterKey {
-    Client,
-    Resource,
-    Scope,
-    State,
-    Cause,
-    Verb,
-    Served,
-    Rule,
-    Kind,
-}
-
-/// The typed words, which must all match.
+/// The typed terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filter {
     text: String,
-    words: Vec<Word>,
+    /// One of these must match. Each has terms that must all match.
+    alternatives: Vec<Vec<Term>>,
 }
 
-/// `client:NAME`, or a plain word, which matches anywhere in a row.
+/// A condition on rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Word {
-    key: Option<FilterKey>,
-    /// In lower case.
-    text: String,
+pub(super) struct Term {
+    pub is_negated: bool,
+    pub test: Test,
 }
 
-impl FilterKey {
-    /// All of them, in the order of the help.
-    pub(super) const ALL: [Self; 9] =
-        [Self::Client, Self::Resource, Self::Scope, Self::State, Self::Cause, Self::Verb, Self::Served, Self::Rule, Self::Kind];
+/// A condition without its negation. Texts are in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Test {
+    /// A plain word, which matches anywhere in a row.
+    Anywhere(String),
+    /// `client:NAME`.
+    Fact(FilterKey, String),
+    /// `items>1000`.
+    Number(NumberKey, Comparison, Amount),
+}
 
-    /// The word to type.
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Resource => "resource",
-            Self::Scope => "scope",
-            Self::State => "state",
-            Self::Cause => "cause",
-            Self::Verb => "verb",
-            Self::Served => "served",
-            Self::Rule => "rule",
-            Self::Kind => "kind",
-        }
-    }
+/// How a number is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    AtLeast,
+    AtMost,
+    More,
+    Less,
+    Equal,
+}
 
-    fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|key| key.as_str() == word)
-    }
+/// The names that a table has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answers {
+    pub facts: &'static [FilterKey],
+    pub columns: &'static [Column],
 }
 
 impl Filter {
     /// Parses the typed text, or returns the problem with it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let words = text.split_whitespace().map(Word::parse).collect::<Result<_, _>>()?;
-        Ok(Self { text: text.trim().to_owned(), words })
+        Ok(Self { text: text.trim().to_owned(), alternatives: alternatives(text)? })
+    }
+
+    /// A term for a fact, as it would be typed; `None` for a text that cannot be typed.
+    pub(super) fn term(key: FilterKey, text: &str) -> Option<String> {
+        let quote = if text.contains(char::is_whitespace) { "\"" } else { "" };
+        (!text.contains('"')).then(|| format!("{}:{quote}{text}{quote}", key.as_str()))
     }
 
     /// The text as it was typed.
@@ -70,43 +68,86 @@ impl Filter {
 
     /// Whether it matches every row.
     pub(super) const fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.alternatives.is_empty()
     }
 
-    /// Whether it matches a row. Words for facts that the row's table does not have are ignored.
-    pub(super) fn fits(&self, row: &Row, answered: &[FilterKey]) -> bool {
-        self.words.iter().filter(|word| word.key.is_none_or(|key| answered.contains(&key))).all(|word| word.fits(row))
+    /// Whether it matches a row. Terms with names that the row's table does not have are ignored.
+    pub(super) fn fits(&self, row: &Row, answers: Answers) -> bool {
+        let is_known = |term: &&Term| term.is_known(answers);
+        let mut alternatives = self.alternatives.iter().filter(|terms| terms.iter().any(|term| is_known(&term))).peekable();
+        let fits = |terms: &Vec<Term>| terms.iter().filter(is_known).all(|term| term.fits(row, answers));
+        alternatives.peek().is_none() || alternatives.any(fits)
     }
 
-    /// The names of facts that a table does not have, and that are therefore ignored.
-    pub(super) fn passed_over(&self, answered: &[FilterKey]) -> Vec<&'static str> {
-        let mut keys: Vec<FilterKey> =
-            self.words.iter().filter_map(|word| word.key).filter(|key| !answered.contains(key)).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        keys.into_iter().map(FilterKey::as_str).collect()
+    /// The names that a table does not have, and that are therefore ignored.
+    pub(super) fn passed_over(&self, answers: Answers) -> Vec<&'static str> {
+        let unknown = self.alternatives.iter().flatten().filter(|term| !term.is_known(answers));
+        let mut names: Vec<&'static str> = Vec::new();
+        for name in unknown.filter_map(Term::name) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
     }
 }
 
-impl Word {
-    fn parse(word: &str) -> Result<Self, String> {
-        let plain = |text: &str| Self { key: None, text: text.to_lowercase() };
-        if let Some(quoted) = word.strip_prefix('"') {
-            return Ok(plain(quoted.trim_end_matches('"')));
+impl Term {
+    fn name(&self) -> Option<&'static str> {
+        match &self.test {
+            Test::Anywhere(_) => None,
+            Test::Fact(key, _) => Some(key.as_str()),
+            Test::Number(key, _, _) => Some(key.as_str()),
         }
-        let Some((name, text)) = word.split_once(':') else { return Ok(plain(word)) };
-        let Some(key) = FilterKey::of(name) else {
-            let known: Vec<&str> = FilterKey::ALL.into_iter().map(FilterKey::as_str).collect();
-            return Err(format!("no filter is named {name}; use one of {} (or write \"{word}\")", known.join(", ")));
-        };
-        Ok(Self { key: Some(key), text: text.to_lowercase() })
     }
 
-    fn fits(&self, row: &Row) -> bool {
-        let holds = |text: &str| text.to_lowercase().contains(&self.text);
-        match self.key {
-            Some(key) => row.facts.iter().any(|(fact, text)| *fact == key && holds(text)),
-            None => row.cells.iter().any(|cell| holds(&cell.text)) || row.facts.iter().any(|(_, text)| holds(text)),
+    fn is_known(&self, answers: Answers) -> bool {
+        match &self.test {
+            Test::Anywhere(_) => true,
+            Test::Fact(key, _) => answers.facts.contains(key),
+            Test::Number(key, _, _) => answers.columns.iter().any(|column| column.has(*key)),
+        }
+    }
+
+    fn fits(&self, row: &Row, answers: Answers) -> bool {
+        let fits = match &self.test {
+            Test::Anywhere(word) => {
+                let facts = row.facts.iter().map(|(_, text)| text);
+                row.cells.iter().map(|cell| &cell.text).chain(facts).any(|text| holds(text, word))
+            }
+            Test::Fact(key, word) => row.facts.iter().any(|(fact, text)| fact == key && holds(text, word)),
+            // A row without the number matches neither the comparison nor its negation.
+            Test::Number(key, comparison, amount) => match number(row, *key, answers.columns) {
+                Some(number) => comparison.holds(number, *amount),
+                None => return false,
+            },
+        };
+        fits != self.is_negated
+    }
+}
+
+fn holds(text: &str, word: &str) -> bool {
+    text.to_lowercase().contains(word)
+}
+
+/// The number of a row in the column `key`; `None` if it is unknown.
+fn number(row: &Row, key: NumberKey, columns: &[Column]) -> Option<Amount> {
+    let mut cells = columns.iter().zip(&row.cells);
+    cells.find_map(|(column, cell)| Some(Amount::of(cell.number_if_known()?, column.per_one(key)?)))
+}
+
+impl Comparison {
+    /// All of them with their signs; a sign that begins with another one comes before it.
+    pub(super) const ALL: [(Self, &'static str); 5] =
+        [(Self::AtLeast, ">="), (Self::AtMost, "<="), (Self::More, ">"), (Self::Less, "<"), (Self::Equal, "=")];
+
+    fn holds(self, number: Amount, amount: Amount) -> bool {
+        match self {
+            Self::AtLeast => number >= amount,
+            Self::AtMost => number <= amount,
+            Self::More => number > amount,
+            Self::Less => number < amount,
+            Self::Equal => number == amount,
         }
     }
 }
@@ -117,6 +158,17 @@ mod tests {
 
     use super::*;
     use crate::view::page::row::{Cell, RowKey};
+
+    const ANSWERS: Answers = Answers {
+        facts: &[FilterKey::Client, FilterKey::Resource],
+        columns: &[
+            Column::words("RESOURCE", 8),
+            Column::number("RELISTS").counts(NumberKey::Relists),
+            Column::words("USER", 8),
+            Column::number("BYTES").counts(NumberKey::Bytes),
+            Column::number("RVS BEHIND").counts(NumberKey::Behind),
+        ],
+    };
 
     #[test]
     fn all_filter_words_must_match_ignoring_case() {
@@ -132,29 +184,79 @@ mod tests {
             // The table has no rules.
             ("rule:list-rv0", true),
         ] {
-            let filter = Filter::parse(text).unwrap();
-            let answered = [FilterKey::Client, FilterKey::Resource];
-            assert_eq!(filter.fits(&row(), &answered), fits, "{text}");
+            assert_eq!(fits_row(text), fits, "{text}");
         }
     }
 
     #[test]
-    fn unknown_filter_name_error_lists_the_known_ones() {
-        let expected = "no filter is named pod; use one of client, resource, scope, state, cause, verb, served, rule, kind (or write \"pod:x\")";
-        assert_eq!(Filter::parse("client:a pod:x").unwrap_err(), expected);
+    fn one_alternative_is_enough_and_negated_terms_must_not_match() {
+        for (text, fits) in [
+            ("secrets OR pods", true),
+            ("secrets OR nodes", false),
+            ("secrets 17 OR pods 17", true),
+            ("secrets OR pods 18", false),
+            ("NOT secrets", true),
+            ("-pods", false),
+            ("-resource:secrets pods", true),
+            ("NOT -pods", true),
+            ("pods NOT client:my-", false),
+            // The table has no rules, so these terms decide nothing.
+            ("secrets OR rule:list-rv0", false),
+            ("-rule:list-rv0", true),
+            ("or", true),
+        ] {
+            assert_eq!(fits_row(text), fits, "{text}");
+        }
     }
 
     #[test]
-    fn filter_keys_unknown_to_a_table_are_reported() {
-        let filter = Filter::parse("rule:a pods served:b rule:c").unwrap();
-        assert_eq!(filter.passed_over(&[FilterKey::Served]), ["rule"]);
+    fn numbers_are_compared_by_their_columns() {
+        for (text, fits) in [
+            ("relists>16", true),
+            ("relists>17", false),
+            ("relists>=17", true),
+            ("relists<17", false),
+            ("relists<=17", true),
+            ("relists=17", true),
+            ("-relists=17", false),
+            ("bytes>1MB", true),
+            ("bytes>2.1MB", false),
+            ("bytes>1MB relists<3 OR bytes>2MB", true),
+            // An unknown number matches nothing.
+            ("behind<5", false),
+            ("-behind<5", false),
+            // The table has no such column.
+            ("peak>3", true),
+        ] {
+            assert_eq!(fits_row(text), fits, "{text}");
+        }
     }
 
-    fn row() -> Row {
-        Row {
+    #[test]
+    fn names_unknown_to_a_table_are_reported() {
+        let filter = Filter::parse("rule:a pods served:b rule:c OR peak>3 client:x").unwrap();
+        assert_eq!(filter.passed_over(ANSWERS), ["rule", "served", "peak"]);
+    }
+
+    #[test]
+    fn terms_for_facts_are_quoted_if_necessary() {
+        assert_eq!(Filter::term(FilterKey::Client, "my-controller/0.3").as_deref(), Some("client:my-controller/0.3"));
+        assert_eq!(Filter::term(FilterKey::Client, "two words").as_deref(), Some("client:\"two words\""));
+        assert_eq!(Filter::term(FilterKey::Client, "a\"b"), None);
+    }
+
+    fn fits_row(text: &str) -> bool {
+        let row = Row {
             key: RowKey::Storm(StormId(1)),
-            cells: vec![Cell::words("pods"), Cell::number(17, "17"), Cell::words("system:node:a")],
+            cells: vec![
+                Cell::words("pods"),
+                Cell::number(17, "17"),
+                Cell::words("system:node:a or b"),
+                Cell::number(2_100_000, "2.1 MB"),
+                Cell::unknown("?"),
+            ],
             facts: vec![(FilterKey::Client, "my-controller/0.3".to_owned()), (FilterKey::Resource, "pods".to_owned())],
-        }
+        };
+        Filter::parse(text).unwrap().fits(&row, ANSWERS)
     }
 }

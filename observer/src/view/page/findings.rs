@@ -3,7 +3,7 @@
 use observer_core::observer::{Finding, Snapshot};
 
 use super::column::Column;
-use super::filter::FilterKey;
+use super::filter_key::FilterKey;
 use super::reflectors::scope;
 use super::row::{Cell, Row, RowKey};
 use crate::view::client::program;

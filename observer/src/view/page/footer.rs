@@ -38,7 +38,7 @@ impl Page {
         if self.filter.is_empty() || !self.is_table() {
             return None;
         }
-        let passed_over = self.filter.passed_over(self.tab.filters());
+        let passed_over = self.filter.passed_over(self.tab.answers());
         let passed_over = if passed_over.is_empty() { String::new() } else { format!(" (ignored: {})", passed_over.join(", ")) };
         let (seen, all) = (self.rows_in_sight().len() as u64, self.rows.len() as u64);
         Some(format!("filter {}: {} of {}{passed_over}", self.filter.text(), count(seen), count(all)))

@@ -1,10 +1,19 @@
 //! The meaning of the keys and of the words.
 
 use super::binding::BINDINGS;
-use super::filter::FilterKey;
+use super::filter_key::{FilterKey, NumberKey};
 use super::line::Line;
 use super::sheet::Sheet;
 use crate::view::colour::Tone;
+
+const FILTERS: &[(&str, &str)] = &[
+    ("pods", "a plain word, which matches anywhere in a row; all terms must match"),
+    ("client:NAME", "a fact that contains the word: resource:pods served:etcd cause:expired state:stuck"),
+    ("relists>=3", "a number, by >, >=, <, <= or =: items>1000 bytes>1MB in-state<10s; a row without the number does not match"),
+    ("a OR b c", "a, or both b and c"),
+    ("NOT a, -a", "rows that do not match a: -client:kubectl"),
+    ("\"system:node\"", "quotes, around a word with a colon, a space or an operator"),
+];
 
 const WORDS: &[(&str, &str)] = &[
     ("etcd 1 of 9", "etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy"),
@@ -41,10 +50,12 @@ pub(super) fn lines(cells: usize) -> Vec<Line> {
         sheet.fact(binding.name, Tone::Plain, binding.meaning);
     }
     sheet.section("FILTERS");
-    sheet.print(Tone::Plain, "client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must match");
-    let names: Vec<String> = FilterKey::ALL.into_iter().map(|key| format!("{}:", key.as_str())).collect();
-    sheet.print(Tone::Plain, &names.join("  "));
-    sheet.print(Tone::Plain, "Put quotes around a word that contains a colon: \"system:node\".");
+    for (term, meaning) in FILTERS {
+        sheet.fact(term, Tone::Plain, meaning);
+    }
+    let names = |names: &[&str]| names.join(" ");
+    sheet.fact("facts", Tone::Plain, &names(&FilterKey::ALL.map(FilterKey::as_str)));
+    sheet.fact("numbers", Tone::Plain, &names(&NumberKey::ALL.map(NumberKey::as_str)));
     sheet.section("WORDS");
     for (word, meaning) in WORDS {
         sheet.fact(word, Tone::Plain, meaning);

@@ -2,6 +2,7 @@
 
 mod about;
 mod account;
+mod amount;
 mod binding;
 mod canvas;
 mod cells;
@@ -10,6 +11,8 @@ mod column;
 mod control;
 mod detail;
 mod filter;
+mod filter_key;
+mod filter_parser;
 mod findings;
 mod footer;
 mod grid;

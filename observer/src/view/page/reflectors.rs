@@ -4,8 +4,8 @@ use observer_core::exchange::Shape;
 use observer_core::observer::Snapshot;
 use observer_core::reflector::{ReflectorRow, ReflectorState};
 
-use super::column::Column;
-use super::filter::FilterKey;
+use super::column::{Column, NANOSECONDS, THOUSANDTHS};
+use super::filter_key::{FilterKey, NumberKey};
 use super::row::{Cell, Row, RowKey};
 use crate::view::client::program;
 use crate::view::colour::Tone;
@@ -18,15 +18,15 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::words("RESOURCE", 12),
     Column::words("SCOPE", 14).rank(7),
     Column::word("STATE").rank(1),
-    Column::number("IN STATE").rank(4),
-    Column::number("EVENTS/S").rank(5),
-    Column::number("RVS BEHIND").rank(6),
-    Column::number("EVENTS").rank(11),
-    Column::number("RESUMES").rank(10),
-    Column::number("RELISTS").rank(2),
+    Column::number("IN STATE").measures(NumberKey::InState, NANOSECONDS).rank(4),
+    Column::number("EVENTS/S").measures(NumberKey::Rate, THOUSANDTHS).rank(5),
+    Column::number("RVS BEHIND").counts(NumberKey::Behind).rank(6),
+    Column::number("EVENTS").counts(NumberKey::Events).rank(11),
+    Column::number("RESUMES").counts(NumberKey::Resumes).rank(10),
+    Column::number("RELISTS").counts(NumberKey::Relists).rank(2),
     Column::words("LAST CAUSE", 16).rank(3),
-    Column::number("UNCHANGED").rank(9),
-    Column::number("BYTES").rank(8),
+    Column::number("UNCHANGED").counts(NumberKey::Unchanged).rank(9),
+    Column::number("BYTES").counts(NumberKey::Bytes).rank(8),
 ];
 
 pub(super) const FILTERS: &[FilterKey] =
@@ -53,7 +53,7 @@ pub(super) fn cells(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Cell> {
         Cell::words(following::state(row)).toned(state_tone(row.state)),
         Cell::number(age, &following::age(row.since, snapshot.at)),
         Cell::number(row.events_per_second.thousandths(), &row.events_per_second.to_string()),
-        row.behind.map_or_else(|| Cell::number(0, "?"), |behind| Cell::number(behind, &count(behind))),
+        row.behind.map_or_else(|| Cell::unknown("?"), |behind| Cell::number(behind, &count(behind))),
         Cell::number(row.events, &count(row.events)),
         Cell::number(row.resumes, &count(row.resumes)),
         Cell::number(row.relists, &count(row.relists)).toned(tone),

@@ -3,27 +3,27 @@
 use observer_core::k8s::Verb;
 use observer_core::observer::Snapshot;
 
-use super::column::Column;
-use super::filter::FilterKey;
+use super::column::{Column, MICROSECONDS};
+use super::filter_key::{FilterKey, NumberKey};
 use super::reflectors::scope;
 use super::request_row::RequestRow;
 use super::row::{Cell, Row, RowKey};
 use crate::view::colour::Tone;
-use crate::view::quantity::{bytes, count, microseconds, microseconds_or_none};
+use crate::view::quantity::{bytes, count, microseconds};
 use crate::view::report::known;
 use crate::view::verdict::{marked_cell, rule, served_from, served_tone};
 
 pub(super) const COLUMNS: &[Column] = &[
     Column::word("VERB"),
     Column::words("REQUEST", 26),
-    Column::number("N").rank(1),
+    Column::number("N").counts(NumberKey::Requests).rank(1),
     Column::word("  SERVED FROM").rank(2),
     Column::words("RULE", 12).rank(5),
-    Column::number("OBJECTS").rank(6),
-    Column::number("BYTES").rank(3),
-    Column::number("FIRST BYTE (MEDIAN)").rank(9),
-    Column::number("TOTAL (MEDIAN)").rank(4),
-    Column::number("FAILED").rank(7),
+    Column::number("OBJECTS").counts(NumberKey::Items).rank(6),
+    Column::number("BYTES").counts(NumberKey::Bytes).rank(3),
+    Column::number("FIRST BYTE (MEDIAN)").measures(NumberKey::FirstByte, MICROSECONDS).rank(9),
+    Column::number("TOTAL (MEDIAN)").measures(NumberKey::Total, MICROSECONDS).rank(4),
+    Column::number("FAILED").counts(NumberKey::Failed).rank(7),
     Column::words("LAST END", 12).rank(8),
 ];
 
@@ -71,8 +71,8 @@ fn objects(row: RequestRow<'_>) -> Cell {
 
 fn first_byte(row: RequestRow<'_>) -> Cell {
     match row {
-        RequestRow::List(row) => Cell::number(row.first_byte_us.unwrap_or_default(), &microseconds_or_none(row.first_byte_us)),
-        RequestRow::Watch(_) | RequestRow::Other(_) => Cell::number(0, "-"),
+        RequestRow::List(row) => row.first_byte_us.map_or_else(|| Cell::unknown("-"), |us| Cell::number(us, &microseconds(us))),
+        RequestRow::Watch(_) | RequestRow::Other(_) => Cell::unknown("-"),
     }
 }
 

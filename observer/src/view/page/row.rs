@@ -9,7 +9,7 @@ use observer_core::routing::Layer;
 use observer_core::storm::StormId;
 
 use super::cells::printable;
-use super::filter::FilterKey;
+use super::filter_key::FilterKey;
 use crate::view::colour::Tone;
 
 /// The subject of a row, which stays the same in the next snapshot.
@@ -51,6 +51,8 @@ pub(super) struct Cell {
     pub text: String,
     pub tone: Tone,
     rank: Option<u64>,
+    /// Whether the rank is the number that the cell shows.
+    is_known: bool,
 }
 
 impl Row {
@@ -67,12 +69,22 @@ impl Row {
 impl Cell {
     /// A cell of words, which has no rank.
     pub(super) fn words(text: &str) -> Self {
-        Self { text: printable(text), tone: Tone::Plain, rank: None }
+        Self { text: printable(text), tone: Tone::Plain, rank: None, is_known: false }
     }
 
     /// A cell with a number, shown as `text`.
     pub(super) fn number(number: u64, text: &str) -> Self {
-        Self { rank: Some(number), ..Self::words(text) }
+        Self { rank: Some(number), is_known: true, ..Self::words(text) }
+    }
+
+    /// A cell of a column of numbers whose own number is unknown, or does not exist.
+    pub(super) fn unknown(text: &str) -> Self {
+        Self { rank: Some(0), ..Self::words(text) }
+    }
+
+    /// Its number; `None` for words, and if it is unknown.
+    pub(super) fn number_if_known(&self) -> Option<u64> {
+        self.rank.filter(|_| self.is_known)
     }
 
     /// The same cell in a tone.

@@ -188,7 +188,7 @@ impl Page {
 
     /// The number of new rows that match the filter.
     pub(super) fn new_rows_in_sight(&self) -> usize {
-        self.new_rows.iter().filter(|row| self.filter.fits(row, self.tab.filters())).count()
+        self.new_rows.iter().filter(|row| self.filter.fits(row, self.tab.answers())).count()
     }
 
     /// Whether the table is shown, without a detail or a text over it.
@@ -206,7 +206,7 @@ impl Page {
 
     /// The rows that match the filter.
     pub(super) fn rows_in_sight(&self) -> Vec<&Row> {
-        self.rows.iter().filter(|row| self.filter.fits(row, self.tab.filters())).collect()
+        self.rows.iter().filter(|row| self.filter.fits(row, self.tab.answers())).collect()
     }
 
     /// The index of the selected row in `rows`; if that row is gone, the one in its place.

@@ -7,8 +7,8 @@ use observer_core::exchange::Client;
 use observer_core::observer::Snapshot;
 use observer_core::storm::StormRecord;
 
-use super::column::Column;
-use super::filter::FilterKey;
+use super::column::{Column, NANOSECONDS};
+use super::filter_key::{FilterKey, NumberKey};
 use super::row::{Cell, Row, RowKey};
 use crate::view::client::program;
 use crate::view::colour::Tone;
@@ -20,15 +20,15 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::number("STORM"),
     Column::word("STATE"),
     Column::number("BEGAN").rank(4),
-    Column::number("JOINED IN").rank(6),
+    Column::number("JOINED IN").measures(NumberKey::JoinedIn, NANOSECONDS).rank(6),
     Column::word("TRIGGER").rank(1),
-    Column::number("REFLECTORS").rank(2),
-    Column::number("CLIENTS").rank(7),
-    Column::number("RELISTS").rank(3),
-    Column::number("PEAK").rank(8),
-    Column::number("OBJECTS").rank(9),
-    Column::number("UNCHANGED").rank(10),
-    Column::number("BYTES").rank(5),
+    Column::number("REFLECTORS").counts(NumberKey::Reflectors).rank(2),
+    Column::number("CLIENTS").counts(NumberKey::Clients).rank(7),
+    Column::number("RELISTS").counts(NumberKey::Relists).rank(3),
+    Column::number("PEAK").counts(NumberKey::Peak).rank(8),
+    Column::number("OBJECTS").counts(NumberKey::Items).rank(9),
+    Column::number("UNCHANGED").counts(NumberKey::Unchanged).rank(10),
+    Column::number("BYTES").counts(NumberKey::Bytes).rank(5),
     Column::words("SERVED FROM", 14).rank(11),
 ];
 

@@ -3,7 +3,8 @@
 use observer_core::observer::Snapshot;
 
 use super::column::Column;
-use super::filter::FilterKey;
+use super::filter::Answers;
+use super::filter_key::FilterKey;
 use super::row::Row;
 use super::{clients, findings, reflectors, requests, storms};
 use crate::view::quantity::counted;
@@ -89,7 +90,7 @@ impl Tab {
     }
 
     /// The facts of its rows that filters can match.
-    pub(super) const fn filters(self) -> &'static [FilterKey] {
+    const fn facts(self) -> &'static [FilterKey] {
         match self {
             Self::Reflectors => reflectors::FILTERS,
             Self::Requests => requests::FILTERS,
@@ -97,6 +98,11 @@ impl Tab {
             Self::Clients => clients::FILTERS,
             Self::Findings => findings::FILTERS,
         }
+    }
+
+    /// The names that filters can use.
+    pub(super) const fn answers(self) -> Answers {
+        Answers { facts: self.facts(), columns: self.columns() }
     }
 
     /// Its rows, worst first.
