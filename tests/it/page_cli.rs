@@ -6,6 +6,7 @@ use std::time::Duration;
 use observer_tests::{Screen, wait_within, watchtap};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+use vt100::MouseProtocolMode;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -21,6 +22,21 @@ fn q_key_quits_the_page_and_restores_the_terminal() {
     seat.screen.wait_for("KEYS").unwrap();
     seat.screen.press("?2").unwrap();
     seat.screen.wait_for("SERVED FROM").unwrap();
+    seat.screen.press("q").unwrap();
+    seat.assert_terminal_restored(&mut watchtap, &modes);
+}
+
+#[test]
+fn mouse_works_while_the_page_is_shown() {
+    let mut seat = Seat::take();
+    let modes = seat.screen.modes().unwrap();
+    let mut watchtap = seat.start(&["demo"]);
+    let page = seat.screen.wait_for("watching").unwrap();
+    seat.screen.wait_until("the mouse", |screen| screen.mouse_protocol_mode() == MouseProtocolMode::PressRelease).unwrap();
+    let tabs = page.lines().position(|line| line.contains("2 Requests")).unwrap() + 1;
+    let column = page.lines().nth(tabs - 1).and_then(|line| line.find("2 Requests")).unwrap() + 1;
+    seat.screen.press(&format!("\x1b[<0;{column};{tabs}M\x1b[<0;{column};{tabs}m")).unwrap();
+    seat.screen.wait_for("[2 Requests").unwrap();
     seat.screen.press("q").unwrap();
     seat.assert_terminal_restored(&mut watchtap, &modes);
 }
@@ -155,7 +171,9 @@ impl Seat {
     fn assert_terminal_restored(&mut self, watchtap: &mut Child, modes: &str) {
         assert_eq!(wait_within(watchtap, LIMIT).unwrap().code(), Some(0));
         let is_ordinary = |screen: &vt100::Screen| !screen.alternate_screen() && !screen.hide_cursor();
-        let is_over = |screen: &vt100::Screen| is_ordinary(screen) && screen.contents().contains("unset KUBECONFIG");
+        let has_mouse = |screen: &vt100::Screen| screen.mouse_protocol_mode() == MouseProtocolMode::None;
+        let is_over =
+            |screen: &vt100::Screen| is_ordinary(screen) && has_mouse(screen) && screen.contents().contains("unset KUBECONFIG");
         self.screen.wait_until("the ordinary screen", is_over).unwrap();
         assert_eq!(self.screen.modes().unwrap(), modes);
     }

@@ -1,4 +1,4 @@
-//! The thread that draws a page and reads its keys.
+//! The thread that draws a page, and reads its keys and its mouse.
 //!
 //! It takes the newest snapshot whenever it is ready. The observing thread never waits for it, and a terminal that blocks writes
 //! delays no other thread.
@@ -22,7 +22,7 @@ use super::stops::Stops;
 use crate::injected_fault::{self, Component};
 use crate::pipeline::Snapshots;
 use crate::printable::HeldStderr;
-use crate::view::{Key, Outcome, Page};
+use crate::view::{Key, Mouse, Outcome, Page};
 
 /// Interval at which the thread checks for a new snapshot; a key wakes it at once.
 const LOOK: Duration = Duration::from_millis(100);
@@ -151,14 +151,27 @@ impl Drawing {
         }
     }
 
+    /// The key of an event. An act of the mouse is handled at once.
+    fn key_of(&mut self, event: &Event) -> Option<Key> {
+        match event {
+            Event::Key(pressed) => Key::of(pressed),
+            Event::Mouse(moved) => {
+                if let Some(mouse) = Mouse::of(moved) {
+                    self.page.mouse(mouse);
+                }
+                None
+            }
+            Event::FocusGained | Event::FocusLost | Event::Paste(_) | Event::Resize(..) => None,
+        }
+    }
+
     /// Waits for a key, and handles all that were pressed. Returns whether one of them quits the page.
     fn take_keys(&mut self) -> io::Result<bool> {
         let mut is_overlooked = wait_for_input(LOOK)?;
         while event::poll(Duration::ZERO)? {
             is_overlooked = false;
             self.is_stale = true;
-            let Event::Key(pressed) = event::read()? else { continue };
-            let Some(key) = Key::of(&pressed) else { continue };
+            let Some(key) = self.key_of(&event::read()?) else { continue };
             match self.page.key(key) {
                 Outcome::Stay => {}
                 Outcome::Quit => return Ok(true),

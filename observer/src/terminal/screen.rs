@@ -8,6 +8,7 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::execute;
+use ratatui::crossterm::style::Print;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::layout::{Position, Rect};
 
@@ -16,6 +17,13 @@ use crate::view::Page;
 
 /// Buffer size in bytes, larger than a coloured page on a large screen. So each picture is one write, and is never shown in parts.
 const PICTURE: usize = 1 << 18;
+
+/// Asks the terminal to report presses and the wheel of the mouse (1000), in decimal numbers of any size (1006). Unlike crossterm's
+/// `EnableMouseCapture`, this does not ask for movements, each of which would wake this thread.
+const REPORT_MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
+
+/// Ends these reports. A shell does not end them by itself.
+const IGNORE_MOUSE: &str = "\x1b[?1006l\x1b[?1000l";
 
 /// The screen. While a page uses it, stderr is held back. Dropping this restores the screen, also after an error or panic.
 #[derive(Debug)]
@@ -35,24 +43,24 @@ impl Screen {
         self.is_taken
     }
 
-    /// Takes over the screen and the keyboard. The previous contents of the screen return with [`Self::give_back`].
+    /// Takes over the screen, the keyboard and the mouse. The previous contents of the screen return with [`Self::give_back`].
     pub(super) fn take(&mut self) -> io::Result<()> {
         self.is_taken = true;
         HeldStderr::hold();
         // After [`Self::lose`], crossterm still assumes the modes that it had set.
         disable_raw_mode()?;
         enable_raw_mode()?;
-        execute!(self.terminal.backend_mut(), EnterAlternateScreen, Hide)?;
+        execute!(self.terminal.backend_mut(), EnterAlternateScreen, Hide, Print(REPORT_MOUSE))?;
         self.forget()
     }
 
-    /// Restores the screen and the keyboard.
+    /// Restores the screen, the keyboard and the mouse.
     pub(super) fn give_back(&mut self) -> io::Result<()> {
         if !self.is_taken {
             return Ok(());
         }
         self.is_taken = false;
-        let shown = execute!(self.terminal.backend_mut(), LeaveAlternateScreen, Show);
+        let shown = execute!(self.terminal.backend_mut(), Print(IGNORE_MOUSE), LeaveAlternateScreen, Show);
         let cooked = disable_raw_mode();
         HeldStderr::release();
         shown.and(cooked)

@@ -98,10 +98,22 @@ impl Page {
     }
 
     fn sort_by_next(&mut self) {
-        let columns = self.tab.columns();
-        self.table_mut().order.next_column(columns.len());
+        let columns = self.tab.columns().len();
+        self.table_mut().order.next_column(columns);
+        self.show_order();
+    }
+
+    /// Sorts by a column; if the rows are sorted by it already, reverses the order.
+    pub(super) fn sort_by(&mut self, column: usize) {
+        self.table_mut().order.by_column(column);
+        self.show_order();
+    }
+
+    /// Sorts the rows, and names the column.
+    fn show_order(&mut self) {
         self.arrange();
         self.select(0);
+        let columns = self.tab.columns();
         let (by, _) = self.table().order.sorted();
         self.message = match by.and_then(|column| columns.get(column)) {
             Some(column) => format!("sorted by {}", column.heading),

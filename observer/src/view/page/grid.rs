@@ -1,5 +1,7 @@
 //! The lines of a table.
 
+use std::ops::Range;
+
 use super::cells::filled;
 use super::column::{Column, GAP, MARGIN};
 use super::line::Line;
@@ -20,6 +22,18 @@ pub(super) fn headings(columns: &[Column], shown: &[(usize, u16)], sorted: (Opti
         line = line.and(Tone::Plain, &before).and(Tone::Heading, &filled(column.heading, usize::from(*cells), column.align));
     }
     line
+}
+
+/// The cells of each heading with the index of its column; the gap before it belongs to it.
+pub(super) fn spans(shown: &[(usize, u16)]) -> Vec<(usize, Range<u16>)> {
+    let mut spans = Vec::new();
+    let mut end = 0;
+    for (place, (index, cells)) in shown.iter().enumerate() {
+        let begin = end;
+        end += cells + if place == 0 { MARGIN } else { GAP };
+        spans.push((*index, begin..end));
+    }
+    spans
 }
 
 /// A row after a mark.

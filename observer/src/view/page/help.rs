@@ -6,6 +6,12 @@ use super::line::Line;
 use super::sheet::Sheet;
 use crate::view::colour::Tone;
 
+const MOUSE: &[(&str, &str)] = &[
+    ("wheel", "scrolls the table or the text"),
+    ("click", "selects a row, opens a tab, or sorts by a heading; another click on the heading reverses the order"),
+    ("shift", "with it, the mouse selects text for the terminal (in some terminals: option or fn)"),
+];
+
 const FILTERS: &[(&str, &str)] = &[
     ("pods", "a plain word, which matches anywhere in a row; all terms must match"),
     ("client:NAME", "a fact that contains the word: resource:pods served:etcd cause:expired state:stuck"),
@@ -48,6 +54,10 @@ pub(super) fn lines(cells: usize) -> Vec<Line> {
     sheet.title("KEYS");
     for binding in BINDINGS {
         sheet.fact(binding.name, Tone::Plain, binding.meaning);
+    }
+    sheet.section("MOUSE");
+    for (act, meaning) in MOUSE {
+        sheet.fact(act, Tone::Plain, meaning);
     }
     sheet.section("FILTERS");
     for (term, meaning) in FILTERS {

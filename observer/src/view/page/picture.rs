@@ -7,6 +7,7 @@ use super::detail::opened;
 use super::line::Line;
 use super::row::RowKey;
 use super::sheet::Sheet;
+use super::spots::Target;
 use super::state::{Page, Reading};
 use super::widths::Sight;
 use super::{about, account, grid, header, help, problems};
@@ -47,6 +48,7 @@ impl Page {
     pub fn draw(&self, frame: &mut Frame<'_>) {
         let mut canvas = Canvas::new(frame.buffer_mut(), self.colour);
         let (width, height) = (canvas.width(), canvas.height());
+        self.spots.clear();
         if width < SMALLEST.0 || height < SMALLEST.1 {
             let text = format!("watchtap: {width}×{height} is too small, it needs {}×{} (q quits)", SMALLEST.0, SMALLEST.1);
             canvas.line(0, &Line::of(Tone::Plain, &text));
@@ -61,7 +63,7 @@ impl Page {
             canvas.line(y, line);
             y += 1;
         }
-        canvas.line(y, &self.tabs(cells));
+        canvas.line(y, &self.tabs(y, cells));
         let last = height - 1;
         let until = last.saturating_sub(u16::try_from(news.len()).unwrap_or(0)).max(y + 1);
         self.body(&mut canvas, y + 1, until);
@@ -138,12 +140,16 @@ impl Page {
         let (columns, table) = (self.tab.columns(), self.table());
         let shown = self.widths.fit("", columns, rows.iter().map(|row| row.cells.as_slice()), canvas.width());
         canvas.line(from, &grid::headings(columns, &shown, table.order.sorted()));
+        for (column, cells) in grid::spans(&shown) {
+            self.spots.add(from, cells, Target::Heading(column));
+        }
         let selected = self.selected(rows);
         let until = rows.get(selected).map_or(until, |row| self.below_table(canvas, from, until, &row.key));
         let top = table.scroll.to_show(selected, rows.len(), usize::from(until.saturating_sub(from + 1)));
         for (y, (place, row)) in (from + 1..until).zip(rows.iter().enumerate().skip(top)) {
             let mark = if place == selected { SELECTED } else { "" };
             canvas.line(y, &grid::row(columns, &shown, &row.cells, mark));
+            self.spots.add(y, 0..canvas.width(), Target::Row(place));
             if place == selected {
                 canvas.stand_out(y);
             }

@@ -21,6 +21,15 @@ impl RowOrder {
         *self = Self { by: (next < columns).then_some(next), ..Self::default() };
     }
 
+    /// Sorts by `column` from now on; if the rows are sorted by it already, reverses the order.
+    pub(super) fn by_column(&mut self, column: usize) {
+        if self.by == Some(column) {
+            self.reverse();
+        } else {
+            *self = Self { by: Some(column), ..Self::default() };
+        }
+    }
+
     /// Reverses the order.
     pub(super) fn reverse(&mut self) {
         self.reversed = !self.reversed;

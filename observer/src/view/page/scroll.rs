@@ -4,6 +4,9 @@ use std::cell::Cell;
 
 use super::binding::Travel;
 
+/// Lines that a step of the wheel scrolls.
+const WHEEL: usize = 3;
+
 /// The first line in sight, and the number of lines with room. The room is known only when the page is drawn, and is needed to move
 /// by a screen.
 #[derive(Debug, Default)]
@@ -31,6 +34,21 @@ impl Scroll {
     /// Scrolls; the next drawing limits this to the lines that there are.
     pub(super) fn travel(&self, travel: Travel) {
         self.top.set(self.target(travel, self.top.get()));
+    }
+
+    /// Scrolls by a step of the wheel; the next drawing limits this to the lines that there are.
+    pub(super) fn turn_wheel(&self, down: bool) {
+        let top = self.top.get();
+        self.top.set(if down { top.saturating_add(WHEEL) } else { top.saturating_sub(WHEEL) });
+    }
+
+    /// The same over `lines` lines. Returns the first and the last line in sight; `None` if there is none.
+    pub(super) fn turn_wheel_over(&self, down: bool, lines: usize) -> Option<(usize, usize)> {
+        self.turn_wheel(down);
+        let room = self.room.get();
+        let top = self.within(lines, room);
+        let last = top.saturating_add(room).min(lines).checked_sub(1)?;
+        (last >= top).then_some((top, last))
     }
 
     /// The line that `travel` leads to from line `from`, possibly after the last one.

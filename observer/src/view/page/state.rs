@@ -13,6 +13,7 @@ use super::prompt::Prompt;
 use super::row::{Row, RowKey};
 use super::row_order::RowOrder;
 use super::scroll::Scroll;
+use super::spots::Spots;
 use super::tab::Tab;
 use super::widths::Widths;
 use crate::view::colour::Colour;
@@ -54,6 +55,8 @@ pub struct Page {
     pub(super) reading: Option<Reading>,
     /// The position in the text over the table.
     pub(super) scroll: Scroll,
+    /// The parts of the last picture that can be pressed.
+    pub(super) spots: Spots,
     /// The widths of the table as drawn before.
     pub(super) widths: Widths,
     /// The widths of the tables of the detail as drawn before.
@@ -106,6 +109,7 @@ impl Page {
             opened: None,
             reading: None,
             scroll: Scroll::default(),
+            spots: Spots::default(),
             widths: Widths::default(),
             detail_widths: Widths::default(),
             touched: false,

@@ -49,12 +49,6 @@ impl Tab {
         self as usize
     }
 
-    /// The table with this number, from 1.
-    pub(super) fn of_digit(digit: char) -> Option<Self> {
-        let number = usize::try_from(digit.to_digit(10)?).ok()?;
-        Self::ALL.get(number.checked_sub(1)?).copied()
-    }
-
     /// The table to the right; after the last, the first.
     #[must_use]
     pub(super) const fn next(self) -> Self {

@@ -2,6 +2,7 @@
 
 use super::cells::width;
 use super::line::Line;
+use super::spots::Target;
 use super::state::Page;
 use super::tab::Tab;
 use crate::view::colour::Tone;
@@ -19,10 +20,14 @@ enum Form {
 }
 
 impl Page {
-    /// The names of the tables, with the current one in brackets.
-    pub(super) fn tabs(&self, cells: usize) -> Line {
+    /// The names of the tables, with the current one in brackets, for line `y`.
+    pub(super) fn tabs(&self, y: u16, cells: usize) -> Line {
         let has_findings = !self.shown.findings.is_empty();
+        let mut begin = 0;
         self.labels(cells).into_iter().fold(Line::default(), |line, (tab, label)| {
+            let end = begin + u16::try_from(width(&label)).unwrap_or(0);
+            self.spots.add(y, begin..end, Target::Tab(tab));
+            begin = end;
             let tone = match tab {
                 _ if tab == self.tab => Tone::Heading,
                 Tab::Findings if has_findings => Tone::Notable,

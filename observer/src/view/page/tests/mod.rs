@@ -5,6 +5,7 @@ mod columns;
 mod details;
 mod edges;
 mod keys;
+mod mouse;
 mod outage;
 mod reading;
 mod readme;
