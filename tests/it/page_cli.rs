@@ -171,9 +171,9 @@ impl Seat {
     fn assert_terminal_restored(&mut self, watchtap: &mut Child, modes: &str) {
         assert_eq!(wait_within(watchtap, LIMIT).unwrap().code(), Some(0));
         let is_ordinary = |screen: &vt100::Screen| !screen.alternate_screen() && !screen.hide_cursor();
-        let has_mouse = |screen: &vt100::Screen| screen.mouse_protocol_mode() == MouseProtocolMode::None;
+        let ignores_mouse = |screen: &vt100::Screen| screen.mouse_protocol_mode() == MouseProtocolMode::None;
         let is_over =
-            |screen: &vt100::Screen| is_ordinary(screen) && has_mouse(screen) && screen.contents().contains("unset KUBECONFIG");
+            |screen: &vt100::Screen| is_ordinary(screen) && ignores_mouse(screen) && screen.contents().contains("unset KUBECONFIG");
         self.screen.wait_until("the ordinary screen", is_over).unwrap();
         assert_eq!(self.screen.modes().unwrap(), modes);
     }

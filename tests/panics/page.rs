@@ -20,8 +20,8 @@ fn panic_in_the_page_is_logged_and_restores_the_terminal() {
     let mut watchtap = screen.start(&command).unwrap();
     screen.wait_for("watching").unwrap();
     screen.press("/fault-in-page").unwrap();
-    let has_mouse = |screen: &vt100::Screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None;
-    let is_ordinary = |screen: &vt100::Screen| !screen.alternate_screen() && !screen.hide_cursor() && has_mouse(screen);
+    let ignores_mouse = |screen: &vt100::Screen| screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None;
+    let is_ordinary = |screen: &vt100::Screen| !screen.alternate_screen() && !screen.hide_cursor() && ignores_mouse(screen);
     let said = screen
         .wait_until("the end of the page", |screen| is_ordinary(screen) && screen.contents().contains("Ctrl-C stops watchtap"));
     let said = said.unwrap();

@@ -21,6 +21,7 @@ pub(super) enum Act {
     DropFilter,
     DeleteCharacter,
     FilterOnRow,
+    ShowRequests,
     SortByNext,
     Reverse,
     Arrange,
@@ -150,6 +151,12 @@ pub(super) const BINDINGS: &[Binding] = &[
         keys: &[(Key::Char('f'), Act::FilterOnRow, TABLE)],
         name: "f",
         meaning: "filter by the selected row's client and resource",
+        hint: None,
+    },
+    Binding {
+        keys: &[(Key::Char('c'), Act::ShowRequests, ROWS)],
+        name: "c",
+        meaning: "in tabs 1 and 4: show the requests of the client in tab 2; esc returns",
         hint: None,
     },
     Binding {

@@ -9,7 +9,9 @@ use super::raw;
 use super::request_row::RequestRow;
 use super::row::RowKey;
 use super::scroll::Scroll;
-use super::state::{Page, Reading};
+use super::state::{Origin, Page, Reading};
+use super::tab::Tab;
+use crate::view::client::program;
 
 impl Page {
     /// Handles a key.
@@ -57,6 +59,7 @@ impl Page {
             Act::DropFilter => self.drop_filter(),
             Act::DeleteCharacter => self.edit_filter(Prompt::pop),
             Act::FilterOnRow => self.filter_on_selected(),
+            Act::ShowRequests => self.show_requests(),
             Act::SortByNext => self.sort_by_next(),
             Act::Reverse => self.reverse(),
             Act::Arrange => self.arrange(),
@@ -89,12 +92,52 @@ impl Page {
         self.scroll = Scroll::default();
     }
 
-    /// Goes one step back: closes the text, otherwise the opened row, otherwise clears the filter.
+    /// Goes one step back: closes the text, otherwise the opened row, otherwise returns to the client whose requests are shown,
+    /// otherwise clears the filter.
     fn back(&mut self) {
         self.scroll = Scroll::default();
-        if self.reading.take().is_none() && self.opened.take().is_none() {
-            self.filter = Filter::default();
+        if self.reading.take().is_some() || self.opened.take().is_some() {
+            return;
         }
+        match self.origin.take() {
+            Some(origin) => {
+                self.filter = origin.filter;
+                self.turn_to(origin.tab);
+                self.opened = origin.opened;
+            }
+            None => self.filter = Filter::default(),
+        }
+    }
+
+    /// Shows the requests of the selected or opened client.
+    fn show_requests(&mut self) {
+        let key = self.opened.clone().or_else(|| self.selected_key());
+        let Some(client) = key.and_then(|key| self.client_of(&key)) else {
+            "no client is selected: see tabs 1 and 4".clone_into(&mut self.message);
+            return;
+        };
+        match Filter::term(FilterKey::Client, &client).map(|term| Filter::parse(&term)) {
+            Some(Ok(filter)) => {
+                self.select(self.selected(&self.rows_in_sight()));
+                let origin =
+                    Origin { tab: self.tab, filter: std::mem::replace(&mut self.filter, filter), opened: self.opened.take() };
+                self.turn_to(Tab::Requests);
+                self.origin = Some(origin);
+                self.message = format!("shapes with a recent request of {client}; the numbers are those of all clients");
+            }
+            Some(Err(_)) | None => self.message = format!("no filter selects {client}"),
+        }
+    }
+
+    /// The name of the client that a row is about.
+    fn client_of(&self, key: &RowKey) -> Option<String> {
+        let rows = &self.shown.reflectors;
+        let row = match key {
+            RowKey::Client(id) => rows.iter().find(|row| row.client_id == *id),
+            RowKey::Reflector(id) => rows.iter().find(|row| row.reflector == *id),
+            RowKey::Request(_) | RowKey::Storm(_) | RowKey::Finding(_) => None,
+        };
+        row.map(|row| program(&row.client))
     }
 
     fn sort_by_next(&mut self) {
@@ -160,12 +203,15 @@ impl Page {
     fn filter_on_selected(&mut self) {
         let rows = self.rows_in_sight();
         let Some(row) = rows.get(self.selected(&rows)) else { return };
-        let first = |key: FilterKey| row.facts.iter().find(|(fact, _)| *fact == key);
-        let facts = [FilterKey::Client, FilterKey::Resource].into_iter().filter_map(first);
+        let only = |key: FilterKey| {
+            let mut facts = row.facts.iter().filter(|(fact, _)| *fact == key);
+            facts.next().filter(|_| facts.next().is_none())
+        };
+        let facts = [FilterKey::Client, FilterKey::Resource].into_iter().filter_map(only);
         let text: Vec<String> = facts.filter_map(|(key, text)| Filter::term(*key, text)).collect();
         match Filter::parse(&text.join(" ")) {
             Ok(filter) if !filter.is_empty() => self.filter = filter,
-            Ok(_) => "this row has no client and no resource to filter by".clone_into(&mut self.message),
+            Ok(_) => "this row has no single client or resource to filter by".clone_into(&mut self.message),
             Err(problem) => self.message = problem,
         }
     }

@@ -2,7 +2,7 @@
 
 use observer_core::exchange::Shape;
 use observer_core::k8s::Verb;
-use observer_core::observer::{ListRow, OtherRow, Snapshot, VerdictRecord, WatchRow};
+use observer_core::observer::{ListRow, OtherRow, RequestRecord, Snapshot, VerdictRecord, WatchRow};
 use observer_core::routing::{Certainty, ServedFrom};
 
 use super::row::RequestKey;
@@ -81,15 +81,23 @@ impl<'s> RequestRow<'s> {
 
     /// The facts that all of its requests share.
     pub(super) fn key(self) -> RequestKey {
-        let verdict = self.verdict();
-        RequestKey {
-            verb: self.verb(),
-            shape: self.shape().clone(),
-            rule: verdict.map(|verdict| verdict.rule),
-            layer: verdict.and_then(|verdict| verdict.served_from.layer()),
-            refused: verdict.and_then(|verdict| refusal(&verdict.served_from)),
-            contradicted: verdict.is_some_and(|verdict| verdict.certainty == Certainty::Contradicted),
-        }
+        key(self.verb(), self.shape(), self.verdict())
+    }
+}
+
+/// The row of a single request.
+pub(super) fn key_of(record: &RequestRecord) -> RequestKey {
+    key(record.verb, &record.shape, record.verdict.as_ref())
+}
+
+fn key(verb: Option<Verb>, shape: &Shape, verdict: Option<&VerdictRecord>) -> RequestKey {
+    RequestKey {
+        verb,
+        shape: shape.clone(),
+        rule: verdict.map(|verdict| verdict.rule),
+        layer: verdict.and_then(|verdict| verdict.served_from.layer()),
+        refused: verdict.and_then(|verdict| refusal(&verdict.served_from)),
+        contradicted: verdict.is_some_and(|verdict| verdict.certainty == Certainty::Contradicted),
     }
 }
 

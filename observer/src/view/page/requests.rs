@@ -1,13 +1,16 @@
 //! The table of requests by shape.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use observer_core::k8s::Verb;
 use observer_core::observer::Snapshot;
 
 use super::column::{Column, MICROSECONDS};
 use super::filter_key::{FilterKey, NumberKey};
 use super::reflectors::scope;
-use super::request_row::RequestRow;
-use super::row::{Cell, Row, RowKey};
+use super::request_row::{RequestRow, key_of};
+use super::row::{Cell, RequestKey, Row, RowKey};
+use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::quantity::{bytes, count, microseconds};
 use crate::view::report::known;
@@ -28,12 +31,26 @@ pub(super) const COLUMNS: &[Column] = &[
 ];
 
 pub(super) const FILTERS: &[FilterKey] =
-    &[FilterKey::Verb, FilterKey::Resource, FilterKey::Scope, FilterKey::Served, FilterKey::Rule];
+    &[FilterKey::Client, FilterKey::Verb, FilterKey::Resource, FilterKey::Scope, FilterKey::Served, FilterKey::Rule];
 
 /// The requests of a snapshot: lists, watches, and everything else.
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
-    let row = |row: RequestRow<'_>| Row { key: RowKey::Request(Box::new(row.key())), cells: cells(row), facts: facts(row) };
+    let clients = clients(snapshot);
+    let row = |row: RequestRow<'_>| {
+        let key = row.key();
+        let own = clients.get(&key).into_iter().flatten().map(|client| (FilterKey::Client, client.clone()));
+        Row { cells: cells(row), facts: own.chain(facts(row)).collect(), key: RowKey::Request(Box::new(key)) }
+    };
     RequestRow::all(snapshot).map(row).collect()
+}
+
+/// The clients of each row, as far as their requests are among the latest, which are kept individually.
+fn clients(snapshot: &Snapshot) -> BTreeMap<RequestKey, BTreeSet<String>> {
+    let mut clients: BTreeMap<RequestKey, BTreeSet<String>> = BTreeMap::new();
+    for record in &snapshot.requests {
+        clients.entry(key_of(record)).or_default().insert(program(&record.client));
+    }
+    clients
 }
 
 /// The verb; `unknown` without one.

@@ -51,6 +51,8 @@ pub struct Page {
     pub(super) prompt: Option<Prompt>,
     /// The row whose detail is open over the table.
     pub(super) opened: Option<RowKey>,
+    /// The place to which esc returns from the requests of a client.
+    pub(super) origin: Option<Origin>,
     /// The text that is open over everything else.
     pub(super) reading: Option<Reading>,
     /// The position in the text over the table.
@@ -81,6 +83,14 @@ pub(super) struct Table {
     place: usize,
 }
 
+/// The place from which a user went to the requests of a client.
+#[derive(Debug)]
+pub(super) struct Origin {
+    pub tab: Tab,
+    pub filter: Filter,
+    pub opened: Option<RowKey>,
+}
+
 /// A text about the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
@@ -107,6 +117,7 @@ impl Page {
             filter: Filter::default(),
             prompt: None,
             opened: None,
+            origin: None,
             reading: None,
             scroll: Scroll::default(),
             spots: Spots::default(),
@@ -165,7 +176,7 @@ impl Page {
 
     pub(super) fn turn_to(&mut self, tab: Tab) {
         self.tab = tab;
-        (self.opened, self.reading) = (None, None);
+        (self.opened, self.reading, self.origin) = (None, None, None);
         self.arrange();
     }
 

@@ -41,6 +41,7 @@ pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet<'_>
     sheet.fact("identity", Tone::Plain, &identity(first));
     sheet.fact("process", Tone::Plain, &process_or_reason(first));
     container(first, sheet);
+    sheet.fact("requests", Tone::Quiet, "c shows them in tab 2");
     sheet.section("REFLECTORS   worst first; to open one, select it in tab 1");
     let reflectors: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, snapshot)).collect();
     sheet.table("REFLECTORS", COLUMNS, &reflectors);

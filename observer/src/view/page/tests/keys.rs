@@ -230,6 +230,33 @@ fn f_key_filters_by_the_selected_row() {
 }
 
 #[test]
+fn c_key_shows_the_requests_of_a_client_and_esc_returns() {
+    for (opened, title) in [("", "REFLECTORS  STUCK"), ("<enter>", "client 1 · my-controller/0.34")] {
+        let mut page = page(&trouble());
+        press(&mut page, &format!("4/controller OR inventory<enter>{opened}"));
+        let before = small(&page);
+        assert!(before.contains(title), "{before}");
+        press(&mut page, "c");
+        let screen = small(&page);
+        assert!(screen.contains("[2 Requests") && !screen.contains("deployments.apps") && !screen.contains("configmaps"), "{screen}");
+        expect!["shapes with a recent request of my-controller/0.34; the numbers are those of al…"].assert_eq(last_line(&screen));
+        press(&mut page, "j");
+        expect![""].assert_eq(last_line(&large(&page)));
+        press(&mut page, "<enter><esc><esc>");
+        assert_eq!(small(&page), before);
+    }
+}
+
+#[test]
+fn c_key_needs_a_client() {
+    let mut page = page(&trouble());
+    press(&mut page, "5c");
+    assert_eq!(last_line(&small(&page)), "no client is selected: see tabs 1 and 4");
+    press(&mut page, "1c1<esc>");
+    expect!["enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about"].assert_eq(last_line(&small(&page)));
+}
+
+#[test]
 fn pause_freezes_the_page_and_shows_its_age() {
     let mut page = page(&(trouble() + "\n352s listening"));
     press(&mut page, "p");
