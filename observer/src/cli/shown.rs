@@ -1,6 +1,7 @@
 //! How a run is displayed: on a page, in lines, or not at all.
 
 use clap::Args;
+use jiff::tz::TimeZone;
 
 use crate::pipeline::{EventSink, Outputs, Snapshots};
 use crate::printable::{print_message, stderr, stdout};
@@ -48,6 +49,10 @@ fn live_lines(stdout_is_taken: bool) -> Box<dyn EventSink> {
 pub(super) fn open_page(name: &str, guidance: Vec<String>, snapshots: Snapshots) -> Option<RunningPage> {
     let colour = Colour::for_stdout();
     let page = Page::new(Snapshots::nothing(), name, guidance, colour);
+    let page = match TimeZone::try_system() {
+        Ok(zone) if !zone.is_unknown() => page.with_local_zone(zone),
+        Ok(_) | Err(_) => page,
+    };
     RunningPage::start(page, snapshots)
         .inspect_err(|error| print_message(format!("the page cannot be shown ({error}); --lines prints events as lines")))
         .ok()

@@ -12,7 +12,6 @@ use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::following;
 use crate::view::missed::{connections, not_seen, not_understood, unrecorded};
-use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, count, counted};
 
 const EXPOSED: &[Column] = &[
@@ -52,7 +51,8 @@ fn heard(page: &Page, sheet: &mut Sheet<'_>) {
         sheet.print(Tone::Plain, "nothing");
     }
     for (at, line) in &page.heard {
-        sheet.hang(&format!("  {}  ", time_of_day(*at)), Tone::Plain, line);
+        let prefix = format!("  {}  ", sheet.time_of_day(*at));
+        sheet.hang(&prefix, Tone::Plain, line);
     }
 }
 

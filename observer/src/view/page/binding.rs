@@ -26,6 +26,7 @@ pub(super) enum Act {
     Reverse,
     Arrange,
     Pause,
+    ChangeZone,
     Copy,
     About,
 }
@@ -176,6 +177,12 @@ pub(super) const BINDINGS: &[Binding] = &[
         name: "p",
         meaning: "freeze the page; watchtap continues to collect",
         hint: Some(("p pause", ROWS)),
+    },
+    Binding {
+        keys: &[(Key::Char('t'), Act::ChangeZone, PAGE)],
+        name: "t",
+        meaning: "show times in UTC, or in the zone of this machine; line 1 names the zone",
+        hint: None,
     },
     Binding {
         keys: &[(Key::Char('y'), Act::Copy, PAGE)],

@@ -63,6 +63,7 @@ impl Page {
             Act::SortByNext => self.sort_by_next(),
             Act::Reverse => self.reverse(),
             Act::Arrange => self.arrange(),
+            Act::ChangeZone => self.change_zone(),
             Act::Pause => self.toggle_pause(),
             // These end in an outcome other than a drawing.
             Act::Copy | Act::Quit | Act::Redraw | Act::Suspend => {}
@@ -138,6 +139,14 @@ impl Page {
             RowKey::Request(_) | RowKey::Storm(_) | RowKey::Finding(_) => None,
         };
         row.map(|row| program(&row.client))
+    }
+
+    fn change_zone(&mut self) {
+        if self.clock.toggle() {
+            self.take_rows();
+        } else {
+            "the zone of this machine is unknown, so times are in UTC".clone_into(&mut self.message);
+        }
     }
 
     fn sort_by_next(&mut self) {

@@ -8,6 +8,7 @@ use observer_core::storm::StormRecord;
 
 use super::about::dropped;
 use super::line::Line;
+use super::state::Page;
 use crate::view::colour::Tone;
 use crate::view::etcd;
 use crate::view::following;
@@ -32,10 +33,10 @@ pub(super) struct Header {
     pub hidden: Vec<&'static str>,
 }
 
-/// The header over `shown`, for the run `name`, in a terminal of `size`. While the picture is frozen, `age` is how much older it is
-/// than the newest snapshot.
-pub(super) fn header(shown: &Snapshot, name: &str, age: Option<Duration>, size: (u16, u16)) -> Header {
+/// The header of `page` in a terminal of `size`.
+pub(super) fn header(page: &Page, size: (u16, u16)) -> Header {
     let (cells, height) = (usize::from(size.0), size.1);
+    let shown: &Snapshot = &page.shown;
     let most = if height < OBSERVED_FROM { 1 } else { MAX_OUTAGES };
     let outages = lasting_outages(shown).into_iter().map(|line| Line::of(Tone::Bad, &line)).take(most);
     let missed = missed(&shown.missed);
@@ -45,7 +46,7 @@ pub(super) fn header(shown: &Snapshot, name: &str, age: Option<Duration>, size: 
         ("restart", height >= RESTART_FROM, exposure(&shown.exposure)),
     ];
     let first = [
-        Line::left_and_right(&server(shown, name), &alarms(shown, age), cells),
+        Line::left_and_right(&server(shown, &page.name), &state(page), cells),
         Line::of_phrases(&answer(shown), cells),
     ];
     let hidden = optional.iter().filter(|(_, has_room, _)| !has_room).map(|(name, _, _)| *name).rev().collect();
@@ -53,7 +54,13 @@ pub(super) fn header(shown: &Snapshot, name: &str, age: Option<Duration>, size: 
     Header { lines: outages.chain(first).chain(rest).collect(), hidden }
 }
 
-/// Current problems, and whether the picture is frozen.
+/// Current problems, and the zone of all times.
+fn state(page: &Page) -> Vec<(Tone, String)> {
+    let zone = (Tone::Quiet, page.clock.zone(page.shown.at));
+    alarms(&page.shown, page.frozen_for()).into_iter().chain([zone]).collect()
+}
+
+/// Current problems, and whether the picture is frozen: `age` is how much older it is than the newest snapshot.
 fn alarms(snapshot: &Snapshot, age: Option<Duration>) -> Vec<(Tone, String)> {
     let paused = age.map(|age| (Tone::Notable, format!("PAUSED, {} old", length(age))));
     let ongoing = snapshot.storms.iter().filter(|storm| storm.ended.is_none());

@@ -7,6 +7,7 @@ mod binding;
 mod canvas;
 mod cells;
 mod clients;
+mod clock;
 mod column;
 mod control;
 mod detail;

@@ -56,7 +56,7 @@ impl Page {
         }
         self.look((width, height));
         let cells = usize::from(width);
-        let header = header::header(&self.shown, &self.name, self.frozen_for(), (width, height));
+        let header = header::header(self, (width, height));
         let news = self.news_in_lines(cells, height);
         let mut y = 0;
         for line in header.lines.iter().chain(&self.problems(cells, height, header.lines.len() + news.len())) {
@@ -92,7 +92,7 @@ impl Page {
 
     /// An empty sheet for a detail, `cells` wide.
     pub(super) fn sheet(&self, cells: usize) -> Sheet<'_> {
-        Sheet::new(cells).with_widths(&self.detail_widths)
+        Sheet::new(cells).with(&self.detail_widths, &self.clock)
     }
 
     /// The problems, while a table is shown. `others` are the lines of the header and of a message.

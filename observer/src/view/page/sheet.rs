@@ -1,12 +1,16 @@
 //! Lines of text from top to bottom: a detail, or the help.
 
+use observer_core::time::Timestamp;
+
 use super::cells::{printable, width, wrap};
+use super::clock::Clock;
 use super::column::Column;
 use super::grid;
 use super::line::Line;
 use super::row::Cell;
 use super::widths::Widths;
 use crate::view::colour::Tone;
+use crate::view::quantity;
 
 /// Before everything below a heading.
 const INDENT: &str = "  ";
@@ -21,17 +25,24 @@ pub(super) struct Sheet<'p> {
     lines: Vec<Line>,
     /// The widths of its tables as drawn before.
     widths: Option<&'p Widths>,
+    /// The zone of its times; `None` for UTC.
+    clock: Option<&'p Clock>,
 }
 
 impl<'p> Sheet<'p> {
     /// An empty sheet, `cells` wide.
     pub(super) const fn new(cells: usize) -> Self {
-        Self { cells, lines: Vec::new(), widths: None }
+        Self { cells, lines: Vec::new(), widths: None, clock: None }
     }
 
-    /// The same, with tables whose columns keep their widths.
-    pub(super) fn with_widths(self, widths: &'p Widths) -> Self {
-        Self { widths: Some(widths), ..self }
+    /// The same, with tables whose columns keep their widths, and times in the zone of `clock`.
+    pub(super) fn with(self, widths: &'p Widths, clock: &'p Clock) -> Self {
+        Self { widths: Some(widths), clock: Some(clock), ..self }
+    }
+
+    /// `12:00:01.204`, in the zone of the page.
+    pub(super) fn time_of_day(&self, at: Timestamp) -> String {
+        self.clock.map_or_else(|| quantity::time_of_day(at), |clock| clock.time_of_day(at))
     }
 
     /// Writes the title of the sheet.

@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::tz::TimeZone;
 use observer_core::observer::Snapshot;
 use observer_core::time::Timestamp;
 
 use super::cells::printable;
+use super::clock::Clock;
 use super::filter::Filter;
 use super::prompt::Prompt;
 use super::row::{Row, RowKey};
@@ -32,6 +34,7 @@ const NEWS: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub struct Page {
     pub(super) colour: Colour,
+    pub(super) clock: Clock,
     /// The name of the run, such as its context.
     pub(super) name: String,
     /// Instructions that lead clients here.
@@ -105,6 +108,7 @@ impl Page {
     pub fn new(snapshot: Arc<Snapshot>, name: &str, guidance: Vec<String>, colour: Colour) -> Self {
         let mut page = Self {
             colour,
+            clock: Clock::default(),
             name: printable(name),
             guidance,
             latest: Arc::clone(&snapshot),
@@ -130,6 +134,12 @@ impl Page {
         };
         page.arrange();
         page
+    }
+
+    /// The same page, whose times can be shown in `zone`, the zone of the machine.
+    #[must_use]
+    pub fn with_local_zone(self, zone: TimeZone) -> Self {
+        Self { clock: Clock::with_zone(zone), ..self }
     }
 
     /// Takes a newer snapshot. While the picture is frozen, it is kept for later.
@@ -183,16 +193,16 @@ impl Page {
     /// Sorts the rows of the tab, new ones included, in the order that the user asked for.
     pub(super) fn arrange(&mut self) {
         self.arranged = self.shown.at;
-        self.rows = self.tab.rows(&self.shown);
+        self.rows = self.tab.rows(&self.shown, &self.clock);
         self.tables[self.tab.place()].order.sort(&mut self.rows);
         self.new_rows.clear();
     }
 
     /// Takes the current rows of the tab, and keeps their places. New rows follow at the end while no user is there, and otherwise
     /// wait, unless the table is empty.
-    fn take_rows(&mut self) {
+    pub(super) fn take_rows(&mut self) {
         let order = &mut self.tables[self.tab.place()].order;
-        (self.rows, self.new_rows) = order.keep(self.tab.rows(&self.shown));
+        (self.rows, self.new_rows) = order.keep(self.tab.rows(&self.shown, &self.clock));
         if !self.touched {
             self.rows.append(&mut self.new_rows);
             order.remember(&self.rows);

@@ -7,13 +7,13 @@ use observer_core::exchange::Client;
 use observer_core::observer::Snapshot;
 use observer_core::storm::StormRecord;
 
+use super::clock::Clock;
 use super::column::{Column, NANOSECONDS};
 use super::filter_key::{FilterKey, NumberKey};
 use super::row::{Cell, Row, RowKey};
 use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::following::{lasted, layers};
-use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, count, length};
 
 pub(super) const COLUMNS: &[Column] = &[
@@ -35,11 +35,11 @@ pub(super) const COLUMNS: &[Column] = &[
 pub(super) const FILTERS: &[FilterKey] =
     &[FilterKey::Client, FilterKey::Resource, FilterKey::State, FilterKey::Cause, FilterKey::Served, FilterKey::Kind];
 
-/// The storms of a snapshot, the newest first.
-pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
+/// The storms of a snapshot, the newest first, with times in the zone of `clock`.
+pub(super) fn rows(snapshot: &Snapshot, clock: &Clock) -> Vec<Row> {
     let mut storms: Vec<&StormRecord> = snapshot.storms.iter().collect();
     storms.sort_by_key(|storm| Reverse((storm.began, storm.storm)));
-    let row = |storm: &StormRecord| Row { key: RowKey::Storm(storm.storm), cells: cells(storm), facts: facts(storm) };
+    let row = |storm: &StormRecord| Row { key: RowKey::Storm(storm.storm), cells: cells(storm, clock), facts: facts(storm) };
     storms.into_iter().map(row).collect()
 }
 
@@ -48,13 +48,13 @@ pub(super) const fn state(storm: &StormRecord) -> &'static str {
     if storm.ended.is_some() { "over" } else { "ongoing" }
 }
 
-fn cells(storm: &StormRecord) -> Vec<Cell> {
+fn cells(storm: &StormRecord, clock: &Clock) -> Vec<Cell> {
     let lasted = lasted(storm);
     let tone = if storm.ended.is_some() { Tone::Plain } else { Tone::Bad };
     vec![
         Cell::number(storm.storm.0, &count(storm.storm.0)),
         Cell::words(state(storm)).toned(tone),
-        Cell::number(storm.began.as_nanos(), &time_of_day(storm.began)),
+        Cell::number(storm.began.as_nanos(), &clock.time_of_day(storm.began)),
         Cell::number(u64::try_from(lasted.as_nanos()).unwrap_or(u64::MAX), &length(lasted)),
         Cell::words(&storm.trigger.to_string()),
         Cell::number(storm.reflectors, &count(storm.reflectors)),

@@ -2,6 +2,7 @@
 
 use observer_core::observer::Snapshot;
 
+use super::clock::Clock;
 use super::column::Column;
 use super::filter::Answers;
 use super::filter_key::FilterKey;
@@ -99,12 +100,12 @@ impl Tab {
         Answers { facts: self.facts(), columns: self.columns() }
     }
 
-    /// Its rows, worst first.
-    pub(super) fn rows(self, snapshot: &Snapshot) -> Vec<Row> {
+    /// Its rows, worst first, with times in the zone of `clock`.
+    pub(super) fn rows(self, snapshot: &Snapshot, clock: &Clock) -> Vec<Row> {
         match self {
             Self::Reflectors => reflectors::rows(snapshot),
             Self::Requests => requests::rows(snapshot),
-            Self::Storms => storms::rows(snapshot),
+            Self::Storms => storms::rows(snapshot, clock),
             Self::Clients => clients::rows(snapshot),
             Self::Findings => findings::rows(snapshot),
         }

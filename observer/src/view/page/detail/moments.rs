@@ -6,14 +6,13 @@ use observer_core::time::Timestamp;
 
 use crate::view::colour::Tone;
 use crate::view::page::sheet::Sheet;
-use crate::view::quantity::time_of_day;
 use crate::view::quantity::{counted, length, microseconds};
 
 /// Writes each moment with its time and a letter. `relist` is the time at which the last relist began.
 pub(super) fn write(moments: &[Moment], relist: Option<Timestamp>, sheet: &mut Sheet<'_>) {
     for moment in moments {
         let (letter, tone) = letter(moment, relist);
-        let prefix = format!("  {}  {letter}  ", time_of_day(moment.at));
+        let prefix = format!("  {}  {letter}  ", sheet.time_of_day(moment.at));
         sheet.hang(&prefix, tone, &words(moment));
     }
 }

@@ -6,13 +6,13 @@ use super::moments;
 use crate::view::colour::Tone;
 use crate::view::following;
 use crate::view::page::sheet::Sheet;
-use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, counted, microseconds};
 use crate::view::verdict::marked;
 
 pub(super) fn write(list: &ListEvent, sheet: &mut Sheet<'_>) {
     let cause = list.cause.map_or_else(String::new, |cause| format!("   {cause}"));
-    sheet.section(&format!("LAST RELIST   {}{cause}", time_of_day(list.at)));
+    let heading = format!("LAST RELIST   {}{cause}", sheet.time_of_day(list.at));
+    sheet.section(&heading);
     if let Some(cause) = list.cause {
         sheet.fact("why", Tone::Notable, &cause.sentence());
     }

@@ -10,7 +10,6 @@ use crate::view::page::request_row::RequestRow;
 use crate::view::page::requests::verb;
 use crate::view::page::row::Cell;
 use crate::view::page::sheet::Sheet;
-use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, count, counted, microseconds, microseconds_or_none};
 use crate::view::report::known;
 use crate::view::verdict::{detail, marked, served_tone};
@@ -104,16 +103,16 @@ fn latest(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
         sheet.print(Tone::Quiet, "none of the latest requests has this shape and rule");
         return;
     }
-    let rows: Vec<Vec<Cell>> = records.into_iter().map(cells).collect();
+    let rows: Vec<Vec<Cell>> = records.into_iter().map(|record| cells(record, sheet)).collect();
     sheet.table("LATEST", LATEST, &rows);
 }
 
-fn cells(record: &RequestRecord) -> Vec<Cell> {
+fn cells(record: &RequestRecord, sheet: &Sheet<'_>) -> Vec<Cell> {
     let objects = record.watch.as_ref().map_or(record.items, observer_core::exchange::WatchStream::events);
     let unread = u64::from(record.not_read.is_some());
     let status = record.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
     vec![
-        Cell::words(&time_of_day(record.at)),
+        Cell::words(&sheet.time_of_day(record.at)),
         Cell::words(&program(&record.client)),
         Cell::words(&status),
         Cell::words(&known(objects, unread, record.missed_bytes)),

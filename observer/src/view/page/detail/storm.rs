@@ -11,7 +11,6 @@ use crate::view::page::reflectors::scope;
 use crate::view::page::row::Cell;
 use crate::view::page::sheet::Sheet;
 use crate::view::page::storms::state;
-use crate::view::quantity::time_of_day;
 use crate::view::quantity::{bytes, count, counted, length};
 
 /// Members drawn; JSON has all.
@@ -35,9 +34,9 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet<'_>) {
     sheet.fact("state", tone, &format!("{}; its members joined within {}", state(storm), length(lasted(storm))));
     let times = format!(
         "began {} · reported at {} · last reflector joined {}",
-        time_of_day(storm.began),
-        time_of_day(storm.named),
-        time_of_day(storm.last)
+        sheet.time_of_day(storm.began),
+        sheet.time_of_day(storm.named),
+        sheet.time_of_day(storm.last)
     );
     sheet.fact("times", Tone::Plain, &times);
     let size = format!(

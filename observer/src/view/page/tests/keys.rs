@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
+use jiff::tz::TimeZone;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::screen::{large, page, press, small};
@@ -285,6 +286,32 @@ fn pause_freezes_the_page_and_shows_its_age() {
     press(&mut page, "pr");
     assert_eq!(clients(&page).len(), 6);
     assert!(!small(&page).contains("PAUSED"));
+}
+
+#[test]
+fn t_key_shows_local_times_and_their_zone() {
+    let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+    let mut page = page(&storm()).with_local_zone(zone);
+    press(&mut page, "3<enter>");
+    let times = |page: &Page| {
+        let screen = large(page);
+        let line = screen.lines().find(|line| line.contains("began ")).unwrap_or_default();
+        (screen.lines().next().unwrap_or_default().rsplit(" · ").next().unwrap_or_default().to_owned(), line.trim().to_owned())
+    };
+    expect![[r""]].assert_eq(&format!("{:#?}", times(&page)));
+    press(&mut page, "t");
+    expect![[r""]].assert_eq(&format!("{:#?}", times(&page)));
+    press(&mut page, "<esc>");
+    assert!(large(&page).contains("13:01:40.000"), "{}", large(&page));
+    press(&mut page, "t");
+    assert!(large(&page).contains("12:01:40.000"), "{}", large(&page));
+}
+
+#[test]
+fn t_key_reports_an_unknown_zone() {
+    let mut page = page(&trouble());
+    press(&mut page, "t");
+    assert_eq!(last_line(&small(&page)), "the zone of this machine is unknown, so times are in UTC");
 }
 
 #[test]
