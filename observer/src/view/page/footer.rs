@@ -22,9 +22,11 @@ impl Page {
         let keys = hints(self.place()).map(|hint| (Tone::Quiet, hint.to_owned()));
         let filter = self.filter_in_words().map(|text| (Tone::Notable, text));
         let origin = self.origin.as_ref().filter(|_| self.is_table());
-        let origin = origin.map(|origin| (Tone::Notable, format!("esc returns to {} {}", origin.tab.place() + 1, origin.tab.name())));
+        let origin =
+            origin.map(|origin| (Tone::Notable, format!("esc returns to {} {}", origin.tab.place() + 1, origin.tab.name())));
         let new_rows = self.new_rows_in_sight() as u64;
-        let new_rows = (self.is_table() && new_rows > 0).then(|| (Tone::Notable, format!("▲ {} (r)", counted(new_rows, "new row"))));
+        let new_rows =
+            (self.is_table() && new_rows > 0).then(|| (Tone::Notable, format!("▲ {} (r)", counted(new_rows, "new row"))));
         let hidden = (!hidden.is_empty()).then(|| (Tone::Quiet, format!("hidden: {}", hidden.join(", "))));
         Line::of_phrases(&filter.into_iter().chain(origin).chain(new_rows).chain(hidden).chain(keys).collect::<Vec<_>>(), cells)
     }

@@ -5,8 +5,10 @@ use std::time::Duration;
 use observer_core::observer::{Exposure, Missed, Snapshot};
 use observer_core::reflector::ReflectorState;
 use observer_core::storm::StormRecord;
+use observer_core::time::PerSecond;
 
 use super::about::dropped;
+use super::history::{MOST_SPANS, Span};
 use super::line::Line;
 use super::state::Page;
 use crate::view::colour::Tone;
@@ -24,6 +26,14 @@ const OBSERVED_FROM: u16 = 16;
 
 /// The smallest height with room for the cost of a restart.
 const RESTART_FROM: u16 = 18;
+
+/// The smallest width with room for sparklines, and their length in it. Of wider terminals, each gets a share of the rest.
+const SPARKLINES_FROM: usize = 100;
+const SHORTEST_SPARKLINE: usize = 8;
+const SPARKLINE_SHARE: usize = 3;
+
+/// Cells between the left and the right part of a line.
+const APART: usize = 2;
 
 /// The lines above the problems.
 #[derive(Debug)]
@@ -45,13 +55,34 @@ pub(super) fn header(page: &Page, size: (u16, u16)) -> Header {
         ("observed", height >= OBSERVED_FROM || !is_complete, missed),
         ("restart", height >= RESTART_FROM, exposure(&shown.exposure)),
     ];
-    let first = [
-        Line::left_and_right(&server(shown, &page.name), &state(page), cells),
-        Line::of_phrases(&answer(shown), cells),
-    ];
+    let first = [Line::left_and_right(&server(shown, &page.name), &state(page), cells), Line::of_phrases(&answer(shown), cells)];
     let hidden = optional.iter().filter(|(_, has_room, _)| !has_room).map(|(name, _, _)| *name).rev().collect();
-    let rest = optional.iter().filter(|(_, has_room, _)| *has_room).map(|(_, _, phrases)| Line::of_phrases(phrases, cells));
+    let rates = if is_complete { sparklines(page, cells) } else { Vec::new() };
+    let rest = optional.iter().filter(|(_, has_room, _)| *has_room).enumerate().map(|(index, (_, _, phrases))| {
+        let right = if index == 0 { &rates[..] } else { &[] };
+        beside(phrases, right, cells)
+    });
     Header { lines: outages.chain(first).chain(rest).collect(), hidden }
+}
+
+/// The rates of the last minutes; empty without room for them, and before there is a history.
+fn sparklines(page: &Page, cells: usize) -> Vec<(Tone, String)> {
+    let Some(room) = cells.checked_sub(SPARKLINES_FROM) else { return Vec::new() };
+    let length = (SHORTEST_SPARKLINE + room / SPARKLINE_SHARE).min(MOST_SPANS);
+    let sparkline = |name: &str, rate: fn(&Span) -> PerSecond| {
+        let (line, most) = page.history.sparkline(page.shown.at, length, rate);
+        let is_history = line.trim().chars().count() > 1;
+        is_history.then(|| (Tone::Plain, format!("{name} {line} max {most}")))
+    };
+    let both = [sparkline("req/s", |span| span.requests), sparkline("events/s", |span| span.events)];
+    both.into_iter().collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// Phrases on the left, and on the right only if all of them have room.
+fn beside(left: &[(Tone, String)], right: &[(Tone, String)], cells: usize) -> Line {
+    let alone = Line::of_phrases(left, cells);
+    let needed = alone.width() + Line::of_phrases(right, cells).width() + APART;
+    if right.is_empty() || needed > cells { alone } else { Line::left_and_right(left, right, cells) }
 }
 
 /// Current problems, and the zone of all times.

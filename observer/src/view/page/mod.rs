@@ -19,6 +19,7 @@ mod footer;
 mod grid;
 mod header;
 mod help;
+mod history;
 mod key;
 mod line;
 mod mouse;

@@ -11,6 +11,7 @@ use observer_core::time::Timestamp;
 use super::cells::printable;
 use super::clock::Clock;
 use super::filter::Filter;
+use super::history::History;
 use super::prompt::Prompt;
 use super::row::{Row, RowKey};
 use super::row_order::RowOrder;
@@ -44,6 +45,8 @@ pub struct Page {
     /// The snapshot that is drawn: the newest, or the one at the moment of the pause.
     pub(super) shown: Arc<Snapshot>,
     pub(super) paused: bool,
+    /// The rates of the snapshots so far.
+    pub(super) history: History,
     pub(super) tab: Tab,
     pub(super) tables: [Table; Tab::ALL.len()],
     /// The rows of the tab in their current order, not filtered.
@@ -114,6 +117,7 @@ impl Page {
             latest: Arc::clone(&snapshot),
             shown: snapshot,
             paused: false,
+            history: History::default(),
             tab: Tab::Reflectors,
             tables: Default::default(),
             rows: Vec::new(),
@@ -145,6 +149,7 @@ impl Page {
     /// Takes a newer snapshot. While the picture is frozen, it is kept for later.
     pub fn show(&mut self, snapshot: Arc<Snapshot>) {
         self.latest = snapshot;
+        self.history.note(self.latest.at, &self.latest.rates);
         if !self.paused {
             self.shown = Arc::clone(&self.latest);
             if !self.touched && self.shown.at.since(self.arranged) >= REARRANGE {

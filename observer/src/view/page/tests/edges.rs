@@ -1,10 +1,12 @@
 //! Small terminals, empty tables, hostile names, losses, and colours.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use expect_test::expect;
 use observer_core::observation::UpstreamName;
 use observer_core::observer::{Snapshot, UpstreamRecord};
+use observer_core::time::PerSecond;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use ratatui::buffer::CellWidth as _;
@@ -182,6 +184,24 @@ fn losses_are_shown_above_the_tables() {
     expect!["not observed: 4.1 kB in 2 gaps · unparsed: malformed HTTP in 1 place · dropped 0 · 3 connections failed: timed out"]
         .assert_eq(text(&buffer).lines().nth(2).unwrap_or_default());
     assert_eq!(buffer.cell((0, 2)).map(|cell| cell.fg), Some(Color::Red));
+}
+
+#[test]
+fn wide_terminal_shows_the_rates_of_the_last_minutes() {
+    let mut page = page("0s server v1.34.4");
+    let mut snapshot = Snapshot::clone(&play("0s server v1.34.4"));
+    for (seconds, requests) in [(0, 2.0), (5, 8.0), (10, 0.0), (15, 4.0)] {
+        snapshot.at = snapshot.started.unwrap_or_default().plus(Duration::from_secs(seconds));
+        snapshot.rates.requests_per_second = PerSecond::rounded(requests);
+        page.show(Arc::new(snapshot.clone()));
+    }
+    let third = |page: &Page, width: u16| text(&drawn(page, width, 24)).lines().nth(2).unwrap_or_default().to_owned();
+    expect![""].assert_eq(&third(&page, 140));
+    expect![""].assert_eq(&third(&page, 100));
+    expect![""].assert_eq(&third(&page, 99));
+    snapshot.missed.malformed = 1;
+    page.show(Arc::new(snapshot));
+    expect![""].assert_eq(&third(&page, 140));
 }
 
 #[test]
