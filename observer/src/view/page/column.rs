@@ -9,6 +9,9 @@ pub(super) const MARGIN: u16 = 2;
 /// Cells between two columns.
 pub(super) const GAP: u16 = 2;
 
+/// From this rank on, a column is of little worth.
+const EXTRA: u8 = 4;
+
 /// Numbers of a column that make one second, or one event per second.
 pub(super) const NANOSECONDS: u64 = 1_000_000_000;
 pub(super) const MICROSECONDS: u64 = 1_000_000;
@@ -72,26 +75,27 @@ impl Column {
     fn floor(&self, needed: u16) -> u16 {
         self.least.map_or(needed, |least| needed.min(least))
     }
+
+    /// The cells that it keeps before a column of little worth is shown.
+    fn readable(&self, needed: u16) -> u16 {
+        self.least.map_or(needed, |least| needed.min(least.saturating_mul(2)))
+    }
+
+    /// Whether it is of little worth, so that it comes only after the others are readable.
+    const fn is_extra(&self) -> bool {
+        self.rank >= EXTRA
+    }
 }
 
 /// The columns for which `total` cells have room, from left to right, each with its width. `needs` are the cells of each column's
 /// longest text. A column keeps the width that it has in `before` (0: not shown), while there is room.
 pub(super) fn fitted(columns: &[Column], needs: &[u16], before: &[u16], total: u16) -> Vec<(usize, u16)> {
     let need = |index: usize| needs.get(index).copied().unwrap_or(0);
-    let by_worth = by_worth(columns);
-    let mut left = total.saturating_sub(MARGIN);
-    let mut shown: Vec<(usize, u16)> = Vec::new();
-    for index in &by_worth {
-        let gap = if shown.is_empty() { 0 } else { GAP };
-        let floor = columns.get(*index).map_or(0, |column| column.floor(need(*index)));
-        match left.checked_sub(floor + gap) {
-            Some(rest) => {
-                left = rest;
-                shown.push((*index, floor));
-            }
-            None if shown.is_empty() => return vec![(*index, left)],
-            None => break,
-        }
+    let room = total.saturating_sub(MARGIN);
+    let mut shown = chosen(columns, need, room);
+    let mut left = room.saturating_sub(taken(&shown));
+    if let [(_, only)] = &mut shown[..] {
+        *only = (*only).min(room);
     }
     for (index, width) in &mut shown {
         let had = before.get(*index).copied().unwrap_or(0).min(need(*index));
@@ -101,6 +105,28 @@ pub(super) fn fitted(columns: &[Column], needs: &[u16], before: &[u16], total: u
     fill(&mut shown, need, left);
     shown.sort_unstable();
     shown
+}
+
+/// The columns to show in `room` cells, the most valuable first, each with its smallest width.
+fn chosen(columns: &[Column], need: impl Fn(usize) -> u16, room: u16) -> Vec<(usize, u16)> {
+    let mut shown: Vec<(usize, u16)> = Vec::new();
+    for index in by_worth(columns) {
+        let Some(column) = columns.get(index) else { continue };
+        shown.push((index, column.floor(need(index))));
+        let readable = |(index, _): &(usize, u16)| (*index, columns.get(*index).map_or(0, |own| own.readable(need(*index))));
+        let needed = if column.is_extra() { taken(&shown.iter().map(readable).collect::<Vec<_>>()) } else { taken(&shown) };
+        if needed > room && shown.len() > 1 {
+            shown.pop();
+            break;
+        }
+    }
+    shown
+}
+
+/// The cells of columns and the gaps between them.
+fn taken(shown: &[(usize, u16)]) -> u16 {
+    let gaps = GAP * u16::try_from(shown.len().saturating_sub(1)).unwrap_or(0);
+    shown.iter().fold(gaps, |sum, (_, width)| sum.saturating_add(*width))
 }
 
 /// The indices of columns, the most valuable first.
@@ -163,6 +189,14 @@ mod tests {
         assert_eq!(fitted(&COLUMNS, &[18, 14, 5, 30], &before, 42), [(0, 18), (2, 5), (3, 13)]);
         assert_eq!(fitted(&COLUMNS, &[18, 14, 5, 30], &[], 42), [(0, 15), (2, 5), (3, 16)]);
         assert_eq!(fitted(&COLUMNS, &[18, 14, 9, 30], &before, 42), [(0, 15), (2, 9), (3, 12)]);
+    }
+
+    #[test]
+    fn column_of_little_worth_waits_until_the_others_are_readable() {
+        let columns = [COLUMNS[0], COLUMNS[2], Column::number("BYTES").rank(4)];
+        assert_eq!(fitted(&columns, &[18, 5, 5], &[], 33), [(0, 18), (1, 5)]);
+        assert_eq!(fitted(&columns, &[18, 5, 5], &[], 34), [(0, 18), (1, 5), (2, 5)]);
+        assert_eq!(fitted(&columns, &[30, 5, 5], &[], 36), [(0, 20), (1, 5), (2, 5)]);
     }
 
     #[test]
