@@ -30,7 +30,8 @@ fn key_outside_the_table_does_nothing() {
 fn every_key_is_named_in_its_own_help() {
     for binding in BINDINGS {
         assert!(!binding.name.is_empty() && binding.meaning.split(' ').count() > 1, "{binding:?}");
-        let words: Vec<&str> = [binding.name, binding.meaning].into_iter().flat_map(|text| text.split([' ', ',', ';', ':'])).collect();
+        let words: Vec<&str> =
+            [binding.name, binding.meaning].into_iter().flat_map(|text| text.split([' ', ',', ';', ':'])).collect();
         for (key, _, _) in binding.keys {
             assert!(words.contains(&name(*key).as_str()), "{key:?} is not in {words:?}");
         }

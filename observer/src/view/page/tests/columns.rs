@@ -10,10 +10,11 @@ use crate::view::page::Page;
 #[test]
 fn least_valuable_columns_vanish_first_in_a_narrow_terminal() {
     let headings = |width: u16| headings(&page(&trouble()), width);
-    expect![[r""]].assert_eq(&headings(80));
-    expect![[r""]].assert_eq(&headings(100));
-    expect![[r""]].assert_eq(&headings(140));
-    expect![[r""]].assert_eq(&headings(200));
+    expect!["  CLIENT                   RESOURCE        STATE     RELISTS  LAST CAUSE"].assert_eq(&headings(80));
+    expect!["  CLIENT                   RESOURCE          STATE     IN STATE  RELISTS  LAST CAUSE"].assert_eq(&headings(100));
+    expect!["  CLIENT                   RESOURCE          STATE     IN STATE  EVENTS/S  RVS BEHIND  RELISTS  LAST CAUSE"]
+        .assert_eq(&headings(140));
+    expect!["  CLIENT                   RESOURCE          SCOPE                        STATE     IN STATE  EVENTS/S  RVS BEHIND  EVENTS  RESUMES  RELISTS  LAST CAUSE                  UNCHANGED   BYTES"].assert_eq(&headings(200));
 }
 
 #[test]
@@ -28,7 +29,9 @@ fn columns_only_grow_until_the_reader_looks_at_something_else() {
     let before = headings(&page, 100);
     page.show(play(&lists("a")));
     assert_eq!(headings(&page, 100), before);
-    press(&mut page, "21");
+    press(&mut page, "2");
+    let _requests = headings(&page, 100);
+    press(&mut page, "1");
     let after = headings(&page, 100);
     assert!(after.find("RESOURCE") < before.find("RESOURCE"), "{before}\n{after}");
     page.show(play(&lists("a-controller-with-a-longer-name")));

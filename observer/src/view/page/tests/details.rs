@@ -10,7 +10,7 @@ fn stuck_reflector_shows_its_finding_and_time_line() {
     let mut page = page(&trouble());
     press(&mut page, "<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
@@ -33,7 +33,7 @@ fn stuck_reflector_shows_its_finding_and_time_line() {
                           after this error.
 
         TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
-        j k scroll · esc back · y copy · p pause · ? help · q quit
+        j k scroll · esc back · ? help · q quit · p pause · y copy
     "]]
     .assert_eq(&small(&page));
 }
@@ -43,7 +43,7 @@ fn relisting_reflector_shows_its_causes_and_advice() {
     let mut page = page(&trouble());
     press(&mut page, "j<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
@@ -92,11 +92,11 @@ fn relisting_reflector_shows_its_causes_and_advice() {
           answers         14 MB
           unchanged       2 of 9 objects received: the client already had this version
           objects         3 in the client's store now
-        j k scroll · esc back · y copy · p pause · ? help · q quit
+        j k scroll · esc back · ? help · q quit · p pause · y copy
     "]].assert_eq(&large(&page));
     press(&mut page, "<end>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
@@ -119,7 +119,7 @@ fn relisting_reflector_shows_its_causes_and_advice() {
           its last list had 7200000 bytes
             Restrict the informer to the namespaces or labels that the client needs, or
             keep metadata only (PartialObjectMetadata).
-        j k scroll · esc back · y copy · p pause · ? help · q quit
+        j k scroll · esc back · ? help · q quit · p pause · y copy
     "]]
     .assert_eq(&small(&page));
 }
@@ -129,7 +129,7 @@ fn list_from_etcd_shows_the_reason_of_its_verdict() {
     let mut page = page(&trouble());
     press(&mut page, "2/served:etcd verb:list<enter><enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
@@ -148,11 +148,11 @@ fn list_from_etcd_shows_the_reason_of_its_verdict() {
           median          211 ms to the first byte · 211 ms in total
 
         LATEST
-                    AT  CLIENT                   STATUS      OBJECTS    BYTES      TOTAL
-          12:00:10.000  inventory/v2                200            2   2.1 MB     210 ms
+                    AT  CLIENT        STATUS  OBJECTS   BYTES   TOTAL  END
+          12:00:10.000  inventory/v2     200        2  2.1 MB  210 ms  complete
 
 
-        j k scroll · esc back · y copy · p pause · ? help · q quit
+        j k scroll · esc back · ? help · q quit · p pause · y copy
     "]]
     .assert_eq(&small(&page));
 }
@@ -162,7 +162,7 @@ fn watch_shows_its_cost_and_latest_responses() {
     let mut page = page(&trouble());
     press(&mut page, "2/verb:watch resource:pods<enter><enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
@@ -180,12 +180,12 @@ fn watch_shows_its_cost_and_latest_responses() {
           last end        410 Expired
 
         LATEST
-                    AT  CLIENT                   STATUS      OBJECTS    BYTES      TOTAL
-          12:03:21.100  my-controller/0.34          200            1   4.0 kB    ongoing
-          12:00:00.100  my-controller/0.34          200            2      0 B   3 m 19 s
+                    AT  CLIENT              STATUS  OBJECTS   BYTES     TOTAL
+          12:03:21.100  my-controller/0.34     200        1  4.0 kB   ongoing
+          12:00:00.100  my-controller/0.34     200        2     0 B  3 m 19 s
 
 
-        j k scroll · esc back · y copy · p pause · ? help · q quit
+        j k scroll · esc back · ? help · q quit · p pause · y copy
     "]]
     .assert_eq(&small(&page));
 }
@@ -195,7 +195,7 @@ fn storm_shows_its_members_ranked_by_cost() {
     let mut page = page(&storm());
     press(&mut page, "3<enter>");
     expect![[r"
-        watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
+        watchtap  kind-dev …                  ▲ relist storm, 12 reflectors, 1.1 s · UTC
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 0 of 12 watching reflectors would relist, perhaps 12 …
@@ -210,15 +210,15 @@ fn storm_shows_its_members_ranked_by_cost() {
           cause           12 × 410 Gone: no bookmarks sent (expired/no-bookmarks)
 
         MEMBERS   most bytes first; requests, objects and bytes of complete relists
-          CLIENT                RESOURCE       RELISTS     OBJECTS   UNCHANGED    BYTES
-          fleet-c/v1            kind3s.examp…        1           2           1    12 kB
-          fleet-c/v1            kind2s.examp…        1           2           1   9.0 kB
-          fleet-b/v1            kind3s.examp…        1           2           1   8.0 kB
-          fleet-b/v1            kind2s.examp…        1           2           1   6.0 kB
-          fleet-c/v1            kind1s.examp…        1           2           1   6.0 kB
-          fleet-a/v1            kind3s.examp…        1           2           1   4.0 kB
-          fleet-b/v1            kind1s.examp…        1           2           1   4.0 kB
-        j k scroll · esc back · y copy · p pause · ? help · q quit
+          CLIENT      RESOURCE            RELISTS  OBJECTS  UNCHANGED   BYTES
+          fleet-c/v1  kind3s.example.com        1        2          1   12 kB
+          fleet-c/v1  kind2s.example.com        1        2          1  9.0 kB
+          fleet-b/v1  kind3s.example.com        1        2          1  8.0 kB
+          fleet-b/v1  kind2s.example.com        1        2          1  6.0 kB
+          fleet-c/v1  kind1s.example.com        1        2          1  6.0 kB
+          fleet-a/v1  kind3s.example.com        1        2          1  4.0 kB
+          fleet-b/v1  kind1s.example.com        1        2          1  4.0 kB
+        j k scroll · esc back · ? help · q quit · p pause · y copy
     "]]
     .assert_eq(&small(&page));
 }
@@ -228,7 +228,7 @@ fn stalled_client_shows_its_stall_and_own_writes() {
     let mut page = page(&slow());
     press(&mut page, "<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
+        watchtap  kind-dev …                                 1 stalled · 1 finding · UTC
         etcd 0 of 1 list · 0 relists · 0 storms · 1 open watch · req <0.1/s …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 0 of 1 watching reflector would relist, perhaps 1 more
@@ -251,12 +251,12 @@ fn stalled_client_shows_its_stall_and_own_writes() {
                           process stops, look for CPU limits and garbage collection.
 
         TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
-        j k scroll · esc back · y copy · p pause · ? help · q quit
+        j k scroll · esc back · ? help · q quit · p pause · y copy
     "]]
     .assert_eq(&small(&page));
     press(&mut page, "<esc>4<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) …       1 stalled · 1 finding
+        watchtap  kind-dev …                                 1 stalled · 1 finding · UTC
         etcd 0 of 1 list · 0 relists · 0 storms · 1 open watch · req <0.1/s …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 0 of 1 watching reflector would relist, perhaps 1 more
@@ -266,20 +266,20 @@ fn stalled_client_shows_its_stall_and_own_writes() {
           process         unknown (on another machine or in another PID namespace, of
                           another user, in watchtap itself, or ended before it was
                           looked up)
+          requests        c shows them in tab 2
 
         REFLECTORS   worst first; to open one, select it in tab 1
-          CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
-          slow-reader/0.1     pods          stalled         0  -
+          CLIENT           RESOURCE  STATE    IN STATE  EVENTS/S  RELISTS  LAST CAUSE
+          slow-reader/0.1  pods      stalled      20 s      <0.1        0  -
 
         KEEPS   objects of its informers, and the bytes of their last lists
-          RESOURCE              SCOPE       FORM          OBJECTS  SINCE LIST  LAST LIST
-          pods                  all names…  full obje…          1           -        0 B
+          RESOURCE  SCOPE           FORM          OBJECTS  SINCE LIST  LAST LIST
+          pods      all namespaces  full objects        1           -        0 B
 
         OWN WRITES   time until its own watches delivered them
-          RESOURCE                  N  BEFORE ANSWER  MEDIAN AFTER  P99 AFTER    LONGEST
-          pods                      1              0        251 ms     251 ms     251 ms
-
-        j k scroll · esc back · y copy · p pause · ? help · q quit
+          RESOURCE  N  BEFORE ANSWER  MEDIAN AFTER  P99 AFTER  LONGEST
+          pods      1              0        251 ms     251 ms   251 ms
+        j k scroll · esc back · ? help · q quit · p pause · y copy
     "]]
     .assert_eq(&small(&page));
 }
@@ -289,7 +289,7 @@ fn client_shows_its_reflectors() {
     let mut page = page(&trouble());
     press(&mut page, "4j<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
@@ -297,22 +297,22 @@ fn client_shows_its_reflectors() {
         client 1 · my-controller/0.34
           identity        apps/manager
           process         manager 4711
+          requests        c shows them in tab 2
 
         REFLECTORS   worst first; to open one, select it in tab 1
-          CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
-          my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
+          CLIENT              RESOURCE  STATE     RELISTS  LAST CAUSE
+          my-controller/0.34  pods      watching        1  410 Gone: bookmarks off
 
         KEEPS   objects of its informers, and the bytes of their last lists
-          RESOURCE              SCOPE       FORM          OBJECTS  SINCE LIST  LAST LIST
-          pods                  all names…  full obje…          3           -     7.2 MB
+          RESOURCE  SCOPE           FORM          OBJECTS  SINCE LIST  LAST LIST
+          pods      all namespaces  full objects        3           -     7.2 MB
 
         FINDINGS
           no-bookmarks · pods · all namespaces: 1 relist after its resource version
           expired: it had not requested bookmarks
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
             resource version advances while the resource does not change; this needs API
-            server 1.16 or later.
-        j k scroll · esc back · y copy · p pause · ? help · q quit
+        j k scroll · esc back · ? help · q quit · p pause · y copy
     "]]
     .assert_eq(&small(&page));
 }
@@ -336,7 +336,7 @@ fn finding_shows_its_advice() {
     let mut page = page(&trouble());
     press(&mut page, "5<enter>");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
@@ -357,7 +357,7 @@ fn finding_shows_its_advice() {
           stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
           the same in every run; --mute takes it
         (3 empty lines)
-        j k scroll · esc back · y copy · p pause · ? help · q quit
+        j k scroll · esc back · ? help · q quit · p pause · y copy
     "]]
     .assert_eq(&small(&page));
 }
@@ -368,14 +368,14 @@ fn dropped_entry_is_reported_as_over() {
     press(&mut page, "<enter>");
     page.show(super::script::play(super::stories::SILENCE));
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) …
+        watchtap  kind-dev · API server v1.34.4 (/version) …                         UTC
         etcd 0 of 0 lists · 0 relists · 0 storms · 0 open watches · req 0/s …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: no reflector watches, so none would relist
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
           This is over, or was dropped to make room. esc goes back.
         (17 empty lines)
-        j k scroll · esc back · y copy · p pause · ? help · q quit
+        j k scroll · esc back · ? help · q quit · p pause · y copy
     "]]
     .assert_eq(&small(&page));
 }

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use ratatui::buffer::CellWidth as _;
 use ratatui::style::{Color, Modifier};
 
-use super::screen::{drawn, large, page, press, small, text};
+use super::screen::{drawn, large, lines_of, page, press, small, text};
 use super::script::play;
 use super::stories::{SILENCE, storm, trouble};
 use crate::view::colour::Colour;
@@ -97,7 +97,7 @@ proptest! {
 #[test]
 fn page_without_clients_shows_how_to_connect() {
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) …
+        watchtap  kind-dev · API server v1.34.4 (/version) …                         UTC
         etcd 0 of 0 lists · 0 relists · 0 storms · 0 open watches · req 0/s …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: no reflector watches, so none would relist
@@ -108,7 +108,7 @@ fn page_without_clients_shows_how_to_connect() {
           in another terminal:
           export KUBECONFIG=watchtap.kubeconfig
         (13 empty lines)
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]]
     .assert_eq(&small(&page(SILENCE)));
 }
@@ -149,17 +149,17 @@ fn hostile_names_are_drawn_without_terminal_controls() {
     );
     let mut page = page(&script);
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) …
+        watchtap  kind-dev · API server v1.34.4 (/version) …                         UTC
         etcd 0 of 3 lists · 0 relists · 0 storms · 0 open watches · req 0.3/s …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: no reflector watches, so none would relist
         [1 Reflectors 3] 2 Requests 3  3 Storms 0  4 Clients 3  5 Findings 0
-          CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
-        ▸ �]0;owned��evil��…  pods          listed          0  -
-          控制器控制器控制…   secrets       listed          0  -
-          �/1                 nodes         listed          0  -
+          CLIENT                                   RESOURCE  STATE   RELISTS  LAST CAUSE
+        ▸ �]0;owned��evil��[2J/1                   pods      listed        0  -
+          控制器控制器控制器控制器控制器控制器控…  secrets   listed        0  -
+          �/1                                      nodes     listed        0  -
         (14 empty lines)
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]]
     .assert_eq(&small(&page));
     for keys in ["", "<enter>", "2", "j<enter>", "4", "5", "1f"] {
@@ -196,12 +196,13 @@ fn wide_terminal_shows_the_rates_of_the_last_minutes() {
         page.show(Arc::new(snapshot.clone()));
     }
     let third = |page: &Page, width: u16| text(&drawn(page, width, 24)).lines().nth(2).unwrap_or_default().to_owned();
-    expect![""].assert_eq(&third(&page, 140));
-    expect![""].assert_eq(&third(&page, 100));
-    expect![""].assert_eq(&third(&page, 99));
+    expect!["traffic observed 100 % · unparsed 0 · dropped 0                   req/s                  ▃█▁▅ max 8.0 · events/s                  ▁▁▁▁ max 0"].assert_eq(&third(&page, 140));
+    expect!["traffic observed 100 % · unparsed 0 · dropped 0     req/s     ▃█▁▅ max 8.0 · events/s     ▁▁▁▁ max 0"]
+        .assert_eq(&third(&page, 100));
+    expect!["traffic observed 100 % · unparsed 0 · dropped 0"].assert_eq(&third(&page, 99));
     snapshot.missed.malformed = 1;
     page.show(Arc::new(snapshot));
-    expect![""].assert_eq(&third(&page, 140));
+    expect!["traffic observed 100 % · unparsed: malformed HTTP in 1 place · dropped 0"].assert_eq(&third(&page, 140));
 }
 
 #[test]
@@ -211,7 +212,7 @@ fn several_api_servers_are_named() {
         .map(|name| UpstreamRecord { upstream: UpstreamName(name.into()), profile: snapshot.profile.clone(), connections: 2 })
         .to_vec();
     let page = Page::new(Arc::new(snapshot), "kind-dev", Vec::new(), Colour::Off);
-    expect!["watchtap  kind-dev · 2 API servers · 10.0.0.1:6443: version v1.30.4 (/version) …                                        1 stuck · 3 findings"]
+    expect!["watchtap  kind-dev · 2 API servers · 10.0.0.1:6443: version v1.30.4 (/version) …                                  1 stuck · 3 findings · UTC"]
         .assert_eq(text(&drawn(&page, 140, 24)).lines().next().unwrap_or_default());
 }
 
@@ -222,7 +223,7 @@ fn messages_are_shown_while_recent_and_kept_for_later() {
     expect![[r"
         » the API server restarts�[2J: for a while it refuses connections, and our port
           with it; watchers resume, or list again
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit"]]
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about"]]
     .assert_eq(&end_of(&small(&page), 3));
     page.show(play("0s server v1.34.4\n61s listening"));
     assert!(!small(&page).contains("restarts"), "{}", small(&page));
@@ -233,8 +234,8 @@ fn messages_are_shown_while_recent_and_kept_for_later() {
 #[test]
 fn alarms_are_at_the_end_of_the_first_line() {
     let first = |script: &str| small(&page(script)).lines().next().unwrap_or_default().to_owned();
-    expect!["watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s"].assert_eq(&first(&storm()));
-    expect!["watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings"].assert_eq(&first(&trouble()));
+    expect!["watchtap  kind-dev …                  ▲ relist storm, 12 reflectors, 1.1 s · UTC"].assert_eq(&first(&storm()));
+    expect!["watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC"].assert_eq(&first(&trouble()));
 }
 
 #[test]
@@ -255,7 +256,8 @@ fn colours_add_no_information_to_the_text() {
     let page = Page::new(play(&trouble()), "kind-dev", Vec::new(), Colour::On);
     let (coloured, plain) = (drawn(&page, 120, 30), drawn(&super::screen::page(&trouble()), 120, 30));
     assert_eq!(text(&coloured), text(&plain));
-    let selected = coloured.cell((2, 6)).map(|cell| cell.modifier.contains(Modifier::REVERSED));
+    let y = lines_of(&plain).iter().position(|line| line.starts_with('▸')).and_then(|y| u16::try_from(y).ok()).unwrap();
+    let selected = coloured.cell((2, y)).map(|cell| cell.modifier.contains(Modifier::REVERSED));
     assert_eq!(selected, Some(true));
 }
 

@@ -1,5 +1,7 @@
 //! The effects of the mouse.
 
+use std::fmt::Write as _;
+
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::screen::{page, press, small};
@@ -22,7 +24,7 @@ fn press_selects_the_row_under_it() {
     let mut page = page(&trouble());
     press_on(&mut page, "kube-rs/2.0");
     assert!(selected_line(&page).contains("kube-rs"), "{}", small(&page));
-    press_on(&mut page, "my-controller");
+    press_on(&mut page, "my-controller/0.34");
     assert!(selected_line(&page).contains("my-controller"), "{}", small(&page));
 }
 
@@ -65,8 +67,11 @@ fn wheel_scrolls_a_long_table_and_keeps_the_selection_in_sight() {
     let mut script = "0s server v1.34.4\n0s a connects as=apps/manager client=a/v1\n".to_owned();
     for number in 0..40_u32 {
         let (stream, bytes) = (2 * number + 1, 90_000 - 1_000 * number);
-        script += &format!("0s a{stream} GET /api/v1/namespaces/n{number:02}/pods?resourceVersion=0\n0s a{stream} bytes {bytes}\n");
-        script += &format!("0s a{stream} whole rv=10 x@5\n");
+        let _infallible = writeln!(
+            script,
+            "0s a{stream} GET /api/v1/namespaces/n{number:02}/pods?resourceVersion=0\n0s a{stream} bytes {bytes}\n\
+             0s a{stream} whole rv=10 x@5"
+        );
     }
     let mut page = page(&script);
     press(&mut page, "2");
@@ -97,7 +102,8 @@ fn press_has_no_effect_while_a_filter_is_typed() {
 #[track_caller]
 fn press_on(page: &mut Page, text: &str) {
     let lines = super::screen::lines_of(&super::screen::drawn(page, 80, 24));
-    let (y, line) = lines.iter().enumerate().find(|(_, line)| line.contains(text)).unwrap_or_else(|| panic!("no {text} in {lines:#?}"));
+    let (y, line) =
+        lines.iter().enumerate().find(|(_, line)| line.contains(text)).unwrap_or_else(|| panic!("no {text} in {lines:#?}"));
     let x = line[..line.find(text).unwrap()].chars().count();
     page.mouse(Mouse::Press { x: u16::try_from(x).unwrap(), y: u16::try_from(y).unwrap() });
 }

@@ -10,7 +10,7 @@ fn help() {
     let mut page = page(&trouble());
     press(&mut page, "?");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
@@ -22,22 +22,22 @@ fn help() {
           enter           open the row: timeline, evidence, members, advice, or why a
                           layer answered
           esc             back; in a table it clears the filter
-          /               filter: client:NAME resource:pods served:etcd cause:expired
-                          state:stuck, and plain words; all must match
+          ?, ctrl-l       this help; redraw the screen
+          q, ctrl-c       drain open connections, then quit with a report
+          /               filter the rows: see FILTERS below
+          in a filter     enter keeps it; esc restores the filter before it; backspace
+                          deletes a character
           f               filter by the selected row's client and resource
+          c               in tabs 1 and 4: show the requests of the client in tab 2; esc
+                          returns
           s, S            sort by the next column, marked ▾ (after the last column:
                           worst first); reverse the order
-          r               sort all rows again; until then rows keep their places and new
-                          rows stay at the end, so that nothing moves while you read
-          p               freeze the page; watchtap continues to collect
-          y               copy the selected list or watch as a kubectl get --raw
-          i               basis of the verdicts, everything missed, and which reflectors
-                          would relist on a restart
+          r               show the new rows, and sort all; until then rows keep their
         j k scroll · esc back · q quit
     "]]
     .assert_eq(&small(&page));
     expect![[r#"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
@@ -47,20 +47,34 @@ fn help() {
           j k, ↑ ↓        down and up; pgdn or space, pgup: by a page; g or home, G or end: to the first or last row
           enter           open the row: timeline, evidence, members, advice, or why a layer answered
           esc             back; in a table it clears the filter
-          /               filter: client:NAME resource:pods served:etcd cause:expired state:stuck, and plain words; all must match
-          f               filter by the selected row's client and resource
-          s, S            sort by the next column, marked ▾ (after the last column: worst first); reverse the order
-          r               sort all rows again; until then rows keep their places and new rows stay at the end, so that nothing moves while you read
-          p               freeze the page; watchtap continues to collect
-          y               copy the selected list or watch as a kubectl get --raw
-          i               basis of the verdicts, everything missed, and which reflectors would relist on a restart
           ?, ctrl-l       this help; redraw the screen
           q, ctrl-c       drain open connections, then quit with a report
+          /               filter the rows: see FILTERS below
+          in a filter     enter keeps it; esc restores the filter before it; backspace deletes a character
+          f               filter by the selected row's client and resource
+          c               in tabs 1 and 4: show the requests of the client in tab 2; esc returns
+          s, S            sort by the next column, marked ▾ (after the last column: worst first); reverse the order
+          r               show the new rows, and sort all; until then rows keep their places and new ones are counted, so that nothing moves
+          p               freeze the page; watchtap continues to collect
+          t               show times in UTC, or in the zone of this machine; line 1 names the zone
+          y               copy the selected list or watch as a kubectl get --raw
+          i               basis of the verdicts, everything missed, and which reflectors would relist on a restart
           ctrl-z          suspend watchtap and its traffic until fg or bg; after bg the traffic continues without the page
 
+        MOUSE
+          wheel           scrolls the table or the text
+          click           selects a row, opens a tab, or sorts by a heading; another click on the heading reverses the order
+          shift           with it, the mouse selects text for the terminal (in some terminals: option or fn)
+
         FILTERS
-          client:  resource:  scope:  state:  cause:  verb:  served:  rule:  kind:
-          Put quotes around a word that contains a colon: "system:node".
+          pods            a plain word, which matches anywhere in a row; all terms must match
+          client:NAME     a fact that contains the word: resource:pods served:etcd cause:expired state:stuck
+          relists>=3      a number, by >, >=, <, <= or =: items>1000 bytes>1MB in-state<10s; a row without the number does not match
+          a OR b c        a, or both b and c
+          NOT a, -a       rows that do not match a: -client:kubectl
+          "system:node"   quotes, around a word with a colon, a space or an operator
+          facts           client resource scope state cause verb served rule kind
+          numbers         relists resumes items unchanged bytes events rate behind in-state n failed first-byte total reflectors clients peak joined-in stuck watching lists watches
 
         WORDS
           etcd 1 of 9     etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy
@@ -72,11 +86,6 @@ fn help() {
                           resource
           storm           many reflectors that relist within seconds
           on a restart    reflectors that would relist if the API server restarted now, and the cost: their resource version is too old for its new cache, or they have watched without a resource version
-                          instead of resuming; perhaps N more: if there were writes that watchtap did not see; client-go before 1.16 also relists whenever connections are refused, and these relists are not
-                          counted
-          dropped         rows that the tables no longer hold, because a limit was reached; traffic is never dropped
-          not observed    traffic that was forwarded and not observed; if there is any, all numbers are lower bounds
-        (10 empty lines)
         j k scroll · esc back · q quit
     "#]].assert_eq(&large(&page));
 }
@@ -86,7 +95,7 @@ fn about_page_shows_the_basis_of_the_numbers() {
     let mut page = page(&trouble());
     press(&mut page, "i");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
@@ -113,8 +122,8 @@ fn about_page_shows_the_basis_of_the_numbers() {
 
         ON A RESTART
           on an API server restart: 1 of 2 watching reflectors would relist (1 object, 14 kB), and perhaps 1 more, if there were writes that watchtap did not see
-          CLIENT                                                                RESOURCE                                       SCOPE                                          BEHIND ETCD      OBJECTS    BYTES
-          kube-rs/2.0                                                           configmaps                                     default/ · labels app=nginx                              1            1    14 kB
+          CLIENT       RESOURCE    SCOPE                        BEHIND ETCD  OBJECTS  BYTES
+          kube-rs/2.0  configmaps  default/ · labels app=nginx            1        1  14 kB
 
         CLIENTS
           in another terminal:

@@ -14,11 +14,53 @@ use crate::view::page::Page;
 #[test]
 fn smallest_terminal_shows_the_table_and_names_the_hidden_parts() {
     let mut page = page(&trouble());
-    expect![[r""]].assert_eq(&text(&drawn(&page, 60, 12)));
+    expect![[r"
+        watchtap  kind-dev …              1 stuck · 3 findings · UTC
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms …
+        1. update client-go in elastic-operator (to 1.18.6 or
+           later): stuck for 197.0 s at a revision that the API
+        … and 2 more problems (5 Findings)
+        [1 Refl 5] 2 Req  3 Storms  4 Clients  5 Find
+          CLIENT                   RESOURCE        STATE     RELISTS
+        ▸ elastic-operator/1.18.2  secrets         stuck           1
+          my-controller/0.34       pods            watching        1
+          inventory/v2             pods            listed          0
+          inventory/v2             deployments.a…  listed          0
+        hidden: 9 columns, advice, restart, observed · enter open …
+    "]]
+    .assert_eq(&text(&drawn(&page, 60, 12)));
     press(&mut page, "2");
-    expect![[r""]].assert_eq(&text(&drawn(&page, 60, 12)));
+    expect![[r"
+        watchtap  kind-dev …              1 stuck · 3 findings · UTC
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms …
+        1. update client-go in elastic-operator (to 1.18.6 or
+           later): stuck for 197.0 s at a revision that the API
+        … and 2 more problems (5 Findings)
+         1 Refl [2 Req 11] 3 Storms  4 Clients  5 Find
+          VERB   REQUEST                            N    SERVED FROM
+        ▸ list   pods · all namespaces · RV=N       1  ~ cache
+          list   pods · all namespaces · RV=0 · …   1  ~ cache
+          list   pods · all namespaces · limit=5…   1  ~ etcd
+          list   secrets · kube-system/ · RV=0 ·…   1  ~ cache
+        hidden: 7 columns, advice, restart, observed · enter open …
+    "]]
+    .assert_eq(&text(&drawn(&page, 60, 12)));
     press(&mut page, "<enter>");
-    expect![[r""]].assert_eq(&text(&drawn(&page, 60, 12)));
+    expect![[r"
+        watchtap  kind-dev …              1 stuck · 3 findings · UTC
+        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms …
+         1 Refl [2 Req 11] 3 Storms  4 Clients  5 Find
+        list pods · all namespaces · RV=N
+          served from     ~ cache   rule list-rv
+          why             a resourceVersion without limit: the watch
+                          cache answers once it has reached that
+                          revision, or 504 after 3 s
+          else            refused with 504, if the watch cache lags
+                          more than 3 s
+          more            watchtap explain list-rv
+        hidden: restart, observed · j k scroll · esc back · ? help …
+    "]]
+    .assert_eq(&text(&drawn(&page, 60, 12)));
 }
 
 #[test]
@@ -64,8 +106,8 @@ fn tabs_are_shortened_in_a_narrow_terminal() {
         let lines = lines_of(&drawn(page, width, 12));
         lines.into_iter().find(|line| line.contains('[')).unwrap_or_default()
     };
-    expect![""].assert_eq(&line(&page, 80));
-    expect![""].assert_eq(&line(&page, 60));
+    expect!["[1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3"].assert_eq(&line(&page, 80));
+    expect!["[1 Refl 5] 2 Req  3 Storms  4 Clients  5 Find"].assert_eq(&line(&page, 60));
     press(&mut page, "2");
-    expect![""].assert_eq(&line(&page, 60));
+    expect![" 1 Refl [2 Req 11] 3 Storms  4 Clients  5 Find"].assert_eq(&line(&page, 60));
 }

@@ -18,38 +18,46 @@ use crate::view::page::Page;
 fn reflectors_are_sorted_worst_first() {
     let page = page(&trouble());
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
+        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s
+           at a revision that the API server had not reached (secrets)
+        2. restrict the informers of my-controller to the namespaces or labels that it
+           needs, or to metadata: 3 objects of pods kept in full
+        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
-          CLIENT              RESOURCE      STATE     RELISTS  LAST CAUSE
-        ▸ elastic-operator/…  secrets       stuck           1  relisting: ERROR event …
-          my-controller/0.34  pods          watching        1  410 Gone: bookmarks off
-          inventory/v2        pods          listed          0  -
-          inventory/v2        deployments…  listed          0  -
-          kube-rs/2.0         configmaps    watching        0  -
-        (8 empty lines)
+          CLIENT                   RESOURCE        STATE     RELISTS  LAST CAUSE
+        ▸ elastic-operator/1.18.2  secrets         stuck           1  relisting: ERROR …
+          my-controller/0.34       pods            watching        1  410 Gone: bookmar…
+          inventory/v2             pods            listed          0  -
+          inventory/v2             deployments.a…  listed          0  -
+          kube-rs/2.0              configmaps      watching        0  -
+        (3 empty lines)
           seen    requests revision 1100 repeatedly; the server has not reached it
           advice  Restart the client, which helps at once. Then update client-go to
                   1.18.6 or later, which lists without a resource version after this
                   error.
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
+        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s at a revision that the API server had not reached (secrets)
+        2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
+        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
-          CLIENT                      RESOURCE           SCOPE              STATE      IN STATE  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
-        ▸ elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  relisting: ERROR event 500                      0    90 kB
-          my-controller/0.34          pods               all namespaces     watching   2 m 29 s         0           0          3        0        1  410 Gone: bookmarks off                         2    14 MB
-          inventory/v2                pods               all namespaces     listed     5 m 40 s         0      60,190          0        0        0  -                                               0   2.1 MB
-          inventory/v2                deployments.apps   all namespaces     listed          now         0           0          0        0        0  -                                               0    31 kB
-          kube-rs/2.0                 configmaps         default/ · label…  watching   5 m 50 s         0           0          0        0        0  -                                               0    14 kB
-        (16 empty lines)
+          CLIENT                   RESOURCE          SCOPE                        STATE     IN STATE  EVENTS/S  RVS BEHIND  EVENTS  RESUMES  RELISTS  LAST CAUSE                  UNCHANGED   BYTES
+        ▸ elastic-operator/1.18.2  secrets           kube-system/                 stuck     3 m 17 s         0           0       0        0        1  relisting: ERROR event 500          0   90 kB
+          my-controller/0.34       pods              all namespaces               watching  2 m 29 s         0           0       3        0        1  410 Gone: bookmarks off             2   14 MB
+          inventory/v2             pods              all namespaces               listed    5 m 40 s         0      60,190       0        0        0  -                                   0  2.1 MB
+          inventory/v2             deployments.apps  all namespaces               listed         now         0           0       0        0        0  -                                   0   31 kB
+          kube-rs/2.0              configmaps        default/ · labels app=nginx  watching  5 m 50 s         0           0       0        0        0  -                                   0   14 kB
+        (15 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          elastic-operator/1.18.2 (apps/manager), client 3
@@ -70,9 +78,7 @@ fn reflectors_are_sorted_worst_first() {
           12:02:39.000  L  requests a list, RV=1100
           12:02:42.000  x  504 Timeout
           12:02:43.000  L  requests a list, RV=1100
-          12:02:46.000  x  504 Timeout
-          12:02:47.000  L  requests a list, RV=1100
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]].assert_eq(&large(&page));
 }
 
@@ -81,48 +87,54 @@ fn requests_are_grouped_by_shape() {
     let mut page = page(&trouble());
     press(&mut page, "2");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
+        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s
+           at a revision that the API server had not reached (secrets)
+        2. restrict the informers of my-controller to the namespaces or labels that it
+           needs, or to metadata: 3 objects of pods kept in full
+        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 3
-          VERB    REQUEST                                N    SERVED FROM          BYTES
-        ▸ list    pods · all namespaces · RV=N           1  ~ cache               7.2 MB
-          list    pods · all namespaces · RV=0 ·…        1  ~ cache               7.1 MB
-          list    pods · all namespaces · limit=…        1  ~ etcd                2.1 MB
-          list    secrets · kube-system/ · RV=0 …        1  ~ cache                90 kB
-          list    deployments.apps · all namespa…        1  ~ cache                31 kB
-          list    configmaps · default/ · RV=0 ·…        1  ~ cache                14 kB
-          list    secrets · kube-system/ · RV=N         16  ! refused                0 B
-          watch   pods · all namespaces · RV=N           2  ~ cache               4.0 kB
-          watch   configmaps · default/ · RV=N ·…        1  ~ cache                  0 B
-          watch   secrets · kube-system/ · RV=N          1  ~ cache                  0 B
-          get     nodes · cluster                        1  ~ etcd                9.0 kB
-        (4 empty lines)
+          VERB   REQUEST                                        N    SERVED FROM   BYTES
+        ▸ list   pods · all namespaces · RV=N                   1  ~ cache        7.2 MB
+          list   pods · all namespaces · RV=0 · limit=500       1  ~ cache        7.1 MB
+          list   pods · all namespaces · limit=500              1  ~ etcd         2.1 MB
+          list   secrets · kube-system/ · RV=0 · limit=500      1  ~ cache         90 kB
+          list   deployments.apps · all namespaces · RV=0       1  ~ cache         31 kB
+          list   configmaps · default/ · RV=0 · limit=500 · …   1  ~ cache         14 kB
+          list   secrets · kube-system/ · RV=N                 16  ! refused         0 B
+          watch  pods · all namespaces · RV=N                   2  ~ cache        4.0 kB
+
+
           why     a resourceVersion without limit: the watch cache answers once it has
                   reached that revision, or 504 after 3 s
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
+        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s at a revision that the API server had not reached (secrets)
+        2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
+        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 3
-          VERB    REQUEST                                            N    SERVED FROM        RULE                         OBJECTS    BYTES  FIRST BYTE (MEDIAN)  TOTAL (MEDIAN)   FAILED  LAST END
-        ▸ list    pods · all namespaces · RV=N                       1  ~ cache              list-rv                            3   7.2 MB                90 ms           90 ms        0  -
-          list    pods · all namespaces · RV=0 · limit=500           1  ~ cache              list-rv0                           3   7.1 MB                90 ms           90 ms        0  -
-          list    pods · all namespaces · limit=500                  1  ~ etcd               list-unset-etcd                    2   2.1 MB               211 ms          211 ms        0  -
-          list    secrets · kube-system/ · RV=0 · limit=500          1  ~ cache              list-rv0                           2    90 kB                20 ms           20 ms        0  -
-          list    deployments.apps · all namespaces · RV=0           1  ~ cache              list-rv0                           1    31 kB                10 ms           10 ms        0  -
-          list    configmaps · default/ · RV=0 · limit=500 ·…        1  ~ cache              list-rv0                           1    14 kB               3.0 ms          3.0 ms        0  -
-          list    secrets · kube-system/ · RV=N                     16  ! refused            list-rv                            0      0 B                3.0 s           3.0 s       16  -
-          watch   pods · all namespaces · RV=N                       2  ~ cache              watch-rv                           3   4.0 kB                    -      Σ 5 m 49 s        1  1 open
-          watch   configmaps · default/ · RV=N · labels app=…        1  ~ cache              watch-rv                           0      0 B                    -      Σ 5 m 51 s        0  1 open
-          watch   secrets · kube-system/ · RV=N                      1  ~ cache              watch-rv                           0      0 B                    -      Σ 2 m 29 s        1  500 InternalError
-          get     nodes · cluster                                    1  ~ etcd               get-unset-etcd                     -   9.0 kB                    -          4.0 ms        1  -
-        (10 empty lines)
+          VERB   REQUEST                                                       N    SERVED FROM  RULE             OBJECTS   BYTES  FIRST BYTE (MEDIAN)  TOTAL (MEDIAN)  FAILED  LAST END
+        ▸ list   pods · all namespaces · RV=N                                  1  ~ cache        list-rv                3  7.2 MB                90 ms           90 ms       0  -
+          list   pods · all namespaces · RV=0 · limit=500                      1  ~ cache        list-rv0               3  7.1 MB                90 ms           90 ms       0  -
+          list   pods · all namespaces · limit=500                             1  ~ etcd         list-unset-etcd        2  2.1 MB               211 ms          211 ms       0  -
+          list   secrets · kube-system/ · RV=0 · limit=500                     1  ~ cache        list-rv0               2   90 kB                20 ms           20 ms       0  -
+          list   deployments.apps · all namespaces · RV=0                      1  ~ cache        list-rv0               1   31 kB                10 ms           10 ms       0  -
+          list   configmaps · default/ · RV=0 · limit=500 · labels app=nginx   1  ~ cache        list-rv0               1   14 kB               3.0 ms          3.0 ms       0  -
+          list   secrets · kube-system/ · RV=N                                16  ! refused      list-rv                0     0 B                3.0 s           3.0 s      16  -
+          watch  pods · all namespaces · RV=N                                  2  ~ cache        watch-rv               3  4.0 kB                    -      Σ 5 m 49 s       1  1 open
+          watch  configmaps · default/ · RV=N · labels app=nginx               1  ~ cache        watch-rv               0     0 B                    -      Σ 5 m 51 s       0  1 open
+          watch  secrets · kube-system/ · RV=N                                 1  ~ cache        watch-rv               0     0 B                    -      Σ 2 m 29 s       1  500 InternalError
+          get    nodes · cluster                                               1  ~ etcd         get-unset-etcd         -  9.0 kB                    -          4.0 ms       1  -
+        (9 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         list pods · all namespaces · RV=N
           served from     ~ cache   rule list-rv
@@ -136,10 +148,10 @@ fn requests_are_grouped_by_shape() {
           median          90 ms to the first byte · 90 ms in total
 
         LATEST
-                    AT  CLIENT                                                                                STATUS      OBJECTS    BYTES      TOTAL  END
-          12:03:21.000  my-controller/0.34                                                                       200            3   7.2 MB      90 ms  complete
-        (7 empty lines)
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+                    AT  CLIENT              STATUS  OBJECTS   BYTES  TOTAL  END
+          12:03:21.000  my-controller/0.34     200        3  7.2 MB  90 ms  complete
+        (5 empty lines)
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]].assert_eq(&large(&page));
 }
 
@@ -148,28 +160,28 @@ fn ongoing_storms_are_listed() {
     let mut page = page(&storm());
     press(&mut page, "3");
     expect![[r"
-        watchtap  kind-dev …                        ▲ relist storm, 12 reflectors, 1.1 s
+        watchtap  kind-dev …                  ▲ relist storm, 12 reflectors, 1.1 s · UTC
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 0 of 12 watching reflectors would relist, perhaps 12 …
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
-          STORM  STATE     JOINED IN  TRIGGER             REFLECTORS  RELISTS    BYTES
-        ▸     1  ongoing       1.1 s  mass-expiry                 12       12    60 kB
+          STORM  STATE           BEGAN  TRIGGER      REFLECTORS  RELISTS  BYTES
+        ▸     1  ongoing  12:01:40.000  mass-expiry          12       12  60 kB
         (13 empty lines)
           why     12 × 410 Gone: no bookmarks sent
           cost    12 reflectors of 3 clients · 24 objects, 12 of them unchanged · 60 kB
           layers  cache: 12
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) · feature gates: defaults assumed                                                                                ▲ relist storm, 12 reflectors, 1.1 s
+        watchtap  kind-dev · API server v1.34.4 (/version) · feature gates: defaults assumed                                                                          ▲ relist storm, 12 reflectors, 1.1 s · UTC
         etcd 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s · events 0/s · 48 requests · 60 kB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 0 of 12 watching reflectors would relist, perhaps 12 more
          1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
-          STORM  STATE           BEGAN   JOINED IN  TRIGGER             REFLECTORS  CLIENTS  RELISTS      PEAK      OBJECTS    UNCHANGED    BYTES  SERVED FROM
-        ▸     1  ongoing  12:01:40.000       1.1 s  mass-expiry                 12        3       12       7/s           24           12    60 kB  cache: 12
+          STORM  STATE           BEGAN  JOINED IN  TRIGGER      REFLECTORS  CLIENTS  RELISTS  PEAK  OBJECTS  UNCHANGED  BYTES  SERVED FROM
+        ▸     1  ongoing  12:01:40.000      1.1 s  mass-expiry          12        3       12   7/s       24         12  60 kB  cache: 12
         (20 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         storm 1 · mass-expiry
@@ -181,19 +193,19 @@ fn ongoing_storms_are_listed() {
           cause           12 × 410 Gone: no bookmarks sent (expired/no-bookmarks)
 
         MEMBERS   most bytes first; requests, objects and bytes of complete relists
-          CLIENT                                                        RESOURCE                                  SCOPE                                     RELISTS  REQUESTS     OBJECTS   UNCHANGED    BYTES
-          fleet-c/v1                                                    kind3s.example.com                        all namespaces                                  1         1           2           1    12 kB
-          fleet-c/v1                                                    kind2s.example.com                        all namespaces                                  1         1           2           1   9.0 kB
-          fleet-b/v1                                                    kind3s.example.com                        all namespaces                                  1         1           2           1   8.0 kB
-          fleet-b/v1                                                    kind2s.example.com                        all namespaces                                  1         1           2           1   6.0 kB
-          fleet-c/v1                                                    kind1s.example.com                        all namespaces                                  1         1           2           1   6.0 kB
-          fleet-a/v1                                                    kind3s.example.com                        all namespaces                                  1         1           2           1   4.0 kB
-          fleet-b/v1                                                    kind1s.example.com                        all namespaces                                  1         1           2           1   4.0 kB
-          fleet-a/v1                                                    kind2s.example.com                        all namespaces                                  1         1           2           1   3.0 kB
-          fleet-c/v1                                                    kind0s.example.com                        all namespaces                                  1         1           2           1   3.0 kB
-          fleet-a/v1                                                    kind1s.example.com                        all namespaces                                  1         1           2           1   2.0 kB
-          fleet-b/v1                                                    kind0s.example.com                        all namespaces                                  1         1           2           1   2.0 kB
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+          CLIENT      RESOURCE            SCOPE           RELISTS  REQUESTS  OBJECTS  UNCHANGED   BYTES
+          fleet-c/v1  kind3s.example.com  all namespaces        1         1        2          1   12 kB
+          fleet-c/v1  kind2s.example.com  all namespaces        1         1        2          1  9.0 kB
+          fleet-b/v1  kind3s.example.com  all namespaces        1         1        2          1  8.0 kB
+          fleet-b/v1  kind2s.example.com  all namespaces        1         1        2          1  6.0 kB
+          fleet-c/v1  kind1s.example.com  all namespaces        1         1        2          1  6.0 kB
+          fleet-a/v1  kind3s.example.com  all namespaces        1         1        2          1  4.0 kB
+          fleet-b/v1  kind1s.example.com  all namespaces        1         1        2          1  4.0 kB
+          fleet-a/v1  kind2s.example.com  all namespaces        1         1        2          1  3.0 kB
+          fleet-c/v1  kind0s.example.com  all namespaces        1         1        2          1  3.0 kB
+          fleet-a/v1  kind1s.example.com  all namespaces        1         1        2          1  2.0 kB
+          fleet-b/v1  kind0s.example.com  all namespaces        1         1        2          1  2.0 kB
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]].assert_eq(&large(&page));
 }
 
@@ -202,7 +214,8 @@ fn newest_storm_is_first() {
     let mut snapshot = Snapshot::clone(&play(&storm()));
     let ongoing = snapshot.storms[0].clone();
     let later = |seconds: u64| ongoing.began.plus(Duration::from_secs(seconds));
-    let over = |number: u64, began: Timestamp| StormRecord { storm: StormId(number), began, ended: Some(later(90)), ..ongoing.clone() };
+    let over =
+        |number: u64, began: Timestamp| StormRecord { storm: StormId(number), began, ended: Some(later(90)), ..ongoing.clone() };
     snapshot.storms = vec![ongoing.clone(), over(3, later(60)), over(2, later(30))];
     let mut page = Page::new(Arc::new(snapshot), "kind-dev", Vec::new(), Colour::Off);
     press(&mut page, "3");
@@ -217,54 +230,63 @@ fn clients_show_the_totals_of_their_reflectors() {
     let mut page = page(&trouble());
     press(&mut page, "4");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
+        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s
+           at a revision that the API server had not reached (secrets)
+        2. restrict the informers of my-controller to the namespaces or labels that it
+           needs, or to metadata: 3 objects of pods kept in full
+        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 3
-          CLIENT                                     REFLECTORS  STUCK  RELISTS    BYTES
-        ▸ elastic-operator/1.18.2                             1      1        1    90 kB
-          my-controller/0.34                                  1      0        1    14 MB
-          inventory/v2                                        2      0        0   2.1 MB
-          kube-rs/2.0                                         1      0        0    14 kB
-        (9 empty lines)
+          CLIENT                   REFLECTORS  STUCK  WATCHING  RELISTS  EVENTS   BYTES
+        ▸ elastic-operator/1.18.2           1      1         0        1       0   90 kB
+          my-controller/0.34                1      0         1        1       3   14 MB
+          inventory/v2                      2      0         0        0       0  2.1 MB
+          kube-rs/2.0                       1      0         1        0       0   14 kB
+        (4 empty lines)
           seen    requests revision 1100 repeatedly; the server has not reached it
           advice  Restart the client, which helps at once. Then update client-go to
                   1.18.6 or later, which lists without a resource version after this
                   error.
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
+        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s at a revision that the API server had not reached (secrets)
+        2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
+        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 3
-          CLIENT                                IDENTITY                  PROCESS                   REFLECTORS  STUCK  WATCHING      LISTS    WATCHES  RESUMES  RELISTS       EVENTS         UNCHANGED    BYTES
-        ▸ elastic-operator/1.18.2               apps/manager              -                                  1      1         0         17          1        0        1            0                 0    90 kB
-          my-controller/0.34                    apps/manager              manager 4711                       1      0         1          2          2        0        1            3                 2    14 MB
-          inventory/v2                          apps/manager              -                                  2      0         0          2          0        0        0            0                 0   2.1 MB
-          kube-rs/2.0                           apps/manager              -                                  1      0         1          1          1        0        0            0                 0    14 kB
-        (17 empty lines)
+          CLIENT                   IDENTITY      PROCESS       REFLECTORS  STUCK  WATCHING  LISTS  WATCHES  RESUMES  RELISTS  EVENTS  UNCHANGED   BYTES
+        ▸ elastic-operator/1.18.2  apps/manager  -                      1      1         0     17        1        0        1       0          0   90 kB
+          my-controller/0.34       apps/manager  manager 4711           1      0         1      2        2        0        1       3          2   14 MB
+          inventory/v2             apps/manager  -                      2      0         0      2        0        0        0       0          0  2.1 MB
+          kube-rs/2.0              apps/manager  -                      1      0         1      1        1        0        0       0          0   14 kB
+        (16 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         client 3 · elastic-operator/1.18.2
           identity        apps/manager
           process         unknown (on another machine or in another PID namespace, of another user, in watchtap itself, or ended before it was looked up)
+          requests        c shows them in tab 2
 
         REFLECTORS   worst first; to open one, select it in tab 1
-          CLIENT                      RESOURCE           SCOPE              STATE      IN STATE  EVENTS/S  RVS BEHIND     EVENTS  RESUMES  RELISTS  LAST CAUSE                              UNCHANGED    BYTES
-          elastic-operator/1.18.2     secrets            kube-system/       stuck      3 m 17 s         0           0          0        0        1  relisting: ERROR event 500                      0    90 kB
+          CLIENT                   RESOURCE  SCOPE         STATE  IN STATE  EVENTS/S  RVS BEHIND  EVENTS  RESUMES  RELISTS  LAST CAUSE                  UNCHANGED  BYTES
+          elastic-operator/1.18.2  secrets   kube-system/  stuck  3 m 17 s         0           0       0        0        1  relisting: ERROR event 500          0  90 kB
 
         KEEPS   objects of its informers, and the bytes of their last lists
-          RESOURCE                                                                          SCOPE                                     FORM                                        OBJECTS  SINCE LIST  LAST LIST
-          secrets                                                                           kube-system/                              full objects                                      2           -      90 kB
+          RESOURCE  SCOPE         FORM          OBJECTS  SINCE LIST  LAST LIST
+          secrets   kube-system/  full objects        2           -      90 kB
 
         FINDINGS
           stuck-reflector · secrets · kube-system/: requests revision 1100 repeatedly; the server has not reached it
             Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
-        (6 empty lines)
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+        (3 empty lines)
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]].assert_eq(&large(&page));
 }
 
@@ -273,34 +295,42 @@ fn findings_show_their_evidence() {
     let mut page = page(&trouble());
     press(&mut page, "5");
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) …        1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
+        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s
+           at a revision that the API server had not reached (secrets)
+        2. restrict the informers of my-controller to the namespaces or labels that it
+           needs, or to metadata: 3 objects of pods kept in full
+        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 3]
-          FINDING                 CLIENT      RESOURCE    SEEN
-        ▸ stuck-reflector         elastic-o…  secrets     requests revision 1100 repeat…
-          no-bookmarks            my-contro…  pods        1 relist after its resource v…
-          wide-informer           my-contro…  pods        keeps 3 full objects of all n…
-        (10 empty lines)
+          FINDING          CLIENT                RESOURCE  SEEN
+        ▸ stuck-reflector  elastic-operator/1.…  secrets   requests revision 1100 repea…
+          no-bookmarks     my-controller/0.34    pods      1 relist after its resource …
+          wide-informer    my-controller/0.34    pods      keeps 3 full objects of all …
+        (5 empty lines)
           seen    requests revision 1100 repeatedly; the server has not reached it
           advice  Restart the client, which helps at once. Then update client-go to
                   1.18.6 or later, which lists without a resource version after this
                   error.
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                                1 stuck · 3 findings
+        watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
+        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s at a revision that the API server had not reached (secrets)
+        2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
+        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 3]
-          FINDING                 CLIENT                        RESOURCE                      SCOPE                         SEEN
-        ▸ stuck-reflector         elastic-operator/1.18.2       secrets                       kube-system/                  requests revision 1100 repeatedly; the server has not reached it
-          no-bookmarks            my-controller/0.34            pods                          all namespaces                1 relist after its resource version expired: it had not requested bookmarks
-          wide-informer           my-controller/0.34            pods                          all namespaces                keeps 3 full objects of all namespaces; its last list had 7200000 bytes
-        (18 empty lines)
+          FINDING          CLIENT                   RESOURCE  SCOPE           SEEN
+        ▸ stuck-reflector  elastic-operator/1.18.2  secrets   kube-system/    requests revision 1100 repeatedly; the server has not reached it
+          no-bookmarks     my-controller/0.34       pods      all namespaces  1 relist after its resource version expired: it had not requested bookmarks
+          wide-informer    my-controller/0.34       pods      all namespaces  keeps 3 full objects of all namespaces; its last list had 7200000 bytes
+        (17 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         finding stuck-reflector
           client          elastic-operator/1.18.2
@@ -316,7 +346,7 @@ fn findings_show_their_evidence() {
         ID
           stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
           the same in every run; --mute takes it
-        (7 empty lines)
-        enter open · / filter · s sort · p pause · y copy · i about · ? help · q quit
+        (5 empty lines)
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
     "]].assert_eq(&large(&page));
 }
