@@ -116,7 +116,7 @@ fn relisting_reflector_shows_its_causes_and_advice() {
             resource version advances while the resource does not change; this needs API
             server 1.16 or later.
           wide-informer · pods · all namespaces: keeps 3 full objects of all namespaces;
-          its last list had 7200000 bytes
+          its last list had 7.2 MB
             Restrict the informer to the namespaces or labels that the client needs, or
             keep metadata only (PartialObjectMetadata).
         j k scroll · esc back · ? help · q quit · p pause · y copy

@@ -84,8 +84,8 @@ fn sort_key_cycles_columns_and_returns_to_worst_first() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s
-           at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
+           for 3 m 17 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
@@ -179,8 +179,8 @@ fn filter_counts_its_rows_and_esc_clears_it() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s
-           at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
+           for 3 m 17 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
@@ -214,8 +214,8 @@ fn cancelled_filter_restores_the_previous_one() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s
-           at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
+           for 3 m 17 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
@@ -287,8 +287,8 @@ fn pause_freezes_the_page_and_shows_its_age() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 198.0 s
-           at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
+           for 3 m 18 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods

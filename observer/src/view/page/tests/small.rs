@@ -17,8 +17,8 @@ fn smallest_terminal_shows_the_table_and_names_the_hidden_parts() {
     expect![[r"
         watchtap  kind-dev …              1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms …
-        1. update client-go in elastic-operator (to 1.18.6 or
-           later): stuck for 197.0 s at a revision that the API
+        1. restart elastic-operator, then update client-go (to
+           1.18.6 or later): stuck for 3 m 17 s at a revision that
         … and 2 more problems (5 Findings)
         [1 Refl 5] 2 Req  3 Storms  4 Clients  5 Find
           CLIENT                   RESOURCE        STATE     RELISTS
@@ -33,8 +33,8 @@ fn smallest_terminal_shows_the_table_and_names_the_hidden_parts() {
     expect![[r"
         watchtap  kind-dev …              1 stuck · 3 findings · UTC
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms …
-        1. update client-go in elastic-operator (to 1.18.6 or
-           later): stuck for 197.0 s at a revision that the API
+        1. restart elastic-operator, then update client-go (to
+           1.18.6 or later): stuck for 3 m 17 s at a revision that
         … and 2 more problems (5 Findings)
          1 Refl [2 Req 11] 3 Storms  4 Clients  5 Find
           VERB   REQUEST                            N    SERVED FROM

@@ -22,8 +22,8 @@ fn reflectors_are_sorted_worst_first() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s
-           at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
+           for 3 m 17 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
@@ -47,7 +47,7 @@ fn reflectors_are_sorted_worst_first() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck for 3 m 17 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
         [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
@@ -91,8 +91,8 @@ fn requests_are_grouped_by_shape() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s
-           at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
+           for 3 m 17 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
@@ -118,7 +118,7 @@ fn requests_are_grouped_by_shape() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck for 3 m 17 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
          1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 3
@@ -234,8 +234,8 @@ fn clients_show_the_totals_of_their_reflectors() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s
-           at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
+           for 3 m 17 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
@@ -258,7 +258,7 @@ fn clients_show_the_totals_of_their_reflectors() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck for 3 m 17 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
          1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 3
@@ -299,8 +299,8 @@ fn findings_show_their_evidence() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s
-           at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
+           for 3 m 17 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
@@ -322,14 +322,14 @@ fn findings_show_their_evidence() {
         etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
         traffic observed 100 % · unparsed 0 · dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        1. update client-go in elastic-operator (to 1.18.6 or later): stuck for 197.0 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck for 3 m 17 s at a revision that the API server had not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
         3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
          1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 3]
           FINDING          CLIENT                   RESOURCE  SCOPE           SEEN
         ▸ stuck-reflector  elastic-operator/1.18.2  secrets   kube-system/    requests revision 1100 repeatedly; the server has not reached it
           no-bookmarks     my-controller/0.34       pods      all namespaces  1 relist after its resource version expired: it had not requested bookmarks
-          wide-informer    my-controller/0.34       pods      all namespaces  keeps 3 full objects of all namespaces; its last list had 7200000 bytes
+          wide-informer    my-controller/0.34       pods      all namespaces  keeps 3 full objects of all namespaces; its last list had 7.2 MB
         (17 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         finding stuck-reflector
