@@ -148,7 +148,7 @@ impl Observer {
             upstreams: self.upstreams.records(),
             totals: self.totals(),
             rates: self.recent.rates(self.now),
-            problems: problems(&findings),
+            problems: problems(&findings, &reflectors),
             findings,
             findings_muted: 0,
             outages: self.outages.clone(),

@@ -154,7 +154,7 @@ impl Snapshot {
         let before = self.findings.len();
         let is_muted = |id: &str| muted.iter().any(|muted| id == muted || (muted.ends_with(':') && id.starts_with(muted)));
         self.findings.retain(|finding| !is_muted(&finding.id));
-        self.problems = problems(&self.findings);
+        self.problems = problems(&self.findings, &self.reflectors);
         self.findings_muted = self.findings_muted.saturating_add(before.saturating_sub(self.findings.len()) as u64);
         self
     }

@@ -10,6 +10,8 @@ use crate::routing::ServedFrom;
 pub(super) const UNCACHED: &str = "uncached-resource";
 /// The rule for lists of the newest state that read etcd only before 1.31, or with a gate off.
 const UNSET_FROM_ETCD: &str = "list-unset-etcd";
+/// The rule for lists that old servers read from etcd while their watch cache is not ready.
+const NOT_READY: &str = "list-not-ready-etcd";
 /// The first minor release whose watch cache answers lists of the newest state.
 const CONSISTENT_FROM: u16 = 31;
 
@@ -59,8 +61,17 @@ pub(super) fn without_bookmarks(row: &ReflectorRow) -> &'static str {
 }
 
 /// Advice for clients whose lists in `row` read many objects from etcd. `minor` is the server's minor release.
-pub(super) fn to_list_from_etcd(row: &ListRow, minor: Option<u16>) -> &'static str {
+/// `listers` are the reflectors that may make these lists.
+pub(super) fn to_list_from_etcd(row: &ListRow, listers: &[&ReflectorRow], minor: Option<u16>) -> &'static str {
     let rule = row.verdict.as_ref().map_or("", |verdict| verdict.rule);
+    if rule == NOT_READY {
+        return "Restart API servers one at a time, and wait until each is ready. Its watch cache was not filled yet, so it read \
+            lists from etcd.";
+    }
+    if row.shape.names_revision() && listers.iter().any(|row| row.has_watched()) {
+        return "Update client-go to 1.17.1 or later, if it is 1.17.0: that release relists at an exact revision, which is read \
+            from etcd.";
+    }
     if row.shape.is_from_any() {
         return "Watch instead: the client already lists with resourceVersion=0, and the API server still reads etcd (watchtap \
             explain RULE gives the reason).";

@@ -42,7 +42,17 @@ pub(in crate::observer) fn find(known: &Known<'_>) -> Vec<Finding> {
         }
         same
     });
-    let is_of_several = |kind| matches!(kind, FindingKind::DuplicateInformers | FindingKind::RollOut);
+    let is_of_several = |kind| {
+        matches!(
+            kind,
+            FindingKind::DuplicateInformers
+                | FindingKind::RollOut
+                | FindingKind::ListsFromEtcd
+                | FindingKind::FilterAfterReading
+                | FindingKind::ConsistentReadFellBack
+                | FindingKind::IgnoredLimit
+        )
+    };
     for finding in found.iter_mut().filter(|finding| finding.reflectors.len() > 1 && !is_of_several(finding.kind)) {
         finding.seen = format!("{} reflectors; for example: {}", finding.reflectors.len(), finding.seen);
     }

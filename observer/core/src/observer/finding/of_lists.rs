@@ -6,7 +6,7 @@ use super::kind::FindingKind;
 use crate::exchange::{Scope, Shape};
 use crate::observer::rows::ListRow;
 use crate::quantity::{count, counted};
-use crate::reflector::ReflectorRow;
+use crate::reflector::{ReflectorId, ReflectorRow};
 use crate::routing::ServedFrom;
 use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS, WAIT_FOR_CACHE};
 use crate::time::microseconds;
@@ -21,19 +21,29 @@ pub(super) fn of_lists<'f>(
     minor: Option<u16>,
 ) -> impl Iterator<Item = Finding> + 'f {
     lists.iter().flat_map(move |row| {
-        [from_etcd(row, minor), filtered(row, lists, reflectors), fell_back(row), ignored_limit(row, reflectors)]
-            .into_iter()
-            .flatten()
+        let listers: Vec<&ReflectorRow> = reflectors.iter().filter(|reflector| lists_like(reflector, row)).collect();
+        let found =
+            [from_etcd(row, &listers, minor), filtered(row, lists, reflectors), fell_back(row), ignored_limit(row, reflectors)];
+        let ids: Vec<ReflectorId> = listers.iter().map(|reflector| reflector.reflector).collect();
+        found.into_iter().flatten().map(move |finding| Finding { reflectors: ids.clone(), ..finding })
     })
 }
 
-fn from_etcd(row: &ListRow, minor: Option<u16>) -> Option<Finding> {
+/// Whether `reflector` makes lists of the shape of `row`, apart from their revision and their limit.
+fn lists_like(reflector: &ReflectorRow, row: &ListRow) -> bool {
+    let (own, shape) = (&reflector.shape, &row.shape);
+    (&own.resource, &own.scope, &own.upstream) == (&shape.resource, &shape.scope, &shape.upstream)
+        && own.has_selector() == shape.has_selector()
+        && reflector.list_requests > 0
+}
+
+fn from_etcd(row: &ListRow, listers: &[&ReflectorRow], minor: Option<u16>) -> Option<Finding> {
     let verdict = row.verdict.as_ref()?;
     let of_each = row.items.checked_div(row.count).unwrap_or(0);
     let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= HEAVY_OBJECTS && verdict.rule != UNCACHED;
     (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
         let seen = format!("{} read {} from etcd ({})", counted(row.count, "list"), counted(row.items, "object"), verdict.rule);
-        let advice = advice::to_list_from_etcd(row, minor);
+        let advice = advice::to_list_from_etcd(row, listers, minor);
         Finding { advice, amount: row.items, ..finding(FindingKind::ListsFromEtcd, None, row.shape.clone(), Vec::new(), seen) }
     })
 }

@@ -10,7 +10,7 @@ use super::kind::FindingKind;
 use crate::exchange::Client;
 use crate::http::Identity;
 use crate::quantity::{counted, counted_as, microseconds};
-use crate::reflector::Spell;
+use crate::reflector::{ReflectorId, ReflectorRow, Spell};
 
 /// Maximum number of clients, and of resources, that the text of a problem names.
 const MOST_NAMES: usize = 4;
@@ -46,7 +46,9 @@ pub struct Problem {
 }
 
 /// Groups `findings` into problems: ongoing ones first, then by kind, the worst first.
-pub(in crate::observer) fn problems(findings: &[Finding]) -> Vec<Problem> {
+/// `rows` has the reflectors that the findings name.
+pub(in crate::observer) fn problems(findings: &[Finding], rows: &[ReflectorRow]) -> Vec<Problem> {
+    let clients: BTreeMap<ReflectorId, &Client> = rows.iter().map(|row| (row.reflector, &row.client)).collect();
     let mut alike: BTreeMap<(FindingKind, &str), Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
         // Findings of these kinds may need different changes.
@@ -56,17 +58,18 @@ pub(in crate::observer) fn problems(findings: &[Finding]) -> Vec<Problem> {
         );
         alike.entry((finding.kind, if by_advice { finding.advice } else { "" })).or_default().push(finding);
     }
-    let mut problems: Vec<Problem> = alike.into_iter().map(|((kind, _), findings)| Problem::of(kind, &findings)).collect();
+    let mut problems: Vec<Problem> =
+        alike.into_iter().map(|((kind, _), findings)| Problem::of(kind, &findings, &clients)).collect();
     problems.sort_by_key(|problem| (!problem.lasts(), problem.kind, std::cmp::Reverse(problem.amount)));
     problems
 }
 
 impl Problem {
-    fn of(kind: FindingKind, findings: &[&Finding]) -> Self {
+    fn of(kind: FindingKind, findings: &[&Finding], known: &BTreeMap<ReflectorId, &Client>) -> Self {
         let amounts = findings.iter().map(|finding| finding.amount);
         // Times are not added, because several reflectors may be stuck or stalled at the same time.
         let amount = if is_a_time(kind) { amounts.max().unwrap_or(0) } else { amounts.fold(0, u64::saturating_add) };
-        let (clients, resources) = (programs(findings), resources(findings));
+        let (clients, resources) = (programs(findings, known), resources(findings));
         let advice = findings.first().map_or(kind.advice(), |finding| finding.advice);
         let (change, wrong) = words(kind, &Parts { clients: &clients, resources: &resources, amount, advice });
         Self {
@@ -155,7 +158,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             format!("{} of {what} started over", counted(amount, "list")),
         ),
         FindingKind::CacheReset => (
-            "find out why the API server's watch cache was reset".to_owned(),
+            "find out why the API server restarted, or why its watch cache was reset".to_owned(),
             format!("{} of {what} by {of}", counted(amount, "relist")),
         ),
         FindingKind::Poller => {
@@ -173,13 +176,15 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         }
         FindingKind::ConsistentReadFellBack => (
             "find out why the API server's watch cache lags behind etcd".to_owned(),
-            format!("{} of {what} waited 3 s or more for it, and then perhaps read etcd", counted(amount, "list")),
+            format!("{} of {what} by {of} waited 3 s or more for it, and then perhaps read etcd", counted(amount, "list")),
         ),
-        FindingKind::ListsFromEtcd => (short(advice), format!("{} of {what} read from etcd", counted(amount, "object"))),
+        FindingKind::ListsFromEtcd => {
+            (short(advice), format!("{} of {what} read from etcd by lists of {of}", counted(amount, "object")))
+        }
         FindingKind::FilterAfterReading => {
             let change =
                 if advice == kind.advice() { "list with resourceVersion=0, or keep an informer".to_owned() } else { short(advice) };
-            (change, format!("{} of {what} with a selector read all objects from etcd", counted(amount, "list")))
+            (change, format!("{} of {what} with a selector by {of} read all objects from etcd", counted(amount, "list")))
         }
         FindingKind::ClientRateLimit => (format!("raise QPS and Burst in {of}"), "throttled by its own rate limit".to_owned()),
         FindingKind::RevisionWentBack => (
@@ -237,12 +242,15 @@ fn short(advice: &str) -> String {
 }
 
 /// Programs without their versions, those with the largest amount first.
-fn programs(findings: &[&Finding]) -> Vec<String> {
+fn programs(findings: &[&Finding], known: &BTreeMap<ReflectorId, &Client>) -> Vec<String> {
     let mut amounts: BTreeMap<String, u64> = BTreeMap::new();
     for finding in findings {
-        let Some(client) = &finding.client else { continue };
-        let amount = amounts.entry(name(client)).or_default();
-        *amount = amount.saturating_add(finding.amount);
+        let of_reflectors = finding.reflectors.iter().filter_map(|id| known.get(id).copied());
+        let own = finding.client.as_ref();
+        for client in own.into_iter().chain(of_reflectors.take(if own.is_some() { 0 } else { MOST_KEPT })) {
+            let amount = amounts.entry(name(client)).or_default();
+            *amount = amount.saturating_add(finding.amount);
+        }
     }
     let mut names: Vec<_> = amounts.into_iter().collect();
     names.sort_by_key(|(name, amount)| (std::cmp::Reverse(*amount), name.clone()));
