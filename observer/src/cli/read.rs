@@ -85,7 +85,8 @@ impl Read {
             report.write(&text)?;
             return Ok(after.is_complete());
         }
-        let before = Replayed::of(&self.against, self.limits(), Pace::AtOnce, &mut None)?;
+        let mut before = Replayed::of(&self.against, self.limits(), Pace::AtOnce, &mut None)?;
+        before.snapshot = before.snapshot.without_findings(report.mute());
         let text = self.comparison_of(&before, &after, &report)?;
         report.write(&text)?;
         Ok(after.is_complete() && before.is_complete())

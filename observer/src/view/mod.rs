@@ -1,6 +1,7 @@
 //! Views: an [`observer_core::observer::Snapshot`] or an event in, text or JSON out. They compute nothing of their own.
 
 mod budget;
+mod changes;
 mod client;
 mod colour;
 mod comparison;

@@ -50,6 +50,10 @@ impl Table {
         self.rows.push((cells, notes));
     }
 
+    pub(super) const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     pub(super) fn render(&self, colour: Colour, out: &mut Printable) {
         let headings: Vec<Cell> = self.columns.iter().map(|(name, _)| Cell::toned(*name, Tone::Heading)).collect();
         let widths = self.widths();

@@ -9,7 +9,7 @@ use observer_core::observation::{
     Blockage, Body, ConnectionDecoder, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd, ExchangeId,
     ExchangeObservation, Observation, Plaintext, Process, RequestLine, ResponseLine, Subject, UpstreamName,
 };
-use observer_core::observer::{Budget, Event, Limits, Observer, Usage};
+use observer_core::observer::{Budget, Comparison, Event, Limits, Observer, Usage};
 use observer_core::reflector::{self, ReflectorLimits, Reflectors};
 use observer_core::storm::{StormLimits, Storms};
 use observer_core::time::Timestamp;
@@ -267,6 +267,7 @@ fn observe(observations: &[Observation], shown: &mut Shown) {
     snapshot.problems.iter().for_each(|problem| shown.note(problem));
     snapshot.inventory.iter().for_each(|inventory| shown.note(inventory));
     shown.note(&snapshot.exposure);
+    shown.note(&Comparison::of(&snapshot, &snapshot));
     let usage = Usage::of(&snapshot);
     Budget::just_kept_by(&Usage::default()).exceeded_by(&usage).iter().for_each(|excess| shown.note(excess));
     shown.note(&Budget::just_kept_by(&usage));

@@ -34,10 +34,13 @@ mod upstreams;
 mod tests;
 
 pub use budget::{Allowance, Budget, Excess, Quantity, Usage};
-pub use comparison::{Change, ComparedRun, Comparison, ComparisonRow, Layer, Side};
+pub use comparison::{
+    Change, ComparedFinding, ComparedMeasure, ComparedRelists, ComparedRun, Comparison, ComparisonRow, FindingSide, Layer, Measure,
+    Side,
+};
 pub use etcd_load::{EtcdLoad, EtcdReads};
 pub use event::Event;
-pub use finding::{Exposed, Exposure, Finding, FindingKind, Problem};
+pub use finding::{AmountUnit, Exposed, Exposure, Finding, FindingKind, Problem, advice_on_relists};
 pub use inventory::Inventory;
 pub use limits::Limits;
 pub use missed::{Missed, Unrecorded};

@@ -68,6 +68,29 @@ fn vote(cause: RelistCause, server_refused: bool) -> Trigger {
     }
 }
 
+impl Trigger {
+    /// The recommended change if no finding about a member names one.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::ApiServerRestart => {
+                "Let the clients resume their watches: request bookmarks (allowWatchBookmarks=true), and use client-go 1.16 or later. \
+                 Relists after a reset of the watch cache are unavoidable."
+            }
+            Self::MassExpiry => {
+                "Request bookmarks (allowWatchBookmarks=true), so that the resource versions of quiet watches advance; then look \
+                 for clients that stopped reading."
+            }
+            Self::Network => {
+                "Find out what cut the connections: a proxy or load balancer in front of the API server, or its idle timeout."
+            }
+            Self::ServerErrors => {
+                "Find out why the API server refused watches or lists: see its log, and the priority levels that reject requests."
+            }
+            Self::Unknown => "Fix the causes of its relists: each transfers every object again.",
+        }
+    }
+}
+
 impl fmt::Display for Trigger {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {

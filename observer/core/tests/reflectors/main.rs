@@ -9,6 +9,7 @@ mod bounds;
 mod causes;
 mod client_findings;
 mod clients;
+mod comparisons;
 mod expired;
 mod findings;
 mod futile_watches;

@@ -101,8 +101,8 @@ pub(super) fn to_filter(row: &ListRow) -> &'static str {
     }
 }
 
-/// Advice for a reflector that relists repeatedly; `cause` is the most frequent cause.
-pub(super) const fn to_relist_loop(cause: Option<RelistCause>) -> &'static str {
+/// Advice for a reflector that relists; `cause` is the most frequent cause, or `None` if there is none.
+pub const fn advice_on_relists(cause: Option<RelistCause>) -> &'static str {
     let Some(cause) = cause else { return FindingKind::RelistLoop.advice() };
     match cause {
         RelistCause::Expired { because: Stale::BookmarksNotRequested } => FindingKind::NoBookmarks.advice(),

@@ -9,11 +9,14 @@ mod of_clients;
 mod of_lists;
 mod of_reflector;
 mod problem;
+mod unit;
 
+pub use advice::advice_on_relists;
 pub use exposure::{Exposed, Exposure};
 pub use found::Finding;
 pub use kind::FindingKind;
 pub use problem::Problem;
+pub use unit::AmountUnit;
 
 pub(super) use find::{Known, find};
 pub(super) use problem::problems;

@@ -119,7 +119,7 @@ fn relist_loop(row: &ReflectorRow) -> Option<Finding> {
     let spell = spell(row, Trouble::RelistLoop)?;
     let within = if spell.until.is_none() { "the last five within ten minutes" } else { "five within ten minutes" };
     let seen = format!("{}, {within}: {}", counted(row.relists, "relist"), causes(row));
-    let advice = advice::to_relist_loop(top_cause(row));
+    let advice = advice::advice_on_relists(top_cause(row));
     Some(Finding { advice, amount: row.relists, ..one(row, FindingKind::RelistLoop, seen, spell) })
 }
 

@@ -66,9 +66,7 @@ pub(in crate::observer) fn problems(findings: &[Finding], rows: &[ReflectorRow])
 
 impl Problem {
     fn of(kind: FindingKind, findings: &[&Finding], known: &BTreeMap<ReflectorId, &Client>) -> Self {
-        let amounts = findings.iter().map(|finding| finding.amount);
-        // Times are not added, because several reflectors may be stuck or stalled at the same time.
-        let amount = if is_a_time(kind) { amounts.max().unwrap_or(0) } else { amounts.fold(0, u64::saturating_add) };
+        let amount = kind.together(findings.iter().map(|finding| finding.amount));
         let (clients, resources) = (programs(findings, known), resources(findings));
         let advice = findings.first().map_or(kind.advice(), |finding| finding.advice);
         let (change, wrong) = words(kind, &Parts { clients: &clients, resources: &resources, amount, advice });
@@ -220,18 +218,6 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             format!("{} of {what} returned everything in one response, despite a limit", counted(amount, "list")),
         ),
     }
-}
-
-/// Whether its amount is a time.
-const fn is_a_time(kind: FindingKind) -> bool {
-    matches!(
-        kind,
-        FindingKind::StuckReflector
-            | FindingKind::SlowReader
-            | FindingKind::DeafWatch
-            | FindingKind::WatchAheadOfServer
-            | FindingKind::SlowSync
-    )
 }
 
 /// The first clause of `advice`, with a lower-case initial, for use within a line.

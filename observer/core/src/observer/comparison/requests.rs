@@ -1,47 +1,22 @@
 //! Compares two runs by request shape: which requests are new, gone, cheaper, more expensive, or answered by another layer.
+//!
+//! The number of lists and watches is a cost. The number of other requests is not: a run that writes less does less work.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
-use super::alike::Alike;
-use super::record::VerdictRecord;
-use super::snapshot::{Snapshot, Totals};
+use super::change::{Change, SIZE_GRAIN, TIME_GRAIN};
 use crate::exchange::Shape;
 use crate::k8s::Verb;
+use crate::observer::alike::Alike;
+use crate::observer::record::VerdictRecord;
+use crate::observer::snapshot::Snapshot;
 use crate::routing::ServedFrom;
-use crate::time::Timestamp;
 
-/// Durations count as equal if they differ by at most a fifth, or by at most this many microseconds. Latencies of unchanged
-/// requests vary that much.
+/// Durations that differ by at most this many microseconds are equal, too: latencies of unchanged requests vary that much.
 const LATENCY_GRAIN_US: u64 = 1_000;
-/// Byte counts are equal if they differ by at most one part in this many: revisions and timestamps in the bodies grow.
-const BYTES_GRAIN: u64 = 20;
-
-/// The changes from one run to another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Comparison {
-    /// The first run.
-    pub before: ComparedRun,
-    /// The second run.
-    pub after: ComparedRun,
-    /// All shapes of requests in either run, the worst change first.
-    pub rows: Vec<ComparisonRow>,
-}
-
-/// One of the compared runs, without its tables.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ComparedRun {
-    /// When its first observation was made; `None` if it has none.
-    pub started: Option<Timestamp>,
-    /// When its last observation was made.
-    pub at: Timestamp,
-    /// Counts over the run.
-    pub totals: Totals,
-    /// Whether traffic was missed or a table was full, so that counts are lower bounds and shapes may be missing.
-    pub unseen: bool,
-}
 
 /// Requests of one shape in both runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -57,24 +32,6 @@ pub struct ComparisonRow {
     pub before: Option<Side>,
     /// The requests in the second run; `None` if there were none.
     pub after: Option<Side>,
-}
-
-/// The change of a shape from the first run to the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Change {
-    /// It occurs in the second run only.
-    New,
-    /// It occurs in the first run only.
-    Gone,
-    /// It costs more. The first of these that differs decides: reads from etcd, failures, bytes, requests, time.
-    Worse,
-    /// It costs less, by the same order.
-    Better,
-    /// It costs the same, but another layer or rule answers.
-    Moved,
-    /// Neither its cost nor its layers and rules changed.
-    Same,
 }
 
 /// Requests of one shape in one run.
@@ -117,35 +74,34 @@ pub struct Layer {
 
 type Sides = (Option<Side>, Option<Side>);
 
-impl Comparison {
-    /// Compares `after` with `before`.
-    pub fn of(before: &Snapshot, after: &Snapshot) -> Self {
-        let mut both: BTreeMap<(Option<Verb>, Shape), Sides> = BTreeMap::new();
-        let alike = Alike::of([before, after]);
-        for (key, side) in sides(before, &alike) {
-            both.entry(key).or_default().0 = Some(side);
-        }
-        for (key, side) in sides(after, &alike) {
-            both.entry(key).or_default().1 = Some(side);
-        }
-        let rows = both.into_iter().map(|((verb, shape), (before, after))| {
-            let change = change(before.as_ref(), after.as_ref());
-            ComparisonRow { verb, shape, change, before, after }
-        });
-        let mut rows: Vec<ComparisonRow> = rows.collect();
-        rows.sort_by_key(|row| (row.change == Change::Same, Reverse(row.cost())));
-        Self { before: ComparedRun::of(before), after: ComparedRun::of(after), rows }
+/// All shapes of either run: the worst change first, then those that are neither better nor worse, then unchanged ones.
+pub(super) fn rows(before: &Snapshot, after: &Snapshot, alike: &Alike) -> Vec<ComparisonRow> {
+    let mut both: BTreeMap<(Option<Verb>, Shape), Sides> = BTreeMap::new();
+    for (key, side) in sides(before, alike) {
+        both.entry(key).or_default().0 = Some(side);
     }
-}
-
-impl ComparedRun {
-    fn of(snapshot: &Snapshot) -> Self {
-        let Snapshot { started, at, totals, missed, .. } = snapshot;
-        Self { started: *started, at: *at, totals: totals.clone(), unseen: missed.unseen() }
+    for (key, side) in sides(after, alike) {
+        both.entry(key).or_default().1 = Some(side);
     }
+    let rows = both.into_iter().map(|((verb, shape), (before, after))| {
+        let change = change(verb, before.as_ref(), after.as_ref());
+        ComparisonRow { verb, shape, change, before, after }
+    });
+    let mut rows: Vec<ComparisonRow> = rows.collect();
+    rows.sort_by_key(|row| (row.change == Change::Same, row.is_neutral(), Reverse(row.cost())));
+    rows
 }
 
 impl ComparisonRow {
+    /// Whether the change is neither better nor worse. Among requests other than lists and watches, that includes new and gone ones.
+    pub fn is_neutral(&self) -> bool {
+        match self.change {
+            Change::Moved | Change::Changed | Change::Same => true,
+            Change::New | Change::Gone => !is_list_or_watch(self.verb),
+            Change::Worse | Change::Better => false,
+        }
+    }
+
     /// Additional cost of the second run, the most important quantity first: reads from etcd, failures, bytes, requests.
     fn cost(&self) -> [i128; 4] {
         let costs = |side: &Option<Side>| side.as_ref().map(Side::costs).unwrap_or_default();
@@ -233,20 +189,27 @@ fn sides(snapshot: &Snapshot, alike: &Alike) -> impl Iterator<Item = ((Option<Ve
     parts.into_iter().map(|(key, parts)| (key, Side::sum(parts)))
 }
 
-fn change(before: Option<&Side>, after: Option<&Side>) -> Change {
+const fn is_list_or_watch(verb: Option<Verb>) -> bool {
+    matches!(verb, Some(Verb::List | Verb::Watch))
+}
+
+fn change(verb: Option<Verb>, before: Option<&Side>, after: Option<&Side>) -> Change {
     let (before, after) = match (before, after) {
         (Some(before), Some(after)) => (before, after),
         (None, Some(_)) => return Change::New,
         (Some(_), None) => return Change::Gone,
         (None, None) => return Change::Same,
     };
+    if !is_list_or_watch(verb) && before.count != after.count {
+        return if fails_more(before, after) { Change::Worse } else { Change::Changed };
+    }
     let latency = |side: &Side| side.total_us.unwrap_or_default();
     let differences = [
         (before.from_etcd, after.from_etcd, 0),
         (before.failed, after.failed, 0),
-        (before.bytes, after.bytes, before.bytes / BYTES_GRAIN),
+        (before.bytes, after.bytes, before.bytes / SIZE_GRAIN),
         (before.count, after.count, 0),
-        (latency(before), latency(after), LATENCY_GRAIN_US.max(latency(before) / 5)),
+        (latency(before), latency(after), LATENCY_GRAIN_US.max(latency(before) / TIME_GRAIN)),
     ];
     match differences.into_iter().find(|(before, after, grain)| before.abs_diff(*after) > *grain) {
         Some((before, after, _)) if after > before => Change::Worse,
@@ -254,6 +217,12 @@ fn change(before: Option<&Side>, after: Option<&Side>) -> Change {
         None if before.answered_by() != after.answered_by() => Change::Moved,
         None => Change::Same,
     }
+}
+
+/// Whether both the number and the share of failures grew.
+fn fails_more(before: &Side, after: &Side) -> bool {
+    let share = |side: &Side, other: &Side| u128::from(side.failed) * u128::from(other.count);
+    after.failed > before.failed && share(after, before) > share(before, after)
 }
 
 #[cfg(test)]
@@ -285,9 +254,28 @@ mod tests {
                 Change::Moved,
             ),
         ] {
-            assert_eq!(change(Some(&before), Some(&after)), expected, "{after:?}");
+            assert_eq!(change(Some(Verb::List), Some(&before), Some(&after)), expected, "{after:?}");
         }
-        assert_eq!((change(None, Some(&before)), change(Some(&before), None)), (Change::New, Change::Gone));
+        let list = Some(Verb::List);
+        assert_eq!((change(list, None, Some(&before)), change(list, Some(&before), None)), (Change::New, Change::Gone));
+    }
+
+    #[test]
+    fn fewer_writes_and_gets_are_neither_better_nor_worse() {
+        let before = side(10, 10, 1_000_000, 100_000);
+        let failing = |count, failed| Side { failed, ..side(count, 0, 1_000, 5_000) };
+        for verb in [Some(Verb::Get), Some(Verb::Create), Some(Verb::Patch), Some(Verb::DeleteCollection), None] {
+            let fewer = change(verb, Some(&before), Some(&side(1, 1, 100_000, 1_000)));
+            let more = change(verb, Some(&before), Some(&side(20, 20, 2_000_000, 900_000)));
+            assert_eq!((fewer, more), (Change::Changed, Change::Changed), "{verb:?}");
+            let slower = change(verb, Some(&before), Some(&side(10, 10, 1_000_000, 900_000)));
+            assert_eq!(slower, Change::Worse, "{verb:?}");
+            let fails = |after| change(verb, Some(&failing(10, 3)), Some(&after));
+            let changes = [failing(5, 1), failing(20, 6), failing(20, 7), failing(4, 4)].map(fails);
+            assert_eq!(changes, [Change::Changed, Change::Changed, Change::Worse, Change::Worse], "{verb:?}");
+        }
+        let fewer = change(Some(Verb::Watch), Some(&before), Some(&side(1, 1, 100_000, 1_000)));
+        assert_eq!(fewer, Change::Better);
     }
 
     #[test]
@@ -297,8 +285,8 @@ mod tests {
         let before = run(vec![layer(ServedFrom::Cache, 5), layer(ServedFrom::Snapshot, 5)]);
         let turned = run(vec![layer(ServedFrom::Snapshot, 6), layer(ServedFrom::Cache, 4)]);
         let fewer = run(vec![layer(ServedFrom::Cache, 10)]);
-        assert_eq!(change(Some(&before), Some(&turned)), Change::Same);
-        assert_eq!(change(Some(&before), Some(&fewer)), Change::Moved);
+        assert_eq!(change(Some(Verb::List), Some(&before), Some(&turned)), Change::Same);
+        assert_eq!(change(Some(Verb::List), Some(&before), Some(&fewer)), Change::Moved);
     }
 
     #[test]

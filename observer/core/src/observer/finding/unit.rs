@@ -1,0 +1,67 @@
+//! The units in which the amounts of findings are counted.
+
+use serde::Serialize;
+
+use super::kind::FindingKind;
+
+/// The unit of [`super::Finding::amount`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AmountUnit {
+    /// Needless relists.
+    Relists,
+    /// Lists, or pages of lists.
+    Lists,
+    /// Lists by a watch with `sendInitialEvents`.
+    StreamingLists,
+    /// Watches, open or ended.
+    Watches,
+    /// Gets of single objects.
+    Gets,
+    /// Objects read, listed or kept.
+    Objects,
+    /// Informers of one process for the same objects.
+    Informers,
+    /// A length of time, in microseconds.
+    Microseconds,
+}
+
+impl FindingKind {
+    /// The unit of the amounts of its findings; `None` if it has no amount.
+    pub const fn unit(self) -> Option<AmountUnit> {
+        Some(match self {
+            Self::StuckReflector | Self::DeafWatch | Self::WatchAheadOfServer | Self::SlowReader | Self::SlowSync => {
+                AmountUnit::Microseconds
+            }
+            Self::RelistLoop
+            | Self::NoBookmarks
+            | Self::RefusedMisread
+            | Self::FullStateByWatch
+            | Self::ContinueExpired
+            | Self::CacheReset => AmountUnit::Relists,
+            Self::HotLoop
+            | Self::Poller
+            | Self::ConsistentReadFellBack
+            | Self::FilterAfterReading
+            | Self::RevisionWentBack
+            | Self::OlderState
+            | Self::IgnoredLimit => AmountUnit::Lists,
+            Self::NeverSynced | Self::StreamingListRefused => AmountUnit::StreamingLists,
+            Self::ExpiredLoop | Self::SilentExpired | Self::ShortWatches | Self::ManyWatches => AmountUnit::Watches,
+            Self::GetPoller => AmountUnit::Gets,
+            Self::ListsFromEtcd | Self::RollOut | Self::WideInformer => AmountUnit::Objects,
+            Self::DuplicateInformers => AmountUnit::Informers,
+            Self::ClientRateLimit => return None,
+        })
+    }
+
+    /// The amount of several findings: the longest of times, since several reflectors may be stuck or stalled at the same time;
+    /// otherwise the sum.
+    pub(in crate::observer) fn together(self, amounts: impl Iterator<Item = u64>) -> u64 {
+        if self.unit() == Some(AmountUnit::Microseconds) {
+            amounts.max().unwrap_or(0)
+        } else {
+            amounts.fold(0, u64::saturating_add)
+        }
+    }
+}
