@@ -148,6 +148,12 @@ fn comparison_reports_worse_and_new_resources() {
 
     let text = stdout(&place.read(&["run.cap", "--against", "before.cap"]));
     assert!(text.contains("worse") && text.contains("1 → 2"), "{text}");
+
+    let output = place.read(&["run.cap", "--against", "before.cap", "--format", "markdown", "--report", "comment.md"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let markdown = fs::read_to_string(place.path("comment.md")).unwrap();
+    assert!(markdown.starts_with("**Worse:** ") && markdown.contains("- before `before.cap`: "), "{markdown}");
+    assert!(markdown.lines().count() <= 60, "{markdown}");
 }
 
 #[test]

@@ -43,6 +43,17 @@ fn failing_command_keeps_its_own_exit_code() {
 }
 
 #[test]
+fn markdown_report_begins_with_the_result_of_the_budget() {
+    let place = TestHome::with_upstream();
+    let budget = place.write("budget.json", r#"{"schema": "watchtap.budget/v1", "total": {"lists": 0}}"#);
+    let mut command = place.command(&["exec", "--format", "markdown", "--budget"]);
+    let output = output_within(command.arg(budget).args(["--", "true"]), LIMIT).unwrap();
+    let report = stderr(&output);
+    assert!(report.lines().any(|line| line.starts_with("**budget kept.** ")), "{report}");
+    assert!(report.contains("- **Not observed:** nothing"), "{report}");
+}
+
+#[test]
 fn invalid_budget_fails_before_the_command_runs() {
     let place = TestHome::with_upstream();
     for (text, said) in [

@@ -43,6 +43,7 @@ const GRACE: Duration = Duration::from_millis(500);
   watchtap exec --format json --report run.json -- ./my-controller
   watchtap exec --write-budget budget.json -- ./my-controller  # once
   watchtap exec --budget budget.json -- ./my-controller        # then in CI: fails if a run costs more
+  watchtap exec --budget budget.json --format markdown --report comment.md -- ./my-controller  # for a pull request
   watchtap exec --demo torture --budget budget.json -- ./my-controller  # without a cluster
   watchtap exec --capture run.cap -- ./my-controller           # print the report again: watchtap read run.cap
   watchtap exec --events events.jsonl -- sh -c 'kubectl get pods; kubectl get events'

@@ -14,7 +14,7 @@ use crate::view::EventLines;
 /// The writer of `--events`.
 pub(super) type Events = EventLines<Box<dyn Write + Send>>;
 
-/// The format of a report or an explanation.
+/// The format of an explanation or a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     /// Human-readable text.
@@ -22,6 +22,18 @@ pub(super) enum Format {
     Text,
     /// One JSON object, with a schema name in it.
     Json,
+}
+
+/// The format of a report or a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum ReportFormat {
+    /// Human-readable text.
+    #[default]
+    Text,
+    /// One JSON object, with a schema name in it.
+    Json,
+    /// At most 60 lines for a comment on a pull request: the result first, then tables.
+    Markdown,
 }
 
 /// The exit code of a command that only prints. A reader that stops early, such as head(1), is no failure; a full disk is one.

@@ -4,14 +4,25 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use super::output::Format;
+use super::output::{Format, ReportFormat};
 use super::progress_line::ProgressLine;
-use crate::printable::{print_error, stdout};
+use crate::printable::{print_error, print_message, stdout};
 use crate::probe_check_result::{CheckProgress, ProbeCheck};
 use crate::view::{Colour, probe_check_json, probe_check_text};
 
+/// Exit code of clap for arguments that do not fit together.
+const USAGE: u8 = 2;
+
 /// Reports what this machine allows a probe. Succeeds if a probe can run, even with limits.
-pub(super) fn run(format: Format) -> ExitCode {
+pub(super) fn run(format: ReportFormat) -> ExitCode {
+    let format = match format {
+        ReportFormat::Text => Format::Text,
+        ReportFormat::Json => Format::Json,
+        ReportFormat::Markdown => {
+            print_message("--check prints text or JSON, not Markdown");
+            return ExitCode::from(USAGE);
+        }
+    };
     let mut line = ProgressLine::default();
     let check = ProbeCheck::of_this_machine(&mut |progress| show(&mut line, progress));
     line.end();

@@ -10,12 +10,12 @@ use observer_core::capture::{Lost, LostReason};
 use observer_core::observer::{Comparison, Limits, Missed, Observer, Snapshot};
 
 use super::flags::{ByteSize, Otherwise, Report, ReportFlags};
-use super::output::{Events, Format};
+use super::output::{Events, ReportFormat};
 use super::same_file;
 use crate::capture::{Pace, Recording};
 use crate::pipeline::EventSink;
 use crate::printable::{Printable, print_error, print_message};
-use crate::view::{Run, comparison_json, comparison_text, report_json, report_text};
+use crate::view::{Run, comparison_json, comparison_markdown, comparison_text, report_json, report_markdown, report_text};
 
 /// Exit code if a part of the capture was lost; the report lists the losses.
 const INCOMPLETE: u8 = 3;
@@ -32,6 +32,7 @@ const INCOMPLETE: u8 = 3;
   watchtap read run.cap run.cap.1 run.cap.2 --format json
   watchtap read run.cap --events - --speed 1 --report /dev/null     # the events, at their original pace
   watchtap read after.cap --against before.cap                      # what a fix changed, the worst first
+  watchtap read after.cap --against before.cap --format markdown    # the same, as a comment on a pull request
 
 EXIT CODES:
   0  everything was read
@@ -107,8 +108,9 @@ impl Read {
             notes: replayed.notes.clone(),
         };
         Ok(match report.format() {
-            Format::Text => report_text(&run, &replayed.snapshot, report.colour()),
-            Format::Json => report_json(&run, &replayed.snapshot)?,
+            ReportFormat::Text => report_text(&run, &replayed.snapshot, report.colour()),
+            ReportFormat::Json => report_json(&run, &replayed.snapshot)?,
+            ReportFormat::Markdown => report_markdown(&run, &replayed.snapshot),
         })
     }
 
@@ -118,8 +120,9 @@ impl Read {
         let names = names.each_ref().map(String::as_str);
         let notes = [before.notes.as_slice(), after.notes.as_slice()].concat();
         Ok(match report.format() {
-            Format::Text => comparison_text(names, &notes, &comparison, report.colour()),
-            Format::Json => comparison_json(names, &notes, &comparison)?,
+            ReportFormat::Text => comparison_text(names, &notes, &comparison, report.colour()),
+            ReportFormat::Json => comparison_json(names, &notes, &comparison)?,
+            ReportFormat::Markdown => comparison_markdown(names, &notes, &comparison),
         })
     }
 }

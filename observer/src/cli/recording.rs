@@ -8,12 +8,12 @@ use clap::Args;
 use observer_core::observer::Snapshot;
 
 use super::flags::{CaptureFlags, Otherwise, Report, ReportFlags};
-use super::output::Format;
+use super::output::ReportFormat;
 use super::same_file;
 use crate::injected_fault::{self, Component};
 use crate::pipeline::{EventSink, Outputs};
 use crate::printable::Printable;
-use crate::view::{Run, report_json, report_text};
+use crate::view::{Run, report_json, report_markdown, report_text};
 
 /// Files that other flags name, each with its flag.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +50,7 @@ impl Recording {
 
     /// The format that the flags give the report.
     #[cfg(all(target_os = "linux", feature = "ebpf"))]
-    pub(super) const fn format(&self) -> Format {
+    pub(super) const fn format(&self) -> ReportFormat {
         self.report.format()
     }
 
@@ -71,7 +71,8 @@ pub(super) fn write(report: Report, run: &Run, snapshot: &Snapshot) -> Result<()
 fn text(report: &Report, run: &Run, snapshot: &Snapshot) -> Result<Printable> {
     injected_fault::inject(Component::Report, snapshot);
     Ok(match report.format() {
-        Format::Text => report_text(run, snapshot, report.colour()),
-        Format::Json => report_json(run, snapshot)?,
+        ReportFormat::Text => report_text(run, snapshot, report.colour()),
+        ReportFormat::Json => report_json(run, snapshot)?,
+        ReportFormat::Markdown => report_markdown(run, snapshot),
     })
 }

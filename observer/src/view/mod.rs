@@ -1,10 +1,12 @@
-//! Views: an [`observer_core::observer::Snapshot`] or an event in, text or JSON out. They compute nothing of their own.
+//! Views: an [`observer_core::observer::Snapshot`] or an event in, text, JSON or Markdown out. They compute nothing of their own.
 
+mod answer;
 mod budget;
 mod changes;
 mod client;
 mod colour;
 mod comparison;
+mod comparison_markdown;
 mod discovery;
 mod etcd;
 mod events;
@@ -13,12 +15,16 @@ mod following;
 mod inventory;
 mod json;
 mod lines;
+mod markdown;
 mod missed;
+mod moment;
+mod note;
 mod page;
 mod probe_check_report;
 mod problems;
 mod quantity;
 mod report;
+mod report_markdown;
 mod run;
 mod table;
 mod verdict;
@@ -33,6 +39,7 @@ mod tests;
 
 pub use colour::Colour;
 pub use comparison::comparison_text;
+pub use comparison_markdown::comparison_markdown;
 pub use events::EventLines;
 pub use explain::{ExplainFormat, Explained, explain_proof, explain_request, explain_rule};
 pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, comparison_json, report_json};
@@ -41,6 +48,7 @@ pub use page::{Key, Mouse, Outcome, Page};
 pub use probe_check_report::{PROBE_CHECK_SCHEMA, probe_check_json, probe_check_text};
 pub(crate) use quantity::counted;
 pub use report::report_text;
+pub use report_markdown::report_markdown;
 pub use run::{BudgetKept, Run};
 pub use verification::{VERIFY_SCHEMA, verification_json, verification_text};
 

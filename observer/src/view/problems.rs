@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use observer_core::observer::{Finding, Outage, Problem, Snapshot};
+use observer_core::reflector::Spell;
 use observer_core::time::Timestamp;
 
 use super::colour::Tone;
@@ -50,7 +51,7 @@ fn refuses(outage: &Outage, snapshot: &Snapshot, since: &str) -> String {
 }
 
 /// `API server refused connections 2 times, 6.1 s in all: 12:00:01.204 for 3.0 s, 12:01:02.000 for 3.1 s; watchtap passed that on to its clients`.
-fn outages_over(snapshot: &Snapshot) -> Option<String> {
+pub(super) fn outages_over(snapshot: &Snapshot) -> Option<String> {
     let outages = &snapshot.outages;
     let over = outages.times.saturating_sub(outages.lasting().count() as u64);
     if over == 0 {
@@ -97,12 +98,16 @@ pub(super) fn details(snapshot: &Snapshot) -> Vec<(Tone, String)> {
 
 /// ` (12:00:01–12:03:09)`, the beginning and the end of a finding, if they differ.
 fn times(finding: &Finding) -> String {
-    let Some(spell) = finding.spell else { return String::new() };
+    finding.spell.map_or_else(String::new, |spell| format!(" ({})", when(spell)))
+}
+
+/// `since 12:00:01`, `12:00:01`, `12:00:01–12:03:09`.
+pub(super) fn when(spell: Spell) -> String {
     let clock = |at: Timestamp| time_of_day(at).get(..8).unwrap_or_default().to_owned();
     match spell.until {
-        None => format!(" (since {})", clock(spell.since)),
-        Some(until) if clock(until) == clock(spell.since) => format!(" ({})", clock(spell.since)),
-        Some(until) => format!(" ({}–{})", clock(spell.since), clock(until)),
+        None => format!("since {}", clock(spell.since)),
+        Some(until) if clock(until) == clock(spell.since) => clock(spell.since),
+        Some(until) => format!("{}–{}", clock(spell.since), clock(until)),
     }
 }
 

@@ -4,9 +4,9 @@ use observer_core::observer::{ListRow, Missed, OtherRow, Snapshot, VerdictRecord
 use observer_core::reflector::{PropagationRow, ReflectorRow, ReflectorState};
 use observer_core::time::Timestamp;
 
+use super::answer::answer;
 use super::budget::budget;
 use super::colour::{Colour, Tone};
-use super::etcd;
 use super::following;
 use super::inventory::inventory;
 use super::missed::{connections, not_seen, not_understood, unrecorded};
@@ -31,7 +31,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
         out.append(&colour.paint(Tone::Bad, line));
         out.end_line();
     }
-    answer(snapshot, colour, &mut out);
+    write_answer(snapshot, colour, &mut out);
     problems(snapshot, colour, &mut out);
     storms(snapshot, colour, &mut out);
     missed(&snapshot.missed, colour, &mut out);
@@ -39,7 +39,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
         out.append(&colour.paint(Tone::Notable, format_args!("note: {note}")));
         out.end_line();
     }
-    if snapshot.totals.requests == 0 && snapshot.totals.connections == 0 && no_client_came(&snapshot.missed) {
+    if is_silent(snapshot) {
         out.end_line();
         for line in &run.silence {
             out.push_line(line);
@@ -58,21 +58,28 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
 }
 
 /// Whether no client is known to have tried to connect.
-fn no_client_came(missed: &Missed) -> bool {
-    missed.connections == 0 && missed.notices == 0 && missed.connect_failures == 0 && missed.reset_instead_of_refused == 0
+pub(super) fn is_silent(snapshot: &Snapshot) -> bool {
+    let Snapshot { totals, missed, .. } = snapshot;
+    let no_traffic = totals.requests == 0 && totals.connections == 0;
+    let unseen = [missed.connections, missed.notices, missed.connect_failures, missed.reset_instead_of_refused];
+    no_traffic && unseen == [0; 4]
+}
+
+/// `API server: version v1.34.4 (/version); …`, `2 API servers`.
+pub(super) fn server(snapshot: &Snapshot) -> String {
+    if snapshot.upstreams.is_empty() {
+        format!("API server: {}", snapshot.profile.assumptions().join("; "))
+    } else {
+        counted(snapshot.upstreams.len() as u64, "API server")
+    }
 }
 
 fn header(run: &Run, snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     let command = if run.command.is_empty() { String::new() } else { format!(": {}", run.command.join(" ")) };
     let started = snapshot.started.unwrap_or(snapshot.at);
     let title = colour.paint(Tone::Heading, format_args!("watchtap {}{command}", run.subcommand));
-    let server = if snapshot.upstreams.is_empty() {
-        format!("API server: {}", snapshot.profile.assumptions().join("; "))
-    } else {
-        counted(snapshot.upstreams.len() as u64, "API server")
-    };
     out.append(&title);
-    out.push_line(format_args!("   {server}   {}", length(snapshot.at.since(started))));
+    out.push_line(format_args!("   {}   {}", server(snapshot), length(snapshot.at.since(started))));
     out.end_line();
     for one in &snapshot.upstreams {
         let assumptions = one.profile.assumptions().join("; ");
@@ -83,31 +90,12 @@ fn header(run: &Run, snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     }
 }
 
-fn answer(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
-    let totals = &snapshot.totals;
-    out.append(&colour.paint(etcd::tone(snapshot.etcd_load()), etcd::lists(totals)));
-    if let Some(gets) = etcd::gets(totals) {
-        out.push(" · ");
-        out.push(&gets);
-    }
-    if totals.lists_unknown > 0 {
-        let unknown = format!(" · {} with an unknown verdict", count(totals.lists_unknown));
-        out.append(&colour.paint(Tone::Notable, &unknown));
-    }
-    let relists: u64 = totals.relists;
-    let tone = if relists > 0 { Tone::Notable } else { Tone::Plain };
-    out.push(" · ");
-    out.append(&colour.paint(tone, counted(relists, "relist")));
-    out.push(" · ");
-    out.append(&colour.paint(if totals.storms > 0 { Tone::Bad } else { Tone::Plain }, counted(totals.storms, "storm")));
-    let rest = [
-        counted(totals.watches, "watch").replace("watchs", "watches"),
-        counted(totals.requests, "request"),
-        bytes(totals.response_bytes),
-    ];
-    for words in rest {
-        out.push(" · ");
-        out.push(&words);
+fn write_answer(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
+    for (index, (tone, words)) in answer(snapshot).into_iter().enumerate() {
+        if index > 0 {
+            out.push(" · ");
+        }
+        out.append(&colour.paint(tone, words));
     }
     out.end_line();
 }

@@ -267,7 +267,10 @@ fn observe(observations: &[Observation], shown: &mut Shown) {
     snapshot.problems.iter().for_each(|problem| shown.note(problem));
     snapshot.inventory.iter().for_each(|inventory| shown.note(inventory));
     shown.note(&snapshot.exposure);
-    shown.note(&Comparison::of(&snapshot, &snapshot));
+    let comparison = Comparison::of(&snapshot, &snapshot);
+    shown.note(&comparison);
+    comparison.measures.iter().for_each(|row| shown.note(&row.measure));
+    comparison.findings.iter().filter_map(|row| row.unit.as_ref()).for_each(|unit| shown.note(unit));
     let usage = Usage::of(&snapshot);
     Budget::just_kept_by(&Usage::default()).exceeded_by(&usage).iter().for_each(|excess| shown.note(excess));
     shown.note(&Budget::just_kept_by(&usage));

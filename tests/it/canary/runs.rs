@@ -137,6 +137,16 @@ pub(super) const READ: &[Run] = &[
         shows: "did not change",
         arguments: &["read", "@left/exec-capture", "--against", "@left/exec-capture", "--format", "text", "--max-memory", "64MiB"],
     },
+    Run {
+        name: "read as Markdown",
+        shows: "**Not observed:**",
+        arguments: &["read", "@left/exec-capture", "--format", "markdown", "--mute", "poller:"],
+    },
+    Run {
+        name: "read against as Markdown",
+        shows: "| measure |",
+        arguments: &["read", "@left/exec-capture", "--against", "@left/exec-capture", "--format", "markdown"],
+    },
     Run { name: "read what is no capture", shows: "not a watchtap capture", arguments: &["read", "@given/kubeconfig"] },
 ];
 /// Runs without a server.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::cli::output::{Events, Format, create, events_to, is_stdout};
+use crate::cli::output::{Events, ReportFormat, create, events_to, is_stdout};
 use crate::printable::{Printable, Printer, stderr, stdout};
 use crate::view::Colour;
 
@@ -20,7 +20,7 @@ pub(crate) struct ReportFlags {
 
     /// Report format
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: ReportFormat,
 
     /// Write events as JSON lines to a file, or to stdout for - (docs/events.md)
     #[arg(long, value_name = "FILE|-")]
@@ -44,7 +44,7 @@ pub(crate) enum Otherwise {
 #[derive(Debug)]
 pub(crate) struct Report {
     destination: Destination,
-    format: Format,
+    format: ReportFormat,
     mute: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl ReportFlags {
 
     /// The format that the flags give the report.
     #[cfg(all(target_os = "linux", feature = "ebpf"))]
-    pub(crate) const fn format(&self) -> Format {
+    pub(crate) const fn format(&self) -> ReportFormat {
         self.format
     }
 
@@ -100,7 +100,7 @@ impl Report {
     }
 
     /// The format that the flags give it.
-    pub(crate) const fn format(&self) -> Format {
+    pub(crate) const fn format(&self) -> ReportFormat {
         self.format
     }
 

@@ -11,7 +11,9 @@ use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
+use super::super::note::{finding_note, relist_note, storm_note};
 use super::super::*;
+use super::inert::inert;
 use super::samples::{KINDS, name, observations, samples, spoiled_profile};
 use super::spoiling::spoiled;
 use crate::pipeline::EventSink as _;
@@ -29,6 +31,32 @@ const TONES: &[&str] = &["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\
 /// Sequences that make a terminal act.
 const COMMANDS: &[&str] =
     &["\u{1b}]0;OWNED\u{7}", "\u{1b}[2J", "\u{9b}31m", "\u{1b}[31m", "\n\u{1b}]52;c;eA==\u{7}", "\r\u{1b}[K", "\u{202e}sdop"];
+
+/// Text that Markdown or GitHub would read as markup, a link, a mention, a reference or a formula.
+const MARKUP: &[&str] = &[
+    "| x |",
+    "`",
+    "``",
+    "\\|",
+    "\\`",
+    "**",
+    "_x_",
+    "~~x~~",
+    "<img src=x>",
+    "</code>",
+    "<!--",
+    "&#124;",
+    "&lt;",
+    "[x](http://x)",
+    "![x](x)",
+    "https://x.example",
+    "www.x.example",
+    "@octocat",
+    "#1",
+    "a/b#1",
+    "$x$",
+    "a@x.example",
+];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
@@ -62,10 +90,20 @@ fn samples_cover_every_kind_and_their_texts_are_replaced() {
     }
 }
 
+#[test]
+fn markup_of_strangers_stays_text_in_any_field() {
+    check(&MARKUP.concat(), &[true]);
+    for markup in MARKUP {
+        check(markup, &[true]);
+    }
+}
+
 fn hostile() -> impl Strategy<Value = String> {
+    let markup = prop::sample::select(MARKUP).prop_map(str::to_owned);
     let command = prop::sample::select(COMMANDS).prop_map(str::to_owned);
     let character = prop::sample::select(OBEYED.chars().collect::<Vec<_>>()).prop_map(String::from);
-    let parts = prop_oneof![command, character, "[a-z /&=]{1,3}".prop_map(String::from), any::<char>().prop_map(String::from)];
+    let parts =
+        prop_oneof![command, markup, character, "[a-z /&=]{1,3}".prop_map(String::from), any::<char>().prop_map(String::from)];
     prop::collection::vec(parts, 1..6).prop_map(|parts| parts.concat())
 }
 
@@ -111,6 +149,20 @@ fn reports(text: &str, snapshot: &Snapshot) {
         harmless(report_text(&run, snapshot, colour).as_str(), colour);
         harmless(report_text(&run, &nothing, colour).as_str(), colour);
         harmless(comparison_text([text, text], &words(), &comparison, colour).as_str(), colour);
+    }
+    let findings = snapshot.findings.iter().map(|finding| finding_note(finding, snapshot));
+    let storms = snapshot.storms.iter().map(|storm| storm_note(storm, snapshot));
+    let relists = snapshot.reflectors.iter().filter_map(|row| row.last_relist.as_deref());
+    let notes = findings.chain(storms).chain(relists.map(|list| relist_note(list, snapshot)));
+    let documents = [
+        report_markdown(&run, snapshot),
+        report_markdown(&run, &nothing),
+        comparison_markdown([text, text], &words(), &comparison),
+    ];
+    for document in documents.into_iter().chain(notes) {
+        harmless(document.as_str(), Colour::Off);
+        inert(document.as_str());
+        assert!(document.as_str().lines().count() <= 60, "{}", document.as_str());
     }
     harmless(report_json(&run, snapshot).unwrap().as_str(), Colour::Off);
     harmless(comparison_json([text, text], &words(), &comparison).unwrap().as_str(), Colour::Off);

@@ -26,7 +26,7 @@ mod mouse;
 mod picture;
 mod problems;
 mod prompt;
-mod raw;
+pub(in crate::view) mod raw;
 mod reflectors;
 mod request_row;
 mod requests;

@@ -18,9 +18,13 @@ const CUT_SELECTOR: usize = 1024;
 
 /// The latest request of a row as a command, or the reason why there is none.
 pub(super) fn of_requests(row: RequestRow<'_>, snapshot: &Snapshot) -> Result<String, String> {
-    let verb =
-        row.verb().filter(|verb| matches!(verb, Verb::List | Verb::Watch)).ok_or("only lists and watches can be repeated")?;
-    let same = |record: &&RequestRecord| record.verb == Some(verb) && record.shape == *row.shape();
+    of_shape(row.verb(), row.shape(), snapshot)
+}
+
+/// The latest request of a shape as a command, or the reason why there is none.
+pub(in crate::view) fn of_shape(verb: Option<Verb>, shape: &Shape, snapshot: &Snapshot) -> Result<String, String> {
+    let verb = verb.filter(|verb| matches!(verb, Verb::List | Verb::Watch)).ok_or("only lists and watches can be repeated")?;
+    let same = |record: &&RequestRecord| record.verb == Some(verb) && record.shape == *shape;
     let record = snapshot.requests.iter().rev().find(same).ok_or(
         "none of these requests is among the latest, which are kept \
             individually",
@@ -29,11 +33,15 @@ pub(super) fn of_requests(row: RequestRow<'_>, snapshot: &Snapshot) -> Result<St
 }
 
 /// The latest list of a reflector, otherwise its latest watch, as a command, or the reason why there is none.
-pub(super) fn of_reflector(row: &ReflectorRow, snapshot: &Snapshot) -> Result<String, String> {
+pub(in crate::view) fn of_reflector(row: &ReflectorRow, snapshot: &Snapshot) -> Result<String, String> {
+    command(latest(row, snapshot).ok_or("none of its requests is among the latest, which are kept individually")?)
+}
+
+/// The latest list of a reflector, otherwise its latest watch; `None` if neither is kept individually.
+pub(in crate::view) fn latest<'s>(row: &ReflectorRow, snapshot: &'s Snapshot) -> Option<&'s RequestRecord> {
     let asked = |list: bool| row.timeline.iter().rev().filter_map(move |moment| exchange(&moment.what, list));
     let record = |exchange| snapshot.requests.iter().find(|record| record.id == exchange);
-    let record = asked(true).chain(asked(false)).find_map(record);
-    command(record.ok_or("none of its requests is among the latest, which are kept individually")?)
+    asked(true).chain(asked(false)).find_map(record)
 }
 
 /// The exchange of a moment that requests a list, or a watch.

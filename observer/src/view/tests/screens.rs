@@ -7,7 +7,7 @@ use observer_core::observer::{Limits, Observer};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 
-use super::*;
+use super::super::*;
 use crate::pipeline::EventSink as _;
 
 #[test]

@@ -1,0 +1,6 @@
+//! Tests of the reports, lines, comparisons and notes as people and programs get them.
+
+mod comparisons;
+mod markdown;
+mod notes;
+mod screens;
