@@ -41,7 +41,7 @@ pub use colour::Colour;
 pub use comparison::comparison_text;
 pub use comparison_markdown::comparison_markdown;
 pub use events::EventLines;
-pub use explain::{ExplainFormat, Explained, explain_proof, explain_request, explain_rule};
+pub use explain::{ExplainFormat, Explained, Meaning, explain_meaning, explain_proof, explain_request, explain_rule};
 pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, comparison_json, report_json};
 pub use lines::LiveLines;
 pub use page::{Key, Mouse, Outcome, Page};

@@ -173,6 +173,38 @@ pub(super) const ALONE: &[Run] = &[
         shows: "reads or writes no object",
         arguments: &["explain", "GET https://u:@explained-url-password@x/version?token=@explained-query"],
     },
+    Run {
+        name: "explain a URL",
+        shows: "ignored       token (unknown to the API server)",
+        arguments: &["explain", "https://u:@explained-url-password@x/api/v1/pods?token=@explained-query&@explained-query"],
+    },
+    Run {
+        name: "explain a command",
+        shows: "/api/v1/pods?limit=5",
+        arguments: &[
+            "explain",
+            "$",
+            "kubectl",
+            "get",
+            "--raw",
+            "https://u:@explained-url-password@x/api/v1/pods?limit=5&token=@explained-query",
+        ],
+    },
+    Run {
+        name: "explain a resource",
+        shows: "/api/v1/namespaces/default/pods",
+        arguments: &["explain", "LIST", "pods?token=@explained-query", "--namespace", "default"],
+    },
+    Run {
+        name: "explain a resource of all namespaces",
+        shows: "/api/v1/pods",
+        arguments: &["explain", "LIST", "pods?token=@explained-query", "--all-namespaces"],
+    },
+    Run {
+        name: "explain with a wrong word",
+        shows: "is not a method or verb",
+        arguments: &["explain", "FETCH https://u:@explained-url-password@x/api/v1/pods?token=@explained-query"],
+    },
     Run { name: "completions", shows: "COMPREPLY", arguments: &["completions", "bash"] },
     Run { name: "demo --list", shows: "KINDS OF CLIENTS", arguments: &["demo", "--list"] },
     Run { name: "demo --print-script", shows: "repeat", arguments: &["demo", "--print-script"] },

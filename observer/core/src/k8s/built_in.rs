@@ -90,9 +90,78 @@ pub fn is_namespaced(resource: &Resource) -> Option<bool> {
     is_in(namespaced).then_some(true).or_else(|| is_in(in_cluster).then_some(false))
 }
 
+/// Resources that no release serves as version `v1`, or only the newest. Those of the group `extensions` are also of this kind.
+const WITHOUT_V1: &[&str] = &[
+    "auditsinks",
+    "clustercidrs",
+    "clustertrustbundles",
+    "devicetaintrules",
+    "leasecandidates",
+    "mutatingadmissionpolicies",
+    "mutatingadmissionpolicybindings",
+    "podcertificaterequests",
+    "podgroups",
+    "podpresets",
+    "podschedulingcontexts",
+    "podsecuritypolicies",
+    "resourceclaimparameters",
+    "resourceclasses",
+    "resourceclassparameters",
+    "storageversionmigrations",
+    "storageversions",
+    "workloads",
+];
+
+/// Every built-in resource with version `v1`. Those of the core group come first, then by group.
+pub fn stable_resources() -> impl Iterator<Item = Resource> {
+    BUILT_IN.iter().filter(|(group, ..)| *group != "extensions").flat_map(|(group, namespaced, in_cluster)| {
+        let names = namespaced.iter().chain(*in_cluster).filter(|name| !WITHOUT_V1.contains(name));
+        names.map(|name| Resource { group: (*group).to_owned(), version: "v1".to_owned(), resource: (*name).to_owned() })
+    })
+}
+
+/// The built-in resource with version `v1` that a user names `pods`, `deployments` or `deployments.apps`. A name without a group
+/// is that of the first group that has it, and the core group is first. `None` for every other name.
+pub fn stable_resource(name: &str) -> Option<Resource> {
+    stable_resources().find(|resource| resource.resource == name || resource.to_string() == name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn resources_are_found_as_users_name_them() {
+        for (name, expected) in [
+            ("pods", Some(("v1", "pods"))),
+            ("nodes", Some(("v1", "nodes"))),
+            ("deployments", Some(("apps/v1", "deployments"))),
+            ("deployments.apps", Some(("apps/v1", "deployments"))),
+            ("ingresses", Some(("networking.k8s.io/v1", "ingresses"))),
+            ("events", Some(("v1", "events"))),
+            ("events.events.k8s.io", Some(("events.k8s.io/v1", "events"))),
+            ("deployments.extensions", None),
+            ("podsecuritypolicies", None),
+            ("widgets.example.com", None),
+            ("pod", None),
+            ("", None),
+        ] {
+            let found = stable_resource(name).map(|resource| (resource.api_version(), resource.resource));
+            let expected = expected.map(|(version, plural)| (version.to_owned(), plural.to_owned()));
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_resource_without_v1_is_a_built_in_one() {
+        assert!(WITHOUT_V1.is_sorted());
+        for name in WITHOUT_V1 {
+            assert!(
+                BUILT_IN.iter().any(|(_, namespaced, in_cluster)| namespaced.contains(name) || in_cluster.contains(name)),
+                "{name}"
+            );
+        }
+    }
 
     #[test]
     fn scope_depends_on_group_and_name_together() {

@@ -13,7 +13,7 @@ mod request_info;
 mod status;
 mod verb;
 
-pub use built_in::is_namespaced;
+pub use built_in::{is_namespaced, stable_resource, stable_resources};
 pub use container::Container;
 pub use continue_token::{ContinueRevision, ContinueToken, InvalidContinueToken};
 pub use list_options::{Continue, ListOptions, ResourceVersion, ResourceVersionMatch};

@@ -58,7 +58,7 @@ pub fn first<'q>(query: &'q str, name: &str) -> Option<Cow<'q, str>> {
 }
 
 /// Percent and plus decoding; invalid UTF-8 becomes U+FFFD.
-fn decode(text: &str) -> Cow<'_, str> {
+pub fn decode(text: &str) -> Cow<'_, str> {
     if text.contains('+') {
         let spaced = text.replace('+', " ");
         return Cow::Owned(percent_decode_str(&spaced).decode_utf8_lossy().into_owned());
@@ -66,7 +66,8 @@ fn decode(text: &str) -> Cow<'_, str> {
     percent_decode_str(text).decode_utf8_lossy()
 }
 
-fn is_well_formed(pair: &str) -> bool {
+/// Whether Go's parser keeps `pair`: it has no semicolon, and its percent escapes are complete.
+pub fn is_well_formed(pair: &str) -> bool {
     let escapes_whole = pair
         .as_bytes()
         .split(|byte| *byte == b'%')

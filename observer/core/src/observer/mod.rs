@@ -40,7 +40,7 @@ pub use comparison::{
 };
 pub use etcd_load::{EtcdLoad, EtcdReads};
 pub use event::Event;
-pub use finding::{AmountUnit, Exposed, Exposure, Finding, FindingKind, Problem, advice_on_relists};
+pub use finding::{AmountUnit, Exposed, Exposure, Finding, FindingKind, Problem, advice_by_cause, advice_on_relists};
 pub use inventory::Inventory;
 pub use limits::Limits;
 pub use missed::{Missed, Unrecorded};

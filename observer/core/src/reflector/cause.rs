@@ -93,8 +93,7 @@ impl RelistCause {
     /// and two for each status code.
     pub(crate) const MOST_COUNTED: usize = 64;
 
-    /// Identifier of the cause, with details after a slash. The page's filter `cause:` takes it; `watchtap explain` takes only
-    /// rules and proofs.
+    /// Identifier of the cause, with details after a slash. The page's filter `cause:` and `watchtap explain` take it.
     pub fn id(self) -> String {
         self.to_string()
     }
@@ -112,8 +111,8 @@ impl RelistCause {
                 "the API server had not reached the client's resource version (504 Too large resource version)".to_owned()
             }
             Self::VeryShortWatch => "the watch ended within a second, before any event".to_owned(),
-            Self::WatchError { code } => format!("the watch ended with an ERROR event of code {code}"),
-            Self::WatchRefused { status } => format!("the watch was refused with {status}"),
+            Self::WatchError { code } => watch_error(code),
+            Self::WatchRefused { status } => watch_refused(status),
             Self::TooManyRequests => "the API server had too many requests (429)".to_owned(),
             Self::StreamReset => "the API server reset the stream of the watch".to_owned(),
             Self::ConnectionLost => "the connection of the watch was lost".to_owned(),
@@ -132,6 +131,16 @@ impl RelistCause {
             Self::Unknown { reason } => format!("unknown: {}", reason.words()),
         }
     }
+}
+
+/// [`RelistCause::sentence`] of a watch that ended with an ERROR event.
+pub(super) fn watch_error(code: impl fmt::Display) -> String {
+    format!("the watch ended with an ERROR event of code {code}")
+}
+
+/// [`RelistCause::sentence`] of a watch that was refused.
+pub(super) fn watch_refused(status: impl fmt::Display) -> String {
+    format!("the watch was refused with {status}")
 }
 
 impl fmt::Display for RelistCause {

@@ -37,44 +37,17 @@ pub fn cause_label(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reflector::{RelistCause, Stale, UnknownCause};
+    use crate::reflector::RelistCause;
+    use crate::reflector::named_cause::WITHOUT_CODE;
 
     #[test]
     fn every_cause_has_a_label() {
-        let stale = [
-            Stale::BookmarksNotRequested,
-            Stale::NoBookmarks,
-            Stale::CacheReset,
-            Stale::WindowPassed,
-            Stale::ClientStalled,
-            Stale::Unknown,
-        ];
-        let unknown = [
-            UnknownCause::NotObserved,
-            UnknownCause::WatchEndedNormally,
-            UnknownCause::AfterRefusal,
-            UnknownCause::ByWatchtap,
-            UnknownCause::Cancelled,
-        ];
-        let plain = [
-            RelistCause::TooLargeResourceVersion,
-            RelistCause::VeryShortWatch,
-            RelistCause::WatchError { code: 500 },
-            RelistCause::WatchRefused { status: 403 },
-            RelistCause::TooManyRequests,
-            RelistCause::StreamReset,
-            RelistCause::ConnectionLost,
-            RelistCause::RefusedMisread,
-            RelistCause::ListExpired,
-            RelistCause::ContinueExpired,
-            RelistCause::NewProcess,
-            RelistCause::Rebuilt,
-            RelistCause::WatchWithoutRevision,
-        ];
-        let expired = stale.map(|because| RelistCause::Expired { because });
-        let unknown = unknown.map(|reason| RelistCause::Unknown { reason });
-        for id in plain.into_iter().chain(expired).chain(unknown).map(RelistCause::id) {
+        let coded = [RelistCause::WatchError { code: 500 }, RelistCause::WatchRefused { status: 403 }];
+        for id in WITHOUT_CODE.into_iter().chain(coded).map(RelistCause::id) {
             assert_ne!(cause_label(&id), id);
+        }
+        for (id, _) in LABELS {
+            assert!(WITHOUT_CODE.iter().any(|cause| cause.id() == id), "{id} is the label of no cause");
         }
         assert_eq!(cause_label("watch-refused/403"), "watch refused: 403");
         assert_eq!(cause_label("later-one"), "later-one");

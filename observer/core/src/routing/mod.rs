@@ -31,6 +31,7 @@ mod verdict;
 
 mod evidence;
 mod explain;
+mod ignored;
 mod route;
 
 #[cfg(test)]
@@ -45,6 +46,7 @@ pub use explain::{VersionSpan, across_versions, cheaper};
 pub use from_metrics::FromMetrics;
 pub use gates::{Gate, GateStage, GateState, UnknownGate};
 pub use history::{Coverage, RevisionHistory, SURELY_COMPACTED, SURELY_HELD};
+pub use ignored::{IgnoredParameter, ignored_parameters};
 pub use keys::{is_in_main_etcd, resource_prefix};
 pub use profile::{Basis, Provenance, ServerProfile};
 pub use route::{attached_late, route};

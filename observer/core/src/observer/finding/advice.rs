@@ -102,9 +102,13 @@ pub(super) fn to_filter(row: &ListRow) -> &'static str {
 }
 
 /// Advice for a reflector that relists; `cause` is the most frequent cause, or `None` if there is none.
-pub const fn advice_on_relists(cause: Option<RelistCause>) -> &'static str {
-    let Some(cause) = cause else { return FindingKind::RelistLoop.advice() };
-    match cause {
+pub fn advice_on_relists(cause: Option<RelistCause>) -> &'static str {
+    cause.and_then(advice_by_cause).unwrap_or(FindingKind::RelistLoop.advice())
+}
+
+/// The change that avoids relists with this cause; `None` if the cause alone does not show one.
+pub const fn advice_by_cause(cause: RelistCause) -> Option<&'static str> {
+    Some(match cause {
         RelistCause::Expired { because: Stale::BookmarksNotRequested } => FindingKind::NoBookmarks.advice(),
         RelistCause::Expired { because: Stale::NoBookmarks } => {
             "Update the API server to 1.28 or later, which sends bookmarks while a resource does not change."
@@ -130,8 +134,6 @@ pub const fn advice_on_relists(cause: Option<RelistCause>) -> &'static str {
             "Find out why the client starts over: crash loops, leader election, or a new informer for each task."
         }
         RelistCause::WatchWithoutRevision => FindingKind::FullStateByWatch.advice(),
-        RelistCause::Expired { because: Stale::WindowPassed | Stale::Unknown } | RelistCause::Unknown { .. } => {
-            FindingKind::RelistLoop.advice()
-        }
-    }
+        RelistCause::Expired { because: Stale::WindowPassed | Stale::Unknown } | RelistCause::Unknown { .. } => return None,
+    })
 }

@@ -25,6 +25,11 @@ macro_rules! kinds {
                 }
             }
 
+            /// The kind with this identifier; `None` if there is none.
+            pub fn named(id: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|kind| kind.as_str() == id)
+            }
+
             /// Advice for this kind where nothing more specific is known: an option, a version or a parameter to change.
             pub const fn advice(self) -> &'static str {
                 match self {
@@ -152,5 +157,18 @@ kinds! {
 impl fmt::Display for FindingKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_found_by_its_identifier() {
+        for kind in FindingKind::ALL.iter().copied() {
+            assert_eq!(FindingKind::named(kind.as_str()), Some(kind));
+        }
+        assert_eq!(FindingKind::named("deaf-watches"), None);
     }
 }

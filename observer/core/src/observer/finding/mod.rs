@@ -11,7 +11,7 @@ mod of_reflector;
 mod problem;
 mod unit;
 
-pub use advice::advice_on_relists;
+pub use advice::{advice_by_cause, advice_on_relists};
 pub use exposure::{Exposed, Exposure};
 pub use found::Finding;
 pub use kind::FindingKind;

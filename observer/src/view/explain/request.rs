@@ -1,28 +1,20 @@
-//! The output of `watchtap explain`.
+//! The explanation of a request.
 
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::observer::VerdictRecord;
 use observer_core::routing::{
-    CacheState, EtcdSupport, EtcdWrite, Proof, Question, Rule, ServedFrom, ServerProfile, VersionSpan, across_versions, cheaper,
-    etcd_writes, route, rule,
+    CacheState, EtcdSupport, EtcdWrite, IgnoredParameter, Question, RuleId, ServedFrom, ServerProfile, VersionSpan,
+    across_versions, cheaper, etcd_writes, ignored_parameters, route, rule,
 };
 use observer_core::time::Timestamp;
 use serde::Serialize;
 
-use super::colour::{Colour, Tone};
-use super::json::EXPLAIN_SCHEMA;
-use super::table::{Align, Cell, Table};
-use super::verdict::{detail, served_tone};
+use super::layout::{ExplainFormat, label, line};
 use crate::printable::{Printable, json};
-
-/// The format of an explanation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExplainFormat {
-    /// Human-readable text.
-    Text,
-    /// One JSON object.
-    Json,
-}
+use crate::view::colour::{Colour, Tone};
+use crate::view::json::EXPLAIN_SCHEMA;
+use crate::view::table::{Align, Cell, Table};
+use crate::view::verdict::{detail, served_tone};
 
 /// A request and its explanation.
 #[derive(Clone, Debug, Serialize)]
@@ -38,11 +30,22 @@ pub struct Explained {
     /// The calls to etcd that a write makes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     etcd_writes: Vec<EtcdWrite>,
-    versions: Vec<VersionSpan>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<IgnoredParameter>,
+    versions: Vec<Span>,
+}
+
+/// Consecutive versions that answer alike, with the reason.
+#[derive(Clone, Debug, Serialize)]
+struct Span {
+    #[serde(flatten)]
+    span: VersionSpan,
+    sentence: &'static str,
 }
 
 impl Explained {
-    /// Applies the rules; `None` if the request reads and writes no object. `query` is the request's, without `?`.
+    /// Applies the rules; `None` if the request reads and writes no object. `query` is the request's, without `?`, with all
+    /// parameters that the user gave. No value of an unknown one is kept.
     pub fn of(request: &str, info: &RequestInfo, query: &str, profile: &ServerProfile) -> Option<Self> {
         let options = &ListOptions::parse(query);
         let question = Question { info, options, profile, cache: CacheState::Ready, history: None, now: Timestamp::default() };
@@ -57,13 +60,24 @@ impl Explained {
             request: request.to_owned(),
             profile: profile.clone(),
             assumptions: profile.assumptions(),
-            sentence: verdict.as_ref().and_then(|verdict| rule(verdict.rule.as_str())).map(|rule| rule.sentence),
+            sentence: verdict.as_ref().and_then(|verdict| sentence(verdict.rule)),
             cheaper: if verdict.is_some() { cheaper(&question) } else { Vec::new() },
             verdict: verdict.as_ref().map(VerdictRecord::from),
             etcd_writes,
-            versions: across_versions(info, options, profile),
+            ignored: ignored_parameters(info, query, profile.version.as_ref()),
+            versions: across_versions(info, options, profile).into_iter().map(Span::from).collect(),
         })
     }
+}
+
+impl From<VersionSpan> for Span {
+    fn from(span: VersionSpan) -> Self {
+        Self { sentence: sentence(span.verdict.rule).unwrap_or_default(), span }
+    }
+}
+
+fn sentence(id: RuleId) -> Option<&'static str> {
+    rule(id.as_str()).map(|rule| rule.sentence)
 }
 
 /// The explanation of a request.
@@ -72,61 +86,6 @@ pub fn explain_request(explained: &Explained, format: ExplainFormat, colour: Col
         ExplainFormat::Json => json(explained),
         ExplainFormat::Text => Ok(request_text(explained, colour)),
     }
-}
-
-/// The explanation of a proof.
-pub fn explain_proof(proof: &Proof, format: ExplainFormat, colour: Colour) -> serde_json::Result<Printable> {
-    #[derive(Serialize)]
-    struct Document<'p> {
-        schema: &'static str,
-        proof: &'p str,
-        sentence: &'p str,
-        section: &'p str,
-        upstream: &'p str,
-    }
-    let Proof { id, sentence, section, upstream } = *proof;
-    if format == ExplainFormat::Json {
-        let document = Document { schema: EXPLAIN_SCHEMA, proof: id.as_str(), sentence, section, upstream };
-        return json(&document);
-    }
-    let mut out = colour.paint(Tone::Heading, id.as_str());
-    out.end_line();
-    out.end_line();
-    for (label, text) in [("proves", sentence), ("upstream", upstream)] {
-        line(label, text, &mut out);
-    }
-    Ok(out)
-}
-
-/// The explanation of a rule.
-pub fn explain_rule(rule: &Rule, format: ExplainFormat, colour: Colour) -> serde_json::Result<Printable> {
-    #[derive(Serialize)]
-    struct Document<'r> {
-        schema: &'static str,
-        rule: &'r str,
-        sentence: &'r str,
-        etcd_reads: String,
-        section: &'r str,
-        upstream: &'r str,
-    }
-    if format == ExplainFormat::Json {
-        let document = Document {
-            schema: EXPLAIN_SCHEMA,
-            rule: rule.id.as_str(),
-            sentence: rule.sentence,
-            etcd_reads: rule.reads.to_string(),
-            section: rule.section,
-            upstream: rule.upstream,
-        };
-        return json(&document);
-    }
-    let mut out = colour.paint(Tone::Heading, rule.id.as_str());
-    out.end_line();
-    out.end_line();
-    for (label, text) in [("why", rule.sentence), ("etcd reads", &rule.reads.to_string()), ("upstream", rule.upstream)] {
-        line(label, text, &mut out);
-    }
-    Ok(out)
 }
 
 fn request_text(explained: &Explained, colour: Colour) -> Printable {
@@ -146,11 +105,14 @@ fn request_text(explained: &Explained, colour: Colour) -> Printable {
     for write in &explained.etcd_writes {
         line("etcd writes", &write.to_string(), &mut out);
     }
+    for IgnoredParameter { name, reason } in &explained.ignored {
+        line("ignored", &format!("{name} ({reason})"), &mut out);
+    }
     if !explained.versions.is_empty() {
-        if explained.verdict.is_some() || !explained.etcd_writes.is_empty() {
+        if explained.verdict.is_some() || !explained.etcd_writes.is_empty() || !explained.ignored.is_empty() {
             out.end_line();
         }
-        versions(&explained.versions, colour, &mut out);
+        versions(explained, colour, &mut out);
         out.append(&colour.paint(Tone::Quiet, assumed_of_versions(&explained.profile)));
         out.end_line();
     }
@@ -182,22 +144,31 @@ fn verdict_lines(explained: &Explained, verdict: &VerdictRecord, out: &mut Print
     }
 }
 
-fn versions(spans: &[VersionSpan], colour: Colour, out: &mut Printable) {
+/// The table of versions. Without a verdict above it, each row has its reason below it.
+fn versions(explained: &Explained, colour: Colour, out: &mut Printable) {
     let mut table =
         Table::new(&[("VERSION", Align::Left), ("SERVED FROM", Align::Left), ("RULE", Align::Left), ("ELSE", Align::Left)]);
-    for span in spans {
+    for (index, Span { span, sentence }) in explained.versions.iter().enumerate() {
         let record = VerdictRecord::from(&span.verdict);
         let otherwise =
             record.otherwise.as_ref().map_or_else(String::new, |otherwise| format!("{}, if {}", otherwise.then, otherwise.when));
+        let same = explained.versions.iter().take(index).find(|earlier| earlier.span.verdict.rule == span.verdict.rule);
+        let reason = same.map_or_else(|| shortened(sentence).to_owned(), |earlier| format!("as {}", earlier.span.versions));
+        let notes = if explained.verdict.is_none() { vec![reason] } else { Vec::new() };
         let cells = vec![
             Cell::new(span.versions.to_string()),
             Cell::toned(record.served_from.to_string(), served_tone(Some(&record))),
             Cell::new(record.rule),
             Cell::new(otherwise),
         ];
-        table.row(cells, Vec::new());
+        table.row(cells, notes);
     }
     table.render(colour, out);
+}
+
+/// The first sentence of a rule's reason. `watchtap explain RULE` has the others.
+fn shortened(reason: &str) -> &str {
+    reason.split(". ").next().unwrap_or_default()
 }
 
 /// The assumptions behind the table of versions.
@@ -211,13 +182,4 @@ fn assumed_of_versions(profile: &ServerProfile) -> String {
         phrases.push("watch cache ready".to_owned());
     }
     phrases.join(" · ")
-}
-
-fn line(name: &str, text: &str, out: &mut Printable) {
-    label(name, out);
-    out.push_line(text);
-}
-
-fn label(name: &str, out: &mut Printable) {
-    out.push(format_args!("{name:<13} "));
 }

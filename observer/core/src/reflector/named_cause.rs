@@ -1,0 +1,135 @@
+//! All causes of relists, and those that a name stands for.
+
+use serde::Serialize;
+
+use super::cause::{RelistCause, Stale, UnknownCause, watch_error, watch_refused};
+use super::cause_label::cause_label;
+
+/// All causes without a status code, in the order in which they are decided.
+pub(super) const WITHOUT_CODE: [RelistCause; 22] = [
+    RelistCause::Unknown { reason: UnknownCause::NotObserved },
+    RelistCause::TooLargeResourceVersion,
+    RelistCause::ContinueExpired,
+    RelistCause::ListExpired,
+    RelistCause::Expired { because: Stale::CacheReset },
+    RelistCause::Expired { because: Stale::WindowPassed },
+    RelistCause::Expired { because: Stale::ClientStalled },
+    RelistCause::Expired { because: Stale::BookmarksNotRequested },
+    RelistCause::Expired { because: Stale::NoBookmarks },
+    RelistCause::Expired { because: Stale::Unknown },
+    RelistCause::TooManyRequests,
+    RelistCause::VeryShortWatch,
+    RelistCause::Unknown { reason: UnknownCause::ByWatchtap },
+    RelistCause::NewProcess,
+    RelistCause::WatchWithoutRevision,
+    RelistCause::Rebuilt,
+    RelistCause::Unknown { reason: UnknownCause::Cancelled },
+    RelistCause::RefusedMisread,
+    RelistCause::Unknown { reason: UnknownCause::AfterRefusal },
+    RelistCause::StreamReset,
+    RelistCause::ConnectionLost,
+    RelistCause::Unknown { reason: UnknownCause::WatchEndedNormally },
+];
+
+/// The first part of the identifier of a watch that ended with an ERROR event; its code follows.
+const WATCH_ERROR: &str = "watch-error";
+/// The first part of the identifier of a refused watch; the status follows.
+const WATCH_REFUSED: &str = "watch-refused";
+/// Names of several causes: the first part of their identifiers.
+const GROUPS: [&str; 2] = ["expired", "unknown"];
+
+/// A cause with its meaning, for a reader who has only the name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NamedCause {
+    /// The identifier, such as `expired/no-bookmarks`. If the name had no status code, it ends in `/CODE` or `/STATUS`.
+    pub id: String,
+    /// The short label of tables.
+    pub label: String,
+    /// As [`RelistCause::sentence`].
+    pub sentence: String,
+    /// The cause. Its status code is 0 if the name had none.
+    #[serde(skip)]
+    pub cause: RelistCause,
+}
+
+/// The causes that `name` stands for: one for an identifier, several for the first part of identifiers, such as `expired`. Empty if
+/// no cause has this name.
+pub fn causes_named(name: &str) -> Vec<NamedCause> {
+    if let Some(cause) = with_code(name) {
+        return vec![cause];
+    }
+    let is_meant = |cause: &RelistCause| {
+        let id = cause.id();
+        id == name || (GROUPS.contains(&name) && id.split('/').next() == Some(name))
+    };
+    WITHOUT_CODE.into_iter().filter(is_meant).map(NamedCause::from).collect()
+}
+
+/// All names that [`causes_named`] takes, except those with a status code.
+pub fn cause_names() -> impl Iterator<Item = String> {
+    let groups = GROUPS.into_iter().chain([WATCH_ERROR, WATCH_REFUSED]).map(str::to_owned);
+    WITHOUT_CODE.into_iter().map(RelistCause::id).chain(groups)
+}
+
+/// The cause of `watch-error`, `watch-error/500`, `watch-refused` or `watch-refused/403`.
+fn with_code(name: &str) -> Option<NamedCause> {
+    let (first, code) = match name.split_once('/') {
+        Some((first, code)) => (first, Some(code.parse().ok()?)),
+        None => (name, None),
+    };
+    let cause = |code| match first {
+        WATCH_ERROR => Some(RelistCause::WatchError { code }),
+        WATCH_REFUSED => Some(RelistCause::WatchRefused { status: code }),
+        _other => None,
+    };
+    let cause_of_any = cause(code.unwrap_or_default())?;
+    if code.is_some() {
+        return Some(cause_of_any.into());
+    }
+    let (placeholder, sentence) =
+        if first == WATCH_ERROR { ("CODE", watch_error("CODE")) } else { ("STATUS", watch_refused("a STATUS")) };
+    let id = format!("{first}/{placeholder}");
+    Some(NamedCause { label: cause_label(&id), id, sentence, cause: cause_of_any })
+}
+
+impl From<RelistCause> for NamedCause {
+    fn from(cause: RelistCause) -> Self {
+        let id = cause.id();
+        Self { label: cause_label(&id), id, sentence: cause.sentence(), cause }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_stands_for_causes() {
+        for name in cause_names() {
+            let causes = causes_named(&name);
+            assert!(!causes.is_empty(), "{name}");
+            assert!(causes.iter().all(|cause| cause.label != cause.id && !cause.sentence.is_empty()), "{name}");
+        }
+        for other in ["", "expire", "expired/", "expired/x", "watch-error/", "watch-error/x", "watch-error/99999", "new-process/1"]
+        {
+            assert_eq!(causes_named(other), [], "{other}");
+        }
+    }
+
+    #[test]
+    fn first_part_stands_for_all_reasons() {
+        let ids = |name| causes_named(name).into_iter().map(|cause| cause.id).collect::<Vec<_>>();
+        assert_eq!(ids("expired").len(), 6);
+        assert_eq!(ids("unknown").len(), 5);
+        assert_eq!(ids("expired/no-bookmarks"), ["expired/no-bookmarks"]);
+    }
+
+    #[test]
+    fn status_code_is_optional() {
+        let sentence = |name| causes_named(name).into_iter().map(|cause| (cause.id, cause.sentence)).next();
+        let expected = |id: &str, sentence: &str| Some((id.to_owned(), sentence.to_owned()));
+        assert_eq!(sentence("watch-error/500"), expected("watch-error/500", "the watch ended with an ERROR event of code 500"));
+        assert_eq!(sentence("watch-error"), expected("watch-error/CODE", "the watch ended with an ERROR event of code CODE"));
+        assert_eq!(sentence("watch-refused"), expected("watch-refused/STATUS", "the watch was refused with a STATUS"));
+    }
+}

@@ -1,0 +1,99 @@
+//! The command `watchtap explain`.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use observer_core::routing::ServerProfile;
+
+use super::names::AnyWithNames;
+use super::request::{Asked, Flags};
+use super::subject::{Subject, subject};
+use crate::api_server::gates_without_effect;
+use crate::cli::flags::ProfileFlags;
+use crate::cli::output::Format;
+use crate::printable::{Printable, print_error, print_message, stdout};
+use crate::view::{Colour, Explained, explain_meaning, explain_proof, explain_request, explain_rule};
+
+/// Explains, without a cluster, which layer of the API server answers a request, by which rule, and what it reads from etcd.
+///
+/// It also explains the names in reports: rules, proofs, causes of relists, and findings.
+#[derive(Debug, Args)]
+#[command(after_help = "REQUESTS:
+  watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
+  watchtap explain '/api/v1/pods?resourceVersion=0'
+  watchtap explain 'https://10.0.0.1:6443/api/v1/pods?watch=true'
+  watchtap explain kubectl get --raw '/api/v1/pods?limit=500'
+  watchtap explain LIST pods
+  watchtap explain WATCH deployments.apps -n default
+  watchtap explain GET pods web-0 -n default
+  watchtap explain 'LIST pods?limit=500' --server-version 1.31.0 --etcd-version 3.5.10
+  watchtap explain '/apis/apps/v1/deployments?watch=true' --server-version 1.33.1 --gate WatchList=true
+  watchtap explain 'PATCH /api/v1/namespaces/default/pods/web-0'
+
+NAMES:
+  watchtap explain list-unset-consistent     a rule
+  watchtap explain more-than-the-limit       a proof
+  watchtap explain expired/no-bookmarks      a cause of relists; `expired` stands for all its reasons
+  watchtap explain deaf-watch                a finding, or its ID in a report
+
+The host of a URL has no effect. A resource by name must be built in; others need their path.
+It prints which layer answers in every version. With --server-version, it first explains
+that version in detail.")]
+pub(in crate::cli) struct Explain {
+    /// A request (METHOD PATH, a path, a URL, kubectl get --raw PATH, or a verb and a resource) or a name from a report
+    #[arg(value_name = "REQUEST|NAME", required = true, num_args = 1.., value_parser = AnyWithNames, hide_possible_values = true)]
+    words: Vec<String>,
+
+    /// Namespace of the resource, as in LIST pods -n default
+    #[arg(short, long, value_name = "NAMESPACE", conflicts_with = "all_namespaces")]
+    namespace: Option<String>,
+
+    /// All namespaces, which is the default of LIST and WATCH
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+
+    /// Path of a pasted kubectl command
+    #[arg(long, value_name = "PATH", hide = true)]
+    raw: Option<String>,
+
+    #[command(flatten)]
+    profile: ProfileFlags,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl Explain {
+    pub(in crate::cli) fn run(&self) -> ExitCode {
+        match self.explain().and_then(|text| Ok(stdout().print(&text)?)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                print_error(&error);
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    fn explain(&self) -> Result<Printable> {
+        let (format, colour) = (self.format.into(), Colour::for_stdout());
+        let profile = self.profile.overrides().over(ServerProfile::default());
+        for sentence in gates_without_effect(&profile) {
+            print_message(sentence);
+        }
+        let flags = Flags { namespace: self.namespace.clone(), all_namespaces: self.all_namespaces, raw: self.raw.clone() };
+        Ok(match subject(&self.words, flags)? {
+            Subject::Request(asked) => explain_request(&explained(&asked, &profile)?, format, colour)?,
+            Subject::Rule(rule) => explain_rule(rule, format, colour)?,
+            Subject::Proof(proof) => explain_proof(proof, format, colour)?,
+            Subject::Meaning(meaning) => explain_meaning(&meaning, format, colour)?,
+        })
+    }
+}
+
+fn explained(asked: &Asked, profile: &ServerProfile) -> Result<Explained> {
+    let shown = asked.shown();
+    Explained::of(&shown, &asked.info(), &asked.query, profile)
+        .with_context(|| format!("`{shown}` reads or writes no object; only requests about stored objects can be explained"))
+}
