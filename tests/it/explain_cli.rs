@@ -84,9 +84,13 @@ fn without_a_version_every_version_is_listed_with_its_reason() {
 
             VERSION          SERVED FROM        RULE                       ELSE
             1.16 – 1.30      etcd               list-unset-etcd
+              no resourceVersion: a quorum read from etcd, before 1.31 or without ConsistentListFromCache
             1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
+              no resourceVersion: the watch cache answers once it has reached etcd's current revision
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
+              no resourceVersion, with a limit: 1.33.0 to 1.33.2 make the list consistent, then treat it as an exact one and read that revision from etcd; the watch cache still answers a list of one object by name and namespace
             1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
+              as 1.31 – 1.32
             each version · feature gates: defaults assumed · etcd answers progress requests · watch cache ready
         "]],
     );
@@ -123,7 +127,15 @@ fn explain_prints_a_rule_by_its_identifier() {
 
 #[test]
 fn unknown_name_fails_with_the_nearest_one() {
-    check_failure(&["list-unset-consistnt"], &expect![[r""]]);
+    check_failure(
+        &["list-unset-consistnt"],
+        &expect![[r"
+            watchtap: `list-unset-consistnt` is neither a request nor the name of a rule, a proof, a cause of relists or a finding; perhaps `list-unset-consistent`
+              requests: `GET /api/v1/pods?limit=500`, `/api/v1/pods`, a URL, `kubectl get --raw PATH`, `LIST pods`, `WATCH deployments.apps -n NAMESPACE`
+              names in reports: rules, proofs, causes of relists, findings and their IDs
+              `watchtap explain --help` has examples
+        "]],
+    );
 }
 
 #[test]
@@ -138,12 +150,28 @@ fn path_without_a_resource_fails() {
 
 #[test]
 fn unknown_method_fails() {
-    check_failure(&["FETCH pods", "--server-version", "1.34.2"], &expect![[r""]]);
+    check_failure(
+        &["FETCH pods", "--server-version", "1.34.2"],
+        &expect![[r"
+            watchtap: `FETCH` is not a method or verb of the Kubernetes API; perhaps `PATCH` or `WATCH`
+              requests: `GET /api/v1/pods?limit=500`, `/api/v1/pods`, a URL, `kubectl get --raw PATH`, `LIST pods`, `WATCH deployments.apps -n NAMESPACE`
+              names in reports: rules, proofs, causes of relists, findings and their IDs
+              `watchtap explain --help` has examples
+        "]],
+    );
 }
 
 #[test]
 fn resource_that_is_not_built_in_needs_its_path() {
-    check_failure(&["LIST", "widgets.example.com"], &expect![[r""]]);
+    check_failure(
+        &["LIST", "widgets.example.com"],
+        &expect![[r"
+            watchtap: `widgets.example.com` is no built-in resource of version v1, so it needs its path (`GET /apis/example.com/VERSION/widgets`)
+              requests: `GET /api/v1/pods?limit=500`, `/api/v1/pods`, a URL, `kubectl get --raw PATH`, `LIST pods`, `WATCH deployments.apps -n NAMESPACE`
+              names in reports: rules, proofs, causes of relists, findings and their IDs
+              `watchtap explain --help` has examples
+        "]],
+    );
 }
 
 /// All print the same, except the request's parameters that have no effect.
@@ -167,13 +195,60 @@ fn pasted_forms_are_the_same_request() {
 
 #[test]
 fn watch_of_a_resource_has_its_path_and_the_reasons() {
-    check(&["WATCH", "deployments.apps", "-n", "default"], &expect![[r""]]);
+    check(
+        &["WATCH", "deployments.apps", "-n", "default"],
+        &expect![[r"
+            GET /apis/apps/v1/namespaces/default/deployments?watch=true
+
+            VERSION           SERVED FROM        RULE                    ELSE
+            1.16 – 1.26       cache              watch-unset-cache
+              no resourceVersion: as resourceVersion=0, the watch cache sends its state as ADDED events, then changes
+            1.27.0 – 1.27.12  etcd               watch-unset-etcd-bug
+              no resourceVersion: 1.27 before 1.27.13, 1.28 before 1.28.9 and 1.29 before 1.29.4 list from etcd and open a separate watch there
+            1.27.13 – 1.27.x  cache              watch-unset-cache
+              as 1.16 – 1.26
+            1.28.0 – 1.28.8   etcd               watch-unset-etcd-bug
+              as 1.27.0 – 1.27.12
+            1.28.9 – 1.28.x   cache              watch-unset-cache
+              as 1.16 – 1.26
+            1.29.0 – 1.29.3   etcd               watch-unset-etcd-bug
+              as 1.27.0 – 1.27.12
+            1.29.4 – 1.31     cache              watch-unset-cache
+              as 1.16 – 1.26
+            1.32              cache, consistent  watch-unset-consistent  an ERROR event 504 in the watch, if the watch cache lags more than 3 s
+              no resourceVersion, WatchList on: rewritten to a streaming list; the watch cache sends its state once it has reached etcd's current revision, then changes
+            1.33              cache              watch-unset-cache
+              as 1.16 – 1.26
+            1.34 – 1.37       cache, consistent  watch-unset-consistent  an ERROR event 504 in the watch, if the watch cache lags more than 3 s
+              as 1.32
+            each version · feature gates: defaults assumed · etcd answers progress requests · watch cache ready
+        "]],
+    );
 }
 
 #[test]
 fn parameters_without_effect_are_named() {
     let url = "/api/v1/pods?resourceVersion=0&labelSelector=a&pretty=1&shardSelector=x&resource_version=1&token=abc&xyz";
-    check(&[url, "--server-version", "1.35.0"], &expect![[r""]]);
+    check(
+        &[url, "--server-version", "1.35.0"],
+        &expect![[r"
+            GET /api/v1/pods?resourceVersion=0&labelSelector=a&pretty=1&shardSelector=x   API server version v1.35.0 (flag); feature gates: defaults assumed
+
+            served from   cache   rule list-rv0
+            why           resourceVersion=0: the watch cache returns its present state, which may be stale; a limit is ignored
+            etcd reads    nothing
+            ignored       labelSelector (applied after the objects are read; it changes the layer only while the watch cache is not ready)
+            ignored       pretty (it changes only the form of the answer)
+            ignored       shardSelector (known from 1.36 on)
+            ignored       resource_version (unknown to the API server; perhaps resourceVersion)
+            ignored       token (unknown to the API server)
+            ignored       1 more (unknown or malformed; names that may be secret are not repeated)
+
+            VERSION      SERVED FROM  RULE      ELSE
+            1.16 – 1.37  cache        list-rv0
+            each version · feature gates: defaults assumed · etcd answers progress requests · watch cache ready
+        "]],
+    );
     let explained = json(&[url]);
     assert_eq!(explained["ignored"][1]["name"], "pretty", "{explained:#}");
     assert_eq!(explained["ignored"][1]["reason"], "it changes only the form of the answer", "{explained:#}");
@@ -194,7 +269,19 @@ fn json_has_the_reason_of_each_version() {
 
 #[test]
 fn cause_of_relists_is_explained() {
-    check(&["expired/no-bookmarks"], &expect![[r""]]);
+    check(
+        &["expired/no-bookmarks"],
+        &expect![[r"
+            expired/no-bookmarks   cause of relists
+
+            meaning       410 Gone, the resource version of the watch had expired: no bookmark had advanced it, although the client had requested them
+            shown as      410 Gone: no bookmarks sent
+            seen before   the revision is not young, and the watch had requested bookmarks, but none came
+            versions      servers until 1.27 on a quiet resource, until 1.30 before its first event (§2.5)
+            change        Update the API server to 1.28 or later, which sends bookmarks while a resource does not change.
+            docs          docs/semantics.md §6.5
+        "]],
+    );
     let explained = json(&["watch-error/500"]);
     let cause = &explained["causes"][0];
     assert_eq!(cause["sentence"], "the watch ended with an ERROR event of code 500", "{explained:#}");
@@ -210,12 +297,61 @@ fn first_part_of_a_cause_stands_for_all_reasons() {
 
 #[test]
 fn name_of_a_cause_and_of_a_finding_explains_both() {
-    check(&["refused-misread"], &expect![[r""]]);
+    check(
+        &["refused-misread"],
+        &expect![[r"
+            refused-misread   cause of relists
+
+            meaning       the API server refused connections, and the client listed instead of resuming its watch (client-go before 1.16)
+            shown as      connection refused, listed instead of resuming (client-go < 1.16)
+            seen before   the server refused connections; the client asks for no bookmarks and lists with limit and RV=0
+            versions      client-go until 1.15
+            change        Update client-go to 1.16 or later, which resumes its watch when the API server is back.
+            docs          docs/semantics.md §6.5
+
+            refused-misread   finding
+
+            change        Update client-go to 1.16 or later, which resumes its watch when the API server is back.
+            mute          --mute 'refused-misread:'
+            docs          docs/findings.md#refused-misread
+
+            While an API server restarts, it refuses connections. client-go since 1.16 then resumes its watch.
+            Earlier releases treat the refusal as a failed watch, and relist everything.
+
+            Upstream: kubernetes/kubernetes pull request 81634.
+        "]],
+    );
 }
 
 #[test]
 fn finding_is_explained_by_its_kind_or_its_identifier() {
-    check(&["slow-reader"], &expect![[r""]]);
+    check(
+        &["slow-reader"],
+        &expect![[r"
+            slow-reader   finding
+
+            change        Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the entire process stops, look for CPU limits and garbage collection.
+            mute          --mute 'slow-reader:'
+            docs          docs/findings.md#slow-reader
+
+            The client does not read what it watches for five seconds or more in all, or the server ended an
+            unread watch early. One of three things keeps the server from sending:
+
+            - The flow-control window of the stream is used up: the code that reads this watch does other work
+              meanwhile.
+            - The flow-control window of the connection is used up.
+            - The client's socket accepts nothing more: the entire process is blocked (stopped, out of CPU,
+              collecting garbage).
+
+            The API server buffers some events for each watch. If there are too many, it ends the watch, and the
+            client may have to relist.
+
+            A slow handler of a shared informer does not cause this finding: the informer continues to read,
+            into a buffer without a bound.
+
+            Upstream: kubernetes/apiserver pkg/storage/cacher/cache_watcher.go, add and forget; RFC 9113 §5.2.
+        "]],
+    );
     let id = "slow-reader:my-controller/v1:pods/all-namespaces";
     let text = success(&explain(&[id]));
     assert!(text.starts_with(&format!("{id}   finding\n")) && text.contains(&format!("--mute '{id}'")), "{text}");

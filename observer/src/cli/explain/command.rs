@@ -28,13 +28,13 @@ use crate::view::{Colour, Explained, explain_meaning, explain_proof, explain_req
   watchtap explain WATCH deployments.apps -n default
   watchtap explain GET pods web-0 -n default
   watchtap explain 'LIST pods?limit=500' --server-version 1.31.0 --etcd-version 3.5.10
-  watchtap explain '/apis/apps/v1/deployments?watch=true' --server-version 1.33.1 --gate WatchList=true
+  watchtap explain 'WATCH pods?resourceVersion=0' --server-version 1.33.1 --gate WatchList=true
   watchtap explain 'PATCH /api/v1/namespaces/default/pods/web-0'
 
 NAMES:
   watchtap explain list-unset-consistent     a rule
   watchtap explain more-than-the-limit       a proof
-  watchtap explain expired/no-bookmarks      a cause of relists; `expired` stands for all its reasons
+  watchtap explain expired/no-bookmarks      a cause of relists, or `expired` for all its reasons
   watchtap explain deaf-watch                a finding, or its ID in a report
 
 The host of a URL has no effect. A resource by name must be built in; others need their path.

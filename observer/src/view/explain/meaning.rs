@@ -100,9 +100,18 @@ impl Cause {
             line("versions", &self.versions, &mut out);
         }
         line("change", self.advice.unwrap_or("the cause alone shows none"), &mut out);
-        line("docs", "docs/semantics.md §6.5 (LAST is in §6.1, and T1 to T20 in §6.4)", &mut out);
+        let hint =
+            if has_marks(&self.seen) || has_marks(&self.versions) { " (LAST is in §6.1, and T1 to T20 in §6.4)" } else { "" };
+        line("docs", &format!("docs/semantics.md §6.5{hint}"), &mut out);
         out
     }
+}
+
+/// Whether `text` has a mark that another section defines: `LAST`, or `T` and a number.
+fn has_marks(text: &str) -> bool {
+    let words = text.split(|character: char| !character.is_alphanumeric());
+    let is_event = |word: &str| word.strip_prefix('T').is_some_and(|number| number.parse::<u8>().is_ok());
+    words.into_iter().any(|word| word == "LAST" || is_event(word))
 }
 
 impl Kind {
