@@ -1,7 +1,5 @@
 //! All causes of relists, and those that a name stands for.
 
-use serde::Serialize;
-
 use super::cause::{RelistCause, Stale, UnknownCause, watch_error, watch_refused};
 use super::cause_label::cause_label;
 
@@ -38,18 +36,13 @@ const WATCH_REFUSED: &str = "watch-refused";
 /// Names of several causes: the first part of their identifiers.
 const GROUPS: [&str; 2] = ["expired", "unknown"];
 
-/// A cause with its meaning, for a reader who has only the name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A cause, as a name stands for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedCause {
-    /// The identifier, such as `expired/no-bookmarks`. If the name had no status code, it ends in `/CODE` or `/STATUS`.
-    pub id: String,
-    /// The short label of tables.
-    pub label: String,
-    /// As [`RelistCause::sentence`].
-    pub sentence: String,
     /// The cause. Its status code is 0 if the name had none.
-    #[serde(skip)]
     pub cause: RelistCause,
+    /// Whether it is a cause with a status code, and the name had none.
+    pub is_of_any_code: bool,
 }
 
 /// The causes that `name` stands for: one for an identifier, several for the first part of identifiers, such as `expired`. Empty if
@@ -77,25 +70,43 @@ fn with_code(name: &str) -> Option<NamedCause> {
         Some((first, code)) => (first, Some(code.parse().ok()?)),
         None => (name, None),
     };
-    let cause = |code| match first {
-        WATCH_ERROR => Some(RelistCause::WatchError { code }),
-        WATCH_REFUSED => Some(RelistCause::WatchRefused { status: code }),
-        _other => None,
+    let (is_of_any_code, code) = (code.is_none(), code.unwrap_or_default());
+    let cause = match first {
+        WATCH_ERROR => RelistCause::WatchError { code },
+        WATCH_REFUSED => RelistCause::WatchRefused { status: code },
+        _other => return None,
     };
-    let cause_of_any = cause(code.unwrap_or_default())?;
-    if code.is_some() {
-        return Some(cause_of_any.into());
+    Some(NamedCause { cause, is_of_any_code })
+}
+
+impl NamedCause {
+    /// As [`RelistCause::id`]; without a status code, it ends in `/CODE` or `/STATUS`.
+    pub fn id(self) -> String {
+        match (self.is_of_any_code, self.cause) {
+            (true, RelistCause::WatchError { .. }) => format!("{WATCH_ERROR}/CODE"),
+            (true, RelistCause::WatchRefused { .. }) => format!("{WATCH_REFUSED}/STATUS"),
+            (_, cause) => cause.id(),
+        }
     }
-    let (placeholder, sentence) =
-        if first == WATCH_ERROR { ("CODE", watch_error("CODE")) } else { ("STATUS", watch_refused("a STATUS")) };
-    let id = format!("{first}/{placeholder}");
-    Some(NamedCause { label: cause_label(&id), id, sentence, cause: cause_of_any })
+
+    /// The short label of tables.
+    pub fn label(self) -> String {
+        cause_label(&self.id())
+    }
+
+    /// As [`RelistCause::sentence`].
+    pub fn sentence(self) -> String {
+        match (self.is_of_any_code, self.cause) {
+            (true, RelistCause::WatchError { .. }) => watch_error("CODE"),
+            (true, RelistCause::WatchRefused { .. }) => watch_refused("a STATUS"),
+            (_, cause) => cause.sentence(),
+        }
+    }
 }
 
 impl From<RelistCause> for NamedCause {
     fn from(cause: RelistCause) -> Self {
-        let id = cause.id();
-        Self { label: cause_label(&id), id, sentence: cause.sentence(), cause }
+        Self { cause, is_of_any_code: false }
     }
 }
 
@@ -108,7 +119,7 @@ mod tests {
         for name in cause_names() {
             let causes = causes_named(&name);
             assert!(!causes.is_empty(), "{name}");
-            assert!(causes.iter().all(|cause| cause.label != cause.id && !cause.sentence.is_empty()), "{name}");
+            assert!(causes.iter().all(|cause| cause.label() != cause.id() && !cause.sentence().is_empty()), "{name}");
         }
         for other in ["", "expire", "expired/", "expired/x", "watch-error/", "watch-error/x", "watch-error/99999", "new-process/1"]
         {
@@ -118,7 +129,7 @@ mod tests {
 
     #[test]
     fn first_part_stands_for_all_reasons() {
-        let ids = |name| causes_named(name).into_iter().map(|cause| cause.id).collect::<Vec<_>>();
+        let ids = |name| causes_named(name).into_iter().map(NamedCause::id).collect::<Vec<_>>();
         assert_eq!(ids("expired").len(), 6);
         assert_eq!(ids("unknown").len(), 5);
         assert_eq!(ids("expired/no-bookmarks"), ["expired/no-bookmarks"]);
@@ -126,7 +137,7 @@ mod tests {
 
     #[test]
     fn status_code_is_optional() {
-        let sentence = |name| causes_named(name).into_iter().map(|cause| (cause.id, cause.sentence)).next();
+        let sentence = |name| causes_named(name).into_iter().map(|cause| (cause.id(), cause.sentence())).next();
         let expected = |id: &str, sentence: &str| Some((id.to_owned(), sentence.to_owned()));
         assert_eq!(sentence("watch-error/500"), expected("watch-error/500", "the watch ended with an ERROR event of code 500"));
         assert_eq!(sentence("watch-error"), expected("watch-error/CODE", "the watch ended with an ERROR event of code CODE"));

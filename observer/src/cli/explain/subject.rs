@@ -12,7 +12,7 @@ use super::verbs::{Action, GET};
 use super::wrong_input::{quoted, wrong_input};
 use crate::view::Meaning;
 
-/// What is explained.
+/// The thing that the input names.
 pub(super) enum Subject {
     Request(Asked),
     Rule(&'static Rule),

@@ -18,13 +18,14 @@ pub struct Meaning {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     causes: Vec<Cause>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    finding: Option<Kind>,
+    finding: Option<KindMeaning>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 struct Cause {
-    #[serde(flatten)]
-    named: NamedCause,
+    id: String,
+    label: String,
+    sentence: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     seen: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -34,7 +35,7 @@ struct Cause {
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Kind {
+struct KindMeaning {
     kind: FindingKind,
     advice: &'static str,
     #[serde(serialize_with = "texts")]
@@ -47,7 +48,7 @@ impl Meaning {
     /// none of these.
     pub fn of(name: &str) -> Option<Self> {
         let (kind, is_identifier) = name.split_once(':').map_or((name, false), |(kind, _)| (kind, true));
-        let finding = FindingKind::named(kind).map(Kind::from);
+        let finding = FindingKind::named(kind).map(KindMeaning::from);
         let causes: Vec<Cause> = if is_identifier { Vec::new() } else { causes_named(name).into_iter().map(Cause::from).collect() };
         let is_known = finding.is_some() || !causes.is_empty();
         is_known.then(|| Self { schema: EXPLAIN_SCHEMA, name: name.to_owned(), causes, finding })
@@ -56,12 +57,14 @@ impl Meaning {
 
 impl From<NamedCause> for Cause {
     fn from(named: NamedCause) -> Self {
-        let (seen, versions) = of_cause(&named.id).map(|row| (row.seen, row.versions)).unwrap_or_default();
-        Self { advice: advice_by_cause(named.cause), named, seen, versions, section: "§6.5" }
+        let id = named.id();
+        let (seen, versions) = of_cause(&id).map(|row| (row.seen, row.versions)).unwrap_or_default();
+        let (label, sentence) = (named.label(), named.sentence());
+        Self { id, label, sentence, seen, versions, advice: advice_by_cause(named.cause), section: "§6.5" }
     }
 }
 
-impl From<FindingKind> for Kind {
+impl From<FindingKind> for KindMeaning {
     fn from(kind: FindingKind) -> Self {
         Self { kind, advice: kind.advice(), text: of_finding(kind), section: format!("docs/findings.md#{kind}") }
     }
@@ -90,9 +93,9 @@ pub fn explain_meaning(meaning: &Meaning, format: ExplainFormat, colour: Colour)
 
 impl Cause {
     fn text(&self, colour: Colour) -> Printable {
-        let mut out = heading(&self.named.id, "cause of relists", colour);
-        line("meaning", &self.named.sentence, &mut out);
-        line("shown as", &self.named.label, &mut out);
+        let mut out = heading(&self.id, "cause of relists", colour);
+        line("meaning", &self.sentence, &mut out);
+        line("shown as", &self.label, &mut out);
         if !self.seen.is_empty() {
             line("seen before", &self.seen, &mut out);
         }
@@ -114,7 +117,7 @@ fn has_marks(text: &str) -> bool {
     words.into_iter().any(|word| word == "LAST" || is_event(word))
 }
 
-impl Kind {
+impl KindMeaning {
     fn text(&self, name: &str, colour: Colour) -> Printable {
         let mut out = heading(name, "finding", colour);
         line("change", self.advice, &mut out);

@@ -22,7 +22,7 @@ pub(super) struct Block {
 /// The row of a cause of relists in the tables of §6.5.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CauseRow {
-    /// What watchtap saw before the relist.
+    /// The observations before the relist that decide for this cause.
     pub(super) seen: String,
     /// The versions of servers and clients; may be empty.
     pub(super) versions: String,
@@ -76,15 +76,12 @@ fn plain(markdown: &str) -> String {
     while let Some((before, after)) = rest.split_once('[') {
         let link = after.split_once("](").and_then(|(shown, target)| Some((shown, target.split_once(')')?.1)));
         text.push_str(before);
-        match link {
-            Some((shown, further)) => {
-                text.push_str(shown);
-                rest = further;
-            }
-            None => {
-                text.push('[');
-                rest = after;
-            }
+        if let Some((shown, further)) = link {
+            text.push_str(shown);
+            rest = further;
+        } else {
+            text.push('[');
+            rest = after;
         }
     }
     text.push_str(rest);
@@ -111,8 +108,8 @@ mod tests {
     #[test]
     fn every_cause_has_a_row() {
         for cause in cause_names().flat_map(|name| causes_named(&name)) {
-            let row = of_cause(&cause.id);
-            assert!(row.as_ref().is_some_and(|row| row.seen.len() > 20), "{}: {row:?}", cause.id);
+            let row = of_cause(&cause.id());
+            assert!(row.as_ref().is_some_and(|row| row.seen.len() > 20), "{}: {row:?}", cause.id());
         }
         assert_eq!(of_cause("watch-error/500"), of_cause("watch-error/CODE"));
         assert_eq!(of_cause("no-such-cause"), None);
