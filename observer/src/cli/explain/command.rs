@@ -19,7 +19,7 @@ use crate::view::{Colour, Explained, explain_meaning, explain_proof, explain_req
 ///
 /// It also explains the names in reports: rules, proofs, causes of relists, and findings.
 #[derive(Debug, Args)]
-#[command(after_help = "REQUESTS:
+#[command(after_help = "EXAMPLES:
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
   watchtap explain '/api/v1/pods?resourceVersion=0'
   watchtap explain 'https://10.0.0.1:6443/api/v1/pods?watch=true'
@@ -31,7 +31,7 @@ use crate::view::{Colour, Explained, explain_meaning, explain_proof, explain_req
   watchtap explain 'WATCH pods?resourceVersion=0' --server-version 1.33.1 --gate WatchList=true
   watchtap explain 'PATCH /api/v1/namespaces/default/pods/web-0'
 
-NAMES:
+EXAMPLES OF NAMES:
   watchtap explain list-unset-consistent     a rule
   watchtap explain more-than-the-limit       a proof
   watchtap explain expired/no-bookmarks      a cause of relists, or `expired` for all its reasons
