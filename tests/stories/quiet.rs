@@ -1,4 +1,4 @@
-//! No false alarm: healthy informers of a resource that nobody changes, while leases are written as in every cluster.
+//! No false alarm: healthy informers of an unchanged resource, while leases are written as in every cluster.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

@@ -60,11 +60,11 @@ struct State {
     undecoded: Undecoded,
 }
 
-/// The time of the last delivery or tick, on two clocks. From it, the taps' time is computed while nothing is delivered.
+/// The time of the last observation or tick, on two clocks. From it, the taps' time is computed while nothing is observed.
 struct Idle {
     /// That time by the clock of this thread.
     since: Timestamp,
-    /// The same moment by the clock of the taps, after everything received by then was observed.
+    /// The same moment by the clock of the taps.
     at: Timestamp,
 }
 
@@ -119,6 +119,16 @@ impl Observing {
 }
 
 impl Idle {
+    /// Notes a delivery that was received at `received` of this thread's clock; `newest` is the time of the newest observation. Returns
+    /// false, and notes nothing, if the delivery had no observation: an idle connection still has pings.
+    fn note(&mut self, received: Timestamp, newest: Timestamp) -> bool {
+        let is_newer = newest > self.at;
+        if is_newer {
+            *self = Self { since: received, at: newest };
+        }
+        is_newer
+    }
+
     /// Converts `now` of this thread's clock to the taps' time, with the offset of the wall clock at `now`.
     fn at(&self, now: Timestamp) -> Timestamp {
         let set_forward = now.wall_ahead().saturating_sub(self.since.wall_ahead());
@@ -150,20 +160,18 @@ impl State {
     /// Decodes the deliveries that have arrived, and writes outputs that are due.
     fn turn(&mut self, receiver: &mut IntakeReceiver) {
         let wait = self.observer.outputs.due_in().unwrap_or(IDLE).min(IDLE);
-        let mut nothing_came = true;
+        let mut latest = None;
         for delivered in receiver.drain(wait) {
-            nothing_came = false;
             if !matches!(delivered.delivery, Delivery::Process(..)) {
-                self.idle.since = self.clock.now();
+                latest = Some(self.clock.now());
             }
             for delivered in self.awaiting_profile.pass(delivered) {
                 self.decode(&delivered.delivery);
             }
         }
-        if nothing_came {
+        let is_observed = latest.is_some_and(|received| self.idle.note(received, self.observer.observer.now()));
+        if !is_observed {
             self.let_time_pass();
-        } else {
-            self.idle.at = self.observer.observer.now();
         }
         if receiver.is_closed() {
             for delivered in self.awaiting_profile.give_up() {
@@ -300,4 +308,19 @@ fn known(upstreams: &[Upstream]) -> Vec<Subject> {
     known
         .map(|(upstream, profile)| Subject::Upstream(upstream, UpstreamObservation::Profile { profile: Box::new(profile) }))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deliveries_without_observations_do_not_stop_the_time() {
+        let seconds = |seconds: u64| Timestamp::from_nanos(seconds * 1_000_000_000);
+        let mut idle = Idle { since: seconds(100), at: seconds(1_000) };
+        assert!(!idle.note(seconds(150), seconds(1_000)), "a ping");
+        assert_eq!(idle.at(seconds(200)), seconds(1_100));
+        assert!(idle.note(seconds(190), seconds(1_085)), "an event, observed 5 s after its time");
+        assert_eq!(idle.at(seconds(200)), seconds(1_095));
+    }
 }

@@ -18,7 +18,7 @@ const INTRODUCTION: &str = include_str!("../../../tests/incidents/introduction.m
 /// Lines of the first screen of a report.
 const FIRST_SCREEN: usize = 24;
 
-/// A script, and what its first lines say of the incident.
+/// A script with its header.
 struct Incident {
     number: u32,
     title: String,
@@ -27,7 +27,7 @@ struct Incident {
     happened: Vec<String>,
     /// The kind of finding that names it.
     finding: String,
-    /// Who plays it, in a test.
+    /// The test that plays it.
     played: String,
     script: String,
 }

@@ -15,6 +15,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
         &["demo --list", "demo --print-script", "demo with a script of something else"],
         "what is no script",
     ),
+    ("observer/src/cli/demo_objects.rs", &["exec in a demo cluster with objects of something else"], "what is no object"),
     ("observer/src/cli/credential.rs", &["credential", "credential of nobody"], "the plugin's credential, which is the client's"),
     (
         "observer/src/cli/explain/command.rs",

@@ -1,4 +1,4 @@
-//! What requests and bodies hold, as it is written in a script.
+//! Requests and bodies in the words of a script.
 
 use observer_core::http::Identity;
 use observer_core::k8s::{ListOptions, RequestInfo, Status, StatusCause};

@@ -22,7 +22,7 @@ pub(crate) struct Wire {
     open: BTreeSet<ExchangeId>,
 }
 
-/// What the requests of one connection say about their client.
+/// The client of a connection, as its requests name it.
 #[derive(Clone, Default)]
 pub(crate) struct Client {
     pub(crate) user_agent: Option<String>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use observer_tests::{CacheClient, ClientGo, HttpVersion, ListForm, Minor, Signal};
 
-use super::common::{first_lines_have, troubles};
+use super::first_screen::{first_lines_have, troubles};
 use crate::stage::{NAMESPACE, Stage, quiet_cluster};
 
 /// Lists without a revision.

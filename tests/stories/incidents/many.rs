@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use observer_tests::{Minor, go_controllers};
 use serde_json::json;
 
-use super::common::{Started, first_lines_have};
+use super::first_screen::{Started, first_lines_have};
 use crate::stage::{NAMESPACE, Stage, quiet_cluster};
 
 #[test]
@@ -40,6 +40,7 @@ fn process_with_a_watch_for_each_secret_has_many_watches() -> Result<()> {
     let mut kubelet = Command::new(go_controllers()?);
     kubelet.args(["secrets", NAMESPACE, "300"]).env("KUBECONFIG", kubeconfig);
     let _kubelet = Started(kubelet.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?);
+    stage.events_when(|events| events.all("watch-opened").count() > 0)?;
     let reading = stage.reading_when(|reading| reading.text.contains("300 open watches of single objects"))?;
     first_lines_have(&reading, "300 open watches of single objects (secrets)")?;
     stage.close()

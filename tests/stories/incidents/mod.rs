@@ -1,8 +1,8 @@
 //! Incidents of real clusters (`docs/incidents.md`), each with a real client and a real API server.
 
-mod common;
 mod deaf;
 mod etcd;
+mod first_screen;
 mod many;
 mod never_synced;
 mod python;

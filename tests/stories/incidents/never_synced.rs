@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use observer_tests::{CacheClient, ClientGo, HttpHop, HttpVersion, ListForm, Minor, Of, Scripted, ScriptedReply};
 use serde_json::Value;
 
-use super::common::{first_lines_have, troubles};
+use super::first_screen::{first_lines_have, troubles};
 use crate::stage::{Stage, quiet_cluster};
 
 #[test]

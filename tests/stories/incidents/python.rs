@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use observer_tests::{Minor, Signal, python_packages};
 use serde_json::Value;
 
-use super::common::{Started, first_lines_have, troubles};
+use super::first_screen::{Started, first_lines_have, troubles};
 use crate::stage::{NAMESPACE, Stage, quiet_cluster};
 
 /// Lists once, and after a line of input watches from that revision whatever happens, as Airflow's pod watcher did (apache/airflow
@@ -92,6 +92,7 @@ fn python_watches_without_a_revision_are_relists() -> Result<()> {
     let mut python = Command::new("python3");
     python.args(["-c", RESTARTED, NAMESPACE]).env("PYTHONPATH", packages).env("KUBECONFIG", kubeconfig);
     let _syncer = Started(python.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?);
+    stage.events_when(|events| events.all("watch-opened").count() > 0)?;
     let reading = stage.reading_when(|reading| reading.finding("full-state-by-watch", SYNCER).is_ok())?;
     let row = reading.reflector_of(SYNCER)?;
     ensure!(row["relists"].as_u64() >= Some(5) && row["list_requests"] == 0, "{row:#}");

@@ -1,7 +1,7 @@
 //! Ends the watches of a client that has left, although its connection is still half open.
 //!
 //! A client that closes its half can no longer read a watch from an API server: Go's server cancels the open requests of such a
-//! connection (golang/go net/http/server.go, `connReader.handleReadError`; net/http/h2_bundle.go, `serverConn.serve`). If the
+//! connection (golang/go `net/http/server.go`, `connReader.handleReadError`; `net/http/h2_bundle.go`, `serverConn.serve`). If the
 //! connection to the server is dead, the server's half may never end.
 
 use super::event::Event;

@@ -30,7 +30,7 @@ fn report_begins_with_the_budget_and_ends_with_the_worst_problem() {
 
         | problem | seen | change to make | findings | when |
         | --- | --- | --- | ---: | --- |
-        | `stuck-reflector` | stuck for 197.0 s at a revision that the API server had not reached (secrets) | update client-go in elastic-operator (to 1.18.6 or later) | 1 | since 12:02:34 |
+        | `stuck-reflector` | stuck for 3 m 17 s at a revision that the API server had not reached (secrets) | restart elastic-operator, then update client-go (to 1.18.6 or later) | 1 | since 12:02:34 |
         | `wide-informer` | 3 objects of pods kept in full | restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata | 1 | since 12:00:00 |
         | `no-bookmarks` | 1 needless relist of pods | set allowWatchBookmarks=true in my-controller | 1 | 12:03:21 |
 

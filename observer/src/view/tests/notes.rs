@@ -97,7 +97,7 @@ fn note_on_a_relist_names_cause_and_rule() {
 }
 
 #[test]
-fn note_on_lists_shows_the_requests_themselves() {
+fn note_on_lists_has_the_time_line_of_their_client() {
     let items: Vec<String> = (0..600).map(|number| format!("o{number}@{}", number + 1)).collect();
     let items = items.join(" ");
     let script =
@@ -105,7 +105,7 @@ fn note_on_lists_shows_the_requests_themselves() {
     let snapshot = play(&script);
     let finding = snapshot.findings.iter().find(|finding| finding.kind == FindingKind::ListsFromEtcd).unwrap();
     let note = finding_note(finding, &snapshot).into_string();
-    assert!(note.contains("list pods · all namespaces: 200, 600 objects"), "{note}");
+    assert!(note.contains("12:00:02.000 received 600 objects, RV=1000"), "{note}");
     assert!(note.contains("served from: etcd (`list-unset-etcd`: "), "{note}");
     assert!(note.contains("```sh\nkubectl get --raw '/api/v1/pods'\n```\n"), "{note}");
 }

@@ -127,8 +127,8 @@ fn roll_outs(reflectors: &[ReflectorRow]) -> Vec<Finding> {
     alike.into_values().filter_map(|clients| roll_out(clients.into_values().collect())).collect()
 }
 
-/// The options of a reflector that reads the objects of one node; otherwise nothing. Agents of several nodes may look like one client,
-/// if their processes are not known.
+/// The options of a reflector that reads the objects of one node; otherwise nothing. Without a process, agents of several nodes may look
+/// like one client.
 fn node(row: &ReflectorRow) -> &str {
     if row.shape.options.contains("spec.nodeName=") { &row.shape.options } else { "" }
 }

@@ -1,4 +1,4 @@
-//! Parts of several stories.
+//! Clients, events and first screens of several stories.
 
 use std::io::Write as _;
 use std::process::Child;
