@@ -28,6 +28,7 @@ pub(super) enum Act {
     Pause,
     ChangeZone,
     Copy,
+    Note,
     About,
 }
 
@@ -189,6 +190,12 @@ pub(super) const BINDINGS: &[Binding] = &[
         name: "y",
         meaning: "copy the selected list or watch as a kubectl get --raw",
         hint: Some(("y copy", ROWS)),
+    },
+    Binding {
+        keys: &[(Key::Char('w'), Act::Note, PAGE)],
+        name: "w",
+        meaning: "copy a note in Markdown on the selected finding, storm or relist",
+        hint: Some(("w note", ROWS)),
     },
     Binding {
         keys: &[(Key::Char('i'), Act::About, PAGE)],

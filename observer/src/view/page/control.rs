@@ -5,8 +5,6 @@ use super::filter::Filter;
 use super::filter_key::FilterKey;
 use super::key::{Key, Outcome};
 use super::prompt::Prompt;
-use super::raw;
-use super::request_row::RequestRow;
 use super::row::RowKey;
 use super::scroll::Scroll;
 use super::state::{Origin, Page, Reading};
@@ -25,6 +23,10 @@ impl Page {
             (Some(Act::Copy), _) => {
                 self.touched = true;
                 return self.copy();
+            }
+            (Some(Act::Note), _) => {
+                self.touched = true;
+                return self.copy_note();
             }
             (Some(act), _) => self.act(act),
             (None, Key::Char(character)) if place == Place::Prompt => self.edit_filter(|prompt| prompt.push(character)),
@@ -66,7 +68,7 @@ impl Page {
             Act::ChangeZone => self.change_zone(),
             Act::Pause => self.toggle_pause(),
             // These end in an outcome other than a drawing.
-            Act::Copy | Act::Quit | Act::Redraw | Act::Suspend => {}
+            Act::Copy | Act::Note | Act::Quit | Act::Redraw | Act::Suspend => {}
         }
     }
 
@@ -222,38 +224,6 @@ impl Page {
             Ok(filter) if !filter.is_empty() => self.filter = filter,
             Ok(_) => "this row has no single client or resource to filter by".clone_into(&mut self.message),
             Err(problem) => self.message = problem,
-        }
-    }
-
-    /// The selected list or watch as a command, or the reason why there is none.
-    fn copy(&mut self) -> Outcome {
-        let key = self.opened.clone().or_else(|| self.selected_key()).filter(|_| self.reading.is_none());
-        match key.ok_or_else(|| "nothing is selected".to_owned()).and_then(|key| self.command(&key)) {
-            Ok(command) => {
-                self.message = format!("copied: {command}");
-                Outcome::Copy(command)
-            }
-            Err(because) => {
-                self.message = format!("not copied: {because}");
-                Outcome::Stay
-            }
-        }
-    }
-
-    fn command(&self, key: &RowKey) -> Result<String, String> {
-        let gone = "watchtap no longer has this";
-        match key {
-            RowKey::Reflector(id) => {
-                let row = self.shown.reflectors.iter().find(|row| row.reflector == *id).ok_or(gone)?;
-                raw::of_reflector(row, &self.shown)
-            }
-            RowKey::Request(key) => {
-                let row = RequestRow::all(&self.shown).find(|row| row.key() == **key).ok_or(gone)?;
-                raw::of_requests(row, &self.shown)
-            }
-            RowKey::Storm(_) | RowKey::Client(_) | RowKey::Finding(_) => {
-                Err("only lists and watches can be repeated: see tabs 1 and 2".to_owned())
-            }
         }
     }
 }

@@ -10,6 +10,7 @@ mod clients;
 mod clock;
 mod column;
 mod control;
+mod copying;
 mod detail;
 mod filter;
 mod filter_key;

@@ -33,7 +33,7 @@ fn stuck_reflector_shows_its_finding_and_time_line() {
                           after this error.
 
         TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
-        j k scroll · esc back · ? help · q quit · p pause · y copy
+        j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));
 }
@@ -92,7 +92,7 @@ fn relisting_reflector_shows_its_causes_and_advice() {
           answers         14 MB
           unchanged       2 of 9 objects received: the client already had this version
           objects         3 in the client's store now
-        j k scroll · esc back · ? help · q quit · p pause · y copy
+        j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]].assert_eq(&large(&page));
     press(&mut page, "<end>");
     expect![[r"
@@ -119,7 +119,7 @@ fn relisting_reflector_shows_its_causes_and_advice() {
           its last list had 7.2 MB
             Restrict the informer to the namespaces or labels that the client needs, or
             keep metadata only (PartialObjectMetadata).
-        j k scroll · esc back · ? help · q quit · p pause · y copy
+        j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));
 }
@@ -152,7 +152,7 @@ fn list_from_etcd_shows_the_reason_of_its_verdict() {
           12:00:10.000  inventory/v2     200        2  2.1 MB  210 ms  complete
 
 
-        j k scroll · esc back · ? help · q quit · p pause · y copy
+        j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));
 }
@@ -185,7 +185,7 @@ fn watch_shows_its_cost_and_latest_responses() {
           12:00:00.100  my-controller/0.34     200        2     0 B  3 m 19 s
 
 
-        j k scroll · esc back · ? help · q quit · p pause · y copy
+        j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));
 }
@@ -218,7 +218,7 @@ fn storm_shows_its_members_ranked_by_cost() {
           fleet-c/v1  kind1s.example.com        1        2          1  6.0 kB
           fleet-a/v1  kind3s.example.com        1        2          1  4.0 kB
           fleet-b/v1  kind1s.example.com        1        2          1  4.0 kB
-        j k scroll · esc back · ? help · q quit · p pause · y copy
+        j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));
 }
@@ -251,7 +251,7 @@ fn stalled_client_shows_its_stall_and_own_writes() {
                           process stops, look for CPU limits and garbage collection.
 
         TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
-        j k scroll · esc back · ? help · q quit · p pause · y copy
+        j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));
     press(&mut page, "<esc>4<enter>");
@@ -279,7 +279,7 @@ fn stalled_client_shows_its_stall_and_own_writes() {
         OWN WRITES   time until its own watches delivered them
           RESOURCE  N  BEFORE ANSWER  MEDIAN AFTER  P99 AFTER  LONGEST
           pods      1              0        251 ms     251 ms   251 ms
-        j k scroll · esc back · ? help · q quit · p pause · y copy
+        j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));
 }
@@ -312,7 +312,7 @@ fn client_shows_its_reflectors() {
           expired: it had not requested bookmarks
             Set allowWatchBookmarks=true (client-go's reflectors do), so that the
             resource version advances while the resource does not change; this needs API
-        j k scroll · esc back · ? help · q quit · p pause · y copy
+        j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));
 }
@@ -357,7 +357,7 @@ fn finding_shows_its_advice() {
           stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
           the same in every run; --mute takes it
         (3 empty lines)
-        j k scroll · esc back · ? help · q quit · p pause · y copy
+        j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));
 }
@@ -375,7 +375,7 @@ fn dropped_entry_is_reported_as_over() {
         [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
           This is over, or was dropped to make room. esc goes back.
         (17 empty lines)
-        j k scroll · esc back · ? help · q quit · p pause · y copy
+        j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));
 }

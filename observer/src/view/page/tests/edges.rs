@@ -108,7 +108,7 @@ fn page_without_clients_shows_how_to_connect() {
           in another terminal:
           export KUBECONFIG=watchtap.kubeconfig
         (13 empty lines)
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page(SILENCE)));
 }
@@ -159,7 +159,7 @@ fn hostile_names_are_drawn_without_terminal_controls() {
           控制器控制器控制器控制器控制器控制器控…  secrets   listed        0  -
           �/1                                      nodes     listed        0  -
         (14 empty lines)
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     for keys in ["", "<enter>", "2", "j<enter>", "4", "5", "1f"] {
@@ -223,7 +223,7 @@ fn messages_are_shown_while_recent_and_kept_for_later() {
     expect![[r"
         » the API server restarts�[2J: for a while it refuses connections, and our port
           with it; watchers resume, or list again
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about"]]
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …"]]
     .assert_eq(&end_of(&small(&page), 3));
     page.show(play("0s server v1.34.4\n61s listening"));
     assert!(!small(&page).contains("restarts"), "{}", small(&page));

@@ -242,7 +242,7 @@ fn f_key_filters_by_the_selected_row() {
     let mut page = page(&trouble());
     press(&mut page, "jf");
     assert_eq!(clients(&page), ["my-controller/0.34"]);
-    expect!["filter client:my-controller/0.34 resource:pods: 1 of 5 · enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about"].assert_eq(last_line(&large(&page)));
+    expect!["filter client:my-controller/0.34 resource:pods: 1 of 5 · enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note · i about"].assert_eq(last_line(&large(&page)));
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn c_key_shows_the_requests_of_a_client_and_esc_returns() {
         );
         expect!["shapes with a recent request of my-controller/0.34; the numbers are those of al…"].assert_eq(last_line(&screen));
         press(&mut page, "j");
-        expect!["filter client:my-controller/0.34: 3 of 11 · esc returns to 4 Clients · enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about"].assert_eq(last_line(&large(&page)));
+        expect!["filter client:my-controller/0.34: 3 of 11 · esc returns to 4 Clients · enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note · i about"].assert_eq(last_line(&large(&page)));
         press(&mut page, "<enter><esc><esc>");
         assert_eq!(small(&page), before);
     }
@@ -272,7 +272,7 @@ fn c_key_needs_a_client() {
     press(&mut page, "5c");
     assert_eq!(last_line(&small(&page)), "no client is selected: see tabs 1 and 4");
     press(&mut page, "1c1<esc>");
-    expect!["enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about"].assert_eq(last_line(&small(&page)));
+    expect!["enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …"].assert_eq(last_line(&small(&page)));
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn pause_freezes_the_page_and_shows_its_age() {
           advice  Restart the client, which helps at once. Then update client-go to
                   1.18.6 or later, which lists without a resource version after this
                   error.
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     assert_eq!(clients(&page).len(), 5);
@@ -347,6 +347,27 @@ fn t_key_reports_an_unknown_zone() {
     let mut page = page(&trouble());
     press(&mut page, "t");
     assert_eq!(last_line(&small(&page)), "the zone of this machine is unknown, so times are in UTC");
+}
+
+#[test]
+fn findings_storms_and_relists_are_copied_as_notes() {
+    let copied = |script: &str, keys: &str| {
+        let mut page = page(script);
+        let outcome = press(&mut page, keys);
+        (outcome, last_line(&large(&page)).to_owned())
+    };
+    for (script, keys, title) in [
+        (trouble(), "5w", "### Finding `stuck-reflector:"),
+        (trouble(), "w", "### Finding `stuck-reflector:"),
+        (storm(), "3w", "### Storm 1"),
+    ] {
+        let (Outcome::Copy(note), message) = copied(&script, keys) else { panic!("{keys}") };
+        assert!(note.starts_with(title) && note.contains("**Change:**"), "{note}");
+        assert_eq!(message, format!("copied: a note of {} lines in Markdown", note.lines().count()));
+    }
+    let refused = (Outcome::Stay, "not copied: a note is on a finding, a storm or a relist".to_owned());
+    assert_eq!(copied(&trouble(), "2w"), refused);
+    assert_eq!(copied(&trouble(), "4w"), refused);
 }
 
 #[test]

@@ -58,6 +58,7 @@ fn help() {
           p               freeze the page; watchtap continues to collect
           t               show times in UTC, or in the zone of this machine; line 1 names the zone
           y               copy the selected list or watch as a kubectl get --raw
+          w               copy a note in Markdown on the selected finding, storm or relist
           i               basis of the verdicts, everything missed, and which reflectors would relist on a restart
           ctrl-z          suspend watchtap and its traffic until fg or bg; after bg the traffic continues without the page
 
@@ -85,7 +86,6 @@ fn help() {
           behind          how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because no revision was observed, or etcd went back); behind etcd: of any
                           resource
           storm           many reflectors that relist within seconds
-          on a restart    reflectors that would relist if the API server restarted now, and the cost: their resource version is too old for its new cache, or they have watched without a resource version
         j k scroll · esc back · q quit
     "#]].assert_eq(&large(&page));
 }

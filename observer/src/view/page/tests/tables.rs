@@ -39,7 +39,7 @@ fn reflectors_are_sorted_worst_first() {
           advice  Restart the client, which helps at once. Then update client-go to
                   1.18.6 or later, which lists without a resource version after this
                   error.
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     expect![[r"
@@ -78,7 +78,7 @@ fn reflectors_are_sorted_worst_first() {
           12:02:39.000  L  requests a list, RV=1100
           12:02:42.000  x  504 Timeout
           12:02:43.000  L  requests a list, RV=1100
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note · i about
     "]].assert_eq(&large(&page));
 }
 
@@ -110,7 +110,7 @@ fn requests_are_grouped_by_shape() {
 
           why     a resourceVersion without limit: the watch cache answers once it has
                   reached that revision, or 504 after 3 s
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     expect![[r"
@@ -151,7 +151,7 @@ fn requests_are_grouped_by_shape() {
                     AT  CLIENT              STATUS  OBJECTS   BYTES  TOTAL  END
           12:03:21.000  my-controller/0.34     200        3  7.2 MB  90 ms  complete
         (5 empty lines)
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note · i about
     "]].assert_eq(&large(&page));
 }
 
@@ -171,7 +171,7 @@ fn ongoing_storms_are_listed() {
           why     12 × 410 Gone: no bookmarks sent
           cost    12 reflectors of 3 clients · 24 objects, 12 of them unchanged · 60 kB
           layers  cache: 12
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     expect![[r"
@@ -205,7 +205,7 @@ fn ongoing_storms_are_listed() {
           fleet-c/v1  kind0s.example.com  all namespaces        1         1        2          1  3.0 kB
           fleet-a/v1  kind1s.example.com  all namespaces        1         1        2          1  2.0 kB
           fleet-b/v1  kind0s.example.com  all namespaces        1         1        2          1  2.0 kB
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note · i about
     "]].assert_eq(&large(&page));
 }
 
@@ -250,7 +250,7 @@ fn clients_show_the_totals_of_their_reflectors() {
           advice  Restart the client, which helps at once. Then update client-go to
                   1.18.6 or later, which lists without a resource version after this
                   error.
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     expect![[r"
@@ -286,7 +286,7 @@ fn clients_show_the_totals_of_their_reflectors() {
           stuck-reflector · secrets · kube-system/: requests revision 1100 repeatedly; the server has not reached it
             Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
         (3 empty lines)
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note · i about
     "]].assert_eq(&large(&page));
 }
 
@@ -314,7 +314,7 @@ fn findings_show_their_evidence() {
           advice  Restart the client, which helps at once. Then update client-go to
                   1.18.6 or later, which lists without a resource version after this
                   error.
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     expect![[r"
@@ -347,6 +347,6 @@ fn findings_show_their_evidence() {
           stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
           the same in every run; --mute takes it
         (5 empty lines)
-        enter open · ? help · q quit · / filter · s sort · p pause · y copy · i about
+        enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note · i about
     "]].assert_eq(&large(&page));
 }

@@ -1,0 +1,80 @@
+//! Copies the selected row to the clipboard: as a command that repeats it, or as a note for an issue.
+
+use super::key::Outcome;
+use super::raw;
+use super::request_row::RequestRow;
+use super::row::RowKey;
+use super::state::Page;
+use crate::printable::Printable;
+use crate::view::note::{finding_note, relist_note, storm_note};
+use crate::view::quantity::counted;
+
+impl Page {
+    /// Copies the selected list or watch as a command, or states why there is none.
+    pub(super) fn copy(&mut self) -> Outcome {
+        match self.copied_key().and_then(|key| self.command(&key)) {
+            Ok(command) => {
+                self.message = format!("copied: {command}");
+                Outcome::Copy(command)
+            }
+            Err(because) => self.refuse_to_copy(&because),
+        }
+    }
+
+    /// Copies a note, in Markdown, on the selected finding, storm or relist.
+    pub(super) fn copy_note(&mut self) -> Outcome {
+        match self.copied_key().and_then(|key| self.note(&key)) {
+            Ok(note) => {
+                let note = note.into_string();
+                self.message = format!("copied: a note of {} in Markdown", counted(note.lines().count() as u64, "line"));
+                Outcome::Copy(note)
+            }
+            Err(because) => self.refuse_to_copy(&because),
+        }
+    }
+
+    fn refuse_to_copy(&mut self, because: &str) -> Outcome {
+        self.message = format!("not copied: {because}");
+        Outcome::Stay
+    }
+
+    fn copied_key(&self) -> Result<RowKey, String> {
+        let key = self.opened.clone().or_else(|| self.selected_key()).filter(|_| self.reading.is_none());
+        key.ok_or_else(|| "nothing is selected".to_owned())
+    }
+
+    fn note(&self, key: &RowKey) -> Result<Printable, String> {
+        let snapshot = &*self.shown;
+        match key {
+            RowKey::Finding(id) => {
+                snapshot.findings.iter().find(|finding| finding.id == *id).map(|finding| finding_note(finding, snapshot))
+            }
+            RowKey::Storm(id) => snapshot.storms.iter().find(|storm| storm.storm == *id).map(|storm| storm_note(storm, snapshot)),
+            RowKey::Reflector(id) => {
+                let about_it = snapshot.findings.iter().find(|finding| finding.reflectors.contains(id));
+                let relist = snapshot.reflectors.iter().find(|row| row.reflector == *id).and_then(|row| row.last_relist.as_ref());
+                let note = about_it.map(|finding| finding_note(finding, snapshot));
+                note.or_else(|| relist.map(|relist| relist_note(relist, snapshot)))
+            }
+            RowKey::Client(_) | RowKey::Request(_) => None,
+        }
+        .ok_or_else(|| "a note is on a finding, a storm or a relist".to_owned())
+    }
+
+    fn command(&self, key: &RowKey) -> Result<String, String> {
+        let gone = "watchtap no longer has this";
+        match key {
+            RowKey::Reflector(id) => {
+                let row = self.shown.reflectors.iter().find(|row| row.reflector == *id).ok_or(gone)?;
+                raw::of_reflector(row, &self.shown)
+            }
+            RowKey::Request(key) => {
+                let row = RequestRow::all(&self.shown).find(|row| row.key() == **key).ok_or(gone)?;
+                raw::of_requests(row, &self.shown)
+            }
+            RowKey::Storm(_) | RowKey::Client(_) | RowKey::Finding(_) => {
+                Err("only lists and watches can be repeated: see tabs 1 and 2".to_owned())
+            }
+        }
+    }
+}
