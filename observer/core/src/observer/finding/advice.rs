@@ -68,9 +68,14 @@ pub(super) fn to_list_from_etcd(row: &ListRow, listers: &[&ReflectorRow], minor:
         return "Restart API servers one at a time, and wait until each is ready. Its watch cache was not filled yet, so it read \
             lists from etcd.";
     }
-    if row.shape.names_revision() && listers.iter().any(|row| row.has_watched()) {
+    let they_watch = listers.iter().any(|row| row.has_watched());
+    if row.shape.names_revision() && they_watch {
         return "Update client-go to 1.17.1 or later, if it is 1.17.0: that release relists at an exact revision, which is read \
             from etcd.";
+    }
+    if row.shape.is_from_any() && they_watch {
+        return "Find out why the watch cache was not ready, for example after a restart: the clients list with resourceVersion=0, and \
+            the API server still read etcd (watchtap explain RULE gives the reason).";
     }
     if row.shape.is_from_any() {
         return "Watch instead: the client already lists with resourceVersion=0, and the API server still reads etcd (watchtap \

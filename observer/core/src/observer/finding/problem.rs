@@ -198,9 +198,10 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             format!("roll {of} out in smaller steps"),
             format!("{} of {what} listed by clients that started at the same time", counted(amount, "object")),
         ),
-        FindingKind::SlowSync => {
-            (format!("raise QPS and Burst in {of}"), format!("{} until all informers had their state", microseconds(amount)))
-        }
+        FindingKind::SlowSync => (
+            format!("raise QPS and Burst in {of}"),
+            format!("{} until all informers had their state, half of it or more in the client's rate limit", microseconds(amount)),
+        ),
         FindingKind::ManyWatches => (
             if clients == ["kubelet"] {
                 "set configMapAndSecretChangeDetectionStrategy: Cache for kubelet".to_owned()
