@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use observer_core::http::{Direction, Protocol, Start};
 use observer_core::observation::{Process, RunObservation, Subject};
-use observer_core::observer::{Limits, Observer, Snapshot};
+use observer_core::observer::{Limits, Observer, Rates, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 
@@ -150,9 +150,9 @@ fn late_processes_do_not_change_the_capture_or_snapshot() {
         let outcome = observe(Outputs::new(Vec::new(), Some(capture)), |intake| two_processes(intake, is_late));
         let mut recorded = Vec::new();
         Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| recorded.push(one)).unwrap();
-        // The two runs end at different times.
+        // The two runs end at different times, on which the rates depend, too.
         assert_eq!(recorded.pop().unwrap().subject, Subject::Run(RunObservation::Tick));
-        (recorded, Snapshot { at: Timestamp::default(), ..outcome.snapshot })
+        (recorded, Snapshot { at: Timestamp::default(), rates: Rates::default(), ..outcome.snapshot })
     });
     assert_eq!(late, at_once);
     let clients: Vec<u64> = late.1.reflectors.iter().map(|reflector| reflector.client_id.0).collect();

@@ -56,10 +56,10 @@ fn standard_script_shows_every_promised_behaviour() {
 const FAULTS: &[(&str, &[&str], &str)] = &[
     ("API server refused connections", &[], "watchtap passed that on to its clients"),
     ("move other work out of the loop that reads the watch", &["archive-tail"], "configmaps not read for"),
-    ("whose watches wait at a revision that the API server does not have", &["mesh-operator", "cert-rotator"], "silent for"),
+    ("whose watches wait at a revision that the API server does not have", &[], "silent for"),
     ("then update client-go (to 1.18.6 or later)", &["restart node-tuner"], "stuck for"),
     ("update client-go", &["old-ingress", "log-shipper", "disk-provisioner", "to 1.16 or later"], "needless relists"),
-    ("find out why the API server's watch cache was reset", &["configmaps", "pods"], "relists of"),
+    ("find out why the API server restarted, or why its watch cache was reset", &["configmaps", "pods"], "relists of"),
     ("watch instead of polling", &["dashboard", "cost-exporter", "alert-mailer"], "lists of events and pods, no watch"),
     ("check whether etcd was restored", &[], "resourceVersion went backwards"),
 ];
