@@ -6,8 +6,8 @@
 
 use super::event::Event;
 use super::observe::Observer;
-use crate::http::StreamId;
-use crate::observation::{ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ExchangeObservation};
+use crate::exchange::Exchange;
+use crate::observation::{ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId};
 use crate::time::Timestamp;
 
 impl Observer {
@@ -19,13 +19,11 @@ impl Observer {
         end: ConnectionEnd,
         emit: &mut dyn FnMut(Event),
     ) {
-        let stream = |number| ExchangeId { connection, stream: StreamId(number) };
-        let open = self.open.range(stream(0)..=stream(u64::MAX));
+        let is_watch = |exchange: &Exchange| exchange.watch.is_some() && exchange.upgraded.is_none();
         let watches: Vec<ExchangeId> =
-            open.filter(|(_, exchange)| exchange.watch.is_some() && exchange.upgraded.is_none()).map(|(id, _)| *id).collect();
+            self.open_on(connection).filter(|(_, exchange)| is_watch(exchange)).map(|(id, _)| *id).collect();
         for watch in watches {
-            self.on(watch, at, &ExchangeObservation::Ended { end: ExchangeEnd::Cut(Some(end)) });
-            self.finish(watch, at, emit);
+            self.end(watch, at, ExchangeEnd::Cut(Some(end)), emit);
         }
     }
 }

@@ -295,8 +295,7 @@ impl Observer {
             }
             ExchangeObservation::Ended { end } => {
                 self.note_cut(id, at, end);
-                self.on(id, at, &observed);
-                self.finish(id, at, emit);
+                self.end(id, at, end, emit);
             }
         }
     }

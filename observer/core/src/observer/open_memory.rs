@@ -6,6 +6,7 @@
 use super::event::Event;
 use super::observe::Observer;
 use crate::exchange::Exchange;
+use crate::http::StreamId;
 use crate::observation::{ConnectionId, ExchangeEnd, ExchangeId, ExchangeObservation};
 use crate::time::Timestamp;
 
@@ -39,14 +40,25 @@ impl Observer {
 
     /// Stops following the open exchanges on `connection`, which continue unobserved.
     pub(super) fn lose_sight_of(&mut self, connection: ConnectionId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        let lost: Vec<ExchangeId> = self.open.keys().copied().filter(|id| id.connection == connection).collect();
+        let lost: Vec<ExchangeId> = self.open_on(connection).map(|(id, _)| *id).collect();
         for exchange in lost {
             self.leave(exchange, at, emit);
         }
     }
 
-    fn leave(&mut self, exchange: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        self.on(exchange, at, &ExchangeObservation::Ended { end: ExchangeEnd::NotObserved });
+    /// The open exchanges of a connection, in the order of their streams.
+    pub(super) fn open_on(&self, connection: ConnectionId) -> impl Iterator<Item = (&ExchangeId, &Exchange)> {
+        let stream = |number| ExchangeId { connection, stream: StreamId(number) };
+        self.open.range(stream(0)..=stream(u64::MAX)).map(|(id, exchange)| (id, &**exchange))
+    }
+
+    /// Ends an open exchange; one that is not open stays unknown.
+    pub(super) fn end(&mut self, exchange: ExchangeId, at: Timestamp, end: ExchangeEnd, emit: &mut dyn FnMut(Event)) {
+        self.on(exchange, at, &ExchangeObservation::Ended { end });
         self.finish(exchange, at, emit);
+    }
+
+    fn leave(&mut self, exchange: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
+        self.end(exchange, at, ExchangeEnd::NotObserved, emit);
     }
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use super::connection::Connection;
 use super::event::Event;
 use super::observe::Observer;
-use crate::http::{Direction, StreamId};
+use crate::http::Direction;
 use crate::observation::{ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId};
 use crate::time::Timestamp;
 
@@ -70,8 +70,7 @@ impl Observer {
 
     fn forget_unless_explained(&mut self, id: ConnectionId, at: Timestamp) {
         let Some(connection) = self.connections.get(&id) else { return };
-        let stream = |number| ExchangeId { connection: id, stream: StreamId(number) };
-        let is_busy = self.open.range(stream(0)..=stream(u64::MAX)).next().is_some();
+        let is_busy = self.open_on(id).next().is_some();
         let is_idle = !is_busy && at.since(connection.idle_since) >= IDLE;
         if !connection.ends_with_response && !is_idle {
             self.upstreams.forget(&connection.upstream);
