@@ -61,14 +61,13 @@ pub(super) fn without_bookmarks(row: &ReflectorRow) -> &'static str {
 }
 
 /// Advice for clients whose lists in `row` read many objects from etcd. `minor` is the server's minor release.
-/// `listers` are the reflectors that may make these lists.
-pub(super) fn to_list_from_etcd(row: &ListRow, listers: &[&ReflectorRow], minor: Option<u16>) -> &'static str {
+/// `they_watch` is whether a reflector that may make these lists also watches.
+pub(super) fn to_list_from_etcd(row: &ListRow, they_watch: bool, minor: Option<u16>) -> &'static str {
     let rule = row.verdict.as_ref().map_or("", |verdict| verdict.rule);
     if rule == NOT_READY {
         return "Restart API servers one at a time, and wait until each is ready. Its watch cache was not filled yet, so it read \
             lists from etcd.";
     }
-    let they_watch = listers.iter().any(|row| row.has_watched());
     if row.shape.names_revision() && they_watch {
         return "Update client-go to 1.17.1 or later, if it is 1.17.0: that release relists at an exact revision, which is read \
             from etcd.";

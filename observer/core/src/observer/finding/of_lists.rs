@@ -21,29 +21,35 @@ pub(super) fn of_lists<'f>(
     minor: Option<u16>,
 ) -> impl Iterator<Item = Finding> + 'f {
     lists.iter().flat_map(move |row| {
-        let listers: Vec<&ReflectorRow> = reflectors.iter().filter(|reflector| lists_like(reflector, row)).collect();
         let found =
-            [from_etcd(row, &listers, minor), filtered(row, lists, reflectors), fell_back(row), ignored_limit(row, reflectors)];
-        let ids: Vec<ReflectorId> = listers.iter().map(|reflector| reflector.reflector).collect();
-        found.into_iter().flatten().map(move |finding| Finding { reflectors: ids.clone(), ..finding })
+            [from_etcd(row, reflectors, minor), filtered(row, lists, reflectors), fell_back(row), ignored_limit(row, reflectors)];
+        // Few rows have a finding, so only then are the reflectors compared with the row.
+        found.into_iter().flatten().map(move |finding| {
+            let ids: Vec<ReflectorId> = listers(row, reflectors).map(|reflector| reflector.reflector).collect();
+            Finding { reflectors: ids, ..finding }
+        })
     })
 }
 
-/// Whether `reflector` makes lists of the shape of `row`, apart from their revision and their limit.
-fn lists_like(reflector: &ReflectorRow, row: &ListRow) -> bool {
-    let (own, shape) = (&reflector.shape, &row.shape);
-    (&own.resource, &own.scope, &own.upstream) == (&shape.resource, &shape.scope, &shape.upstream)
-        && own.has_selector() == shape.has_selector()
-        && reflector.list_requests > 0
+/// The reflectors that make lists of the shape of `row`, apart from their revision and their limit.
+fn listers<'r>(row: &'r ListRow, reflectors: &'r [ReflectorRow]) -> impl Iterator<Item = &'r ReflectorRow> {
+    let shape = &row.shape;
+    reflectors.iter().filter(move |reflector| {
+        let own = &reflector.shape;
+        (&own.resource, &own.scope, &own.upstream) == (&shape.resource, &shape.scope, &shape.upstream)
+            && own.has_selector() == shape.has_selector()
+            && reflector.list_requests > 0
+    })
 }
 
-fn from_etcd(row: &ListRow, listers: &[&ReflectorRow], minor: Option<u16>) -> Option<Finding> {
+fn from_etcd(row: &ListRow, reflectors: &[ReflectorRow], minor: Option<u16>) -> Option<Finding> {
     let verdict = row.verdict.as_ref()?;
     let of_each = row.items.checked_div(row.count).unwrap_or(0);
     let is_bulk = !matches!(row.shape.scope, Some(Scope::Namespace(_))) && of_each >= HEAVY_OBJECTS && verdict.rule != UNCACHED;
     (verdict.served_from == ServedFrom::Etcd && is_bulk).then(|| {
         let seen = format!("{} read {} from etcd ({})", counted(row.count, "list"), counted(row.items, "object"), verdict.rule);
-        let advice = advice::to_list_from_etcd(row, listers, minor);
+        let they_watch = listers(row, reflectors).any(ReflectorRow::has_watched);
+        let advice = advice::to_list_from_etcd(row, they_watch, minor);
         Finding { advice, amount: row.items, ..finding(FindingKind::ListsFromEtcd, None, row.shape.clone(), Vec::new(), seen) }
     })
 }

@@ -232,9 +232,11 @@ fn short(advice: &str) -> String {
 fn programs(findings: &[&Finding], known: &BTreeMap<ReflectorId, &Client>) -> Vec<String> {
     let mut amounts: BTreeMap<String, u64> = BTreeMap::new();
     for finding in findings {
-        let of_reflectors = finding.reflectors.iter().filter_map(|id| known.get(id).copied());
-        let own = finding.client.as_ref();
-        for client in own.into_iter().chain(of_reflectors.take(if own.is_some() { 0 } else { MOST_KEPT })) {
+        let clients: Vec<&Client> = match &finding.client {
+            Some(client) => vec![client],
+            None => finding.reflectors.iter().filter_map(|id| known.get(id).copied()).take(MOST_KEPT).collect(),
+        };
+        for client in clients {
             let amount = amounts.entry(name(client)).or_default();
             *amount = amount.saturating_add(finding.amount);
         }
