@@ -4,7 +4,7 @@ use observer_core::observer::Snapshot;
 
 use super::colour::Tone;
 use super::etcd;
-use super::quantity::{bytes, count, counted};
+use super::quantity::{bytes, count, counted, counted_as};
 
 /// `3 of 41 lists served from etcd (5,112 objects, 2.1 MB)`, `2 relists`, `0 storms`, …, the most important part first.
 pub(super) fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
@@ -18,11 +18,7 @@ pub(super) fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     parts.push((relists, counted(totals.relists, "relist")));
     let storms = if totals.storms > 0 { Tone::Bad } else { Tone::Plain };
     parts.push((storms, counted(totals.storms, "storm")));
-    let rest = [
-        counted(totals.watches, "watch").replace("watchs", "watches"),
-        counted(totals.requests, "request"),
-        bytes(totals.response_bytes),
-    ];
+    let rest = [counted_as(totals.watches, "watch", "watches"), counted(totals.requests, "request"), bytes(totals.response_bytes)];
     parts.extend(rest.map(|words| (Tone::Plain, words)));
     parts
 }

@@ -5,7 +5,7 @@ use observer_core::observer::{
 };
 
 use super::etcd;
-use super::quantity::{bytes, count, counted, length, microseconds};
+use super::quantity::{bytes, count, counted, counted_as, length, microseconds};
 
 /// Phrases named on each side of the answer.
 const MAX_PHRASES: usize = 4;
@@ -91,7 +91,7 @@ pub(super) fn amount(unit: AmountUnit, amount: u64) -> String {
         AmountUnit::Relists => counted(amount, "relist"),
         AmountUnit::Lists => counted(amount, "list"),
         AmountUnit::StreamingLists => counted(amount, "streaming list"),
-        AmountUnit::Watches => counted(amount, "watch").replace("watchs", "watches"),
+        AmountUnit::Watches => counted_as(amount, "watch", "watches"),
         AmountUnit::Gets => counted(amount, "get"),
         AmountUnit::Objects => counted(amount, "object"),
         AmountUnit::Informers => counted(amount, "informer"),

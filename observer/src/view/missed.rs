@@ -4,7 +4,7 @@ use observer_core::observation::ProbeMissed;
 use observer_core::observer::{Missed, Unrecorded};
 use observer_core::time::Timestamp;
 
-use super::quantity::{bytes, counted};
+use super::quantity::{bytes, counted, counted_as};
 
 /// A span that a capture does not cover.
 pub(super) fn unrecorded(span: &Unrecorded) -> String {
@@ -41,9 +41,7 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
         words.push(format!("{} forgotten to make room", counted(missed.reflectors.forgotten, "reflector")));
     }
     if missed.reflectors.requests > 0 {
-        words.push(
-            format!("the reflectors of {}", counted(missed.reflectors.requests, "list or watch")).replace("watchs", "watches"),
-        );
+        words.push(format!("the reflectors of {}", counted_as(missed.reflectors.requests, "list or watch", "list or watches")));
     }
     if missed.unrecorded > 0 {
         words.push(format!("{} missing from the capture", counted(missed.unrecorded, "span")));

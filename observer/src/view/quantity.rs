@@ -3,7 +3,7 @@
 use observer_core::time::Timestamp;
 
 pub(crate) use observer_core::quantity::counted;
-pub(super) use observer_core::quantity::{bytes, count, length, microseconds};
+pub(super) use observer_core::quantity::{bytes, count, counted_as, length, microseconds};
 
 /// `310 µs`, `4 ms`, `3.0 s`; `-` for `None`.
 pub(super) fn microseconds_or_none(number: Option<u64>) -> String {

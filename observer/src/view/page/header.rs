@@ -16,7 +16,7 @@ use crate::view::etcd;
 use crate::view::following;
 use crate::view::missed::{connections, not_seen, not_understood};
 use crate::view::problems::lasting_outages;
-use crate::view::quantity::{bytes, count, counted, length};
+use crate::view::quantity::{bytes, count, counted, counted_as, length};
 
 /// API servers that refuse connections and are named above everything else.
 const MAX_OUTAGES: usize = 2;
@@ -114,7 +114,7 @@ fn storm_now(storm: &StormRecord) -> String {
 fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let (totals, rates) = (&snapshot.totals, &snapshot.rates);
     let when = |is: bool, tone: Tone| if is { tone } else { Tone::Plain };
-    let watches = counted(totals.watches_open, "open watch").replace("watchs", "watches");
+    let watches = counted_as(totals.watches_open, "open watch", "open watches");
     let rest = vec![
         (when(totals.relists > 0, Tone::Notable), counted(totals.relists, "relist")),
         (when(totals.storms > 0, Tone::Notable), counted(totals.storms, "storm")),

@@ -10,7 +10,7 @@ use crate::view::colour::Tone;
 use crate::view::following;
 use crate::view::page::clients::{identity, process_or_reason};
 use crate::view::page::sheet::Sheet;
-use crate::view::quantity::{bytes, count, counted, microseconds};
+use crate::view::quantity::{bytes, count, counted, counted_as, microseconds};
 use crate::view::report::state_tone;
 
 pub(super) fn write(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
@@ -80,7 +80,7 @@ fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
         let stalls = [
             format!("{} in total", microseconds(row.stalled_us)),
             format!("{} before", counted(row.stalls, "time")),
-            format!("{} ended early by the server", counted(row.ended_stalled, "watch").replace("watchs", "watches")),
+            format!("{} ended early by the server", counted_as(row.ended_stalled, "watch", "watches")),
         ];
         sheet.fact("did not read", Tone::Notable, &stalls.join(" · "));
     }
