@@ -25,6 +25,10 @@ pub(crate) const VERY_SHORT_WATCH: Duration = Duration::from_secs(1);
 /// Number of consecutive very short watches from which they count as trouble. One or two may come from a restart.
 pub(crate) const SHORT_WATCHES: u64 = 3;
 
+/// Number of lists after watches that ended normally from which a client counts as one that does not resume. One or two may come
+/// from a new process that looks like the same client.
+pub(crate) const UNRESUMED_WATCHES: u64 = 3;
+
 /// Number of consecutive watches from one revision, each of which delivered nothing, that are a loop. A client that retries once
 /// before it lists makes two.
 pub(crate) const FUTILE_WATCHES: u64 = 3;
@@ -109,10 +113,13 @@ pub(crate) const LIMITS_IGNORED: u64 = 10;
 /// `pkg/storage/cacher/watch_cache.go` `blockTimeout`, v0.31 to v0.37.0-beta.0).
 pub(crate) const WAIT_FOR_CACHE: Duration = Duration::from_secs(3);
 
-/// Number of clients of one program that start within [`ROLL_OUT_WITHIN`] and make a roll-out.
-pub(crate) const ROLL_OUT_CLIENTS: usize = 10;
-/// Time within which the clients of a roll-out start.
-pub(crate) const ROLL_OUT_WITHIN: Duration = Duration::from_mins(10);
+/// A list of fewer bytes does not take [`WAIT_FOR_CACHE`] because of its size: API servers encode more than 10 MB a second.
+pub(crate) const SLOW_BYTES: u64 = 20_000_000;
+
+/// Number of clients of one program that start within [`ROLLOUT_WITHIN`] and make a rollout.
+pub(crate) const ROLLOUT_CLIENTS: usize = 10;
+/// Time within which the clients of a rollout start.
+pub(crate) const ROLLOUT_WITHIN: Duration = Duration::from_mins(10);
 /// Minimum time until a client has its first state that is long.
 pub(crate) const SLOW_SYNC: Duration = Duration::from_secs(30);
 /// A sync is slow because of the client's own rate limit if at least one in this many parts of the time passed in it.

@@ -23,6 +23,8 @@ pub struct EtcdReads {
     pub gets: u64,
     /// Bytes of these gets' response bodies.
     pub get_bytes: u64,
+    /// Watches that etcd answered, finished or open.
+    pub watches: u64,
 }
 
 /// The load that lists put on etcd.
@@ -37,9 +39,9 @@ pub enum EtcdLoad {
 }
 
 impl EtcdReads {
-    /// Adds a finished list or get, if etcd answered it.
+    /// Adds a finished list, get or watch, if etcd answered it.
     pub(super) fn add(&mut self, exchange: &Exchange) {
-        if exchange.response.is_none() || exchange.verdict.as_ref().is_none_or(|verdict| verdict.served_from != ServedFrom::Etcd) {
+        if !is_from_etcd(exchange) {
             return;
         }
         let bytes = exchange.response_bytes;
@@ -54,18 +56,17 @@ impl EtcdReads {
                 self.gets = self.gets.saturating_add(1);
                 self.get_bytes = self.get_bytes.saturating_add(bytes);
             }
-            Some(
-                Verb::Watch
-                | Verb::Create
-                | Verb::Update
-                | Verb::Patch
-                | Verb::Delete
-                | Verb::DeleteCollection
-                | Verb::Proxy
-                | Verb::Other,
-            )
+            Some(Verb::Watch) => self.watches = self.watches.saturating_add(1),
+            Some(Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection | Verb::Proxy | Verb::Other)
             | None => {}
         }
+    }
+
+    /// These reads, with `open` watches.
+    #[must_use]
+    pub(super) fn with_open<'e>(self, open: impl Iterator<Item = &'e Exchange>) -> Self {
+        let open = open.filter(|exchange| exchange.verb() == Some(Verb::Watch) && is_from_etcd(exchange)).count() as u64;
+        Self { watches: self.watches.saturating_add(open), ..self }
     }
 
     /// The load on etcd, in a run that `lasted` this long and had this many `lists` from etcd.
@@ -77,6 +78,12 @@ impl EtcdReads {
             (1.., false) => EtcdLoad::Light,
         }
     }
+}
+
+/// Whether etcd answered `exchange`.
+fn is_from_etcd(exchange: &Exchange) -> bool {
+    let is_etcd = exchange.verdict.as_ref().is_some_and(|verdict| verdict.served_from == ServedFrom::Etcd);
+    exchange.response.is_some() && is_etcd
 }
 
 #[cfg(test)]

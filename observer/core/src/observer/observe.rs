@@ -112,7 +112,8 @@ impl Observer {
         let Counted { relists, resumes, storms, stuck } = self.following.counted();
         let stuck = self.at_shutdown.as_ref().map_or(stuck, AtShutdown::stuck);
         let watches_open = self.open.values().filter(|open| open.watch.is_some() && open.response.is_some()).count() as u64;
-        Totals { open: self.open.len() as u64, relists, resumes, storms, stuck, watches_open, ..self.totals.clone() }
+        let etcd_reads = self.totals.etcd_reads.with_open(self.open.values().map(Box::as_ref));
+        Totals { open: self.open.len() as u64, relists, resumes, storms, stuck, watches_open, etcd_reads, ..self.totals.clone() }
     }
 
     /// Losses so far, without those that only a [`Self::snapshot`] counts.
@@ -136,7 +137,9 @@ impl Observer {
         let at = self.at_shutdown.as_ref().map_or(self.now, AtShutdown::at);
         let gets = self.following.get_pollers(at);
         let profile = self.upstreams.main_profile();
-        let findings = find(&Known { reflectors: &reflectors, at, lists: &lists, limits: &limits, gets: &gets, profile });
+        let storms = self.following.storms(self.limits.rows);
+        let findings =
+            find(&Known { reflectors: &reflectors, at, lists: &lists, limits: &limits, gets: &gets, storms: &storms, profile });
         let exposure = Exposure::of(&reflectors, self.limits.rows);
         let inventory = Inventory::of_all(&reflectors, self.limits.rows);
         let (reflectors, reflectors_not_shown) = self.following.in_detail(reflectors, self.limits.rows);
@@ -156,7 +159,7 @@ impl Observer {
             lists,
             watches: self.tables.watches(open_watches, self.now, &self.scopes),
             others: self.tables.others(),
-            storms: self.following.storms(self.limits.rows),
+            storms,
             reflectors,
             inventory,
             propagation: self.following.propagation(self.limits.rows),

@@ -47,6 +47,8 @@ pub(super) struct KnownClient {
     /// User agent and identity of the first request; `None` if `key` has them.
     words: Option<Words>,
     pub process: Option<Process>,
+    /// The process with the same user agent and identity that was discovered before this one.
+    pub before: Option<ClientId>,
     pub open_connections: u64,
     /// When its last connection ended; `None` while it has one.
     pub left: Option<Timestamp>,
@@ -178,10 +180,14 @@ impl Clients {
             }
             return Some(*id);
         }
+        let before = self.by_words.get(&words).map(|speakers| speakers.last);
         let id = match self.unfound(&words) {
             Some(id) => self.find(id, key, words.clone(), process),
             None => self.add(key, Some(words.clone()), Some(process))?,
         };
+        if let Some(client) = self.known.get_mut(&id) {
+            client.before = before;
+        }
         let speakers = self.by_words.entry(words).or_insert(Speakers { number: 0, last: id });
         *speakers = Speakers { number: speakers.number.saturating_add(1), last: id };
         Some(id)
@@ -225,7 +231,8 @@ impl Clients {
     }
 
     fn add(&mut self, key: Key, words: Option<Words>, process: Option<Process>) -> Option<ClientId> {
-        let client = KnownClient { key: key.clone(), words, process, open_connections: 0, left: None, returned: None };
+        let client =
+            KnownClient { key: key.clone(), words, process, before: None, open_connections: 0, left: None, returned: None };
         let memory = client.memory();
         while self.known.len() >= self.limit || !self.memory.has_room(memory) {
             if !self.forget_one() {

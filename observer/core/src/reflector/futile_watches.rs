@@ -96,6 +96,17 @@ impl Reflector {
         }
     }
 
+    /// Takes over the series of `before`, which a process that has exited made of the same requests, if this watch asks for its
+    /// revision. Some programs start a new process after each 410.
+    pub(super) fn inherit_futile(&mut self, before: &mut Self, exchange: &Exchange) {
+        let revision = exchange.request.options.resource_version.revision();
+        let Some((watches, _)) = before.futile.present.filter(|(watches, _)| Some(watches.resource_version) == revision) else {
+            return;
+        };
+        self.futile = std::mem::take(&mut before.futile);
+        self.spells.inherit(watches.end.trouble(), &mut before.spells);
+    }
+
     /// Ends the series: the client lists, or a watch delivers something.
     pub(super) fn end_futile(&mut self, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         if let Some((watches, _)) = self.futile.present.take() {

@@ -58,7 +58,7 @@ pub use polling::{Polling, PollingKind};
 pub use propagation::PropagationRow;
 pub use record::{ReflectorRow, ReflectorState};
 pub use reflectors::{Reflectors, ReflectorsMissed};
-pub use signs::Sign;
+pub use signs::{ChangeSource, Sign};
 pub use silence::{Silence, SilenceProof};
 pub use spells::{Spell, Trouble};
 pub use state::ClientAge;

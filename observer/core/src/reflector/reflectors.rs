@@ -15,6 +15,7 @@ use super::pacing::{Pacing, RateLimit};
 use super::propagation::{Propagation, PropagationRow};
 use super::record::ReflectorRow;
 use super::servers::{Servers, Shown};
+use super::signs::ChangeSource;
 use super::state::{Context, Reflector, Room};
 use crate::exchange::{Exchange, MemoryUse};
 use crate::k8s::Verb;
@@ -125,10 +126,13 @@ impl Reflectors {
         };
         let Some(key) = Key::of(exchange, client) else { return };
         let is_list = exchange.verb() == Some(Verb::List) || exchange.request.options.begins_with_state();
-        let Some(id) = self.find(&key, exchange, is_list).or_else(|| self.add(key, exchange)) else {
+        let found = self.find(&key, exchange, is_list);
+        let before = if found.is_none() && !is_list { self.of_process_before(&key) } else { None };
+        let Some(id) = found.or_else(|| self.add(key, exchange)) else {
             self.missed.requests = self.missed.requests.saturating_add(1);
             return;
         };
+        self.inherit(before, id, exchange);
         self.of_exchange.insert(exchange.id, id);
         let known = self.clients.get(client).filter(|client| client.process.is_none());
         let client_returned = known.and_then(|client| client.returned);
@@ -234,7 +238,7 @@ impl Reflectors {
             let is_newest = matches!(body, Body::List(_)) && options.asks_for_newest();
             let newest_at = is_newest.then_some(exchange.started);
             let shown = body.newest_revision(options.resource_version).map(|revision| Shown { revision, newest_at });
-            self.servers.heard(&exchange.upstream, resource, at, body, shown);
+            self.servers.heard(&exchange.upstream, resource, at, (body, ChangeSource::of(exchange)), shown);
         }
         let (limit, share) = (self.limits.objects, self.limits.objects / self.limits.reflectors.max(1));
         let all = self.objects;
@@ -397,6 +401,22 @@ impl Reflectors {
             Some((fit, same_connection, reflector.last_seen, Reverse(id)))
         };
         self.by_key.get(key)?.candidates(options.resource_version.revision()).filter_map(fits).max().map(|(.., Reverse(id))| id)
+    }
+
+    /// The latest reflector that made the requests of `key` in an earlier process of the same program, if that process has left.
+    fn of_process_before(&self, key: &Key) -> Option<ReflectorId> {
+        let before = self.clients.get(key.client)?.before?;
+        self.clients.get(before)?.left?;
+        self.by_key.get(&Key { client: before, ..key.clone() })?.candidates(None).next()
+    }
+
+    /// Lets a new reflector continue the futile watches of one in an earlier process.
+    fn inherit(&mut self, before: Option<ReflectorId>, id: ReflectorId, exchange: &Exchange) {
+        let Some(mut earlier) = before.and_then(|before| self.known.remove(&before)) else { return };
+        if let Some(reflector) = self.known.get_mut(&id) {
+            reflector.inherit_futile(&mut earlier, exchange);
+        }
+        self.known.insert(earlier.id, earlier);
     }
 
     fn add(&mut self, key: Key, exchange: &Exchange) -> Option<ReflectorId> {

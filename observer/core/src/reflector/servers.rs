@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::signs::{Sign, Signs, Silent};
+use super::signs::{ChangeSource, Sign, Signs, Silent};
 use crate::k8s::Resource;
 use crate::observation::{Body, ListenerState, UpstreamName};
 use crate::routing::is_in_main_etcd;
@@ -83,9 +83,16 @@ impl Servers {
         }
     }
 
-    /// Notes a decoded part of a body, and the revision that it shows, if any. If the newest state is below a revision shown earlier,
+    /// Notes a decoded part of a body with its source, and the revision that it shows, if any. If the newest state is below a revision shown earlier,
     /// etcd was restored, and the higher revisions are dropped.
-    pub(super) fn heard(&mut self, name: &UpstreamName, resource: &Resource, at: Timestamp, body: &Body, shown: Option<Shown>) {
+    pub(super) fn heard(
+        &mut self,
+        name: &UpstreamName,
+        resource: &Resource,
+        at: Timestamp,
+        (body, source): (&Body, ChangeSource),
+        shown: Option<Shown>,
+    ) {
         if shown.is_none() && !matches!(body, Body::Events(_)) {
             return;
         }
@@ -99,7 +106,7 @@ impl Servers {
             server.note_shown(resource, shown, went_back);
         }
         let Some(known) = server.resources.entry(resource, room) else { return };
-        known.signs.note(at, body);
+        known.signs.note(at, body, source);
         if let Some(Shown { revision, .. }) = shown.filter(|shown| known.newest.is_none_or(|(newest, _)| shown.revision > newest)) {
             known.newest = Some((revision, at));
         }
@@ -109,7 +116,7 @@ impl Servers {
     pub(super) fn wrote(&mut self, name: &UpstreamName, resource: &Resource, at: Timestamp, object: &ObjectRef) {
         let known = self.known.get_mut(name).and_then(|server| server.resources.get_mut(resource));
         if let Some(known) = known {
-            known.signs.note_object(at, object);
+            known.signs.note_object(at, object, ChangeSource::Etcd);
         }
     }
 
@@ -256,7 +263,7 @@ mod tests {
     /// A revision, the second at which it is shown, and that of the request for the newest state.
     fn shown(servers: &mut Servers, name: &UpstreamName, plural: &str, (revision, second, asked): (u64, u64, Option<u64>)) {
         let shown = Shown { revision, newest_at: asked.map(at) };
-        servers.heard(name, &resource(plural), at(second), &Body::Kind(String::new()), Some(shown));
+        servers.heard(name, &resource(plural), at(second), (&Body::Kind(String::new()), ChangeSource::Etcd), Some(shown));
     }
 
     fn name(name: &str) -> UpstreamName {

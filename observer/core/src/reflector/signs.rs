@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::k8s::ResourceVersion;
+use crate::exchange::Exchange;
+use crate::k8s::{ResourceVersion, Verb};
 use crate::observation::Body;
-use crate::thresholds::BOOKMARK_DUE;
+use crate::routing::ServedFrom;
+use crate::thresholds::{BOOKMARK_DUE, WAIT_FOR_CACHE};
 use crate::time::Timestamp;
 use crate::wire::{EventType, ObjectRef};
 
@@ -30,15 +32,57 @@ pub enum Sign {
         at: Timestamp,
         /// The `resourceVersion` of that object.
         revision: u64,
+        /// The layer that it came from.
+        source: ChangeSource,
     },
+}
+
+/// The layer that a newer object came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeSource {
+    /// The watch cache, or another watch: other watches of the resource should deliver it, too.
+    Watches,
+    /// etcd, in a list or as the answer to a write. Watches do not deliver it while the watch cache lags.
+    Etcd,
+}
+
+impl ChangeSource {
+    /// The source of the objects in the response of `exchange`.
+    pub(super) fn of(exchange: &Exchange) -> Self {
+        if exchange.verb() == Some(Verb::Watch) {
+            return Self::Watches;
+        }
+        let waited = exchange.response.as_ref().map(|(at, _)| at.since(exchange.started));
+        match exchange.verdict.as_ref().map(|verdict| &verdict.served_from) {
+            Some(ServedFrom::Cache | ServedFrom::Snapshot) => Self::Watches,
+            // After this wait, the API server reads etcd.
+            Some(ServedFrom::CacheConsistent) if waited.is_some_and(|waited| waited < WAIT_FOR_CACHE) => Self::Watches,
+            Some(
+                ServedFrom::CacheConsistent
+                | ServedFrom::Etcd
+                | ServedFrom::Proxied
+                | ServedFrom::Rejected { .. }
+                | ServedFrom::Unknown { .. },
+            )
+            | None => Self::Etcd,
+        }
+    }
 }
 
 /// The latest signs of one resource.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signs {
     bookmarks: Latest,
-    changes: Latest,
-    in_namespace: BTreeMap<String, Latest>,
+    changes: Changes,
+    in_namespace: BTreeMap<String, Changes>,
+}
+
+/// The latest newer objects, by source.
+#[derive(Clone, Debug, Default)]
+struct Changes {
+    of_watches: Latest,
+    of_etcd: Latest,
 }
 
 /// A silent watch, as far as this decides which signs prove it deaf.
@@ -58,7 +102,7 @@ pub(super) struct Silent<'w> {
 
 impl Signs {
     /// Notes a decoded part of a body.
-    pub(super) fn note(&mut self, at: Timestamp, body: &Body) {
+    pub(super) fn note(&mut self, at: Timestamp, body: &Body, source: ChangeSource) {
         match body {
             Body::Events(events) => {
                 for event in events {
@@ -66,29 +110,29 @@ impl Signs {
                         EventType::Bookmark if event.initial_events_end => {}
                         EventType::Bookmark => self.bookmarks.note(at, 0),
                         EventType::Added | EventType::Modified | EventType::Deleted | EventType::Unknown => {
-                            self.note_object(at, &event.object);
+                            self.note_object(at, &event.object, source);
                         }
                         EventType::Error => {}
                     }
                 }
             }
-            Body::Items(items) => items.iter().for_each(|item| self.note_object(at, item)),
+            Body::Items(items) => items.iter().for_each(|item| self.note_object(at, item, source)),
             Body::Object(_) | Body::MediaType(_) | Body::Kind(_) | Body::List(_) | Body::Status(_) | Body::Version(_) => {}
         }
     }
 
     /// Notes an object that a client got. It is a sign only if it is newer than those before.
-    pub(super) fn note_object(&mut self, at: Timestamp, object: &ObjectRef) {
+    pub(super) fn note_object(&mut self, at: Timestamp, object: &ObjectRef, source: ChangeSource) {
         let Some(revision) = ResourceVersion::number(&object.resource_version) else { return };
-        self.changes.note_newer(at, revision);
+        self.changes.of(source).note_newer(at, revision);
         if object.namespace.is_empty() {
             return;
         }
         if let Some(changes) = self.in_namespace.get_mut(&object.namespace) {
-            changes.note_newer(at, revision);
+            changes.of(source).note_newer(at, revision);
         } else if self.in_namespace.len() < MAX_NAMESPACES {
-            let mut changes = Latest::default();
-            changes.note(at, revision);
+            let mut changes = Changes::default();
+            changes.of(source).note(at, revision);
             self.in_namespace.insert(object.namespace.clone(), changes);
         }
     }
@@ -99,12 +143,28 @@ impl Signs {
         let changes = if silent.namespace.is_empty() { Some(&self.changes) } else { self.in_namespace.get(silent.namespace) };
         let newer = |revision: u64| silent.revision.is_none_or(|own| revision > own);
         let change = changes.and_then(|changes| changes.find(|at, revision| is_proof(at) && newer(revision)));
-        let change = change.map(|(at, revision)| Sign::Change { at, revision });
         let is_due = |at: Timestamp| is_proof(at) && at.since(silent.since) >= BOOKMARK_DUE;
         let bookmark = self.bookmarks.find(|at, _| is_due(at)).filter(|_| silent.gets_bookmarks);
         let bookmark = bookmark.map(|(at, _)| Sign::Bookmark { at });
-        // A bookmark proves more than a change that a selector may exclude.
-        if silent.is_selective { bookmark.or(change) } else { change.or(bookmark) }
+        // A bookmark proves more than a change that a selector may exclude, or that watches may not deliver yet.
+        let is_weak = silent.is_selective || matches!(change, Some(Sign::Change { source: ChangeSource::Etcd, .. }));
+        if is_weak { bookmark.or(change) } else { change.or(bookmark) }
+    }
+}
+
+impl Changes {
+    const fn of(&mut self, source: ChangeSource) -> &mut Latest {
+        match source {
+            ChangeSource::Watches => &mut self.of_watches,
+            ChangeSource::Etcd => &mut self.of_etcd,
+        }
+    }
+
+    /// The earliest change for which `is_it` holds. One that watches deliver proves more than one from etcd.
+    fn find(&self, is_it: impl Fn(Timestamp, u64) -> bool) -> Option<Sign> {
+        let sign = |source| move |(at, revision)| Sign::Change { at, revision, source };
+        let of_watches = self.of_watches.find(&is_it).map(sign(ChangeSource::Watches));
+        of_watches.or_else(|| self.of_etcd.find(&is_it).map(sign(ChangeSource::Etcd)))
     }
 }
 
@@ -159,21 +219,21 @@ mod tests {
     fn namespaces_are_bounded_and_kept_apart() {
         let mut signs = Signs::default();
         for number in 0..2 * MAX_NAMESPACES {
-            signs.note_object(at(10), &object(&format!("n{number}"), 7));
+            signs.note_object(at(10), &object(&format!("n{number}"), 7), ChangeSource::Watches);
         }
         assert_eq!(signs.in_namespace.len(), MAX_NAMESPACES);
         let proof = |namespace| {
             let silent = Silent { namespace, since: at(1), revision: Some(5), gets_bookmarks: true, is_selective: false };
             signs.proof(silent, at(100), Duration::from_mins(1))
         };
-        assert_eq!(proof("n1"), Some(Sign::Change { at: at(10), revision: 7 }));
+        assert_eq!(proof("n1"), Some(Sign::Change { at: at(10), revision: 7, source: ChangeSource::Watches }));
         assert_eq!((proof("other"), proof("")), (None, proof("n1")));
     }
 
     #[test]
     fn old_objects_late_signs_and_unasked_bookmarks_prove_nothing() {
         let mut signs = Signs::default();
-        signs.note_object(at(50), &object("n", 7));
+        signs.note_object(at(50), &object("n", 7), ChangeSource::Etcd);
         signs.bookmarks.note(at(95), 0);
         let silent = Silent { namespace: "", since: at(1), revision: Some(7), gets_bookmarks: false, is_selective: false };
         let proof = |silent, now| signs.proof(silent, at(now), Duration::from_mins(1));
@@ -182,6 +242,17 @@ mod tests {
         assert_eq!(proof(Silent { revision: Some(6), since: at(50), ..silent }, 200), None, "it got this itself");
         assert_eq!(proof(Silent { gets_bookmarks: true, ..silent }, 200), Some(Sign::Bookmark { at: at(95) }));
         assert_eq!(proof(Silent { gets_bookmarks: true, since: at(10), ..silent }, 200), None, "its own is not due yet");
+    }
+
+    #[test]
+    fn change_that_watches_deliver_proves_more_than_one_from_etcd() {
+        let mut signs = Signs::default();
+        signs.note_object(at(20), &object("n", 7), ChangeSource::Etcd);
+        let silent = Silent { namespace: "", since: at(1), revision: Some(5), gets_bookmarks: true, is_selective: false };
+        let proof = |signs: &Signs| signs.proof(silent, at(200), Duration::from_mins(1));
+        assert_eq!(proof(&signs), Some(Sign::Change { at: at(20), revision: 7, source: ChangeSource::Etcd }));
+        signs.note_object(at(30), &object("n", 6), ChangeSource::Watches);
+        assert_eq!(proof(&signs), Some(Sign::Change { at: at(30), revision: 6, source: ChangeSource::Watches }));
     }
 
     fn object(namespace: &str, revision: u64) -> ObjectRef {

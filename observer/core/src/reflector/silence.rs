@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use super::events::ReflectorEvent;
 use super::servers::Server;
-use super::signs::{Sign, Silent};
+use super::signs::{ChangeSource, Sign, Silent};
 use super::spells::Trouble;
 use super::state::{Reflector, State};
 use crate::exchange::Exchange;
-use crate::routing::ServedFrom;
+use crate::routing::{ServedFrom, Verdict};
 use crate::thresholds::{AHEAD_AFTER, DEAF_AFTER, EXAMINED_EVERY};
 use crate::time::Timestamp;
 
@@ -32,7 +32,8 @@ pub enum SilenceProof {
         /// The newer state, as the other client got it.
         #[serde(flatten)]
         sign: Sign,
-        /// Whether it concerns the objects of this watch. False if this watch has a selector, which may exclude them.
+        /// Whether this watch should deliver it. False if its selector may exclude the objects, or if the sign came from etcd and
+        /// the watch cache may lag.
         certain: bool,
     },
     /// The watch asked for a revision that the server does not have.
@@ -130,7 +131,11 @@ impl Reflector {
         }
         let silent = Silent { namespace: &self.key.namespace, since, revision: self.revision, gets_bookmarks, is_selective };
         let sign = server.proof(&self.key.resource, silent, at)?;
-        let certain = matches!(sign, Sign::Bookmark { .. }) || !is_selective;
+        let is_uncached = exchange.verdict.as_ref().is_some_and(Verdict::is_of_uncached_resource);
+        let certain = match sign {
+            Sign::Bookmark { .. } => true,
+            Sign::Change { source, .. } => !is_selective && (source == ChangeSource::Watches || is_uncached),
+        };
         Some(silence(SilenceProof::Deaf { sign, certain }))
     }
 }

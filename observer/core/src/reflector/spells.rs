@@ -95,6 +95,11 @@ impl Spell {
         Self { times: 1, since, until: None, lasted_us: 0, latest: since }
     }
 
+    /// Whether the last occurrence is ongoing.
+    pub const fn lasts(self) -> bool {
+        self.until.is_none()
+    }
+
     /// Merges the spells of two reflectors; keeps the longer total length.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -139,6 +144,13 @@ impl Spells {
         if let Some(spell) = self.0.get_mut(&trouble).filter(|spell| spell.until.is_none()) {
             spell.until = Some(at);
             spell.lasted_us = spell.lasted_us.saturating_add(microseconds(at.since(spell.latest)));
+        }
+    }
+
+    /// Moves a trouble from another reflector, which it replaces.
+    pub(super) fn inherit(&mut self, trouble: Trouble, from: &mut Self) {
+        if let Some(spell) = from.0.remove(&trouble) {
+            self.0.insert(trouble, spell);
         }
     }
 

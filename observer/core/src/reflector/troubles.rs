@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::events::{ReflectorEvent, TroubleEvent};
 use super::futile_watches::{FutileEnd, FutileWatches};
-use super::signs::Sign;
+use super::signs::{ChangeSource, Sign};
 use super::silence::{Silence, SilenceProof};
 use super::spells::Trouble;
 use super::state::Reflector;
@@ -68,8 +68,12 @@ impl Silence {
                     Sign::Bookmark { .. } => "a bookmark".to_owned(),
                     Sign::Change { revision, .. } => format!("a change (revision {revision})"),
                 };
-                let selector = if certain { "" } else { ", which its selector may exclude" };
-                format!("{perhaps}nothing came for {silent}; others got {what} {after} into that time{selector}")
+                let doubt = match sign {
+                    _ if certain => "",
+                    Sign::Change { source: ChangeSource::Etcd, .. } => " from etcd, and the watch cache may lag",
+                    Sign::Change { .. } | Sign::Bookmark { .. } => ", which its selector may exclude",
+                };
+                format!("{perhaps}nothing came for {silent}; others got {what} {after} into that time{doubt}")
             }
         }
     }

@@ -81,12 +81,13 @@ impl Trigger {
                  for clients that stopped reading."
             }
             Self::Network => {
-                "Find out what cut the connections: a proxy or load balancer in front of the API server, or its idle timeout."
+                "Let the clients resume their watches when a connection is lost, as client-go does; then find out what cut it: a \
+                 proxy or load balancer in front of the API server, or its idle timeout."
             }
             Self::ServerErrors => {
                 "Find out why the API server refused watches or lists: see its log, and the priority levels that reject requests."
             }
-            Self::Unknown => "Fix the causes of its relists: each transfers every object again.",
+            Self::Unknown => "Fix the causes of the relists: each transfers every object again.",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Findings about gets, many watches, roll-outs and slow starts, and about lists that are older or larger than asked for.
+//! Findings about gets, many watches, rollouts and slow starts, and about lists that are older or larger than asked for.
 
 use std::fmt::Write as _;
 
@@ -80,7 +80,7 @@ fn fifty_watches_of_single_objects_are_many() {
 }
 
 #[test]
-fn ten_clients_that_start_together_are_a_roll_out() {
+fn ten_clients_that_start_together_are_a_rollout() {
     let items: String = (0..60).fold(String::new(), |items, number| items + &format!(" p{number}@5"));
     let start = |clients: u8, apart: u64, process: &str| {
         let mut script = "0s server v1.34.4\n".to_owned();
@@ -97,12 +97,12 @@ fn ten_clients_that_start_together_are_a_roll_out() {
         snapshot(&script)
     };
     let found = start(10, 5, " pid=10N");
-    let roll_out = found.findings.iter().find(|finding| finding.kind == FindingKind::RollOut).unwrap();
+    let rollout = found.findings.iter().find(|finding| finding.kind == FindingKind::Rollout).unwrap();
     let seen = "10 clients of one program started within 45 s, and listed 600 objects (0 B) together";
-    assert_eq!((roll_out.seen.as_str(), roll_out.amount), (seen, 600));
-    assert!(!kinds(&start(9, 5, " pid=10N")).contains(&FindingKind::RollOut), "too few");
-    assert!(!kinds(&start(10, 120, " pid=10N")).contains(&FindingKind::RollOut), "one after another");
-    assert!(kinds(&start(10, 5, "")).contains(&FindingKind::RollOut), "each reads the pods of its own node");
+    assert_eq!((rollout.seen.as_str(), rollout.amount), (seen, 600));
+    assert!(!kinds(&start(9, 5, " pid=10N")).contains(&FindingKind::Rollout), "too few");
+    assert!(!kinds(&start(10, 120, " pid=10N")).contains(&FindingKind::Rollout), "one after another");
+    assert!(kinds(&start(10, 5, "")).contains(&FindingKind::Rollout), "each reads the pods of its own node");
 }
 
 #[test]
@@ -188,6 +188,41 @@ fn limit_that_the_cache_ignores_is_reported_from_ten_times_as_many_objects() {
     assert_eq!(kinds(&list(50, "&resourceVersion=0")), [FindingKind::IgnoredLimit]);
     assert!(kinds(&list(51, "&resourceVersion=0")).is_empty());
     assert!(kinds(&list(50, "")).is_empty(), "the server pages this list");
+}
+
+/// The informer of one client sends the same request on purpose.
+#[test]
+fn informer_of_another_client_does_not_hide_an_ignored_limit() {
+    let items: String = (0..500).fold(String::new(), |items, number| items + &format!(" p{number}@5"));
+    let list = |client: &str, name: &str| {
+        format!(
+            "0s {client} connects client={name}/1\n0s {client}1 GET /apis/apps/v1/replicasets?limit=50&resourceVersion=0\n0s {client}1 whole rv=100{items}\n"
+        )
+    };
+    let informer = list("a", "informer") + "1s a3 GET /apis/apps/v1/replicasets?watch=true&resourceVersion=100\n1s a3 opens\n";
+    assert!(kinds(&snapshot(&format!("0s server v1.34.4\n{informer}"))).is_empty());
+    let both = snapshot(&format!("0s server v1.34.4\n{informer}{}", list("b", "script")));
+    assert_eq!(kinds(&both), [FindingKind::IgnoredLimit]);
+    assert_eq!(both.problems[0].clients, ["script"]);
+}
+
+/// If all lists of one shape wait as long, and are small, they all fell back.
+#[test]
+fn consistent_lists_that_all_wait_are_slow_by_size_only_if_they_are_large() {
+    let lists = |bytes: u64| {
+        let mut script = "0s server v1.34.4\n0s a connects client=c/1\n".to_owned();
+        for number in 0..6 {
+            let (at, exchange) = (100 * number, 2 * number + 1);
+            let _infallible = writeln!(
+                script,
+                "{at}s a{exchange} GET /api/v1/pods\n{}s a{exchange} bytes {bytes}\n{}s a{exchange} whole rv=100 x@5",
+                at + 4,
+                at + 4
+            );
+        }
+        kinds(&snapshot(&script)).contains(&FindingKind::ConsistentReadFellBack)
+    };
+    assert_eq!([lists(900_000), lists(30_000_000)], [true, false]);
 }
 
 fn snapshot(script: &str) -> Snapshot {

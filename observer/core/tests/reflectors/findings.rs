@@ -256,3 +256,30 @@ fn stuck_for_a_minute() -> String {
     }
     script
 }
+
+/// Argo CD lists each kind again whenever its watch has ended, every ten minutes.
+#[test]
+fn client_that_lists_after_each_watch_that_ended_normally_does_not_resume() {
+    let rounds = |times: u64| {
+        let mut script = "0s server v1.34.4\n0s a connects client=argocd/2 pid=7\n".to_owned();
+        for number in 0..=times {
+            let (at, exchange) = (600 * number, 4 * number + 1);
+            let _infallible = writeln!(
+                script,
+                "{at}s a{exchange} GET /api/v1/pods\n{at}s a{exchange} whole rv={revision} x@5\n\
+                 {at}s a{} GET /api/v1/pods?resourceVersion={revision}&watch=true&timeoutSeconds=590\n{at}s a{} opens\n{}s a{} ends",
+                exchange + 2,
+                exchange + 2,
+                at + 590,
+                exchange + 2,
+                revision = 100 + number,
+            );
+        }
+        snapshot(&script)
+    };
+    let found = rounds(3);
+    assert_eq!(found.findings.iter().map(|finding| finding.kind).collect::<Vec<_>>(), [FindingKind::NoResume]);
+    assert_eq!(found.findings[0].seen, "3 relists after a watch that had ended normally");
+    assert_eq!(found.problems[0].change, "in argocd, resume watches from the last resourceVersion instead of relisting");
+    assert!(rounds(2).findings.is_empty(), "it may be a new process");
+}

@@ -137,3 +137,44 @@ fn open_streaming_list_without_an_end_has_not_synced_after_half_a_minute() {
 fn snapshot(script: &str) -> Snapshot {
     play(script, Limits::default()).0
 }
+
+/// Airflow's scheduler starts its pod watcher again, as a new process with the same revision, whenever it exited after a 410.
+#[test]
+fn new_process_that_watches_from_the_same_expired_revision_continues_the_loop() {
+    let mut script = "0s server v1.29.13\n".to_owned();
+    for (number, letter) in ['a', 'b', 'c', 'd'].into_iter().enumerate() {
+        let at = 10 * (number + 1);
+        let _infallible = writeln!(
+            script,
+            "{at}s {letter} connects client=OpenAPI-Generator/28.1.0/python as=airflow/scheduler pid={}\n\
+             {at}s {letter}1 GET /api/v1/pods?watch=true&resourceVersion=100\n{at}s {letter}1 opens\n\
+             {at}s {letter}1 ERROR 410 Expired\n{at}s {letter}1 ends\n{}s {letter} closed by client",
+            100 + number,
+            at + 1
+        );
+    }
+    let found = snapshot(&script);
+    let [finding] = &found.findings[..] else { panic!("{:#?}", found.findings) };
+    assert_eq!((finding.kind, finding.amount, finding.reflectors.len()), (FindingKind::ExpiredLoop, 4, 1));
+    assert!(finding.seen.starts_with("4 watches in a row from revision 100"), "{}", finding.seen);
+    let other =
+        script.replace("pid=103", "pid=103 ").replace("d1 GET /api/v1/pods?watch=true&resourceVersion=100", "d1 GET /api/v1/pods");
+    assert_eq!(snapshot(&other).findings[0].amount, 3, "the fourth process lists");
+}
+
+/// Two replicas that run at the same time are no series.
+#[test]
+fn process_that_still_runs_keeps_its_watches() {
+    let mut script = "0s server v1.29.13\n".to_owned();
+    for (number, letter) in ['a', 'b', 'c', 'd'].into_iter().enumerate() {
+        let _infallible = writeln!(
+            script,
+            "0s {letter} connects client=watcher/1 as=airflow/scheduler pid={}\n\
+             1s {letter}1 GET /api/v1/pods?watch=true&resourceVersion=100\n1s {letter}1 opens\n\
+             1s {letter}1 ERROR 410 Expired\n1s {letter}1 ends",
+            100 + number
+        );
+    }
+    let kinds: Vec<FindingKind> = snapshot(&script).findings.iter().map(|finding| finding.kind).collect();
+    assert!(!kinds.contains(&FindingKind::ExpiredLoop), "{kinds:?}");
+}

@@ -25,8 +25,11 @@ fn one_cause_of_several_clients_is_one_problem_with_one_change() {
     }
     let snapshot = snapshot(&script);
     let [problem] = &snapshot.problems[..] else { panic!("{:#?}", snapshot.problems) };
-    assert_eq!(problem.change, "update client-go in disk-provisioner, log-shipper and old-ingress (to 1.16 or later)");
-    assert_eq!((problem.wrong.as_str(), problem.amount, problem.findings.len()), ("3 needless relists", 3, 3));
+    assert_eq!(problem.change, "update client-go in disk-provisioner, log-shipper and old-ingress to 1.16 or later");
+    assert_eq!(
+        (problem.wrong.as_str(), problem.amount, problem.findings.len()),
+        ("3 needless relists after refused connections", 3, 3)
+    );
     assert_eq!((snapshot.outages.times, snapshot.outages.lasted_us), (1, 3_000_000));
     let outage = &snapshot.outages.latest[0];
     assert_eq!(outage.until.map(|until| until.since(outage.since).as_secs()), Some(3));
@@ -44,7 +47,7 @@ fn lasting_problems_come_first_without_muted_findings() {
     let kinds: Vec<FindingKind> = snapshot.problems.iter().map(|problem| problem.kind).collect();
     assert_eq!(kinds, [FindingKind::SlowReader, FindingKind::Poller]);
     assert!(snapshot.problems[0].lasts(), "it did when the shutdown was requested");
-    assert_eq!(snapshot.problems[1].change, "watch instead of polling in a");
+    assert_eq!(snapshot.problems[1].change, "in a, watch instead of polling");
     assert_eq!(snapshot.problems[1].wrong, "20 lists of pods, no watch");
     let muted = snapshot.without_findings(&["poller:".to_owned()]);
     assert_eq!(muted.problems.iter().map(|problem| problem.kind).collect::<Vec<_>>(), [FindingKind::SlowReader]);

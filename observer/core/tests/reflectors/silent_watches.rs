@@ -52,6 +52,30 @@ fn bookmarks_of_others_prove_a_watch_deaf_that_got_one_before() {
 }
 
 #[test]
+fn change_from_etcd_alone_is_a_suspicion_because_the_cache_may_lag() {
+    let reads = "70s c connects client=reader/1\n 70s c1 GET /api/v1/pods\n";
+    let fast = format!("{SILENT}{reads} 70s c1 whole rv=20 x@20\n 250s c connects");
+    let waited = format!("{SILENT}{reads} 74s c1 whole rv=20 x@20\n 250s c connects");
+    let old = fast.replace("v1.34.4", "v1.28.9");
+    let written = format!(
+        "{SILENT}70s c connects client=w/1\n 70s c5 PUT /api/v1/namespaces/default/pods/x\n 70s c5 written x@20\n 250s c connects"
+    );
+    let certain = snapshot(&fast);
+    assert_eq!(
+        only(&certain, FindingKind::DeafWatch).seen,
+        "nothing came for 3 m 10 s; others got a change (revision 20) 8.0 s into that time"
+    );
+    assert!(certain.problems[0].change.starts_with("restart deaf"), "{}", certain.problems[0].change);
+    for script in [waited, old, written] {
+        let perhaps = snapshot(&script);
+        let finding = only(&perhaps, FindingKind::DeafWatch);
+        assert!(finding.seen.starts_with("perhaps deaf: nothing came for 3 m "), "{}", finding.seen);
+        assert!(finding.seen.ends_with(" from etcd, and the watch cache may lag"), "{}", finding.seen);
+        assert_eq!(perhaps.problems[0].change, "find out whether the API server's watch cache lags behind etcd");
+    }
+}
+
+#[test]
 fn change_that_a_selector_may_exclude_is_a_suspicion() {
     let script = format!("{SILENT}{OTHER} 70s b3 MODIFIED x@20\n 250s b connects")
         .replace("watch=1&resourceVersion=10", "watch=1&labelSelector=a&resourceVersion=10");

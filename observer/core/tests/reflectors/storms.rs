@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use observer_core::observer::{Event, Limits, Snapshot};
+use observer_core::observer::{Event, FindingKind, Limits, Snapshot};
 use observer_core::storm::StormKind;
 
 use crate::script::play;
@@ -224,4 +224,38 @@ fn named(events: &[Event]) -> Vec<String> {
         _ => None,
     };
     events.iter().filter_map(began).collect()
+}
+
+/// One connection with many watches is cut, and the client lists everything instead of resuming.
+#[test]
+fn storm_without_another_explanation_is_a_finding() {
+    let mut script = fleet("a", 12) + "100s a closed by server\n100s b connects client=a/v1\n";
+    for informer in 0..12 {
+        let list = 2 * informer + 1;
+        let resource = format!("/apis/example.com/v1/kind{informer}s");
+        let _infallible = writeln!(script, "101s b{list} GET {resource}\n101s b{list} whole rv=20 x@5 y@16");
+    }
+    let found = play(&(script + "200s listening"), Limits::default()).0;
+    let [finding] = &found.findings[..] else { panic!("{:#?}", found.findings) };
+    assert_eq!((finding.kind, finding.amount), (FindingKind::RelistStorm, 12));
+    assert_eq!(finding.id, "relist-storm:a/v1:all-resources/network");
+    assert!(!finding.lasts());
+    let problem = &found.problems[0];
+    assert_eq!(problem.change, "let the clients resume their watches when a connection is lost");
+    assert_eq!(problem.wrong, "12 relists by a at the same time");
+}
+
+/// client-go before 1.16 lists after refused connections, and `refused-misread` has the change to make.
+#[test]
+fn storm_that_other_findings_explain_is_no_finding_itself() {
+    let mut script = fleet("a", 12).replace("allowWatchBookmarks=true&", "")
+        + "100s refusing\n100s a closed by server\n103s listening\n104s b connects client=a/v1\n";
+    for informer in 0..12 {
+        let list = 2 * informer + 1;
+        let resource = format!("/apis/example.com/v1/kind{informer}s?limit=500&resourceVersion=0");
+        let _infallible = writeln!(script, "104s b{list} GET {resource}\n104s b{list} whole rv=20 x@5 y@16");
+    }
+    let found = play(&(script + "200s listening"), Limits::default()).0;
+    assert_eq!((found.storms.len(), found.storms[0].relists), (1, 12));
+    assert!(found.findings.iter().all(|finding| finding.kind == FindingKind::RefusedMisread), "{:#?}", found.findings);
 }

@@ -86,7 +86,7 @@ fn row(kind: FindingKind, before: &[&Finding], after: &[&Finding]) -> Option<Com
 
 fn side(kind: FindingKind, findings: &[&Finding]) -> Option<FindingSide> {
     let first = findings.first()?;
-    let lasts = findings.iter().any(|finding| finding.spell.is_some_and(|spell| spell.until.is_none()));
+    let lasts = findings.iter().any(|finding| finding.lasts());
     let amount = kind.together(findings.iter().map(|finding| finding.amount));
     Some(FindingSide { amount, lasts, seen: first.seen.clone() })
 }

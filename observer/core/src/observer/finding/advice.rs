@@ -2,8 +2,9 @@
 //! was already made or cannot help.
 
 use super::kind::FindingKind;
+use crate::exchange::Client;
 use crate::observer::rows::ListRow;
-use crate::reflector::{ListsFrom, ReflectorRow, RelistCause, Stale};
+use crate::reflector::{ChangeSource, ListsFrom, ReflectorRow, RelistCause, Sign, SilenceProof, Stale};
 use crate::routing::ServedFrom;
 
 /// The rule for resources without a watch cache: no option of a list avoids etcd for them.
@@ -12,8 +13,13 @@ pub(super) const UNCACHED: &str = "uncached-resource";
 const UNSET_FROM_ETCD: &str = "list-unset-etcd";
 /// The rule for lists that old servers read from etcd while their watch cache is not ready.
 const NOT_READY: &str = "list-not-ready-etcd";
+/// The advice for a watch that got nothing while clients got newer objects from etcd alone.
+pub(super) const PERHAPS_LAGS: &str = "Find out whether the API server's watch cache lags behind etcd: list with resourceVersion=0, and \
+    compare with a list without it. If both have the same resourceVersion, restart the client.";
 /// The first minor release whose watch cache answers lists of the newest state.
 const CONSISTENT_FROM: u16 = 31;
+/// The first minor release that refuses a streaming list that it does not support (§2.7 of docs/semantics.md).
+const STREAMING_REFUSED_FROM: u16 = 19;
 
 /// Advice for a client that polls; `lists` covers all clients.
 pub(super) fn to_poller(row: &ReflectorRow, lists: &[ListRow]) -> &'static str {
@@ -28,8 +34,32 @@ pub(super) fn to_poller(row: &ReflectorRow, lists: &[ListRow]) -> &'static str {
     }
 }
 
+/// Advice for a client with many watches of single objects.
+pub(super) fn to_many_watches(client: &Client) -> &'static str {
+    if client.program.split('/').next() == Some("kubelet") {
+        "Set configMapAndSecretChangeDetectionStrategy to Cache, which polls, or mark ConfigMaps and Secrets as immutable (1.21 or \
+         later), which kubelet does not watch. With Watch, the default, kubelet opens one watch for each object."
+    } else {
+        FindingKind::ManyWatches.advice()
+    }
+}
+
+/// Advice for the client of a streaming list that does not end. `minor` is the server's minor release.
+pub(super) fn to_never_synced(minor: Option<u16>) -> &'static str {
+    if minor.is_some_and(|minor| minor < STREAMING_REFUSED_FROM) {
+        "Disable WatchListClient in the client, or update the API server to 1.19 or later: earlier ones ignore sendInitialEvents, \
+         and never send the bookmark that the client waits for."
+    } else {
+        FindingKind::NeverSynced.advice()
+    }
+}
+
 /// Advice for the client of a deaf watch.
 pub(super) fn to_deaf(row: &ReflectorRow) -> &'static str {
+    let because = row.evidence.deaf.map(|silence| silence.because);
+    if let Some(SilenceProof::Deaf { sign: Sign::Change { source: ChangeSource::Etcd, .. }, certain: false }) = because {
+        return PERHAPS_LAGS;
+    }
     if row.client.program.starts_with("OpenAPI-Generator") {
         // The user agent of the official Python client.
         "Restart the client, which helps at once. Then pass timeout_seconds and _request_timeout to each watch, so that a dead \
@@ -69,8 +99,8 @@ pub(super) fn to_list_from_etcd(row: &ListRow, they_watch: bool, minor: Option<u
             lists from etcd.";
     }
     if row.shape.names_revision() && they_watch {
-        return "Update client-go to 1.17.1 or later, if it is 1.17.0: that release relists at an exact revision, which is read \
-            from etcd.";
+        return "Update client-go to 1.17.1 or later. If this is 1.17.0, it relists at an exact revision, which the API server \
+            reads from etcd.";
     }
     if row.shape.is_from_any() && they_watch {
         return "Find out why the watch cache was not ready, for example after a restart: the clients list with resourceVersion=0, and \

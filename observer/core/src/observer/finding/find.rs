@@ -1,13 +1,17 @@
 //! Derives all findings from the state at one moment, and merges findings with the same identifier.
 
+use std::cmp::Reverse;
+
 use super::found::Finding;
 use super::kind::FindingKind;
 use super::of_clients::{of_clients, of_gets};
 use super::of_lists::of_lists;
 use super::of_reflector::of_reflector;
+use super::of_storms::of_storms;
 use crate::observer::rows::ListRow;
 use crate::reflector::{GetPoller, RateLimit, ReflectorRow, Spell};
 use crate::routing::{ServerProfile, ServerVersion};
+use crate::storm::StormRecord;
 use crate::time::Timestamp;
 
 /// Bound for findings; the worst are kept.
@@ -21,18 +25,21 @@ pub(in crate::observer) struct Known<'k> {
     pub lists: &'k [ListRow],
     pub limits: &'k [RateLimit],
     pub gets: &'k [GetPoller],
+    pub storms: &'k [StormRecord],
     pub profile: &'k ServerProfile,
 }
 
 /// Derives all findings, the worst first; at most `MAX_FINDINGS`.
 pub(in crate::observer) fn find(known: &Known<'_>) -> Vec<Finding> {
-    let Known { reflectors, at, lists, limits, gets, profile } = *known;
-    let mut found: Vec<Finding> = reflectors.iter().flat_map(|row| of_reflector(row, lists, at)).collect();
+    let Known { reflectors, at, lists, limits, gets, storms, profile } = *known;
+    let minor = profile.version.as_ref().map(ServerVersion::minor);
+    let mut found: Vec<Finding> = reflectors.iter().flat_map(|row| of_reflector(row, lists, minor, at)).collect();
+    found.extend(of_storms(storms, &found));
     found.extend(of_clients(reflectors, limits));
     found.extend(gets.iter().map(of_gets));
-    let minor = profile.version.as_ref().map(ServerVersion::minor);
     found.extend(of_lists(lists, reflectors, minor));
-    found.sort_by(|one, other| (one.kind, &one.id).cmp(&(other.kind, &other.id)));
+    // Of findings with the same identifier, evidence and advice of the largest remain.
+    found.sort_by(|one, other| (one.kind, &one.id, Reverse(one.amount)).cmp(&(other.kind, &other.id, Reverse(other.amount))));
     found.dedup_by(|later, first| {
         let same = later.id == first.id;
         if same {
@@ -46,7 +53,8 @@ pub(in crate::observer) fn find(known: &Known<'_>) -> Vec<Finding> {
         matches!(
             kind,
             FindingKind::DuplicateInformers
-                | FindingKind::RollOut
+                | FindingKind::Rollout
+                | FindingKind::RelistStorm
                 | FindingKind::ListsFromEtcd
                 | FindingKind::FilterAfterReading
                 | FindingKind::ConsistentReadFellBack

@@ -33,6 +33,13 @@ pub struct Finding {
     pub advice: &'static str,
 }
 
+impl Finding {
+    /// Whether it is ongoing.
+    pub fn lasts(&self) -> bool {
+        self.spell.is_some_and(Spell::lasts)
+    }
+}
+
 pub(super) fn finding(
     kind: FindingKind,
     client: Option<Client>,

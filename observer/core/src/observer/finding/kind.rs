@@ -47,7 +47,7 @@ kinds! {
              version after this error.";
     /// A watch is open and delivers nothing, although others get newer states of the resource.
     DeafWatch = "deaf-watch",
-        "Restart the client, which helps at once. Then let it notice dead connections: pings of HTTP/2, keepalive of TCP, or \
+        "Restart the client, which helps at once. Then enable detection of dead connections: HTTP/2 pings, TCP keepalive, or \
              a read timeout above the watch's timeoutSeconds.";
     /// A watch waits at a revision that the server does not have.
     WatchAheadOfServer = "watch-ahead-of-server",
@@ -78,7 +78,7 @@ kinds! {
     /// A client does not read its watch.
     SlowReader = "slow-reader",
         "Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the \
-             entire process stops, look for CPU limits and garbage collection.";
+             entire process pauses, look for CPU limits and garbage collection.";
     /// A reflector relisted because its revision expired: it had not asked for bookmarks, which advance it.
     NoBookmarks = "no-bookmarks",
         "Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the \
@@ -86,12 +86,19 @@ kinds! {
     /// A client relists after refused connections; later releases of client-go resume.
     RefusedMisread = "refused-misread",
         "Update client-go to 1.16 or later, which resumes its watch when the API server is back.";
+    /// A client relists after each watch that ended normally, instead of resuming it.
+    NoResume = "no-resume",
+        "Watch from the resourceVersion of the last event or bookmark when a watch ends, as client-go does; list only after \
+             a 410.";
     /// A client that had objects watches without a revision, and gets all of them again.
     FullStateByWatch = "full-state-by-watch",
         "Watch from the resourceVersion of the last list or event: a watch without one sends all objects again.";
     /// A list in pages started over, because its continue token expired.
     ContinueExpired = "continue-expired",
         "Read lists faster, or in fewer pages: etcd compacts the revision of a list after five minutes by default.";
+    /// Many reflectors relisted at the same time, for a cause that no other finding explains.
+    RelistStorm = "relist-storm",
+        "Fix the causes of the relists: each transfers every object again.";
     /// Reflectors relisted because the API server's watch cache was reset.
     CacheReset = "cache-reset",
         "Find out why the watch cache was reset. Possible causes: the API server or etcd restarted, or a CRD changed. \
@@ -131,10 +138,10 @@ kinds! {
              revision (etcdutl snapshot restore --bump-revision prevents that).";
     /// A client got an older state than it had, because another API server of the cluster lags.
     OlderState = "older-state",
-        "List without a resourceVersion where an old state does harm: with resourceVersion=0, an API server whose watch \
+        "List without a resourceVersion where stale data is harmful: with resourceVersion=0, an API server whose watch \
              cache lags may answer. Check which server lags.";
     /// Many clients of one program started at the same time, and each listed everything.
-    RollOut = "roll-out",
+    Rollout = "rollout",
         "Roll the program out in smaller steps (maxUnavailable), and let each client list with resourceVersion=0 and only \
              the objects that it needs.";
     /// A client needed long to get its first state, because of its own rate limit.

@@ -8,6 +8,7 @@ mod kind;
 mod of_clients;
 mod of_lists;
 mod of_reflector;
+mod of_storms;
 mod problem;
 mod unit;
 

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::advice;
 use super::found::{Finding, finding};
 use super::kind::FindingKind;
 use crate::exchange::{Client, Scope, Shape};
 use crate::observation::UpstreamName;
 use crate::quantity::{self, counted, counted_as, length};
 use crate::reflector::{ClientId, GetPace, GetPoller, RateLimit, ReflectorRow, Spell};
-use crate::thresholds::{HEAVY_OBJECTS, MANY_WATCHES, ROLL_OUT_CLIENTS, ROLL_OUT_WITHIN, SLOW_SYNC, SYNC_SHARE};
+use crate::thresholds::{HEAVY_OBJECTS, MANY_WATCHES, ROLLOUT_CLIENTS, ROLLOUT_WITHIN, SLOW_SYNC, SYNC_SHARE};
 use crate::time::{Timestamp, microseconds};
 
 /// All findings about clients.
@@ -18,7 +19,7 @@ pub(super) fn of_clients(reflectors: &[ReflectorRow], limits: &[RateLimit]) -> V
     let mut found: Vec<Finding> = limited.collect();
     found.extend(duplicates(reflectors));
     found.extend(many_watches(reflectors));
-    found.extend(roll_outs(reflectors));
+    found.extend(rollouts(reflectors));
     found
 }
 
@@ -107,13 +108,13 @@ fn many_watches(reflectors: &[ReflectorRow]) -> Vec<Finding> {
         let seen = format!("{} of one object each", counted_as(rows.len() as u64, "open watch", "open watches"));
         let shape = Shape { scope: None, options: String::new(), ..first.shape.clone() };
         let found = finding(FindingKind::ManyWatches, Some(first.client.clone()), shape, Vec::new(), seen);
-        Some(Finding { amount: rows.len() as u64, ..found })
+        Some(Finding { advice: advice::to_many_watches(&first.client), amount: rows.len() as u64, ..found })
     })
     .collect()
 }
 
 /// Clients of one program that started within minutes, and what they listed together.
-fn roll_outs(reflectors: &[ReflectorRow]) -> Vec<Finding> {
+fn rollouts(reflectors: &[ReflectorRow]) -> Vec<Finding> {
     let mut alike: BTreeMap<Program<'_>, BTreeMap<(ClientId, &str), Began<'_>>> = BTreeMap::new();
     // Only initial lists are of a start; a client without a name is no program.
     for row in reflectors.iter().filter(|row| row.synced.is_some() && !row.client.program.is_empty()) {
@@ -124,7 +125,7 @@ fn roll_outs(reflectors: &[ReflectorRow]) -> Vec<Finding> {
         client.objects = client.objects.saturating_add(row.first_list_items);
         client.bytes = client.bytes.saturating_add(row.last_list_bytes);
     }
-    alike.into_values().filter_map(|clients| roll_out(clients.into_values().collect())).collect()
+    alike.into_values().filter_map(|clients| rollout(clients.into_values().collect())).collect()
 }
 
 /// The options of a reflector that reads the objects of one node; otherwise nothing. Without a process, agents of several nodes may look
@@ -136,7 +137,7 @@ fn node(row: &ReflectorRow) -> &str {
 /// A program, and the objects that it lists: client, resource, scope and API server.
 type Program<'r> = (&'r Client, &'r str, Option<&'r Scope>, Option<&'r UpstreamName>);
 
-/// A client of a roll-out: its start, and what it listed.
+/// A client of a rollout: its start, and what it listed.
 struct Began<'r> {
     row: &'r ReflectorRow,
     at: Timestamp,
@@ -144,20 +145,20 @@ struct Began<'r> {
     bytes: u64,
 }
 
-fn roll_out(mut clients: Vec<Began<'_>>) -> Option<Finding> {
+fn rollout(mut clients: Vec<Began<'_>>) -> Option<Finding> {
     clients.sort_by_key(|client| client.at);
     // The clients that start within the time, from each of them on; the largest group counts.
     let group = |first: usize| {
         let rest = clients.get(first..).unwrap_or_default();
         let start = rest.first().map(|client| client.at).unwrap_or_default();
-        let many = rest.partition_point(|client| client.at.since(start) <= ROLL_OUT_WITHIN);
+        let many = rest.partition_point(|client| client.at.since(start) <= ROLLOUT_WITHIN);
         rest.get(..many).unwrap_or_default()
     };
     let largest = (0..clients.len()).map(group).max_by_key(|group| group.len())?;
     let (first, last) = largest.first().zip(largest.last())?;
     let objects: u64 = largest.iter().map(|client| client.objects).sum();
     let bytes: u64 = largest.iter().map(|client| client.bytes).sum();
-    if largest.len() < ROLL_OUT_CLIENTS || objects < HEAVY_OBJECTS {
+    if largest.len() < ROLLOUT_CLIENTS || objects < HEAVY_OBJECTS {
         return None;
     }
     let seen = format!(
@@ -169,10 +170,10 @@ fn roll_out(mut clients: Vec<Began<'_>>) -> Option<Finding> {
     );
     let shape = Shape { options: String::new(), ..first.row.shape.clone() };
     let ids = largest.iter().map(|client| client.row.reflector).collect();
-    let found = finding(FindingKind::RollOut, Some(first.row.client.clone()), shape, ids, seen);
+    let found = finding(FindingKind::Rollout, Some(first.row.client.clone()), shape, ids, seen);
     Some(Finding { amount: objects, spell: Some(Spell::of_moments(largest.len() as u64, first.at, last.at)), ..found })
 }
 
-fn all_resources() -> Shape {
+pub(super) fn all_resources() -> Shape {
     Shape { resource: "all resources".to_owned(), scope: None, options: String::new(), upstream: None }
 }

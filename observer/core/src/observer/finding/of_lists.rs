@@ -8,7 +8,7 @@ use crate::observer::rows::ListRow;
 use crate::quantity::{count, counted};
 use crate::reflector::{ReflectorId, ReflectorRow};
 use crate::routing::ServedFrom;
-use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS, WAIT_FOR_CACHE};
+use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS, SLOW_BYTES, WAIT_FOR_CACHE};
 use crate::time::microseconds;
 
 /// Number of lists from which their median is the usual time.
@@ -25,7 +25,8 @@ pub(super) fn of_lists<'f>(
             [from_etcd(row, reflectors, minor), filtered(row, lists, reflectors), fell_back(row), ignored_limit(row, reflectors)];
         // Few rows have a finding, so only then are the reflectors compared with the row.
         found.into_iter().flatten().map(move |finding| {
-            let ids: Vec<ReflectorId> = listers(row, reflectors).map(|reflector| reflector.reflector).collect();
+            let is_meant = |reflector: &&ReflectorRow| finding.kind != FindingKind::IgnoredLimit || !reflector.has_watched();
+            let ids: Vec<ReflectorId> = listers(row, reflectors).filter(is_meant).map(|reflector| reflector.reflector).collect();
             Finding { reflectors: ids, ..finding }
         })
     })
@@ -85,10 +86,11 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
 
 /// Consistent reads that took as long as the API server waits for its watch cache. The time alone is no proof.
 fn fell_back(row: &ListRow) -> Option<Finding> {
-    // If most lists of this shape take as long, it is their size.
+    // If most lists of this shape take as long and are large, it is their size.
     let usual = row.first_byte_us.filter(|_| row.count >= ENOUGH_LISTS);
     let is_usual = usual.is_some_and(|usual| usual >= microseconds(WAIT_FOR_CACHE));
-    let verdict = row.verdict.as_ref().filter(|_| row.waited_for_cache > 0 && !is_usual)?;
+    let is_large = row.bytes.checked_div(row.count).is_some_and(|bytes| bytes >= SLOW_BYTES);
+    let verdict = row.verdict.as_ref().filter(|_| row.waited_for_cache > 0 && !(is_usual && is_large))?;
     let seen = format!(
         "{} took 3 s or more until the answer began: perhaps the watch cache lagged, and etcd was read ({})",
         counted(row.waited_for_cache, "consistent list"),
@@ -100,8 +102,7 @@ fn fell_back(row: &ListRow) -> Option<Finding> {
 
 /// Informers of client-go send a limit with `resourceVersion=0` and expect everything, so their lists are no finding.
 fn ignored_limit(row: &ListRow, reflectors: &[ReflectorRow]) -> Option<Finding> {
-    let same = |one: &&ReflectorRow| one.shape.resource == row.shape.resource && one.shape.scope == row.shape.scope;
-    let is_of_informers = reflectors.iter().filter(same).any(ReflectorRow::has_watched);
+    let is_of_informers = listers(row, reflectors).all(ReflectorRow::has_watched) && listers(row, reflectors).next().is_some();
     (row.ignored_limit > 0 && !is_of_informers).then(|| {
         let seen = format!(
             "{} returned {} in one response each: the watch cache ignores a limit with resourceVersion=0",

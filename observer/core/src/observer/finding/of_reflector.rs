@@ -9,9 +9,9 @@ use crate::exchange::Scope;
 use crate::observer::rows::ListRow;
 use crate::quantity::{self, bytes, counted};
 use crate::reflector::{
-    PollingKind, ReflectorRow, ReflectorState, RelistCause, Representation, Spell, Stale, Trouble, cause_label,
+    PollingKind, ReflectorRow, ReflectorState, RelistCause, Representation, Spell, Stale, Trouble, UnknownCause, cause_label,
 };
-use crate::thresholds::{HEAVY_BYTES, HEAVY_OBJECTS, LONG_STALL, MOST_WAITS};
+use crate::thresholds::{HEAVY_BYTES, HEAVY_OBJECTS, LONG_STALL, MOST_WAITS, UNRESUMED_WATCHES};
 use crate::time::{Timestamp, microseconds};
 
 /// Maximum number of causes that the evidence of a relist loop names.
@@ -22,23 +22,25 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(30);
 const WITHOUT_REVISION: &str = "by a watch without a resource version, which sends every object again";
 /// Resources that grow with the workload of a cluster, and whose objects are large or many.
 const LARGE: [&str; 5] = ["configmaps", "events", "events.events.k8s.io", "pods", "secrets"];
+const ENDED_NORMALLY: RelistCause = RelistCause::Unknown { reason: UnknownCause::WatchEndedNormally };
 const RESET: RelistCause = RelistCause::Expired { because: Stale::CacheReset };
 
-/// All findings about `row`, as of `now`. A specific finding replaces a generic one with the same explanation.
-pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], now: Timestamp) -> Vec<Finding> {
+/// All findings about `row`, as of `now`. `minor` is the server's minor release. A specific finding replaces a generic one with the same explanation.
+pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], minor: Option<u16>, now: Timestamp) -> Vec<Finding> {
     let found = [
         stuck(row, now),
         deaf(row, now),
         troubled(row, FindingKind::WatchAheadOfServer, Trouble::WatchAhead, now),
         troubled(row, FindingKind::ExpiredLoop, Trouble::ExpiredLoop, now),
         troubled(row, FindingKind::SilentExpired, Trouble::SilentExpired, now),
-        troubled(row, FindingKind::NeverSynced, Trouble::NeverSynced, now),
+        never_synced(row, minor, now),
         polls(row, lists),
         relist_loop(row),
         short_watches(row),
         slow_reader(row),
         relisted(row, FindingKind::NoBookmarks, UNASKED, "after its resource version expired: it had not requested bookmarks"),
         relisted(row, FindingKind::RefusedMisread, RelistCause::RefusedMisread, "after refused connections"),
+        no_resume(row),
         relisted(row, FindingKind::FullStateByWatch, RelistCause::WatchWithoutRevision, WITHOUT_REVISION),
         relisted(row, FindingKind::ContinueExpired, RelistCause::ContinueExpired, "because a continue token expired"),
         relisted(row, FindingKind::CacheReset, RESET, "because the API server's watch cache was reset"),
@@ -62,7 +64,7 @@ pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], now: Timestamp
 }
 
 /// The kind of finding that explains relists for `cause`.
-const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
+pub(super) const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
     match cause {
         RelistCause::Expired { because: Stale::BookmarksNotRequested } => Some(FindingKind::NoBookmarks),
         RelistCause::Expired { because: Stale::CacheReset } => Some(FindingKind::CacheReset),
@@ -72,6 +74,7 @@ const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
         RelistCause::TooLargeResourceVersion => Some(FindingKind::StuckReflector),
         RelistCause::WatchWithoutRevision => Some(FindingKind::FullStateByWatch),
         RelistCause::ContinueExpired => Some(FindingKind::ContinueExpired),
+        ENDED_NORMALLY => Some(FindingKind::NoResume),
         RelistCause::Expired { because: Stale::NoBookmarks | Stale::WindowPassed | Stale::Unknown }
         | RelistCause::WatchError { .. }
         | RelistCause::WatchRefused { .. }
@@ -150,6 +153,12 @@ fn relisted(row: &ReflectorRow, kind: FindingKind, cause: RelistCause, why: &str
     Some(Finding { advice, ..found })
 }
 
+/// A client that lists whenever its watch has ended. Once or twice may be a new process or a rebuilt informer that looks the same.
+fn no_resume(row: &ReflectorRow) -> Option<Finding> {
+    relisted(row, FindingKind::NoResume, ENDED_NORMALLY, "after a watch that had ended normally")
+        .filter(|found| found.amount >= UNRESUMED_WATCHES)
+}
+
 fn streaming_refused(row: &ReflectorRow) -> Option<Finding> {
     let seen = format!("{} refused; the client listed instead", counted(row.fallbacks, "streaming list"));
     Some(one(row, FindingKind::StreamingListRefused, seen, spell(row, Trouble::StreamingRefused)?))
@@ -169,6 +178,11 @@ fn older_state(row: &ReflectorRow) -> Option<Finding> {
 fn deaf(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
     let found = troubled(row, FindingKind::DeafWatch, Trouble::DeafWatch, now)?;
     Some(Finding { advice: advice::to_deaf(row), ..found })
+}
+
+fn never_synced(row: &ReflectorRow, minor: Option<u16>, now: Timestamp) -> Option<Finding> {
+    let found = troubled(row, FindingKind::NeverSynced, Trouble::NeverSynced, now)?;
+    Some(Finding { advice: advice::to_never_synced(minor), ..found })
 }
 
 /// A finding about a trouble with evidence of its own.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::advice::PERHAPS_LAGS;
 use super::found::Finding;
 use super::kind::FindingKind;
 use crate::exchange::Client;
@@ -51,12 +52,7 @@ pub(in crate::observer) fn problems(findings: &[Finding], rows: &[ReflectorRow])
     let clients: BTreeMap<ReflectorId, &Client> = rows.iter().map(|row| (row.reflector, &row.client)).collect();
     let mut alike: BTreeMap<(FindingKind, &str), Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
-        // Findings of these kinds may need different changes.
-        let by_advice = matches!(
-            finding.kind,
-            FindingKind::RelistLoop | FindingKind::NoBookmarks | FindingKind::ListsFromEtcd | FindingKind::FilterAfterReading
-        );
-        alike.entry((finding.kind, if by_advice { finding.advice } else { "" })).or_default().push(finding);
+        alike.entry((finding.kind, change_needed(finding))).or_default().push(finding);
     }
     let mut problems: Vec<Problem> =
         alike.into_iter().map(|((kind, _), findings)| Problem::of(kind, &findings, &clients)).collect();
@@ -64,27 +60,49 @@ pub(in crate::observer) fn problems(findings: &[Finding], rows: &[ReflectorRow])
     problems
 }
 
+/// The advice of a finding whose kind may need different changes; otherwise empty.
+fn change_needed(finding: &Finding) -> &'static str {
+    let is_of_several_changes = matches!(
+        finding.kind,
+        FindingKind::RelistLoop
+            | FindingKind::NoBookmarks
+            | FindingKind::RelistStorm
+            | FindingKind::NeverSynced
+            | FindingKind::ManyWatches
+            | FindingKind::ListsFromEtcd
+            | FindingKind::FilterAfterReading
+    );
+    let perhaps_lags = finding.advice == PERHAPS_LAGS;
+    if is_of_several_changes || perhaps_lags { finding.advice } else { "" }
+}
+
 impl Problem {
-    fn of(kind: FindingKind, findings: &[&Finding], known: &BTreeMap<ReflectorId, &Client>) -> Self {
+    fn of(kind: FindingKind, all: &[&Finding], known: &BTreeMap<ReflectorId, &Client>) -> Self {
+        // Objects that a client kept until it left are no longer kept.
+        let are_kept: Vec<&Finding> =
+            all.iter().copied().filter(|finding| kind == FindingKind::WideInformer && finding.lasts()).collect();
+        let findings = if are_kept.is_empty() { all } else { &are_kept };
         let amount = kind.together(findings.iter().map(|finding| finding.amount));
         let (clients, resources) = (programs(findings, known), resources(findings));
         let advice = findings.first().map_or(kind.advice(), |finding| finding.advice);
-        let (change, wrong) = words(kind, &Parts { clients: &clients, resources: &resources, amount, advice });
+        let spell = all.iter().filter_map(|finding| finding.spell).reduce(Spell::and);
+        let lasts = spell.is_some_and(Spell::lasts);
+        let (change, wrong) = words(kind, &Parts { clients: &clients, resources: &resources, amount, advice, lasts });
         Self {
             kind,
             clients: clients.into_iter().take(MOST_KEPT).collect(),
             resources: resources.into_iter().take(MOST_KEPT).collect(),
             amount,
-            spell: findings.iter().filter_map(|finding| finding.spell).reduce(Spell::and),
+            spell,
             change,
             wrong,
-            findings: findings.iter().map(|finding| finding.id.clone()).collect(),
+            findings: all.iter().map(|finding| finding.id.clone()).collect(),
         }
     }
 
     /// Whether it is ongoing.
     pub fn lasts(&self) -> bool {
-        self.spell.is_some_and(|spell| spell.until.is_none())
+        self.spell.is_some_and(Spell::lasts)
     }
 }
 
@@ -94,83 +112,117 @@ struct Parts<'p> {
     resources: &'p [String],
     amount: u64,
     advice: &'p str,
+    lasts: bool,
 }
 
-/// Returns [`Problem::change`] and [`Problem::wrong`].
+/// Returns [`Problem::change`] and [`Problem::wrong`]. A problem that is over needs no restart.
 #[expect(clippy::too_many_lines, reason = "one arm for each kind")]
 fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
-    let Parts { clients, resources, amount, advice } = *parts;
+    let Parts { clients, resources, amount, advice, lasts } = *parts;
     let (of, what) = (names(clients), names(resources));
     match kind {
-        FindingKind::StuckReflector => (
-            format!("restart {of}, then update client-go (to 1.18.6 or later)"),
-            format!("stuck for {} at a revision that the API server had not reached ({what})", microseconds(amount)),
+        FindingKind::StuckReflector if lasts => (
+            format!("restart {of}, and update client-go there to 1.18.6 or later"),
+            format!("stuck for {} at a revision that the API server has not reached ({what})", microseconds(amount)),
         ),
-        FindingKind::DeafWatch => (
-            format!("restart {of}, then let it notice dead connections (pings, keepalive or a read timeout)"),
+        FindingKind::StuckReflector => (
+            format!("update client-go in {of} to 1.18.6 or later"),
+            format!("was stuck for {} at a revision that the API server had not reached ({what})", microseconds(amount)),
+        ),
+        FindingKind::DeafWatch if advice == PERHAPS_LAGS => (
+            short(advice),
+            format!("watches of {what} by {of} delivered nothing for {}, although etcd had newer objects", microseconds(amount)),
+        ),
+        FindingKind::DeafWatch if lasts => (
+            format!("restart {of}, and enable detection of dead connections there (pings, keepalive or a read timeout)"),
             format!(
-                "open watches of {what} have delivered nothing for {}, although others got events or bookmarks",
+                "open watches of {what} have delivered nothing for {}, although others got newer objects or bookmarks",
                 microseconds(amount)
             ),
         ),
+        FindingKind::DeafWatch => (
+            format!("enable detection of dead connections in {of} (pings, keepalive or a read timeout)"),
+            format!(
+                "watches of {what} delivered nothing for {}, although others got newer objects or bookmarks",
+                microseconds(amount)
+            ),
+        ),
+        FindingKind::WatchAheadOfServer if lasts => (
+            format!("restart {of}"),
+            format!("watches of {what} have waited {} for a revision that the API server has not reached", microseconds(amount)),
+        ),
         FindingKind::WatchAheadOfServer => (
-            format!("restart {of}, whose watches wait at a revision that the API server does not have"),
-            format!("{what} silent for {}", microseconds(amount)),
+            format!("restart {of} after each restore of etcd"),
+            format!("watches of {what} waited {} for a revision that the API server had not reached", microseconds(amount)),
         ),
         FindingKind::ExpiredLoop => (
             format!("in {of}, relist after a 410 instead of watching from the same revision"),
-            format!("{} of {what} answered 410 in a row", counted_as(amount, "watch", "watches")),
+            format!("{} of {what} in a row were answered with 410", counted_as(amount, "watch", "watches")),
         ),
         FindingKind::SilentExpired => (
             format!("in {of}, relist after a watch that ends at once without an event"),
-            format!("{} of {what} from a revision that etcd has compacted", counted_as(amount, "watch", "watches")),
+            format!("{} of {what} in a row from a revision that etcd has compacted", counted_as(amount, "watch", "watches")),
         ),
         FindingKind::NeverSynced => (
-            format!("disable streaming lists (WatchListClient) in {of}, then find the proxy that drops bookmarks or cuts streams"),
-            format!("{} of {what} without the bookmark that ends them", counted(amount, "streaming list")),
+            if advice == kind.advice() {
+                format!(
+                    "in {of}, disable streaming lists (WatchListClient); then find the proxy that drops bookmarks or cuts streams"
+                )
+            } else {
+                format!("in {of}, disable streaming lists (WatchListClient), which this API server does not support")
+            },
+            format!("{} of {what} did not get the bookmark that ends them", counted(amount, "streaming list")),
         ),
         FindingKind::HotLoop => (
-            format!("pause between lists, or watch, in {of}"),
-            format!("{} of {what} less than a second apart", counted(amount, "list")),
+            format!("in {of}, pause between lists, or watch"),
+            format!("{} of {what}, less than a second apart", counted(amount, "list")),
         ),
         FindingKind::RelistLoop => (short(advice), format!("{} of {what} by {of}", counted(amount, "needless relist"))),
         FindingKind::ShortWatches => (
-            format!("raise the timeouts of the proxy or load balancer that {of} pass"),
-            format!("{amount} watches of {what} in a row ended within a second"),
+            format!("raise the timeouts of the proxy or load balancer between {of} and the API server"),
+            format!("{} of {what} in a row ended within a second", counted_as(amount, "watch", "watches")),
         ),
         FindingKind::SlowReader => (
-            format!("move other work out of the loop that reads the watch, in {of}"),
-            format!("{what} not read for {}", microseconds(amount)),
+            format!("in {of}, move other work out of the loop that reads the watch"),
+            format!("no events of {what} were read for {}", microseconds(amount)),
         ),
         FindingKind::NoBookmarks => {
             let change = if advice == kind.advice() { "set allowWatchBookmarks=true".to_owned() } else { short(advice) };
-            (format!("{change} in {of}"), format!("{} of {what}", counted(amount, "needless relist")))
+            (format!("in {of}, {change}"), format!("{} of {what}", counted(amount, "needless relist")))
         }
-        FindingKind::RefusedMisread => (format!("update client-go in {of} (to 1.16 or later)"), counted(amount, "needless relist")),
+        FindingKind::RefusedMisread => (
+            format!("update client-go in {of} to 1.16 or later"),
+            format!("{} after refused connections", counted(amount, "needless relist")),
+        ),
+        FindingKind::NoResume => (
+            format!("in {of}, resume watches from the last resourceVersion instead of relisting"),
+            format!("{} of {what} after watches that had ended normally", counted(amount, "needless relist")),
+        ),
         FindingKind::FullStateByWatch => (
-            format!("watch from the last resourceVersion in {of}"),
+            format!("in {of}, watch from the last resourceVersion"),
             format!("{} of {what} by watches without a resourceVersion", counted(amount, "needless relist")),
         ),
         FindingKind::ContinueExpired => (
-            format!("read lists faster, or in fewer pages, in {of}"),
+            format!("in {of}, read lists faster, or in fewer pages"),
             format!("{} of {what} started over", counted(amount, "list")),
         ),
+        FindingKind::RelistStorm => (short(advice), format!("{} by {of} at the same time", counted(amount, "relist"))),
         FindingKind::CacheReset => (
             "find out why the API server restarted, or why its watch cache was reset".to_owned(),
             format!("{} of {what} by {of}", counted(amount, "relist")),
         ),
         FindingKind::Poller => {
-            (format!("watch instead of polling in {of}"), format!("{} of {what}, no watch", counted(amount, "list")))
+            (format!("in {of}, watch instead of polling"), format!("{} of {what}, no watch", counted(amount, "list")))
         }
         FindingKind::GetPoller => {
-            (format!("watch instead of getting again and again in {of}"), format!("{} of {what}, no watch", counted(amount, "get")))
+            (format!("in {of}, watch instead of repeating gets"), format!("{} of {what}, no watch", counted(amount, "get")))
         }
         FindingKind::DuplicateInformers => (
-            format!("share one informer factory in {of}"),
+            format!("in {of}, share one informer factory"),
             format!("{} of {what} at once in one process", counted(amount, "informer")),
         ),
         FindingKind::StreamingListRefused => {
-            (format!("disable WatchListClient in {of}"), format!("{} of {what} refused", counted(amount, "streaming list")))
+            (format!("in {of}, disable WatchListClient"), format!("{} of {what} refused", counted(amount, "streaming list")))
         }
         FindingKind::ConsistentReadFellBack => (
             "find out why the API server's watch cache lags behind etcd".to_owned(),
@@ -182,7 +234,10 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         FindingKind::FilterAfterReading => {
             let change =
                 if advice == kind.advice() { "list with resourceVersion=0, or keep an informer".to_owned() } else { short(advice) };
-            (change, format!("{} of {what} with a selector by {of} read all objects from etcd", counted(amount, "list")))
+            (
+                format!("in {of}, {change}"),
+                format!("{} of {what} with a selector, each of which read all objects from etcd", counted(amount, "list")),
+            )
         }
         FindingKind::ClientRateLimit => (format!("raise QPS and Burst in {of}"), "throttled by its own rate limit".to_owned()),
         FindingKind::RevisionWentBack => (
@@ -191,31 +246,29 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             format!("resourceVersion went backwards in {} by {of}", counted(amount, "list")),
         ),
         FindingKind::OlderState => (
-            format!("list without resourceVersion=0 in {of} where an old state does harm"),
+            format!("in {of}, list without resourceVersion=0 where stale data is harmful"),
             format!("{} of {what} returned an older state than the client had", counted(amount, "list")),
         ),
-        FindingKind::RollOut => (
+        FindingKind::Rollout => (
             format!("roll {of} out in smaller steps"),
             format!("{} of {what} listed by clients that started at the same time", counted(amount, "object")),
         ),
         FindingKind::SlowSync => (
             format!("raise QPS and Burst in {of}"),
-            format!("{} until all informers had their state, half of it or more in the client's rate limit", microseconds(amount)),
+            format!("the informers took {} to sync, at least half of it in the client's rate limit", microseconds(amount)),
         ),
-        FindingKind::ManyWatches => (
-            if clients == ["kubelet"] {
-                "set configMapAndSecretChangeDetectionStrategy: Cache for kubelet".to_owned()
-            } else {
-                format!("watch a namespace instead of each object in {of}")
-            },
-            format!("{} of single objects ({what})", counted_as(amount, "open watch", "open watches")),
-        ),
+        FindingKind::ManyWatches => {
+            let change =
+                if advice == kind.advice() { "watch a namespace instead of each object".to_owned() } else { short(advice) };
+            let open = counted_as(amount, "open watch", "open watches");
+            (format!("in {of}, {change}"), format!("{open} of single objects ({what})"))
+        }
         FindingKind::WideInformer => (
             format!("restrict the informers of {of} to the namespaces or labels that it needs, or to metadata"),
             format!("{} of {what} kept in full", counted(amount, "object")),
         ),
         FindingKind::IgnoredLimit => (
-            "list without resourceVersion=0 where pages are needed".to_owned(),
+            format!("in {of}, list without resourceVersion=0 where pages are needed"),
             format!("{} of {what} returned everything in one response, despite a limit", counted(amount, "list")),
         ),
     }

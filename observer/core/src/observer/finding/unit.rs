@@ -36,8 +36,10 @@ impl FindingKind {
             Self::RelistLoop
             | Self::NoBookmarks
             | Self::RefusedMisread
+            | Self::NoResume
             | Self::FullStateByWatch
             | Self::ContinueExpired
+            | Self::RelistStorm
             | Self::CacheReset => AmountUnit::Relists,
             Self::HotLoop
             | Self::Poller
@@ -49,7 +51,7 @@ impl FindingKind {
             Self::NeverSynced | Self::StreamingListRefused => AmountUnit::StreamingLists,
             Self::ExpiredLoop | Self::SilentExpired | Self::ShortWatches | Self::ManyWatches => AmountUnit::Watches,
             Self::GetPoller => AmountUnit::Gets,
-            Self::ListsFromEtcd | Self::RollOut | Self::WideInformer => AmountUnit::Objects,
+            Self::ListsFromEtcd | Self::Rollout | Self::WideInformer => AmountUnit::Objects,
             Self::DuplicateInformers => AmountUnit::Informers,
             Self::ClientRateLimit => return None,
         })
