@@ -69,7 +69,7 @@ fn dead_api_server_is_detected_early_and_heads_the_report() {
     drop(dead);
     let running =
         Running::start(&super::upstream::kubeconfig(&format!("https://{address}"), "insecure-skip-tls-verify: true"), &[]);
-    running.line_with("the API server refuses connections; watchtap passes that on to its clients");
+    running.line_with("the API server refuses connections; watchtap refuses its clients, too");
     let refused = std::net::TcpStream::connect(running.address()).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
     running.signal(Signal::INT);
@@ -77,7 +77,7 @@ fn dead_api_server_is_detected_early_and_heads_the_report() {
     let (_, report) = said.split_once("watchtap run   API server").unwrap();
     let first = report.lines().skip(1).find(|line| !line.is_empty()).unwrap();
     assert!(
-        first.starts_with("API server refuses connections for ") && first.ends_with("; watchtap passes that on to its clients"),
+        first.starts_with("API server refuses connections for ") && first.ends_with("; watchtap refuses its clients, too"),
         "{said}"
     );
 }

@@ -3,7 +3,7 @@
 use observer_core::observer::{EtcdLoad, Totals};
 
 use super::colour::Tone;
-use super::quantity::{bytes, count, counted};
+use super::quantity::{bytes, count, counted, counted_as};
 
 /// `31 of 446 lists served from etcd (31 objects, 16 kB)`.
 pub(super) fn lists(totals: &Totals) -> String {
@@ -21,12 +21,13 @@ pub(super) fn gets(totals: &Totals) -> Option<String> {
     (reads.gets > 0).then(|| format!("{} from etcd ({})", counted(reads.gets, "get"), bytes(reads.get_bytes)))
 }
 
-/// `etcd 31 of 446 lists (16 kB), 20 gets`, where space is short.
+/// `from etcd: 31 of 446 lists (16 kB returned), 20 gets, 3 watches`, where space is short.
 pub(super) fn short(totals: &Totals) -> String {
     let reads = &totals.etcd_reads;
-    let weight = if totals.lists_from_etcd > 0 { format!(" ({})", bytes(reads.bytes)) } else { String::new() };
+    let weight = if totals.lists_from_etcd > 0 { format!(" ({} returned)", bytes(reads.bytes)) } else { String::new() };
     let gets = if reads.gets > 0 { format!(", {}", counted(reads.gets, "get")) } else { String::new() };
-    format!("etcd {} of {}{weight}{gets}", count(totals.lists_from_etcd), counted(totals.lists, "list"))
+    let watches = if reads.watches > 0 { format!(", {}", counted_as(reads.watches, "watch", "watches")) } else { String::new() };
+    format!("from etcd: {} of {}{weight}{gets}{watches}", count(totals.lists_from_etcd), counted(totals.lists, "list"))
 }
 
 /// Red for a heavy load.
@@ -46,13 +47,13 @@ mod tests {
 
     #[test]
     fn etcd_lists_show_their_volume_and_gets_separately() {
-        let etcd_reads = EtcdReads { objects: 31, bytes: 16_000, bulk_lists: 0, gets: 20, get_bytes: 9_000 };
+        let etcd_reads = EtcdReads { objects: 31, bytes: 16_000, bulk_lists: 0, gets: 20, get_bytes: 9_000, watches: 3 };
         let totals = Totals { lists: 446, lists_from_etcd: 31, etcd_reads, ..Totals::default() };
         assert_eq!(lists(&totals), "31 of 446 lists served from etcd (31 objects, 16 kB)");
         assert_eq!(gets(&totals).as_deref(), Some("20 gets from etcd (9.0 kB)"));
-        assert_eq!(short(&totals), "etcd 31 of 446 lists (16 kB), 20 gets");
+        assert_eq!(short(&totals), "from etcd: 31 of 446 lists (16 kB returned), 20 gets, 3 watches");
         assert_eq!(lists(&Totals { lists: 1, ..Totals::default() }), "0 of 1 list served from etcd");
         assert_eq!(gets(&Totals::default()), None);
-        assert_eq!(short(&Totals::default()), "etcd 0 of 0 lists");
+        assert_eq!(short(&Totals::default()), "from etcd: 0 of 0 lists");
     }
 }

@@ -99,17 +99,18 @@ fn storm_account(storm: &StormRecord) -> String {
         count(storm.repeated),
         bytes(storm.bytes),
         storm.trigger,
-        without_list(storm).map_or_else(String::new, |members| format!("; relists not complete: {members}")),
+        without_list(storm).map_or_else(String::new, |members| format!("; still without a list: {members}")),
     )
 }
 
-/// `cache: 40 · etcd: 2 · incomplete: 1`: all lists of a storm.
+/// `cache: 40 · etcd: 2 · not complete by its end: 1`: all lists of a storm.
 pub(super) fn layers(storm: &StormRecord) -> String {
     let known: u64 = storm.served_from.values().sum();
     let unknown = storm.complete.saturating_sub(known);
     let unknown = (unknown > 0).then(|| format!("unknown: {}", count(unknown)));
     let incomplete = storm.relists.saturating_sub(storm.complete);
-    let incomplete = (incomplete > 0).then(|| format!("incomplete: {}", count(incomplete)));
+    let by_its_end = if storm.ended.is_some() { " by its end" } else { "" };
+    let incomplete = (incomplete > 0).then(|| format!("not complete{by_its_end}: {}", count(incomplete)));
     let layers = storm.served_from.iter().map(|(layer, lists)| format!("{layer}: {}", count(*lists)));
     let words: Vec<String> = layers.chain(unknown).chain(incomplete).collect();
     if words.is_empty() { "-".to_owned() } else { words.join(" · ") }
@@ -184,7 +185,7 @@ pub(super) fn polling(polling: &Polling) -> String {
     let (every, lasted) = (microseconds(polling.every_us), length(polling.lasted()));
     let how = match polling.kind {
         PollingKind::Wait => format!("waited {lasted}, one list every {every}"),
-        PollingKind::Polls => format!("polls every {every} for {lasted} so far"),
+        PollingKind::Polls => format!("polls every {every} for {lasted}"),
         PollingKind::Poller => format!("polls every {every} for {lasted}"),
         PollingKind::HotLoop => format!("lists in a loop, every {every} for {lasted}"),
     };
@@ -217,7 +218,7 @@ pub(super) fn exposure(exposure: &Exposure) -> Option<String> {
         format!(
             "on an API server restart: {} of {} would relist ({}, {}), and perhaps {} more, if there were writes that watchtap did not see",
             count(exposure.reflectors),
-            counted(exposure.watching, "watching reflector"),
+            format!("{} watching reflectors", count(exposure.watching)),
             counted(exposure.items, "object"),
             bytes(exposure.bytes),
             count(exposure.perhaps),
@@ -225,8 +226,8 @@ pub(super) fn exposure(exposure: &Exposure) -> Option<String> {
     })
 }
 
-/// How long a state has lasted, to the second; `now` below one second.
+/// How long a state has lasted, to the second; `<1 s` below one second.
 pub(super) fn age(since: Timestamp, now: Timestamp) -> String {
     let age = now.since(since);
-    if age < Duration::from_secs(1) { "now".to_owned() } else { length(Duration::from_secs(age.as_secs())) }
+    if age < Duration::from_secs(1) { "<1 s".to_owned() } else { length(Duration::from_secs(age.as_secs())) }
 }

@@ -19,10 +19,10 @@ pub(super) fn inventory(snapshot: &Snapshot, colour: Colour, out: &mut Printable
     }
     let mut table = Table::new(&[
         ("KEPT BY CLIENTS", Align::Left),
-        ("INFORMERS", Align::Right),
+        ("REFLECTORS", Align::Right),
         ("OBJECTS", Align::Right),
-        ("SINCE LIST", Align::Right),
-        ("LAST LISTS", Align::Right),
+        ("GROWTH", Align::Right),
+        ("LIST BYTES", Align::Right),
         ("LARGEST", Align::Left),
     ]);
     for client in snapshot.inventory.iter().take(MAX_CLIENTS) {

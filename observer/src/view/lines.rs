@@ -155,7 +155,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
                 *at,
                 Tone::Notable,
                 "server",
-                &format!("{}the API server refuses connections; watchtap passes that on to its clients", of(upstream)),
+                &format!("{}the API server refuses connections; watchtap refuses its clients, too", of(upstream)),
             ),
             Event::Listener { at, upstream, state: ListenerState::Listening } => {
                 self.line(*at, Tone::Plain, "server", &format!("{}watchtap's port accepts connections", of(upstream)))

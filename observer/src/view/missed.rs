@@ -72,7 +72,7 @@ pub(super) fn connections(missed: &Missed) -> String {
     let mut words = Vec::new();
     if missed.reset_instead_of_refused > 0 {
         words.push(format!(
-            "{} reset: watchtap accepted them before it knew that the API server refuses connections",
+            "{} reset, which watchtap had accepted before it knew that the API server was refusing connections",
             counted(missed.reset_instead_of_refused, "client connection")
         ));
     }

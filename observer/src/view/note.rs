@@ -7,7 +7,7 @@ use observer_core::exchange::Shape;
 use observer_core::k8s::Verb;
 use observer_core::observer::{AmountUnit, Finding, ListRow, RequestRecord, Snapshot, VerdictRecord, advice_on_relists};
 use observer_core::reflector::{ListEvent, Moment, ReflectorId, ReflectorRow, cause_label};
-use observer_core::routing::rule;
+use observer_core::routing::{Rule, rule};
 use observer_core::storm::{StormMember, StormRecord};
 use observer_core::time::Timestamp;
 
@@ -54,13 +54,15 @@ pub(super) fn worst_note(snapshot: &Snapshot) -> Option<Printable> {
 pub(super) fn finding_note(finding: &Finding, snapshot: &Snapshot) -> Printable {
     let row = finding.reflectors.first().and_then(|id| reflector(*id, snapshot));
     let requests = requests(finding, snapshot);
+    let until = finding.spell.and_then(|spell| spell.until).or(snapshot.shutdown_requested);
     let moments = match row {
-        Some(row) => until_its_end(finding, &row.timeline).iter().map(of_moment).collect(),
+        Some(row) => kept_until(until, &row.timeline).iter().map(of_moment).collect(),
         None => requests.iter().map(|record| of_request(record)).collect(),
     };
     let period = finding.spell.map_or_else(String::new, |spell| format!(" ({})", when(spell)));
     let unit = finding.kind.unit();
-    let amount = unit.map(|unit| amount(unit, finding.amount));
+    let amount =
+        unit.map(|unit| (if unit == AmountUnit::Microseconds { "lasted " } else { "" }).to_owned() + &amount(unit, finding.amount));
     let lists = row.is_none().then(|| lists(&finding.shape, snapshot)).flatten();
     let cost: Vec<String> = amount.into_iter().chain(row.map(of_row)).chain(lists.map(of_lists)).collect();
     let relist = row.and_then(|row| row.last_relist.as_deref()).filter(|_| unit == Some(AmountUnit::Relists));
@@ -157,7 +159,7 @@ impl Note {
         let mut document = Markdown::default();
         document.paragraph(&Inline::words("### ").and(self.title));
         let latest = self.moments.get(self.moments.len().saturating_sub(MAX_MOMENTS)..).unwrap_or_default();
-        let timeline = if latest.is_empty() { "." } else { ". Time line, in UTC:" };
+        let timeline = if latest.is_empty() { "." } else { ". Timeline, in UTC:" };
         document.paragraph(&labelled("Observed:", self.happened).and(Inline::words(timeline)));
         document.list(latest, MAX_MOMENTS);
         if let Some(cost) = self.cost {
@@ -167,10 +169,12 @@ impl Note {
         document.paragraph(&labelled("Change:", Inline::text(self.change)));
         match self.command {
             Ok(command) => {
-                document.paragraph(&Inline::words("**Reproduce:**"));
+                document.paragraph(&Inline::words("**Repeat the request:**"));
                 document.command(&command);
             }
-            Err(because) => document.paragraph(&labelled("Reproduce:", Inline::words("no command: ").and(Inline::text(because)))),
+            Err(because) => {
+                document.paragraph(&labelled("Repeat the request:", Inline::words("no command: ").and(Inline::text(because))))
+            }
         }
         document.into_printable()
     }
@@ -180,12 +184,12 @@ fn labelled(label: &'static str, words: Inline) -> Inline {
     Inline::bold(label).and(Inline::words(" ")).and(words)
 }
 
-/// `**Reason** (API server version v1.30.4): …; ….`
+/// `**API server version v1.30.4:** …; ….`
 fn reason_in(snapshot: &Snapshot, shape: &Shape, phrases: impl Iterator<Item = Inline>) -> Inline {
     let of_shape = snapshot.upstreams.iter().find(|one| Some(&one.upstream) == shape.upstream.as_ref());
     let profile = of_shape.map_or(&snapshot.profile, |one| &one.profile);
     let version = profile.version.as_ref().map_or_else(|| "of unknown version".to_owned(), |version| format!("version {version}"));
-    let mut reason = Inline::words("**Reason** (API server ").and(Inline::text(version)).and(Inline::words("): "));
+    let mut reason = Inline::words("**API server ").and(Inline::text(version)).and(Inline::words(":** "));
     for (index, phrase) in phrases.enumerate() {
         let between = if index == 0 { "" } else { "; " };
         reason = reason.and(Inline::words(between)).and(phrase);
@@ -201,12 +205,12 @@ fn of_verdict(verdict: &VerdictRecord) -> Inline {
     served_from(&verdict.served_from.to_string(), Some(verdict.rule))
 }
 
-/// ``served from: etcd (`list-unset-etcd`: …)``.
+/// ``served from etcd by rule `list-unset-etcd` (…)``.
 fn served_from(layer: &str, id: Option<&str>) -> Inline {
-    let answered = Inline::words("served from: ").and(Inline::text(layer));
+    let answered = Inline::words("served from ").and(Inline::text(layer));
     let Some(id) = id else { return answered };
-    let sentence = rule(id).map_or_else(Inline::default, |rule| Inline::words(": ").and(Inline::text(rule.sentence)));
-    answered.and(Inline::words(" (")).and(Inline::code(id)).and(sentence).and(Inline::words(")"))
+    let sentence = |rule: &Rule| Inline::words(" (").and(Inline::text(rule.sentence)).and(Inline::words(")"));
+    answered.and(Inline::words(" by rule ")).and(Inline::code(id)).and(rule(id).map_or_else(Inline::default, sentence))
 }
 
 fn reflector(id: ReflectorId, snapshot: &Snapshot) -> Option<&ReflectorRow> {
@@ -237,9 +241,9 @@ fn requests<'s>(finding: &Finding, snapshot: &'s Snapshot) -> Vec<&'s RequestRec
     snapshot.requests.iter().filter(|record| Some(&record.client) == finding.client.as_ref()).collect()
 }
 
-/// The moments of a finding that is over, if they are still kept; otherwise all.
-fn until_its_end<'m>(finding: &Finding, moments: &'m [Moment]) -> &'m [Moment] {
-    let Some(until) = finding.spell.and_then(|spell| spell.until) else { return moments };
+/// The moments until the end of a finding or of the run, if they are still kept; otherwise all.
+fn kept_until(until: Option<Timestamp>, moments: &[Moment]) -> &[Moment] {
+    let Some(until) = until else { return moments };
     let kept = moments.partition_point(|moment| moment.at <= until);
     if kept == 0 { moments } else { moments.get(..kept).unwrap_or(moments) }
 }
@@ -267,11 +271,11 @@ fn of_member(member: &StormMember) -> Inline {
 
 fn of_row(row: &ReflectorRow) -> String {
     format!(
-        "{}, {} listed, {} of {} received ones unchanged, {}",
+        "{}, {} listed, {} received ({} unchanged), {}",
         counted(row.list_requests, "list request"),
         counted(row.items, "object"),
+        counted(row.repeats.objects, "object"),
         unchanged(row.repeats),
-        count(row.repeats.objects),
         bytes(row.bytes)
     )
 }

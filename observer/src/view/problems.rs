@@ -33,7 +33,7 @@ pub(super) fn lines(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     lines
 }
 
-/// `API server refuses connections for 8.0 s; watchtap passes that on to its clients`, one per such server.
+/// `API server refuses connections for 8.0 s; watchtap refuses its clients, too`, one per such server.
 pub(super) fn lasting_outages(snapshot: &Snapshot) -> Vec<String> {
     snapshot.outages.lasting().map(|outage| refuses(outage, snapshot, "")).collect()
 }
@@ -47,10 +47,10 @@ pub(super) fn lasting_outages_with_times(snapshot: &Snapshot) -> Vec<String> {
 fn refuses(outage: &Outage, snapshot: &Snapshot, since: &str) -> String {
     let at = if outage.upstream.is_empty() { String::new() } else { format!(" {}", outage.upstream.0) };
     let lasted = length(seconds(snapshot.at.since(outage.since)));
-    format!("API server{at} refuses connections for {lasted}{since}; watchtap passes that on to its clients")
+    format!("API server{at} refuses connections for {lasted}{since}; watchtap refuses its clients, too")
 }
 
-/// `API server refused connections 2 times, 6.1 s in all: 12:00:01.204 for 3.0 s, 12:01:02.000 for 3.1 s; watchtap passed that on to its clients`.
+/// `API server refused connections 2 times, 6.1 s in all: 12:00:01.204 for 3.0 s, 12:01:02.000 for 3.1 s; watchtap refused its clients, too`.
 pub(super) fn outages_over(snapshot: &Snapshot) -> Option<String> {
     let outages = &snapshot.outages;
     let over = outages.times.saturating_sub(outages.lasting().count() as u64);
@@ -67,7 +67,7 @@ pub(super) fn outages_over(snapshot: &Snapshot) -> Option<String> {
     let (times, all) =
         (if over == 1 { "once".to_owned() } else { format!("{} times", count(over)) }, Duration::from_micros(outages.lasted_us));
     Some(format!(
-        "API server refused connections {times}, {} in all: {earlier}{}; watchtap passed that on to its clients",
+        "API server refused connections {times}, {} in all: {earlier}{}; watchtap refused its clients, too",
         length(all),
         named.join(", ")
     ))
@@ -118,7 +118,7 @@ fn cut(line: &str) -> String {
     }
 }
 
-/// `update client-go in old-ingress and log-shipper (to 1.16 or later): 54 needless relists`.
+/// `update client-go in old-ingress and log-shipper to 1.16 or later: 54 needless relists after refused connections`.
 pub(super) fn problem_line(problem: &Problem) -> String {
     format!("{}: {}", problem.change, problem.wrong)
 }
@@ -147,11 +147,11 @@ mod tests {
     #[test]
     fn refusing_api_server_is_reported_first() {
         let lasts = snapshot(&[(10, true)], 18);
-        assert_eq!(lasting_outages(&lasts), ["API server refuses connections for 8.0 s; watchtap passes that on to its clients"]);
+        assert_eq!(lasting_outages(&lasts), ["API server refuses connections for 8.0 s; watchtap refuses its clients, too"]);
         let text = report(&lasts);
         let first = text.lines().skip(1).find(|line| !line.is_empty()).unwrap();
         assert_eq!(
-            first, "API server refuses connections for 8.0 s, since 12:00:10.000; watchtap passes that on to its clients",
+            first, "API server refuses connections for 8.0 s, since 12:00:10.000; watchtap refuses its clients, too",
             "{text}"
         );
     }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn ended_outages_are_reported_with_their_times() {
         let twice = snapshot(&[(10, true), (13, false), (60, true), (64, false)], 70);
-        let line = "API server refused connections 2 times, 7.0 s in all: 12:00:10.000 for 3.0 s, 12:01:00.000 for 4.0 s; watchtap passed that on to its clients";
+        let line = "API server refused connections 2 times, 7.0 s in all: 12:00:10.000 for 3.0 s, 12:01:00.000 for 4.0 s; watchtap refused its clients, too";
         assert_eq!(lines(&twice), [(Tone::Bad, line.to_owned())]);
         let rounds: Vec<(u64, bool)> = (0..40).map(|half| (10 * half, half % 2 == 0)).collect();
         let [(_, line)] = &lines(&snapshot(&rounds, 500))[..] else { panic!() };

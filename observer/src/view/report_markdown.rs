@@ -117,7 +117,7 @@ fn problem_table(problems: &[Problem], document: &mut Markdown) {
     let rows: Vec<Vec<Inline>> = rows.collect();
     let columns = [
         Column::Left("problem"),
-        Column::Left("seen"),
+        Column::Left("evidence"),
         Column::Left("change to make"),
         Column::Right("findings"),
         Column::Left("when"),

@@ -54,10 +54,10 @@ fn standard_script_shows_every_promised_behaviour() {
 /// The problems in the standard script, as the report must show them: the change to make, the clients to change, and the symptom.
 /// The script also compacts etcd, which no client notices.
 const FAULTS: &[(&str, &[&str], &str)] = &[
-    ("API server refused connections", &[], "watchtap passed that on to its clients"),
-    ("move other work out of the loop that reads the watch", &["archive-tail"], "configmaps not read for"),
-    ("whose watches wait at a revision that the API server does not have", &[], "silent for"),
-    ("then update client-go (to 1.18.6 or later)", &["restart node-tuner"], "stuck for"),
+    ("API server refused connections", &[], "watchtap refused its clients, too"),
+    ("in archive-tail, move other work out of the loop that reads the watch", &[], "no events of configmaps were read for"),
+    ("restart", &["mesh-operator"], "for a revision that the API server ha"),
+    ("update client-go", &["node-tuner", "to 1.18.6 or later"], "stuck for"),
     ("update client-go", &["old-ingress", "log-shipper", "disk-provisioner", "to 1.16 or later"], "needless relists"),
     ("find out why the API server restarted, or why its watch cache was reset", &["configmaps", "pods"], "relists of"),
     ("watch instead of polling", &["dashboard", "cost-exporter", "alert-mailer"], "lists of events and pods, no watch"),

@@ -32,7 +32,7 @@ fn client_on_a_dead_connection_is_deaf_unless_it_pings() -> Result<()> {
     let events = stage.events_when(|events| troubles(events, "trouble-began", "deaf-watch") > 0)?;
     ensure!(silent.elapsed() < DEAF_AFTER + SOON, "named after {:?}", silent.elapsed());
     let reading = stage.reading_when(|reading| reading.finding("deaf-watch", &http1.program).is_ok())?;
-    first_lines_have(&reading, "let it notice dead connections")?;
+    first_lines_have(&reading, "enable detection of dead connections")?;
     for well in [&pings, &other] {
         ensure!(reading.finding("deaf-watch", &well.program).is_err(), "{}\n{}", well.program, reading.text);
     }

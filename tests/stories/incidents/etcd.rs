@@ -61,6 +61,6 @@ fn watch_is_ahead_of_a_restored_etcd_until_its_client_restarts() -> Result<()> {
     ensure!(kubectl_get(&mut stage)?.status()?.success(), "kubectl lists");
     stage.events_when(|events| troubles(events, "trouble-began", "watch-ahead-of-server") > 0)?;
     let reading = stage.reading_when(|reading| reading.finding("watch-ahead-of-server", &player.program).is_ok())?;
-    first_lines_have(&reading, "whose watches wait at a revision that the API server does not have")?;
+    first_lines_have(&reading, "for a revision that the API server has not reached")?;
     stage.close()
 }

@@ -10,7 +10,7 @@ use super::first_screen::{Started, first_lines_have};
 use crate::stage::{NAMESPACE, Stage, quiet_cluster};
 
 #[test]
-fn thirty_agents_that_start_together_are_a_roll_out() -> Result<()> {
+fn thirty_agents_that_start_together_are_a_rollout() -> Result<()> {
     const AGENTS: usize = 30;
     const PODS_OF_EACH: usize = 20;
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], 1)?)?;
@@ -28,7 +28,7 @@ fn thirty_agents_that_start_together_are_a_roll_out() -> Result<()> {
         Ok(Started(agent.stdin(Stdio::null()).stdout(Stdio::null()).spawn().context("cannot start kubectl")?))
     });
     let _agents = agents.collect::<Result<Vec<_>>>()?;
-    let reading = stage.reading_when(|reading| reading.text.contains("[roll-out:"))?;
+    let reading = stage.reading_when(|reading| reading.text.contains("[rollout:"))?;
     first_lines_have(&reading, "listed by clients that started at the same time")?;
     stage.close()
 }

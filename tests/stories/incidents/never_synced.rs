@@ -18,6 +18,6 @@ fn streaming_list_behind_a_proxy_that_drops_bookmarks_never_syncs() -> Result<()
     let reading = stage.reading_when(|reading| reading.finding("never-synced", &player.program).is_ok())?;
     let finding = reading.finding("never-synced", &player.program)?;
     ensure!(finding["until"] == Value::Null, "it lasts: {finding:#}");
-    first_lines_have(&reading, "without the bookmark that ends them")?;
+    first_lines_have(&reading, "did not get the bookmark that ends them")?;
     stage.close()
 }

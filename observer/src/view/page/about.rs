@@ -84,7 +84,7 @@ fn missed(missed: &Missed, sheet: &mut Sheet<'_>) {
         ("NOT OBSERVED", not_seen(missed)),
         ("UNPARSED", not_understood(missed)),
         ("DROPPED", dropped(missed)),
-        ("REQUESTS NO LONGER KEPT ONE BY ONE, BUT COUNTED", not_shown(missed)),
+        ("REQUESTS KEPT ONLY AS COUNTS", not_shown(missed)),
     ];
     for (heading, words) in lists {
         sheet.section(heading);
@@ -134,7 +134,10 @@ fn numbered(counted: &[(u64, &str)]) -> Vec<String> {
 fn restart(snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     sheet.section("ON A RESTART");
     let exposure = &snapshot.exposure;
-    sheet.print(Tone::Plain, &following::exposure(exposure).unwrap_or_else(|| "no reflector watches, so none relists".to_owned()));
+    sheet.print(
+        Tone::Plain,
+        &following::exposure(exposure).unwrap_or_else(|| "no relist, as no reflector is synced and watching".to_owned()),
+    );
     if exposure.exposed.is_empty() {
         return;
     }

@@ -1,7 +1,7 @@
 //! The selected row in sentences: the evidence, the cause, and the change to make.
 
 use observer_core::observer::{Finding, Snapshot};
-use observer_core::reflector::{ReflectorId, ReflectorRow, cause_label};
+use observer_core::reflector::{ReflectorId, ReflectorRow, RelistCause, cause_label};
 use observer_core::routing;
 use observer_core::storm::StormRecord;
 
@@ -18,7 +18,7 @@ use crate::view::quantity::{bytes, count, counted};
 pub(super) const LINES: u16 = 4;
 
 /// Cells of the word before a sentence.
-const LABEL: usize = 8;
+const LABEL: usize = 10;
 
 /// A word, a tone, and the sentence that they belong to.
 type Sentence = (&'static str, Tone, String);
@@ -54,8 +54,13 @@ fn sentences(key: &RowKey, snapshot: &Snapshot) -> Vec<Sentence> {
 
 fn of_reflector(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Sentence> {
     let cause = row.last_relist.as_ref().and_then(|relist| relist.cause);
-    let why = cause.map(|cause| ("why", Tone::Notable, format!("relisted: {}", cause.sentence())));
+    let why = cause.map(|cause| ("why", Tone::Notable, cause_in_words(cause)));
     why.into_iter().chain(advice(snapshot, &[row.reflector])).collect()
+}
+
+/// A client that begins from nothing does not relist.
+fn cause_in_words(cause: RelistCause) -> String {
+    if cause.begins_from_nothing() { cause.sentence() } else { format!("relisted: {}", cause.sentence()) }
 }
 
 /// The findings about any of `reflectors`.
@@ -65,7 +70,7 @@ fn advice(snapshot: &Snapshot, reflectors: &[ReflectorId]) -> Vec<Sentence> {
 }
 
 fn of_finding(finding: &Finding) -> Vec<Sentence> {
-    vec![("seen", Tone::Notable, finding.seen.clone()), ("advice", Tone::Plain, finding.advice.to_owned())]
+    vec![("evidence", Tone::Notable, finding.seen.clone()), ("advice", Tone::Plain, finding.advice.to_owned())]
 }
 
 fn of_requests(row: RequestRow<'_>) -> Vec<Sentence> {

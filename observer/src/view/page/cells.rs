@@ -10,6 +10,9 @@ use crate::view::table::Align;
 /// Code points combined in one cell at most. Languages need a few; names that reach over the lines above them need more.
 const MOST_MARKS: usize = 8;
 
+/// Units that stay on the line of their number.
+const UNITS: [&str; 14] = ["ns", "µs", "ms", "s", "m", "h", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "%"];
+
 /// Stands for text that has no room.
 const CUT: &str = "…";
 
@@ -68,14 +71,14 @@ pub(super) fn filled(text: &str, cells: usize, align: Align) -> String {
 pub(super) fn wrap(text: &str, cells: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in text.split(' ') {
-        let together = width(&line) + 1 + width(word);
+    for word in unbroken(text) {
+        let together = width(&line) + 1 + width(&word);
         if !line.is_empty() && together > cells {
             lines.push(std::mem::take(&mut line));
         } else if !line.is_empty() {
             line.push(' ');
         }
-        line.push_str(word);
+        line.push_str(&word);
         while width(&line) > cells {
             let first = line.chars().next().map_or(0, char::len_utf8);
             let rest = line.split_off(fitting(&line, cells).max(first));
@@ -84,6 +87,26 @@ pub(super) fn wrap(text: &str, cells: usize) -> Vec<String> {
     }
     lines.push(line);
     lines
+}
+
+/// The words of `text`. A number and its units are one word, such as `1 m 9 s`.
+fn unbroken(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let unit = word.trim_end_matches([',', ';', ':', '.', ')']);
+        match words.last_mut() {
+            Some(last) if UNITS.contains(&unit) && is_number(last) => *last = format!("{last} {word}"),
+            Some(last) if is_number(word) && last.ends_with(" m") => *last = format!("{last} {word}"),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// Whether the last part of `word` is a number.
+fn is_number(word: &str) -> bool {
+    let last = word.rsplit(' ').next().unwrap_or_default().trim_start_matches(['(', '<']);
+    last.starts_with(|first: char| first.is_ascii_digit()) && last.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b','))
 }
 
 /// Printable ASCII: one byte is one character and one cell.

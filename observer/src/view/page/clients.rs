@@ -136,7 +136,7 @@ pub(super) fn identity(row: &ReflectorRow) -> String {
 
 /// The name and pid of a reflector's client; if they are unknown, the possible reasons.
 pub(super) fn process_or_reason(row: &ReflectorRow) -> String {
-    let reasons = "unknown (on another machine or in another PID namespace, of another user, in watchtap itself, or ended before it was looked up)";
+    let reasons = "unknown: it runs on another machine or in another PID namespace, belongs to another user, is watchtap itself, or exited before the lookup";
     process(row).unwrap_or_else(|| reasons.to_owned())
 }
 

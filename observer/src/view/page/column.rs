@@ -159,7 +159,7 @@ mod tests {
         Column::words("CLIENT", 10),
         Column::words("SCOPE", 8).rank(3),
         Column::number("N").rank(1),
-        Column::words("SEEN", 12).rank(2),
+        Column::words("EVIDENCE", 12).rank(2),
     ];
 
     #[test]

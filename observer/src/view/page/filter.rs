@@ -166,7 +166,7 @@ mod tests {
             Column::number("RELISTS").counts(NumberKey::Relists),
             Column::words("USER", 8),
             Column::number("BYTES").counts(NumberKey::Bytes),
-            Column::number("RVS BEHIND").counts(NumberKey::Behind),
+            Column::number("BEHIND").counts(NumberKey::Behind),
         ],
     };
 

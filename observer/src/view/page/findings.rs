@@ -13,7 +13,7 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::words("CLIENT", 14).rank(1),
     Column::words("RESOURCE", 8).rank(3),
     Column::words("SCOPE", 12).rank(4),
-    Column::words("SEEN", 24).rank(2),
+    Column::words("EVIDENCE", 24).rank(2),
 ];
 
 pub(super) const FILTERS: &[FilterKey] = &[FilterKey::Kind, FilterKey::Client, FilterKey::Resource, FilterKey::Scope];

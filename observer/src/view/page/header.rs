@@ -105,9 +105,9 @@ fn alarms(snapshot: &Snapshot, age: Option<Duration>) -> Vec<(Tone, String)> {
     paused.into_iter().chain(storms).chain(stuck).chain(stalled).chain(findings).collect()
 }
 
-/// `▲ relist storm, 13 reflectors, 1.1 s`.
+/// `▲ relist storm: 13 reflectors within 1.1 s`.
 fn storm_now(storm: &StormRecord) -> String {
-    format!("▲ relist storm, {}, {}", counted(storm.reflectors, "reflector"), length(following::lasted(storm)))
+    format!("▲ relist storm: {} within {}", counted(storm.reflectors, "reflector"), length(following::lasted(storm)))
 }
 
 /// The main results, most important first, so that the least important ones are cut.
@@ -155,7 +155,7 @@ fn missed(missed: &Missed) -> Vec<(Tone, String)> {
     let mut phrases = vec![
         phrase("traffic observed 100 %", "not observed", &not_seen(missed)),
         phrase("unparsed 0", "unparsed", &not_understood(missed)),
-        phrase("dropped 0", "dropped", &dropped(missed)),
+        phrase("dropped from tables 0", "dropped", &dropped(missed)),
     ];
     let failed = connections(missed);
     if !failed.is_empty() {
@@ -170,10 +170,10 @@ fn missed(missed: &Missed) -> Vec<(Tone, String)> {
 /// The result of [`following::exposure`], in phrases.
 fn exposure(exposure: &Exposure) -> Vec<(Tone, String)> {
     if exposure.watching == 0 {
-        return vec![(Tone::Plain, "on an API server restart: no reflector watches, so none would relist".to_owned())];
+        return vec![(Tone::Plain, "on an API server restart: no relist, as no reflector is synced and watching".to_owned())];
     }
     let tone = if exposure.reflectors > 0 { Tone::Notable } else { Tone::Plain };
-    let (some, all) = (count(exposure.reflectors), counted(exposure.watching, "watching reflector"));
+    let (some, all) = (count(exposure.reflectors), format!("{} watching reflectors", count(exposure.watching)));
     let perhaps = if exposure.perhaps > 0 { format!(", perhaps {} more", count(exposure.perhaps)) } else { String::new() };
     let mut phrases = vec![(tone, format!("on an API server restart: {some} of {all} would relist{perhaps}"))];
     if exposure.reflectors > 0 {

@@ -22,7 +22,10 @@ const FILTERS: &[(&str, &str)] = &[
 ];
 
 const WORDS: &[(&str, &str)] = &[
-    ("etcd 1 of 9", "etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy"),
+    (
+        "from etcd: 1 of 9",
+        "etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy; then the gets and watches that etcd answered",
+    ),
     (
         "~ and !",
         "~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer; a row has the mark of its least certain request",

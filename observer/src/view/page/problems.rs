@@ -28,7 +28,7 @@ pub(super) fn lines(snapshot: &Snapshot, cells: usize, most: usize) -> Vec<Line>
         }
     }
     if hidden > 0 {
-        lines.push(Line::of(Tone::Quiet, &format!("… and {} (5 Findings)", counted(hidden, "more problem"))));
+        lines.push(Line::of(Tone::Quiet, &format!("… and {} (key 5)", counted(hidden, "more problem"))));
     }
     lines
 }

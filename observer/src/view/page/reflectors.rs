@@ -20,7 +20,7 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::word("STATE").rank(1),
     Column::number("IN STATE").measures(NumberKey::InState, NANOSECONDS).rank(4),
     Column::number("EVENTS/S").measures(NumberKey::Rate, THOUSANDTHS).rank(5),
-    Column::number("RVS BEHIND").counts(NumberKey::Behind).rank(6),
+    Column::number("BEHIND").counts(NumberKey::Behind).rank(6),
     Column::number("EVENTS").counts(NumberKey::Events).rank(11),
     Column::number("RESUMES").counts(NumberKey::Resumes).rank(10),
     Column::number("RELISTS").counts(NumberKey::Relists).rank(2),

@@ -20,7 +20,7 @@ pub(super) const COLUMNS: &[Column] = &[
     Column::number("STORM"),
     Column::word("STATE"),
     Column::number("BEGAN").rank(4),
-    Column::number("JOINED IN").measures(NumberKey::JoinedIn, NANOSECONDS).rank(6),
+    Column::number("JOINED WITHIN").measures(NumberKey::JoinedIn, NANOSECONDS).rank(6),
     Column::word("TRIGGER").rank(1),
     Column::number("REFLECTORS").counts(NumberKey::Reflectors).rank(2),
     Column::number("CLIENTS").counts(NumberKey::Clients).rank(7),

@@ -127,7 +127,7 @@ impl Tab {
         let requests = counted(snapshot.totals.requests, "request");
         match self {
             Self::Reflectors | Self::Clients => {
-                format!("No lists or watches yet, among {requests}. Tab 2 shows the other requests.")
+                format!("No lists or watches yet. Tab 2 shows all {requests}.")
             }
             Self::Requests => format!("No request is over yet; {} under way.", counted(snapshot.totals.open, "request")),
             Self::Storms => {

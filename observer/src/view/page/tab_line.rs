@@ -49,7 +49,7 @@ impl Page {
         let name = if form == Form::Short { tab.short_name() } else { tab.name() };
         let name = format!("{} {name}", tab.place() + 1);
         let has_number = is_current || form == Form::Complete;
-        let name = if has_number { format!("{name} {}", count(tab.number(&self.shown) as u64)) } else { name };
+        let name = if has_number { format!("{name}({})", count(tab.number(&self.shown) as u64)) } else { name };
         if is_current { format!("[{name}]") } else { format!(" {name} ") }
     }
 }

@@ -28,15 +28,15 @@ fn report_begins_with_the_budget_and_ends_with_the_worst_problem() {
         | `kind0s` | bytes | 1.0 kB | **5.0 kB** | +4.0 kB |
         | `kind1s` | bytes | 1.0 kB | **5.0 kB** | +4.0 kB |
 
-        | problem | seen | change to make | findings | when |
+        | problem | evidence | change to make | findings | when |
         | --- | --- | --- | ---: | --- |
-        | `stuck-reflector` | stuck for 3 m 17 s at a revision that the API server had not reached (secrets) | restart elastic-operator, then update client-go (to 1.18.6 or later) | 1 | since 12:02:34 |
+        | `stuck-reflector` | stuck for 3 m 17 s at a revision that the API server has not reached (secrets) | restart elastic-operator, and update client-go there to 1.18.6 or later | 1 | since 12:02:34 |
         | `wide-informer` | 3 objects of pods kept in full | restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata | 1 | since 12:00:00 |
-        | `no-bookmarks` | 1 needless relist of pods | set allowWatchBookmarks=true in my-controller | 1 | 12:03:21 |
+        | `no-bookmarks` | 1 needless relist of pods | in my-controller, set allowWatchBookmarks=true | 1 | 12:03:21 |
 
         ### Finding `stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/`
 
-        **Observed:** elastic-operator/1.18.2 secrets kube-system/: requests revision 1100 repeatedly; the server has not reached it (since 12:02:34). Time line, in UTC:
+        **Observed:** elastic-operator/1.18.2 secrets kube-system/: requests revision 1100 repeatedly; the server has not reached it (since 12:02:34). Timeline, in UTC:
 
         - 12:03:23.000 requests a list, RV=1100
         - 12:03:26.000 504 Timeout
@@ -45,13 +45,13 @@ fn report_begins_with_the_budget_and_ends_with_the_worst_problem() {
         - 12:03:31.000 requests a list, RV=1100
         - 12:03:34.000 504 Timeout
 
-        **Cost:** 3 m 17 s; in all 17 list requests, 2 objects listed, 0 of 2 received ones unchanged, 90 kB.
+        **Cost:** lasted 3 m 17 s; in all 17 list requests, 2 objects listed, 2 objects received (0 unchanged), 90 kB.
 
-        **Reason** (API server version v1.30.4): served from: refused (`list-rv`: a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s); see `docs/findings.md#stuck-reflector`.
+        **API server version v1.30.4:** served from refused by rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s); see `docs/findings.md#stuck-reflector`.
 
         **Change:** Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
 
-        **Reproduce:**
+        **Repeat the request:**
 
         ```sh
         kubectl get --raw '/api/v1/namespaces/kube-system/secrets?resourceVersion=1100'

@@ -17,7 +17,7 @@ fn note_on_a_finding_has_evidence_reason_change_and_command() {
     expect![[r"
         ### Finding `stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/`
 
-        **Observed:** elastic-operator/1.18.2 secrets kube-system/: requests revision 1100 repeatedly; the server has not reached it (since 12:02:34). Time line, in UTC:
+        **Observed:** elastic-operator/1.18.2 secrets kube-system/: requests revision 1100 repeatedly; the server has not reached it (since 12:02:34). Timeline, in UTC:
 
         - 12:03:23.000 requests a list, RV=1100
         - 12:03:26.000 504 Timeout
@@ -26,13 +26,13 @@ fn note_on_a_finding_has_evidence_reason_change_and_command() {
         - 12:03:31.000 requests a list, RV=1100
         - 12:03:34.000 504 Timeout
 
-        **Cost:** 3 m 17 s; in all 17 list requests, 2 objects listed, 0 of 2 received ones unchanged, 90 kB.
+        **Cost:** lasted 3 m 17 s; in all 17 list requests, 2 objects listed, 2 objects received (0 unchanged), 90 kB.
 
-        **Reason** (API server version v1.30.4): served from: refused (`list-rv`: a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s); see `docs/findings.md#stuck-reflector`.
+        **API server version v1.30.4:** served from refused by rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s); see `docs/findings.md#stuck-reflector`.
 
         **Change:** Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
 
-        **Reproduce:**
+        **Repeat the request:**
 
         ```sh
         kubectl get --raw '/api/v1/namespaces/kube-system/secrets?resourceVersion=1100'
@@ -46,7 +46,7 @@ fn note_on_a_storm_names_trigger_members_and_cost() {
     expect![[r"
         ### Storm 1
 
-        **Observed:** 12 reflectors of 3 clients relisted within 1.1 s, at most 7 a second, and it is ongoing. Time line, in UTC:
+        **Observed:** 12 reflectors of 3 clients relisted within 1.1 s, at most 7 a second, and it is ongoing. Timeline, in UTC:
 
         - 12:01:40.000 the first relist began
         - 12:01:40.900 it was a storm
@@ -56,11 +56,11 @@ fn note_on_a_storm_names_trigger_members_and_cost() {
 
         **Cost:** 12 relists (cache: 12), 24 objects (12 unchanged), 60 kB.
 
-        **Reason** (API server version v1.34.4): trigger `mass-expiry`; 12 × 410 Gone: no bookmarks sent.
+        **API server version v1.34.4:** trigger `mass-expiry`; 12 × 410 Gone: no bookmarks sent.
 
         **Change:** Request bookmarks (allowWatchBookmarks=true), so that the resource versions of quiet watches advance; then look for clients that stopped reading.
 
-        **Reproduce:**
+        **Repeat the request:**
 
         ```sh
         kubectl get --raw '/apis/example.com/v1/kind3s?resourceVersion=10'
@@ -75,7 +75,7 @@ fn note_on_a_relist_names_cause_and_rule() {
     expect![[r"
         ### Relist of `my-controller/0.34 pods all namespaces`
 
-        **Observed:** it relisted at 12:03:21.000, which took 90 ms. Time line, in UTC:
+        **Observed:** it relisted at 12:03:21.000, which took 90 ms. Timeline, in UTC:
 
         - 12:00:07.000 2 events within 1.0 s, the newest at RV=1011
         - 12:03:20.000 410 Expired
@@ -84,11 +84,11 @@ fn note_on_a_relist_names_cause_and_rule() {
 
         **Cost:** 1 request, 3 objects (2 of 3 unchanged), 7.2 MB.
 
-        **Reason** (API server version v1.30.4): 410 Gone, the resource version of the watch had expired: no bookmark had advanced it, and the client had not requested any; served from: cache (`list-rv`: a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s).
+        **API server version v1.30.4:** 410 Gone, the resource version of the watch had expired: no bookmark had advanced it, and the client had not requested any; served from cache by rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s).
 
         **Change:** Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the resource does not change; this needs API server 1.16 or later.
 
-        **Reproduce:**
+        **Repeat the request:**
 
         ```sh
         kubectl get --raw '/api/v1/pods?resourceVersion=1011'
@@ -106,7 +106,7 @@ fn note_on_lists_has_the_time_line_of_their_client() {
     let finding = snapshot.findings.iter().find(|finding| finding.kind == FindingKind::ListsFromEtcd).unwrap();
     let note = finding_note(finding, &snapshot).into_string();
     assert!(note.contains("12:00:02.000 received 600 objects, RV=1000"), "{note}");
-    assert!(note.contains("served from: etcd (`list-unset-etcd`: "), "{note}");
+    assert!(note.contains("served from etcd by rule `list-unset-etcd` ("), "{note}");
     assert!(note.contains("```sh\nkubectl get --raw '/api/v1/pods'\n```\n"), "{note}");
 }
 
@@ -124,7 +124,7 @@ fn request_that_cannot_be_repeated_has_its_reason() {
     snapshot.requests.clear();
     let note = finding_note(&snapshot.findings[0], &snapshot).into_string();
     let last = note.lines().last().unwrap();
-    assert!(last.starts_with("**Reproduce:** no command: none of its requests is among the latest"), "{note}");
+    assert!(last.starts_with("**Repeat the request:** no command: none of its requests is among the latest"), "{note}");
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn columns_of_a_report_name_sums_and_medians() {
     let run =
         Run { budget: None, subcommand: "exec", command: Vec::new(), exit_code: None, silence: Vec::new(), notes: Vec::new() };
     let report = report_text(&run, &observer.snapshot(), Colour::Off);
-    for label in ["FIRST BYTE (MEDIAN)  TOTAL (MEDIAN)", "TOTAL OPEN"] {
+    for label in ["FIRST BYTE (MEDIAN)  TOTAL (MEDIAN)", "TIME OPEN"] {
         assert!(report.as_str().contains(label), "{label}: {}", report.as_str());
     }
 }

@@ -29,8 +29,8 @@ const KEPT: &[Column] = &[
     Column::words("SCOPE", 14).rank(3),
     Column::words("FORM", 12).rank(4),
     Column::number("OBJECTS").rank(1),
-    Column::number("SINCE LIST").rank(5),
-    Column::number("LAST LIST").rank(2),
+    Column::number("GROWTH").rank(5),
+    Column::number("LIST BYTES").rank(2),
 ];
 
 /// `None` if it has no reflectors any more.

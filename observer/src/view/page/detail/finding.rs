@@ -14,13 +14,13 @@ pub(super) fn write(finding: &Finding, sheet: &mut Sheet<'_>) {
         let reflectors: Vec<String> = finding.reflectors.iter().map(ToString::to_string).collect();
         sheet.fact("reflectors", Tone::Plain, &reflectors.join(", "));
     }
-    sheet.section("SEEN");
+    sheet.section("EVIDENCE");
     sheet.print(Tone::Notable, &finding.seen);
     sheet.section("ADVICE");
     sheet.print(Tone::Plain, finding.advice);
     sheet.section("ID");
     sheet.print(Tone::Plain, &finding.id);
-    sheet.print(Tone::Quiet, "the same in every run; --mute takes it");
+    sheet.print(Tone::Quiet, "the same in every run; --mute accepts it");
 }
 
 /// The evidence and the advice, as part of another detail.

@@ -1,7 +1,9 @@
 //! A reflector: its identity, its history, the cause and the cost of its last relist, and the change to make.
 
 use observer_core::observer::{Finding, Snapshot};
-use observer_core::reflector::{ClientAge, PollingKind, ReflectorRow, RelistCause, Representation, cause_label};
+use observer_core::reflector::{
+    ClientAge, PollingKind, ReflectorRow, RelistCause, Representation, SilenceProof, Trouble, cause_label,
+};
 
 use super::container::container;
 use super::{finding, moments, relist};
@@ -112,8 +114,20 @@ fn findings_of<'s>(row: &ReflectorRow, snapshot: &'s Snapshot) -> impl Iterator<
 fn revision(row: &ReflectorRow) -> String {
     let behind = |behind: Option<u64>, what: &str| behind.map(|behind| format!("{} behind the newest {what}", count(behind)));
     let revision = row.resource_version.map_or_else(|| "none yet".to_owned(), |revision| revision.to_string());
+    if let Some(current) = ahead_of(row) {
+        return format!("{revision}, ahead of the API server, which is at {current}");
+    }
     let behind = [behind(row.behind, "observed of its resource"), behind(row.behind_store, "observed in its etcd")];
     [revision].into_iter().chain(behind.into_iter().flatten()).collect::<Vec<_>>().join(", ")
+}
+
+/// The revision of an API server that has not reached the one of `row`.
+fn ahead_of(row: &ReflectorRow) -> Option<u64> {
+    let waits = row.spells.get(&Trouble::WatchAhead).is_some_and(|spell| spell.lasts());
+    match row.evidence.ahead.filter(|_| waits).map(|silence| silence.because) {
+        Some(SilenceProof::Ahead { current, .. }) => Some(current),
+        Some(SilenceProof::Deaf { .. }) | None => row.server_revision,
+    }
 }
 
 fn time_line(row: &ReflectorRow, sheet: &mut Sheet<'_>) {
@@ -121,10 +135,7 @@ fn time_line(row: &ReflectorRow, sheet: &mut Sheet<'_>) {
         "TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed",
     );
     if row.timeline_dropped > 0 {
-        sheet.print(
-            Tone::Quiet,
-            &format!("{} dropped", counted(row.timeline_dropped, "earlier entry").replace("entrys", "entries")),
-        );
+        sheet.print(Tone::Quiet, &format!("{} not kept", counted_as(row.timeline_dropped, "earlier entry", "earlier entries")));
     }
     if row.timeline.is_empty() {
         sheet.print(Tone::Quiet, "nothing observed yet");

@@ -12,9 +12,9 @@ fn least_valuable_columns_vanish_first_in_a_narrow_terminal() {
     let headings = |width: u16| headings(&page(&trouble()), width);
     expect!["  CLIENT                   RESOURCE        STATE     RELISTS  LAST CAUSE"].assert_eq(&headings(80));
     expect!["  CLIENT                   RESOURCE          STATE     IN STATE  RELISTS  LAST CAUSE"].assert_eq(&headings(100));
-    expect!["  CLIENT                   RESOURCE          STATE     IN STATE  EVENTS/S  RVS BEHIND  RELISTS  LAST CAUSE"]
+    expect!["  CLIENT                   RESOURCE          STATE     IN STATE  EVENTS/S  BEHIND  RELISTS  LAST CAUSE"]
         .assert_eq(&headings(140));
-    expect!["  CLIENT                   RESOURCE          SCOPE                        STATE     IN STATE  EVENTS/S  RVS BEHIND  EVENTS  RESUMES  RELISTS  LAST CAUSE                  UNCHANGED   BYTES"].assert_eq(&headings(200));
+    expect!["  CLIENT                   RESOURCE          SCOPE                        STATE     IN STATE  EVENTS/S  BEHIND  EVENTS  RESUMES  RELISTS  LAST CAUSE                  UNCHANGED   BYTES"].assert_eq(&headings(200));
 }
 
 #[test]

@@ -11,15 +11,15 @@ fn stuck_reflector_shows_its_finding_and_time_line() {
     press(&mut page, "<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          elastic-operator/1.18.2 (apps/manager), client 3
-          process         unknown (on another machine or in another PID namespace, of
-                          another user, in watchtap itself, or ended before it was
-                          looked up)
+          process         unknown: it runs on another machine or in another PID
+                          namespace, belongs to another user, is watchtap itself, or
+                          exited before the lookup
           requests        secrets · kube-system/: full objects
           client-go       1.18 or later, inferred from its requests: it relisted at its
                           own resource version without a limit (other libraries may do
@@ -44,10 +44,10 @@ fn relisting_reflector_shows_its_causes_and_advice() {
     press(&mut page, "j<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
         reflector #1 · my-controller/0.34 pods all namespaces
           client          my-controller/0.34 (apps/manager), client 1
           process         manager 4711
@@ -97,10 +97,10 @@ fn relisting_reflector_shows_its_causes_and_advice() {
     press(&mut page, "<end>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
           lists           2 requests · 6 objects · 7.2 MB in the last complete list · 1
                           relist
           watches         2 requests · 3 events · 0 bookmarks · 0 resumes
@@ -130,10 +130,10 @@ fn list_from_etcd_shows_the_reason_of_its_verdict() {
     press(&mut page, "2/served:etcd verb:list<enter><enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 3
+         1 Reflectors(5) [2 Requests(11)] 3 Storms(0)  4 Clients(4)  5 Findings(3)
         list pods · all namespaces · limit=500
           served from     ~ etcd   rule list-unset-etcd
           why             no resourceVersion: a quorum read from etcd, before 1.31 or
@@ -163,10 +163,10 @@ fn watch_shows_its_cost_and_latest_responses() {
     press(&mut page, "2/verb:watch resource:pods<enter><enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 3
+         1 Reflectors(5) [2 Requests(11)] 3 Storms(0)  4 Clients(4)  5 Findings(3)
         watch pods · all namespaces · RV=N
           served from     ~ cache   rule watch-rv
           why             a resourceVersion: the watch cache sends the changes after it
@@ -195,11 +195,11 @@ fn storm_shows_its_members_ranked_by_cost() {
     let mut page = page(&storm());
     press(&mut page, "3<enter>");
     expect![[r"
-        watchtap  kind-dev …                  ▲ relist storm, 12 reflectors, 1.1 s · UTC
-        etcd 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        watchtap  kind-dev …                ▲ relist storm: 12 reflectors within 1.1 s …
+        from etcd: 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 0 of 12 watching reflectors would relist, perhaps 12 …
-         1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
+         1 Reflectors(12)  2 Requests(12) [3 Storms(1)] 4 Clients(3)  5 Findings(1)
         storm 1 · mass-expiry
           state           ongoing; its members joined within 1.1 s
           times           began 12:01:40.000 · reported at 12:01:40.900 · last reflector
@@ -229,15 +229,15 @@ fn stalled_client_shows_its_stall_and_own_writes() {
     press(&mut page, "<enter>");
     expect![[r"
         watchtap  kind-dev …                                 1 stalled · 1 finding · UTC
-        etcd 0 of 1 list · 0 relists · 0 storms · 1 open watch · req <0.1/s …
-        traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 1 watching reflector would relist, perhaps 1 more
-        [1 Reflectors 1] 2 Requests 3  3 Storms 0  4 Clients 1  5 Findings 1
+        from etcd: 0 of 1 list · 0 relists · 0 storms · 1 open watch · req <0.1/s …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        on an API server restart: 0 of 1 watching reflectors would relist, perhaps 1 mo…
+        [1 Reflectors(1)] 2 Requests(3)  3 Storms(0)  4 Clients(1)  5 Findings(1)
         reflector #1 · slow-reader/0.1 pods all namespaces
           client          slow-reader/0.1 (apps/manager), client 1
-          process         unknown (on another machine or in another PID namespace, of
-                          another user, in watchtap itself, or ended before it was
-                          looked up)
+          process         unknown: it runs on another machine or in another PID
+                          namespace, belongs to another user, is watchtap itself, or
+                          exited before the lookup
           requests        pods · all namespaces: full objects
           client-go       release unknown: not enough requests yet to infer it
           state           stalled for 20 s
@@ -248,7 +248,7 @@ fn stalled_client_shows_its_stall_and_own_writes() {
           finding         slow-reader
           advice          Read the watch in a loop that does nothing else, as
                           client-go's reflectors do, and queue the work; if the entire
-                          process stops, look for CPU limits and garbage collection.
+                          process pauses, look for CPU limits and garbage collection.
 
         TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
         j k scroll · esc back · ? help · q quit · p pause · y copy · w note
@@ -257,15 +257,15 @@ fn stalled_client_shows_its_stall_and_own_writes() {
     press(&mut page, "<esc>4<enter>");
     expect![[r"
         watchtap  kind-dev …                                 1 stalled · 1 finding · UTC
-        etcd 0 of 1 list · 0 relists · 0 storms · 1 open watch · req <0.1/s …
-        traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: 0 of 1 watching reflector would relist, perhaps 1 more
-         1 Reflectors 1  2 Requests 3  3 Storms 0 [4 Clients 1] 5 Findings 1
+        from etcd: 0 of 1 list · 0 relists · 0 storms · 1 open watch · req <0.1/s …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        on an API server restart: 0 of 1 watching reflectors would relist, perhaps 1 mo…
+         1 Reflectors(1)  2 Requests(3)  3 Storms(0) [4 Clients(1)] 5 Findings(1)
         client 1 · slow-reader/0.1
           identity        apps/manager
-          process         unknown (on another machine or in another PID namespace, of
-                          another user, in watchtap itself, or ended before it was
-                          looked up)
+          process         unknown: it runs on another machine or in another PID
+                          namespace, belongs to another user, is watchtap itself, or
+                          exited before the lookup
           requests        c shows them in tab 2
 
         REFLECTORS   worst first; to open one, select it in tab 1
@@ -273,8 +273,8 @@ fn stalled_client_shows_its_stall_and_own_writes() {
           slow-reader/0.1  pods      stalled      20 s      <0.1        0  -
 
         KEEPS   objects of its informers, and the bytes of their last lists
-          RESOURCE  SCOPE           FORM          OBJECTS  SINCE LIST  LAST LIST
-          pods      all namespaces  full objects        1           -        0 B
+          RESOURCE  SCOPE           FORM          OBJECTS  GROWTH  LIST BYTES
+          pods      all namespaces  full objects        1       -         0 B
 
         OWN WRITES   time until its own watches delivered them
           RESOURCE  N  BEFORE ANSWER  MEDIAN AFTER  P99 AFTER  LONGEST
@@ -290,10 +290,10 @@ fn client_shows_its_reflectors() {
     press(&mut page, "4j<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-         1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 3
+         1 Reflectors(5)  2 Requests(11)  3 Storms(0) [4 Clients(4)] 5 Findings(3)
         client 1 · my-controller/0.34
           identity        apps/manager
           process         manager 4711
@@ -304,8 +304,8 @@ fn client_shows_its_reflectors() {
           my-controller/0.34  pods      watching        1  410 Gone: bookmarks off
 
         KEEPS   objects of its informers, and the bytes of their last lists
-          RESOURCE  SCOPE           FORM          OBJECTS  SINCE LIST  LAST LIST
-          pods      all namespaces  full objects        3           -     7.2 MB
+          RESOURCE  SCOPE           FORM          OBJECTS  GROWTH  LIST BYTES
+          pods      all namespaces  full objects        3       -      7.2 MB
 
         FINDINGS
           no-bookmarks · pods · all namespaces: 1 relist after its resource version
@@ -337,16 +337,16 @@ fn finding_shows_its_advice() {
     press(&mut page, "5<enter>");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-         1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 3]
+         1 Reflectors(5)  2 Requests(11)  3 Storms(0)  4 Clients(4) [5 Findings(3)]
         finding stuck-reflector
           client          elastic-operator/1.18.2
           requests        secrets · kube-system/
           reflectors      #3
 
-        SEEN
+        EVIDENCE
           requests revision 1100 repeatedly; the server has not reached it
 
         ADVICE
@@ -355,7 +355,7 @@ fn finding_shows_its_advice() {
 
         ID
           stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
-          the same in every run; --mute takes it
+          the same in every run; --mute accepts it
         (3 empty lines)
         j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
@@ -369,10 +369,10 @@ fn dropped_entry_is_reported_as_over() {
     page.show(super::script::play(super::stories::SILENCE));
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …                         UTC
-        etcd 0 of 0 lists · 0 relists · 0 storms · 0 open watches · req 0/s …
-        traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: no reflector watches, so none would relist
-        [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
+        from etcd: 0 of 0 lists · 0 relists · 0 storms · 0 open watches · req 0/s …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        on an API server restart: nothing would relist, since no reflector is synced an…
+        [1 Reflectors(0)] 2 Requests(0)  3 Storms(0)  4 Clients(0)  5 Findings(0)
           This is over, or was dropped to make room. esc goes back.
         (17 empty lines)
         j k scroll · esc back · ? help · q quit · p pause · y copy · w note

@@ -98,10 +98,10 @@ proptest! {
 fn page_without_clients_shows_how_to_connect() {
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …                         UTC
-        etcd 0 of 0 lists · 0 relists · 0 storms · 0 open watches · req 0/s …
-        traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: no reflector watches, so none would relist
-        [1 Reflectors 0] 2 Requests 0  3 Storms 0  4 Clients 0  5 Findings 0
+        from etcd: 0 of 0 lists · 0 relists · 0 storms · 0 open watches · req 0/s …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        on an API server restart: nothing would relist, since no reflector is synced an…
+        [1 Reflectors(0)] 2 Requests(0)  3 Storms(0)  4 Clients(0)  5 Findings(0)
 
           No client has connected yet:
 
@@ -118,9 +118,9 @@ fn empty_tables_explain_why_and_where_to_look() {
     let script = "0s server v1.34.4\n0s a connects as=apps/manager client=curl/8\n0s a1 GET /version\n1s a1 bytes 300\n1s a1 ends";
     let mut page = page(script);
     for (key, expected) in [
-        ("1", expect!["No lists or watches yet, among 1 request. Tab 2 shows the other requests."]),
+        ("1", expect!["No lists or watches yet. Tab 2 shows all 1 request."]),
         ("3", expect!["No storm so far, with 0 relists. A storm is many reflectors that relist within seconds."]),
-        ("4", expect!["No lists or watches yet, among 1 request. Tab 2 shows the other requests."]),
+        ("4", expect!["No lists or watches yet. Tab 2 shows all 1 request."]),
         ("5", expect!["No findings so far, among 1 request. Tab 1 shows the clients that list and watch."]),
     ] {
         press(&mut page, key);
@@ -150,10 +150,10 @@ fn hostile_names_are_drawn_without_terminal_controls() {
     let mut page = page(&script);
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …                         UTC
-        etcd 0 of 3 lists · 0 relists · 0 storms · 0 open watches · req 0.3/s …
-        traffic observed 100 % · unparsed 0 · dropped 0
-        on an API server restart: no reflector watches, so none would relist
-        [1 Reflectors 3] 2 Requests 3  3 Storms 0  4 Clients 3  5 Findings 0
+        from etcd: 0 of 3 lists · 0 relists · 0 storms · 0 open watches · req 0.3/s …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        on an API server restart: nothing would relist, since no reflector is synced an…
+        [1 Reflectors(3)] 2 Requests(3)  3 Storms(0)  4 Clients(3)  5 Findings(0)
           CLIENT                                   RESOURCE  STATE   RELISTS  LAST CAUSE
         ▸ �]0;owned��evil��[2J/1                   pods      listed        0  -
           控制器控制器控制器控制器控制器控制器控…  secrets   listed        0  -
@@ -181,7 +181,7 @@ fn losses_are_shown_above_the_tables() {
     snapshot.missed.last_connect_failure = "timed out".to_owned();
     let page = Page::new(Arc::new(snapshot), "kind-dev", Vec::new(), Colour::On);
     let buffer = drawn(&page, 140, 24);
-    expect!["not observed: 4.1 kB in 2 gaps · unparsed: malformed HTTP in 1 place · dropped 0 · 3 connections failed: timed out"]
+    expect!["not observed: 4.1 kB in 2 gaps · unparsed: malformed HTTP in 1 place · dropped from tables 0 · 3 connections failed: timed out"]
         .assert_eq(text(&buffer).lines().nth(2).unwrap_or_default());
     assert_eq!(buffer.cell((0, 2)).map(|cell| cell.fg), Some(Color::Red));
 }
@@ -196,13 +196,12 @@ fn wide_terminal_shows_the_rates_of_the_last_minutes() {
         page.show(Arc::new(snapshot.clone()));
     }
     let third = |page: &Page, width: u16| text(&drawn(page, width, 24)).lines().nth(2).unwrap_or_default().to_owned();
-    expect!["traffic observed 100 % · unparsed 0 · dropped 0                   req/s                  ▃█▁▅ max 8.0 · events/s                  ▁▁▁▁ max 0"].assert_eq(&third(&page, 140));
-    expect!["traffic observed 100 % · unparsed 0 · dropped 0     req/s     ▃█▁▅ max 8.0 · events/s     ▁▁▁▁ max 0"]
-        .assert_eq(&third(&page, 100));
-    expect!["traffic observed 100 % · unparsed 0 · dropped 0"].assert_eq(&third(&page, 99));
+    expect!["traffic observed 100 % · unparsed 0 · dropped from tables 0       req/s                  ▃█▁▅ max 8.0 · events/s                  ▁▁▁▁ max 0"].assert_eq(&third(&page, 140));
+    expect!["traffic observed 100 % · unparsed 0 · dropped from tables 0"].assert_eq(&third(&page, 100));
+    expect!["traffic observed 100 % · unparsed 0 · dropped from tables 0"].assert_eq(&third(&page, 99));
     snapshot.missed.malformed = 1;
     page.show(Arc::new(snapshot));
-    expect!["traffic observed 100 % · unparsed: malformed HTTP in 1 place · dropped 0"].assert_eq(&third(&page, 140));
+    expect!["traffic observed 100 % · unparsed: malformed HTTP in 1 place · dropped from tables 0"].assert_eq(&third(&page, 140));
 }
 
 #[test]
@@ -234,7 +233,7 @@ fn messages_are_shown_while_recent_and_kept_for_later() {
 #[test]
 fn alarms_are_at_the_end_of_the_first_line() {
     let first = |script: &str| small(&page(script)).lines().next().unwrap_or_default().to_owned();
-    expect!["watchtap  kind-dev …                  ▲ relist storm, 12 reflectors, 1.1 s · UTC"].assert_eq(&first(&storm()));
+    expect!["watchtap  kind-dev …                ▲ relist storm: 12 reflectors within 1.1 s …"].assert_eq(&first(&storm()));
     expect!["watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC"].assert_eq(&first(&trouble()));
 }
 

@@ -81,26 +81,28 @@ fn sort_key_cycles_columns_and_returns_to_worst_first() {
     press(&mut page, "s");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
-           for 3 m 17 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later:
+           stuck for 3 m 17 s at a revision that the API server has not reached
+           (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
          ▾CLIENT                   RESOURCE        STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/1.18.2  secrets         stuck           1  relisting: ERROR …
           inventory/v2             pods            listed          0  -
           inventory/v2             deployments.a…  listed          0  -
           kube-rs/2.0              configmaps      watching        0  -
           my-controller/0.34       pods            watching        1  410 Gone: bookmar…
-        (3 empty lines)
-          seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Restart the client, which helps at once. Then update client-go to
-                  1.18.6 or later, which lists without a resource version after this
-                  error.
+
+
+          evidence  requests revision 1100 repeatedly; the server has not reached it
+          advice    Restart the client, which helps at once. Then update client-go to
+                    1.18.6 or later, which lists without a resource version after this
+                    error.
         sorted by CLIENT
     "]]
     .assert_eq(&small(&page));
@@ -176,22 +178,23 @@ fn filter_counts_its_rows_and_esc_clears_it() {
     press(&mut page, "/state:stuck client:ELASTIC");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
-           for 3 m 17 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later:
+           stuck for 3 m 17 s at a revision that the API server has not reached
+           (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
           CLIENT                   RESOURCE  STATE  RELISTS  LAST CAUSE
         ▸ elastic-operator/1.18.2  secrets   stuck        1  relisting: ERROR event 500
-        (7 empty lines)
-          seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Restart the client, which helps at once. Then update client-go to
-                  1.18.6 or later, which lists without a resource version after this
-                  error.
+        (6 empty lines)
+          evidence  requests revision 1100 repeatedly; the server has not reached it
+          advice    Restart the client, which helps at once. Then update client-go to
+                    1.18.6 or later, which lists without a resource version after this
+                    error.
         /state:stuck client:ELASTIC_  enter keeps it, esc does not
     "]]
     .assert_eq(&small(&page));
@@ -211,18 +214,19 @@ fn cancelled_filter_restores_the_previous_one() {
     press(&mut page, "/zzz");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
-           for 3 m 17 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later:
+           stuck for 3 m 17 s at a revision that the API server has not reached
+           (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
 
           No row fits the filter my-controller zzz. esc clears it, / changes it.
-        (11 empty lines)
+        (10 empty lines)
         /my-controller zzz_  enter keeps it, esc does not
     "]]
     .assert_eq(&small(&page));
@@ -284,26 +288,28 @@ fn pause_freezes_the_page_and_shows_its_age() {
     ));
     expect![[r"
         watchtap  kind-dev …            PAUSED, 1 m 0 s old · 1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
-           for 3 m 18 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later:
+           stuck for 3 m 18 s at a revision that the API server has not reached
+           (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
           CLIENT                   RESOURCE        STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/1.18.2  secrets         stuck           1  relisting: ERROR …
           my-controller/0.34       pods            watching        1  410 Gone: bookmar…
           inventory/v2             pods            listed          0  -
           inventory/v2             deployments.a…  listed          0  -
           kube-rs/2.0              configmaps      watching        0  -
-        (3 empty lines)
-          seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Restart the client, which helps at once. Then update client-go to
-                  1.18.6 or later, which lists without a resource version after this
-                  error.
+
+
+          evidence  requests revision 1100 repeatedly; the server has not reached it
+          advice    Restart the client, which helps at once. Then update client-go to
+                    1.18.6 or later, which lists without a resource version after this
+                    error.
         enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));

@@ -11,10 +11,10 @@ fn help() {
     press(&mut page, "?");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
         KEYS
           1 … 5, tab      select a table; shift-tab: the previous one
           j k, ↑ ↓        down and up; pgdn or space, pgup: by a page; g or home, G or
@@ -38,10 +38,10 @@ fn help() {
     .assert_eq(&small(&page));
     expect![[r#"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
         KEYS
           1 … 5, tab      select a table; shift-tab: the previous one
           j k, ↑ ↓        down and up; pgdn or space, pgup: by a page; g or home, G or end: to the first or last row
@@ -78,7 +78,7 @@ fn help() {
           numbers         relists resumes items unchanged bytes events rate behind in-state n failed first-byte total reflectors clients peak joined-in stuck watching lists watches
 
         WORDS
-          etcd 1 of 9     etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy
+          from etcd: 1 of 9 etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy; then the gets and watches that etcd answered
           ~ and !         ~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer; a row has the mark of its least certain request
           relist          a list of a reflector that has listed and watched before, or a watch that sends it all objects again; the lists of a client that never watches are not relists
           lists           each page of a list counts as one; findings count a list with all its pages once
@@ -96,10 +96,10 @@ fn about_page_shows_the_basis_of_the_numbers() {
     press(&mut page, "i");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
         API SERVER
           version v1.30.4 (/version)
           feature gates: defaults assumed
@@ -117,7 +117,7 @@ fn about_page_shows_the_basis_of_the_numbers() {
         DROPPED
           nothing
 
-        REQUESTS NO LONGER KEPT ONE BY ONE, BUT COUNTED
+        REQUESTS KEPT ONLY AS COUNTS
           nothing
 
         ON A RESTART

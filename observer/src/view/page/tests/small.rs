@@ -16,11 +16,11 @@ fn smallest_terminal_shows_the_table_and_names_the_hidden_parts() {
     let mut page = page(&trouble());
     expect![[r"
         watchtap  kind-dev …              1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms …
-        1. restart elastic-operator, then update client-go (to
-           1.18.6 or later): stuck for 3 m 17 s at a revision that
-        … and 2 more problems (5 Findings)
-        [1 Refl 5] 2 Req  3 Storms  4 Clients  5 Find
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get …
+        1. restart elastic-operator, and update client-go there to
+           1.18.6 or later: stuck for 3 m 17 s at a revision that
+        … and 2 more problems (key 5)
+        [1 Refl(5)] 2 Req  3 Storms  4 Clients  5 Find
           CLIENT                   RESOURCE        STATE     RELISTS
         ▸ elastic-operator/1.18.2  secrets         stuck           1
           my-controller/0.34       pods            watching        1
@@ -32,11 +32,11 @@ fn smallest_terminal_shows_the_table_and_names_the_hidden_parts() {
     press(&mut page, "2");
     expect![[r"
         watchtap  kind-dev …              1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms …
-        1. restart elastic-operator, then update client-go (to
-           1.18.6 or later): stuck for 3 m 17 s at a revision that
-        … and 2 more problems (5 Findings)
-         1 Refl [2 Req 11] 3 Storms  4 Clients  5 Find
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get …
+        1. restart elastic-operator, and update client-go there to
+           1.18.6 or later: stuck for 3 m 17 s at a revision that
+        … and 2 more problems (key 5)
+         1 Refl [2 Req(11)] 3 Storms  4 Clients  5 Find
           VERB   REQUEST                            N    SERVED FROM
         ▸ list   pods · all namespaces · RV=N       1  ~ cache
           list   pods · all namespaces · RV=0 · …   1  ~ cache
@@ -48,8 +48,8 @@ fn smallest_terminal_shows_the_table_and_names_the_hidden_parts() {
     press(&mut page, "<enter>");
     expect![[r"
         watchtap  kind-dev …              1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms …
-         1 Refl [2 Req 11] 3 Storms  4 Clients  5 Find
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get …
+         1 Refl [2 Req(11)] 3 Storms  4 Clients  5 Find
         list pods · all namespaces · RV=N
           served from     ~ cache   rule list-rv
           why             a resourceVersion without limit: the watch
@@ -106,8 +106,8 @@ fn tabs_are_shortened_in_a_narrow_terminal() {
         let lines = lines_of(&drawn(page, width, 12));
         lines.into_iter().find(|line| line.contains('[')).unwrap_or_default()
     };
-    expect!["[1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3"].assert_eq(&line(&page, 80));
-    expect!["[1 Refl 5] 2 Req  3 Storms  4 Clients  5 Find"].assert_eq(&line(&page, 60));
+    expect!["[1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)"].assert_eq(&line(&page, 80));
+    expect!["[1 Refl(5)] 2 Req  3 Storms  4 Clients  5 Find"].assert_eq(&line(&page, 60));
     press(&mut page, "2");
-    expect![" 1 Refl [2 Req 11] 3 Storms  4 Clients  5 Find"].assert_eq(&line(&page, 60));
+    expect![" 1 Refl [2 Req(11)] 3 Storms  4 Clients  5 Find"].assert_eq(&line(&page, 60));
 }

@@ -19,49 +19,51 @@ fn reflectors_are_sorted_worst_first() {
     let page = page(&trouble());
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
-           for 3 m 17 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later:
+           stuck for 3 m 17 s at a revision that the API server has not reached
+           (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
           CLIENT                   RESOURCE        STATE     RELISTS  LAST CAUSE
         ▸ elastic-operator/1.18.2  secrets         stuck           1  relisting: ERROR …
           my-controller/0.34       pods            watching        1  410 Gone: bookmar…
           inventory/v2             pods            listed          0  -
           inventory/v2             deployments.a…  listed          0  -
           kube-rs/2.0              configmaps      watching        0  -
-        (3 empty lines)
-          seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Restart the client, which helps at once. Then update client-go to
-                  1.18.6 or later, which lists without a resource version after this
-                  error.
+
+
+          evidence  requests revision 1100 repeatedly; the server has not reached it
+          advice    Restart the client, which helps at once. Then update client-go to
+                    1.18.6 or later, which lists without a resource version after this
+                    error.
         enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck for 3 m 17 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later: stuck for 3 m 17 s at a revision that the API server has not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-        [1 Reflectors 5] 2 Requests 11  3 Storms 0  4 Clients 4  5 Findings 3
-          CLIENT                   RESOURCE          SCOPE                        STATE     IN STATE  EVENTS/S  RVS BEHIND  EVENTS  RESUMES  RELISTS  LAST CAUSE                  UNCHANGED   BYTES
-        ▸ elastic-operator/1.18.2  secrets           kube-system/                 stuck     3 m 17 s         0           0       0        0        1  relisting: ERROR event 500          0   90 kB
-          my-controller/0.34       pods              all namespaces               watching  2 m 29 s         0           0       3        0        1  410 Gone: bookmarks off             2   14 MB
-          inventory/v2             pods              all namespaces               listed    5 m 40 s         0      60,190       0        0        0  -                                   0  2.1 MB
-          inventory/v2             deployments.apps  all namespaces               listed         now         0           0       0        0        0  -                                   0   31 kB
-          kube-rs/2.0              configmaps        default/ · labels app=nginx  watching  5 m 50 s         0           0       0        0        0  -                                   0   14 kB
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+        [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
+          CLIENT                   RESOURCE          SCOPE                        STATE     IN STATE  EVENTS/S  BEHIND  EVENTS  RESUMES  RELISTS  LAST CAUSE                  UNCHANGED   BYTES
+        ▸ elastic-operator/1.18.2  secrets           kube-system/                 stuck     3 m 17 s         0       0       0        0        1  relisting: ERROR event 500          0   90 kB
+          my-controller/0.34       pods              all namespaces               watching  2 m 29 s         0       0       3        0        1  410 Gone: bookmarks off             2   14 MB
+          inventory/v2             pods              all namespaces               listed    5 m 40 s         0  60,190       0        0        0  -                                   0  2.1 MB
+          inventory/v2             deployments.apps  all namespaces               listed        <1 s         0       0       0        0        0  -                                   0   31 kB
+          kube-rs/2.0              configmaps        default/ · labels app=nginx  watching  5 m 50 s         0       0       0        0        0  -                                   0   14 kB
         (15 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         reflector #3 · elastic-operator/1.18.2 secrets kube-system/
           client          elastic-operator/1.18.2 (apps/manager), client 3
-          process         unknown (on another machine or in another PID namespace, of another user, in watchtap itself, or ended before it was looked up)
+          process         unknown: it runs on another machine or in another PID namespace, belongs to another user, is watchtap itself, or exited before the lookup
           requests        secrets · kube-system/: full objects
           client-go       1.18 or later, inferred from its requests: it relisted at its own resource version without a limit (other libraries may do the same)
           state           stuck for 3 m 17 s
@@ -70,7 +72,7 @@ fn reflectors_are_sorted_worst_first() {
           advice          Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
 
         TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed
-          7 earlier entries dropped
+          7 earlier entries not kept
           12:02:31.000  L  requests a list, RV=1100
           12:02:34.000  x  504 Timeout
           12:02:35.000  L  requests a list, RV=1100
@@ -88,15 +90,16 @@ fn requests_are_grouped_by_shape() {
     press(&mut page, "2");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
-           for 3 m 17 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later:
+           stuck for 3 m 17 s at a revision that the API server has not reached
+           (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 3
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+         1 Reflectors(5) [2 Requests(11)] 3 Storms(0)  4 Clients(4)  5 Findings(3)
           VERB   REQUEST                                        N    SERVED FROM   BYTES
         ▸ list   pods · all namespaces · RV=N                   1  ~ cache        7.2 MB
           list   pods · all namespaces · RV=0 · limit=500       1  ~ cache        7.1 MB
@@ -105,23 +108,22 @@ fn requests_are_grouped_by_shape() {
           list   deployments.apps · all namespaces · RV=0       1  ~ cache         31 kB
           list   configmaps · default/ · RV=0 · limit=500 · …   1  ~ cache         14 kB
           list   secrets · kube-system/ · RV=N                 16  ! refused         0 B
-          watch  pods · all namespaces · RV=N                   2  ~ cache        4.0 kB
 
 
-          why     a resourceVersion without limit: the watch cache answers once it has
-                  reached that revision, or 504 after 3 s
+          why       a resourceVersion without limit: the watch cache answers once it has
+                    reached that revision, or 504 after 3 s
         enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck for 3 m 17 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later: stuck for 3 m 17 s at a revision that the API server has not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-         1 Reflectors 5 [2 Requests 11] 3 Storms 0  4 Clients 4  5 Findings 3
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+         1 Reflectors(5) [2 Requests(11)] 3 Storms(0)  4 Clients(4)  5 Findings(3)
           VERB   REQUEST                                                       N    SERVED FROM  RULE             OBJECTS   BYTES  FIRST BYTE (MEDIAN)  TOTAL (MEDIAN)  FAILED  LAST END
         ▸ list   pods · all namespaces · RV=N                                  1  ~ cache        list-rv                3  7.2 MB                90 ms           90 ms       0  -
           list   pods · all namespaces · RV=0 · limit=500                      1  ~ cache        list-rv0               3  7.1 MB                90 ms           90 ms       0  -
@@ -160,28 +162,32 @@ fn ongoing_storms_are_listed() {
     let mut page = page(&storm());
     press(&mut page, "3");
     expect![[r"
-        watchtap  kind-dev …                  ▲ relist storm, 12 reflectors, 1.1 s · UTC
-        etcd 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        watchtap  kind-dev …                ▲ relist storm: 12 reflectors within 1.1 s …
+        from etcd: 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 0 of 12 watching reflectors would relist, perhaps 12 …
-         1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
+        1. request bookmarks: 12 relists by fleet-a, fleet-b and fleet-c at the same
+           time
+         1 Reflectors(12)  2 Requests(12) [3 Storms(1)] 4 Clients(3)  5 Findings(1)
           STORM  STATE           BEGAN  TRIGGER      REFLECTORS  RELISTS  BYTES
         ▸     1  ongoing  12:01:40.000  mass-expiry          12       12  60 kB
-        (13 empty lines)
-          why     12 × 410 Gone: no bookmarks sent
-          cost    12 reflectors of 3 clients · 24 objects, 12 of them unchanged · 60 kB
-          layers  cache: 12
+        (10 empty lines)
+          why       12 × 410 Gone: no bookmarks sent
+          cost      12 reflectors of 3 clients · 24 objects, 12 of them unchanged ·
+                    60 kB
+          layers    cache: 12
         enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     expect![[r"
-        watchtap  kind-dev · API server v1.34.4 (/version) · feature gates: defaults assumed                                                                          ▲ relist storm, 12 reflectors, 1.1 s · UTC
-        etcd 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s · events 0/s · 48 requests · 60 kB
-        traffic observed 100 % · unparsed 0 · dropped 0
+        watchtap  kind-dev · API server v1.34.4 (/version) · feature gates: defaults assumed                                                        ▲ relist storm: 12 reflectors within 1.1 s · 1 finding · UTC
+        from etcd: 0 of 24 lists · 12 relists · 1 storm · 12 open watches · req 1.5/s · events 0/s · 48 requests · 60 kB
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 0 of 12 watching reflectors would relist, perhaps 12 more
-         1 Reflectors 12  2 Requests 12 [3 Storms 1] 4 Clients 3  5 Findings 0
-          STORM  STATE           BEGAN  JOINED IN  TRIGGER      REFLECTORS  CLIENTS  RELISTS  PEAK  OBJECTS  UNCHANGED  BYTES  SERVED FROM
-        ▸     1  ongoing  12:01:40.000      1.1 s  mass-expiry          12        3       12   7/s       24         12  60 kB  cache: 12
+        1. request bookmarks: 12 relists by fleet-a, fleet-b and fleet-c at the same time
+         1 Reflectors(12)  2 Requests(12) [3 Storms(1)] 4 Clients(3)  5 Findings(1)
+          STORM  STATE           BEGAN  JOINED WITHIN  TRIGGER      REFLECTORS  CLIENTS  RELISTS  PEAK  OBJECTS  UNCHANGED  BYTES  SERVED FROM
+        ▸     1  ongoing  12:01:40.000          1.1 s  mass-expiry          12        3       12   7/s       24         12  60 kB  cache: 12
         (20 empty lines)
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         storm 1 · mass-expiry
@@ -204,7 +210,6 @@ fn ongoing_storms_are_listed() {
           fleet-a/v1  kind2s.example.com  all namespaces        1         1        2          1  3.0 kB
           fleet-c/v1  kind0s.example.com  all namespaces        1         1        2          1  3.0 kB
           fleet-a/v1  kind1s.example.com  all namespaces        1         1        2          1  2.0 kB
-          fleet-b/v1  kind0s.example.com  all namespaces        1         1        2          1  2.0 kB
         enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note · i about
     "]].assert_eq(&large(&page));
 }
@@ -231,37 +236,38 @@ fn clients_show_the_totals_of_their_reflectors() {
     press(&mut page, "4");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
-           for 3 m 17 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later:
+           stuck for 3 m 17 s at a revision that the API server has not reached
+           (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-         1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 3
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+         1 Reflectors(5)  2 Requests(11)  3 Storms(0) [4 Clients(4)] 5 Findings(3)
           CLIENT                   REFLECTORS  STUCK  WATCHING  RELISTS  EVENTS   BYTES
         ▸ elastic-operator/1.18.2           1      1         0        1       0   90 kB
           my-controller/0.34                1      0         1        1       3   14 MB
           inventory/v2                      2      0         0        0       0  2.1 MB
           kube-rs/2.0                       1      0         1        0       0   14 kB
-        (4 empty lines)
-          seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Restart the client, which helps at once. Then update client-go to
-                  1.18.6 or later, which lists without a resource version after this
-                  error.
+        (3 empty lines)
+          evidence  requests revision 1100 repeatedly; the server has not reached it
+          advice    Restart the client, which helps at once. Then update client-go to
+                    1.18.6 or later, which lists without a resource version after this
+                    error.
         enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck for 3 m 17 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later: stuck for 3 m 17 s at a revision that the API server has not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-         1 Reflectors 5  2 Requests 11  3 Storms 0 [4 Clients 4] 5 Findings 3
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+         1 Reflectors(5)  2 Requests(11)  3 Storms(0) [4 Clients(4)] 5 Findings(3)
           CLIENT                   IDENTITY      PROCESS       REFLECTORS  STUCK  WATCHING  LISTS  WATCHES  RESUMES  RELISTS  EVENTS  UNCHANGED   BYTES
         ▸ elastic-operator/1.18.2  apps/manager  -                      1      1         0     17        1        0        1       0          0   90 kB
           my-controller/0.34       apps/manager  manager 4711           1      0         1      2        2        0        1       3          2   14 MB
@@ -271,16 +277,16 @@ fn clients_show_the_totals_of_their_reflectors() {
         ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
         client 3 · elastic-operator/1.18.2
           identity        apps/manager
-          process         unknown (on another machine or in another PID namespace, of another user, in watchtap itself, or ended before it was looked up)
+          process         unknown: it runs on another machine or in another PID namespace, belongs to another user, is watchtap itself, or exited before the lookup
           requests        c shows them in tab 2
 
         REFLECTORS   worst first; to open one, select it in tab 1
-          CLIENT                   RESOURCE  SCOPE         STATE  IN STATE  EVENTS/S  RVS BEHIND  EVENTS  RESUMES  RELISTS  LAST CAUSE                  UNCHANGED  BYTES
-          elastic-operator/1.18.2  secrets   kube-system/  stuck  3 m 17 s         0           0       0        0        1  relisting: ERROR event 500          0  90 kB
+          CLIENT                   RESOURCE  SCOPE         STATE  IN STATE  EVENTS/S  BEHIND  EVENTS  RESUMES  RELISTS  LAST CAUSE                  UNCHANGED  BYTES
+          elastic-operator/1.18.2  secrets   kube-system/  stuck  3 m 17 s         0       0       0        0        1  relisting: ERROR event 500          0  90 kB
 
         KEEPS   objects of its informers, and the bytes of their last lists
-          RESOURCE  SCOPE         FORM          OBJECTS  SINCE LIST  LAST LIST
-          secrets   kube-system/  full objects        2           -      90 kB
+          RESOURCE  SCOPE         FORM          OBJECTS  GROWTH  LIST BYTES
+          secrets   kube-system/  full objects        2       -       90 kB
 
         FINDINGS
           stuck-reflector · secrets · kube-system/: requests revision 1100 repeatedly; the server has not reached it
@@ -296,37 +302,38 @@ fn findings_show_their_evidence() {
     press(&mut page, "5");
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches …
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck
-           for 3 m 17 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later:
+           stuck for 3 m 17 s at a revision that the API server has not reached
+           (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it
            needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-         1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 3]
-          FINDING          CLIENT                RESOURCE  SEEN
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+         1 Reflectors(5)  2 Requests(11)  3 Storms(0)  4 Clients(4) [5 Findings(3)]
+          FINDING          CLIENT                RESOURCE  EVIDENCE
         ▸ stuck-reflector  elastic-operator/1.…  secrets   requests revision 1100 repea…
           no-bookmarks     my-controller/0.34    pods      1 relist after its resource …
           wide-informer    my-controller/0.34    pods      keeps 3 full objects of all …
-        (5 empty lines)
-          seen    requests revision 1100 repeatedly; the server has not reached it
-          advice  Restart the client, which helps at once. Then update client-go to
-                  1.18.6 or later, which lists without a resource version after this
-                  error.
+        (4 empty lines)
+          evidence  requests revision 1100 repeatedly; the server has not reached it
+          advice    Restart the client, which helps at once. Then update client-go to
+                    1.18.6 or later, which lists without a resource version after this
+                    error.
         enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note …
     "]]
     .assert_eq(&small(&page));
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
-        etcd 1 of 22 lists (2.1 MB), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        traffic observed 100 % · unparsed 0 · dropped 0
+        from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
+        traffic observed 100 % · unparsed 0 · dropped from tables 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
-        1. restart elastic-operator, then update client-go (to 1.18.6 or later): stuck for 3 m 17 s at a revision that the API server had not reached (secrets)
+        1. restart elastic-operator, and update client-go there to 1.18.6 or later: stuck for 3 m 17 s at a revision that the API server has not reached (secrets)
         2. restrict the informers of my-controller to the namespaces or labels that it needs, or to metadata: 3 objects of pods kept in full
-        3. set allowWatchBookmarks=true in my-controller: 1 needless relist of pods
-         1 Reflectors 5  2 Requests 11  3 Storms 0  4 Clients 4 [5 Findings 3]
-          FINDING          CLIENT                   RESOURCE  SCOPE           SEEN
+        3. in my-controller, set allowWatchBookmarks=true: 1 needless relist of pods
+         1 Reflectors(5)  2 Requests(11)  3 Storms(0)  4 Clients(4) [5 Findings(3)]
+          FINDING          CLIENT                   RESOURCE  SCOPE           EVIDENCE
         ▸ stuck-reflector  elastic-operator/1.18.2  secrets   kube-system/    requests revision 1100 repeatedly; the server has not reached it
           no-bookmarks     my-controller/0.34       pods      all namespaces  1 relist after its resource version expired: it had not requested bookmarks
           wide-informer    my-controller/0.34       pods      all namespaces  keeps 3 full objects of all namespaces; its last list had 7.2 MB
@@ -337,7 +344,7 @@ fn findings_show_their_evidence() {
           requests        secrets · kube-system/
           reflectors      #3
 
-        SEEN
+        EVIDENCE
           requests revision 1100 repeatedly; the server has not reached it
 
         ADVICE
@@ -345,7 +352,7 @@ fn findings_show_their_evidence() {
 
         ID
           stuck-reflector:elastic-operator/1.18.2:secrets/kube-system/
-          the same in every run; --mute takes it
+          the same in every run; --mute accepts it
         (5 empty lines)
         enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note · i about
     "]].assert_eq(&large(&page));
