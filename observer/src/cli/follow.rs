@@ -165,7 +165,7 @@ async fn drain(session: Session, grace: Duration, ends: &mut Ends) -> Result<Opt
 /// The last line. kubectl accepts a kubeconfig that has vanished, and then connects to localhost:8080.
 fn print_last_line(kubeconfig: &Path) {
     print_message(format!(
-        "{} is removed. Run `unset KUBECONFIG` in shells that still name it: until then, kubectl there connects to localhost:8080",
+        "{} has been removed. Run `unset KUBECONFIG` in shells that still name it: until then, kubectl there connects to localhost:8080",
         kubeconfig.display()
     ));
 }

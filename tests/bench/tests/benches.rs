@@ -60,7 +60,7 @@ fn watches_bench_reports_memory_with_and_without_observing() -> Result<()> {
     assert_eq!(cases.len(), 3);
     for case in cases {
         // So few watches on two connections can fit into memory that the process already has.
-        let least = if case["case"]["each"] == 1 { 1 } else { 0 };
+        let least = u64::from(case["case"]["each"] == 1);
         for way in ["observing_off", "observing_on"] {
             assert!(case[way].as_u64().is_some_and(|bytes| bytes >= least), "{case}");
         }

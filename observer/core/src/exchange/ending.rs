@@ -1,26 +1,26 @@
 //! How a request or a watch ended, in words.
 
 use super::lifecycle::Exchange;
+use super::watch::WatchStream;
 use crate::http::Direction;
-use crate::k8s::Status;
 use crate::observation::{EndManner, ExchangeEnd};
 
 /// Describes the end of an exchange; `None` while it is open.
 pub fn of(exchange: &Exchange) -> Option<String> {
     let (_, end) = exchange.ended?;
-    let error = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref());
-    Some(in_words(error, exchange.status_code(), end))
+    Some(in_words(exchange.watch.as_ref(), exchange.status_code(), end))
 }
 
-/// Describes an end by its `ERROR` event, else by its refusal (status 400 or above), else by `end`.
-pub fn in_words(error: Option<&Status>, status: Option<u16>, end: ExchangeEnd) -> String {
-    if let Some(error) = error {
+/// Describes an end by the `ERROR` event of `watch`, else by its refusal (status 400 or above), else by `end`.
+pub fn in_words(watch: Option<&WatchStream>, status: Option<u16>, end: ExchangeEnd) -> String {
+    if let Some(error) = watch.and_then(|watch| watch.error.as_ref()) {
         return format!("{} {}", error.code, error.reason);
     }
     if let Some(status) = status.filter(|status| *status >= 400) {
         return format!("refused with {status}");
     }
     match end {
+        ExchangeEnd::Complete if watch.is_some() => "ended by the server".to_owned(),
         ExchangeEnd::Complete => "complete".to_owned(),
         ExchangeEnd::Reset { by: Direction::Request, .. } => "cancelled by the client".to_owned(),
         ExchangeEnd::Reset { by: Direction::Response, code } => format!("reset by the server (code {code})"),

@@ -198,8 +198,7 @@ impl RequestRecord {
 
     /// How it ended, in words: `410 Expired`, `cancelled by the client`; `None` while it is open.
     pub fn ending(&self) -> Option<String> {
-        let error = self.watch.as_ref().and_then(|watch| watch.error.as_ref());
-        self.end.map(|end| ending::in_words(error, self.status, end))
+        self.end.map(|end| ending::in_words(self.watch.as_ref(), self.status, end))
     }
 }
 

@@ -110,7 +110,7 @@ fn polls(row: &ReflectorRow, lists: &[ListRow]) -> Option<Finding> {
         PollingKind::HotLoop => (FindingKind::HotLoop, format!("{made}, one every {every}, no watch")),
         PollingKind::Poller => (FindingKind::Poller, format!("polls every {every} (± {jitter}; {made}), never watches")),
         PollingKind::Polls if polling.lasted() > MOST_WAITS => {
-            (FindingKind::Poller, format!("polls every {every} (± {jitter}; {made} so far), never watches"))
+            (FindingKind::Poller, format!("polls every {every} (± {jitter}; {made}), never watches"))
         }
         PollingKind::Polls | PollingKind::Wait => return None,
     };

@@ -371,7 +371,7 @@ fn dropped_entry_is_reported_as_over() {
         watchtap  kind-dev · API server v1.34.4 (/version) …                         UTC
         from etcd: 0 of 0 lists · 0 relists · 0 storms · 0 open watches · req 0/s …
         traffic observed 100 % · unparsed 0 · dropped from tables 0
-        on an API server restart: nothing would relist, since no reflector is synced an…
+        on an API server restart: no relist, as no reflector is synced and watching
         [1 Reflectors(0)] 2 Requests(0)  3 Storms(0)  4 Clients(0)  5 Findings(0)
           This is over, or was dropped to make room. esc goes back.
         (17 empty lines)

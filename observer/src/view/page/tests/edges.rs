@@ -100,7 +100,7 @@ fn page_without_clients_shows_how_to_connect() {
         watchtap  kind-dev · API server v1.34.4 (/version) …                         UTC
         from etcd: 0 of 0 lists · 0 relists · 0 storms · 0 open watches · req 0/s …
         traffic observed 100 % · unparsed 0 · dropped from tables 0
-        on an API server restart: nothing would relist, since no reflector is synced an…
+        on an API server restart: no relist, as no reflector is synced and watching
         [1 Reflectors(0)] 2 Requests(0)  3 Storms(0)  4 Clients(0)  5 Findings(0)
 
           No client has connected yet:
@@ -152,7 +152,7 @@ fn hostile_names_are_drawn_without_terminal_controls() {
         watchtap  kind-dev · API server v1.34.4 (/version) …                         UTC
         from etcd: 0 of 3 lists · 0 relists · 0 storms · 0 open watches · req 0.3/s …
         traffic observed 100 % · unparsed 0 · dropped from tables 0
-        on an API server restart: nothing would relist, since no reflector is synced an…
+        on an API server restart: no relist, as no reflector is synced and watching
         [1 Reflectors(3)] 2 Requests(3)  3 Storms(0)  4 Clients(3)  5 Findings(0)
           CLIENT                                   RESOURCE  STATE   RELISTS  LAST CAUSE
         ▸ �]0;owned��evil��[2J/1                   pods      listed        0  -
