@@ -22,12 +22,12 @@ fn list_with_rv_unset_is_read_from_etcd_before_1_31() {
             etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
             cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server 1.31 – 1.32 or ≥ 1.33.3 (then from cache, consistent)
 
-            VERSION          SERVED FROM        RULE                       ELSE
+            VERSION          SERVED FROM        RULE                       EXCEPTION
             1.16 – 1.30      etcd               list-unset-etcd
             1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
             1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
-            each version · feature gates: defaults assumed · etcd answers progress requests · watch cache ready
+            assumed for every version: default feature gates · etcd answers progress requests · watch cache ready
         "]],
     );
 }
@@ -40,16 +40,16 @@ fn list_with_rv_unset_is_a_consistent_cache_read_in_1_34() {
             GET /api/v1/pods?limit=500   API server version v1.34.2 (flag); feature gates: defaults assumed
 
             served from   cache, consistent   rule list-unset-consistent
-            else          etcd, if the watch cache lags more than 3 s
+            exception     etcd, if the watch cache lags more than 3 s
             why           no resourceVersion: the watch cache answers once it has reached etcd's current revision. This needs Kubernetes 1.31 or later, and an etcd that answers progress requests (3.4.31 or later in 3.4, otherwise 3.5.13 or later)
-            etcd reads    Range /registry/pods  limit 1 at the current revision, for the revision only
+            etcd reads    Range /registry/pods  limit 1, only to get the current revision
 
-            VERSION          SERVED FROM        RULE                       ELSE
+            VERSION          SERVED FROM        RULE                       EXCEPTION
             1.16 – 1.30      etcd               list-unset-etcd
             1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
             1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
-            each version · feature gates: defaults assumed · etcd answers progress requests · watch cache ready
+            assumed for every version: default feature gates · etcd answers progress requests · watch cache ready
         "]],
     );
 }
@@ -66,11 +66,11 @@ fn gate_flag_overrides_the_version_default() {
             etcd reads    Range /registry/pods/ … /registry/pods0  limit 500 at the current revision
             cheaper       resourceVersion=0 (cache, may be stale) · an informer · API server ≥ 1.34 (then from cache, consistent)
 
-            VERSION      SERVED FROM        RULE                    ELSE
+            VERSION      SERVED FROM        RULE                    EXCEPTION
             1.16 – 1.30  etcd               list-unset-etcd
             1.31 – 1.33  etcd               list-unset-no-progress
             1.34 – 1.37  cache, consistent  list-unset-consistent   etcd, if the watch cache lags more than 3 s
-            each version · feature gates: defaults assumed · ConsistentListFromCache=false · etcd answers progress requests · watch cache ready
+            assumed for every version: other feature gates at their defaults · ConsistentListFromCache=false · etcd answers progress requests · watch cache ready
         "]],
     );
 }
@@ -82,16 +82,16 @@ fn without_a_version_every_version_is_listed_with_its_reason() {
         &expect![[r"
             GET /api/v1/pods?limit=500
 
-            VERSION          SERVED FROM        RULE                       ELSE
+            VERSION          SERVED FROM        RULE                       EXCEPTION
             1.16 – 1.30      etcd               list-unset-etcd
               no resourceVersion: a quorum read from etcd, before 1.31 or without ConsistentListFromCache
             1.31 – 1.32      cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
               no resourceVersion: the watch cache answers once it has reached etcd's current revision
             1.33.0 – 1.33.2  etcd               list-unset-limit-etcd-bug
-              no resourceVersion, with a limit: 1.33.0 to 1.33.2 make the list consistent, then treat it as an exact one and read that revision from etcd; the watch cache still answers a list of one object by name and namespace
+              no resourceVersion, with a limit: because of a bug in 1.33.0 to 1.33.2, the API server gets the current revision, then reads the list from etcd at exactly that revision; only a list of one object by name and namespace still comes from the watch cache
             1.33.3 – 1.37    cache, consistent  list-unset-consistent      etcd, if the watch cache lags more than 3 s
-              as 1.31 – 1.32
-            each version · feature gates: defaults assumed · etcd answers progress requests · watch cache ready
+              same as 1.31 – 1.32
+            assumed for every version: default feature gates · etcd answers progress requests · watch cache ready
         "]],
     );
 }
@@ -130,7 +130,7 @@ fn unknown_name_fails_with_the_nearest_one() {
     check_failure(
         &["list-unset-consistnt"],
         &expect![[r"
-            watchtap: `list-unset-consistnt` is neither a request nor the name of a rule, a proof, a cause of relists or a finding; perhaps `list-unset-consistent`
+            watchtap: `list-unset-consistnt` is neither a request nor the name of a rule, a proof, a cause of relists or a finding; did you mean `list-unset-consistent`?
               requests: `GET /api/v1/pods?limit=500`, `/api/v1/pods`, a URL, `kubectl get --raw PATH`, `LIST pods`, `WATCH deployments.apps -n NAMESPACE`
               names in reports: rules, proofs, causes of relists, findings and their IDs
               `watchtap explain --help` has examples
@@ -153,7 +153,7 @@ fn unknown_method_fails() {
     check_failure(
         &["FETCH pods", "--server-version", "1.34.2"],
         &expect![[r"
-            watchtap: `FETCH` is not a method or verb of the Kubernetes API; perhaps `PATCH` or `WATCH`
+            watchtap: `FETCH` is not a method or verb of the Kubernetes API; did you mean `PATCH` or `WATCH`?
               requests: `GET /api/v1/pods?limit=500`, `/api/v1/pods`, a URL, `kubectl get --raw PATH`, `LIST pods`, `WATCH deployments.apps -n NAMESPACE`
               names in reports: rules, proofs, causes of relists, findings and their IDs
               `watchtap explain --help` has examples
@@ -200,28 +200,28 @@ fn watch_of_a_resource_has_its_path_and_the_reasons() {
         &expect![[r"
             GET /apis/apps/v1/namespaces/default/deployments?watch=true
 
-            VERSION           SERVED FROM        RULE                    ELSE
+            VERSION           SERVED FROM        RULE                    EXCEPTION
             1.16 – 1.26       cache              watch-unset-cache
               no resourceVersion: as resourceVersion=0, the watch cache sends its state as ADDED events, then changes
             1.27.0 – 1.27.12  etcd               watch-unset-etcd-bug
               no resourceVersion: 1.27 before 1.27.13, 1.28 before 1.28.9 and 1.29 before 1.29.4 list from etcd and open a separate watch there
             1.27.13 – 1.27.x  cache              watch-unset-cache
-              as 1.16 – 1.26
+              same as 1.16 – 1.26
             1.28.0 – 1.28.8   etcd               watch-unset-etcd-bug
               as 1.27.0 – 1.27.12
             1.28.9 – 1.28.x   cache              watch-unset-cache
-              as 1.16 – 1.26
+              same as 1.16 – 1.26
             1.29.0 – 1.29.3   etcd               watch-unset-etcd-bug
               as 1.27.0 – 1.27.12
             1.29.4 – 1.31     cache              watch-unset-cache
-              as 1.16 – 1.26
+              same as 1.16 – 1.26
             1.32              cache, consistent  watch-unset-consistent  an ERROR event 504 in the watch, if the watch cache lags more than 3 s
               no resourceVersion, WatchList on: rewritten to a streaming list; the watch cache sends its state once it has reached etcd's current revision, then changes
             1.33              cache              watch-unset-cache
-              as 1.16 – 1.26
+              same as 1.16 – 1.26
             1.34 – 1.37       cache, consistent  watch-unset-consistent  an ERROR event 504 in the watch, if the watch cache lags more than 3 s
               as 1.32
-            each version · feature gates: defaults assumed · etcd answers progress requests · watch cache ready
+            assumed for every version: default feature gates · etcd answers progress requests · watch cache ready
         "]],
     );
 }
@@ -240,13 +240,13 @@ fn parameters_without_effect_are_named() {
             ignored       labelSelector (applied after the objects are read; it changes the layer only while the watch cache is not ready)
             ignored       pretty (it changes only the form of the answer)
             ignored       shardSelector (known from 1.36 on)
-            ignored       resource_version (unknown to the API server; perhaps resourceVersion)
+            ignored       resource_version (unknown to the API server; did you mean resourceVersion?)
             ignored       token (unknown to the API server)
             ignored       1 more (unknown or malformed; names that may be secret are not repeated)
 
-            VERSION      SERVED FROM  RULE      ELSE
+            VERSION      SERVED FROM  RULE      EXCEPTION
             1.16 – 1.37  cache        list-rv0
-            each version · feature gates: defaults assumed · etcd answers progress requests · watch cache ready
+            assumed for every version: default feature gates · etcd answers progress requests · watch cache ready
         "]],
     );
     let explained = json(&[url]);
@@ -276,9 +276,9 @@ fn cause_of_relists_is_explained() {
 
             meaning       410 Gone, the resource version of the watch had expired: no bookmark had advanced it, although the client had requested them
             shown as      410 Gone: no bookmarks sent
-            seen before   the revision is not young, and the watch had requested bookmarks, but none came
-            versions      servers until 1.27 on a quiet resource, until 1.30 before its first event (§2.5)
-            change        Update the API server to 1.28 or later, which sends bookmarks while a resource does not change.
+            evidence      the revision is old (75 s or more), and the watch had requested bookmarks, but none came
+            versions      servers until 1.27 if the resource rarely changes, until 1.30 before its first event (docs/semantics.md §2.5)
+            change        Update the API server to 1.31 or later. From 1.28 to 1.30, it sends no bookmarks before the first event of a resource.
             docs          docs/semantics.md §6.5
         "]],
     );
@@ -304,7 +304,7 @@ fn name_of_a_cause_and_of_a_finding_explains_both() {
 
             meaning       the API server refused connections, and the client listed instead of resuming its watch (client-go before 1.16)
             shown as      connection refused, listed instead of resuming (client-go < 1.16)
-            seen before   the server refused connections; the client asks for no bookmarks and lists with limit and RV=0
+            evidence      the server refused connections; the client asks for no bookmarks and lists with limit and RV=0
             versions      client-go until 1.15
             change        Update client-go to 1.16 or later, which resumes its watch when the API server is back.
             docs          docs/semantics.md §6.5

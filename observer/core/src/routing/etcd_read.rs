@@ -193,6 +193,9 @@ impl fmt::Display for EtcdRead {
         if let Some(limit) = self.limit {
             write!(formatter, "  limit {limit}")?;
         }
+        if self.purpose == Purpose::CurrentRevision {
+            return formatter.write_str(", only to get the current revision");
+        }
         match self.revision {
             Some(RevisionAt::At(revision)) => write!(formatter, " at revision {revision}")?,
             Some(RevisionAt::Stated) => formatter.write_str(" at the revision just returned")?,
@@ -200,11 +203,10 @@ impl fmt::Display for EtcdRead {
             Some(RevisionAt::AfterStated) => formatter.write_str(" from the next revision")?,
             None => formatter.write_str(" at the current revision")?,
         }
-        match (self.purpose, self.repeated) {
-            (Purpose::CurrentRevision, _) => formatter.write_str(", for the revision only"),
-            (Purpose::Data, true) => formatter.write_str(", repeated until enough objects match or everything is read"),
-            (Purpose::Data, false) => Ok(()),
+        if self.repeated {
+            formatter.write_str(", repeated until enough objects match or everything is read")?;
         }
+        Ok(())
     }
 }
 

@@ -5,13 +5,13 @@ use serde::Serialize;
 use super::version::{Release, ServerVersion};
 use crate::k8s::{ListOptions, RequestInfo, ResourceVersionMatch, Verb, query};
 
-/// Longest name of an unknown parameter that is repeated, in bytes.
+/// Longest name of an unknown parameter that is printed, in bytes.
 const MAX_NAME: usize = 32;
 
 /// A parameter that changes no verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IgnoredParameter {
-    /// Its name. Names that may be secret are not repeated: one entry with their number stands for them.
+    /// Its name. Names that may be secret are not printed: one entry gives their count.
     pub name: String,
     /// Why it changes nothing, without a final full stop.
     pub reason: String,
@@ -106,7 +106,7 @@ const IGNORED: &[(&str, &[Class], &str)] = &[
     ("watch", &[Write], NOT_FOR_WRITES),
 ];
 
-/// Parameters that older servers ignore, as they do not know them, with the first release that does.
+/// Parameters that older servers ignore because they do not know them, with the first release that knows them.
 const KNOWN_FROM: &[(&str, Release, &str)] = &[
     ("resourceVersionMatch", Release::new(19, 0), "known from 1.19 on"),
     ("sendInitialEvents", Release::new(27, 0), "known from 1.27 on"),
@@ -114,7 +114,7 @@ const KNOWN_FROM: &[(&str, Release, &str)] = &[
 ];
 
 /// The parameters of `query` (without `?`) that change no verdict on the request, in their order. `version` is that of the server,
-/// if it is known. Values are never repeated, and a name only if it is known, or consists of letters.
+/// if it is known. Values are never printed. A name is printed only if it is known, or consists of letters.
 pub fn ignored_parameters(info: &RequestInfo, query: &str, version: Option<&ServerVersion>) -> Vec<IgnoredParameter> {
     let asked = Asked { info, options: &ListOptions::parse(query), class: Class::of(info.verb), version };
     let mut seen = Vec::new();
@@ -206,7 +206,7 @@ fn is_known(name: &str) -> bool {
     query::KEPT.contains(&name) || IGNORED.iter().any(|(known, ..)| *known == name)
 }
 
-/// Whether a name can hardly be a secret: letters, joined by `-` or `_`.
+/// Whether a name is unlikely to be a secret: letters, joined by `-` or `_`.
 fn is_plain(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
     !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(is_part)
@@ -216,7 +216,7 @@ fn is_plain(name: &str) -> bool {
 fn unknown(name: &str) -> String {
     let letters = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
     let meant = query::KEPT.iter().find(|known| letters(known) == letters(name));
-    let hint = meant.map(|known| format!("; perhaps {known}")).unwrap_or_default();
+    let hint = meant.map(|known| format!("; did you mean {known}?")).unwrap_or_default();
     format!("unknown to the API server{hint}")
 }
 
@@ -298,8 +298,8 @@ mod tests {
             None,
             &[
                 "limit: given before: only the first one counts",
-                "resource_version: unknown to the API server; perhaps resourceVersion",
-                "LIMIT: unknown to the API server; perhaps limit",
+                "resource_version: unknown to the API server; did you mean resourceVersion?",
+                "LIMIT: unknown to the API server; did you mean limit?",
                 "foo: unknown to the API server",
                 "continue: it has a semicolon or a broken percent escape, so the API server drops it",
             ],

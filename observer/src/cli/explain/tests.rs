@@ -57,16 +57,16 @@ fn several_words_are_one_request() {
 #[test]
 fn wrong_inputs_name_their_place() {
     for (input, expected) in [
-        ("FETCH pods", "`FETCH` is not a method or verb of the Kubernetes API; perhaps `PATCH` or `WATCH`"),
-        ("lst pods", "`lst` is not a method or verb of the Kubernetes API; perhaps `LIST`"),
-        ("deaf watch", "`deaf` is not a method or verb of the Kubernetes API; perhaps `deaf-watch`"),
+        ("FETCH pods", "`FETCH` is not a method or verb of the Kubernetes API; did you mean `PATCH` or `WATCH`?"),
+        ("lst pods", "`lst` is not a method or verb of the Kubernetes API; did you mean `LIST`?"),
+        ("deaf watch", "`deaf` is not a method or verb of the Kubernetes API; did you mean `deaf-watch`?"),
         ("GET", "`GET` needs a resource or a path, as in `GET pods` or `GET /api/v1/pods`"),
         ("list -A", "`list` needs a resource or a path, as in `list pods` or `list /api/v1/pods`"),
-        ("pods", "`pods` is a resource without a verb; perhaps `LIST pods`"),
-        ("pods -A", "`pods` is a resource without a verb; perhaps `LIST pods`"),
+        ("pods", "`pods` is a resource without a verb; did you mean `LIST pods`?"),
+        ("pods -A", "`pods` is a resource without a verb; did you mean `LIST pods`?"),
         (
             "LIST pod",
-            "`pod` is no built-in resource of version v1, so it needs its path (`GET /apis/GROUP/VERSION/RESOURCE`); perhaps `pods`",
+            "`pod` is no built-in resource of version v1, so it needs its path (`GET /apis/GROUP/VERSION/RESOURCE`); did you mean `pods`?",
         ),
         (
             "LIST widgets.example.com",
@@ -87,21 +87,24 @@ fn wrong_inputs_name_their_place() {
         (
             "kubectl get pods -A",
             "this `kubectl` command has no `--raw PATH`, so its requests are unknown here; `watchtap exec -- kubectl …` reports them; \
-             perhaps `LIST pods`",
+             did you mean `LIST pods`?",
         ),
-        ("kubectl apply --raw /api/v1/pods", "`kubectl` has no `--raw` for `apply`; perhaps `kubectl get --raw PATH`"),
-        ("kubectl get --raw api/v1/pods", "`api/v1/pods` is no path: a path begins with /api/ or /apis/; perhaps `/api/v1/pods`"),
+        ("kubectl apply --raw /api/v1/pods", "`kubectl` has no `--raw` for `apply`; did you mean `kubectl get --raw PATH`?"),
+        (
+            "kubectl get --raw api/v1/pods",
+            "`api/v1/pods` is no path: a path begins with /api/ or /apis/; did you mean `/api/v1/pods`?",
+        ),
         (
             "api/v1/pods?limit=1",
-            "`api/v1/pods` is neither a request nor the name of a rule, a proof, a cause of relists or a finding; perhaps `/api/v1/pods`",
+            "`api/v1/pods` is neither a request nor the name of a rule, a proof, a cause of relists or a finding; did you mean `/api/v1/pods`?",
         ),
         (
             "expird",
-            "`expird` is neither a request nor the name of a rule, a proof, a cause of relists or a finding; perhaps `expired`",
+            "`expird` is neither a request nor the name of a rule, a proof, a cause of relists or a finding; did you mean `expired`?",
         ),
         (
             "deaf-wach:prog:pods/d",
-            "`deaf-wach:prog:pods/d` is neither a request nor the name of a rule, a proof, a cause of relists or a finding; perhaps `deaf-watch`",
+            "`deaf-wach:prog:pods/d` is neither a request nor the name of a rule, a proof, a cause of relists or a finding; did you mean `deaf-watch`?",
         ),
         ("$", "the input has no word"),
     ] {

@@ -15,13 +15,13 @@ pub(super) fn wrong_input(what: &str, meant: &[String]) -> Error {
     anyhow!("{what}{}\n{ACCEPTED}", hint(meant))
 }
 
-/// `; perhaps a, b or c`.
+/// `; did you mean a, b or c?`.
 fn hint(near: &[String]) -> String {
     let quoted: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         None => String::new(),
-        Some((last, [])) => format!("; perhaps {last}"),
-        Some((last, others)) => format!("; perhaps {} or {last}", others.join(", ")),
+        Some((last, [])) => format!("; did you mean {last}?"),
+        Some((last, others)) => format!("; did you mean {} or {last}?", others.join(", ")),
     }
 }
 
@@ -53,6 +53,6 @@ mod tests {
     fn near_names_are_joined() {
         let hints = [&[][..], &["a"], &["a", "b"], &["a", "b", "c"]]
             .map(|near| hint(&near.iter().map(ToString::to_string).collect::<Vec<_>>()));
-        assert_eq!(hints, ["", "; perhaps `a`", "; perhaps `a` or `b`", "; perhaps `a`, `b` or `c`"]);
+        assert_eq!(hints, ["", "; did you mean `a`?", "; did you mean `a` or `b`?", "; did you mean `a`, `b` or `c`?"]);
     }
 }

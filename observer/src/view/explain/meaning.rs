@@ -97,7 +97,7 @@ impl Cause {
         line("meaning", &self.sentence, &mut out);
         line("shown as", &self.label, &mut out);
         if !self.seen.is_empty() {
-            line("seen before", &self.seen, &mut out);
+            line("evidence", &self.seen, &mut out);
         }
         if !self.versions.is_empty() {
             line("versions", &self.versions, &mut out);

@@ -3,7 +3,7 @@
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::observer::VerdictRecord;
 use observer_core::routing::{
-    CacheState, EtcdSupport, EtcdWrite, IgnoredParameter, Question, RuleId, ServedFrom, ServerProfile, VersionSpan,
+    Basis, CacheState, EtcdSupport, EtcdWrite, IgnoredParameter, Question, RuleId, ServedFrom, ServerProfile, VersionSpan,
     across_versions, cheaper, etcd_writes, ignored_parameters, route, rule,
 };
 use observer_core::time::Timestamp;
@@ -127,7 +127,7 @@ fn verdict_lines(explained: &Explained, verdict: &VerdictRecord, out: &mut Print
         line("", &format!("{} if {}   rule {}", alternative.served_from, alternative.when, alternative.rule), out);
     }
     if let Some(otherwise) = &verdict.otherwise {
-        line("else", &format!("{}, if {}", otherwise.then, otherwise.when), out);
+        line("exception", &format!("{}, if {}", otherwise.then, otherwise.when), out);
     }
     line("why", explained.sentence.unwrap_or_default(), out);
     if verdict.etcd_reads.is_empty() && matches!(verdict.served_from, ServedFrom::Cache | ServedFrom::Snapshot) {
@@ -147,13 +147,13 @@ fn verdict_lines(explained: &Explained, verdict: &VerdictRecord, out: &mut Print
 /// The table of versions. Without a verdict above it, each row has its reason below it.
 fn versions(explained: &Explained, colour: Colour, out: &mut Printable) {
     let mut table =
-        Table::new(&[("VERSION", Align::Left), ("SERVED FROM", Align::Left), ("RULE", Align::Left), ("ELSE", Align::Left)]);
+        Table::new(&[("VERSION", Align::Left), ("SERVED FROM", Align::Left), ("RULE", Align::Left), ("EXCEPTION", Align::Left)]);
     for (index, Span { span, sentence }) in explained.versions.iter().enumerate() {
         let record = VerdictRecord::from(&span.verdict);
         let otherwise =
             record.otherwise.as_ref().map_or_else(String::new, |otherwise| format!("{}, if {}", otherwise.then, otherwise.when));
         let same = explained.versions.iter().take(index).find(|earlier| earlier.span.verdict.rule == span.verdict.rule);
-        let reason = same.map_or_else(|| shortened(sentence).to_owned(), |earlier| format!("as {}", earlier.span.versions));
+        let reason = same.map_or_else(|| shortened(sentence).to_owned(), |earlier| format!("same as {}", earlier.span.versions));
         let notes = if explained.verdict.is_none() { vec![reason] } else { Vec::new() };
         let cells = vec![
             Cell::new(span.versions.to_string()),
@@ -173,13 +173,19 @@ fn shortened(reason: &str) -> &str {
 
 /// The assumptions behind the table of versions.
 fn assumed_of_versions(profile: &ServerProfile) -> String {
-    let mut phrases = vec!["each version".to_owned()];
-    phrases.extend(profile.assumptions_beside_version());
+    let mut phrases = profile.assumptions_beside_version();
+    if profile.provenance.gates == Basis::MinorDefault {
+        let defaults = if profile.gates.is_empty() { "default feature gates" } else { "other feature gates at their defaults" };
+        // The first phrase states the source of the gates; those that differ from their defaults follow.
+        if let Some(first) = phrases.first_mut() {
+            defaults.clone_into(first);
+        }
+    }
     if profile.etcd == EtcdSupport::AssumedSound {
         phrases.push("etcd answers progress requests".to_owned());
     }
     if profile.watch_cache {
         phrases.push("watch cache ready".to_owned());
     }
-    phrases.join(" · ")
+    format!("assumed for every version: {}", phrases.join(" · "))
 }

@@ -42,7 +42,9 @@ pub(super) fn of_cause(id: &str) -> Option<CauseRow> {
     let coded = ["watch-error", "watch-refused"].into_iter().find(|first| id.split('/').next() == Some(*first));
     let begin = format!("| `{}`", coded.unwrap_or(id));
     let row = section.lines().find_map(|line| line.strip_prefix(&begin))?;
-    let mut cells = row.trim_end_matches('|').split('|').skip(1).map(|cell| plain(cell.trim()));
+    // In the output, the marks of sections stand outside their document.
+    let text = |cell: &str| plain(cell.trim()).replace('§', "docs/semantics.md §");
+    let mut cells = row.trim_end_matches('|').split('|').skip(1).map(text);
     Some(CauseRow { seen: cells.next()?, versions: cells.next().unwrap_or_default() })
 }
 

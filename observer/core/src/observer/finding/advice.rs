@@ -145,7 +145,7 @@ pub const fn advice_by_cause(cause: RelistCause) -> Option<&'static str> {
     Some(match cause {
         RelistCause::Expired { because: Stale::BookmarksNotRequested } => FindingKind::NoBookmarks.advice(),
         RelistCause::Expired { because: Stale::NoBookmarks } => {
-            "Update the API server to 1.28 or later, which sends bookmarks while a resource does not change."
+            "Update the API server to 1.31 or later. From 1.28 to 1.30, it sends no bookmarks before the first event of a resource."
         }
         RelistCause::Expired { because: Stale::CacheReset } => FindingKind::CacheReset.advice(),
         RelistCause::Expired { because: Stale::ClientStalled } => FindingKind::SlowReader.advice(),

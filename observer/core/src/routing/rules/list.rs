@@ -26,7 +26,7 @@ rules! {
         "no resourceVersion: a quorum read from etcd, because ConsistentListFromCache is off, or etcd does not answer progress requests (etcd 3.4.31 or later in 3.4, otherwise 3.5.13 or later, answers them)";
     LIST_UNSET_LIMIT_BUG = "list-unset-limit-etcd-bug", "§0.3, §1.3 E",
         "kubernetes/apiserver pkg/storage/cacher/delegator.go GetList, v0.33.0 to v0.33.2; fixed in v0.33.3", CurrentRevisionThenObjects,
-        "no resourceVersion, with a limit: 1.33.0 to 1.33.2 make the list consistent, then treat it as an exact one and read that revision from etcd; the watch cache still answers a list of one object by name and namespace";
+        "no resourceVersion, with a limit: because of a bug in 1.33.0 to 1.33.2, the API server gets the current revision, then reads the list from etcd at exactly that revision; only a list of one object by name and namespace still comes from the watch cache";
     LIST_RV0 = "list-rv0", "§1.3 A 4, B 5, D 6, F 8", CACHER_ALL, Nothing,
         "resourceVersion=0: the watch cache returns its present state, which may be stale; a limit is ignored";
     LIST_RV0_CONSISTENT_BUG = "list-rv0-consistent-bug", "§0.3, §1.3 C′ 2", CACHER_28_30, CurrentRevision,

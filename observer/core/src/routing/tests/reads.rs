@@ -10,15 +10,15 @@ const TOKEN: &str = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NTAwMCwic3RhcnQiOiJkZWZ
 fn list_without_revision_reads_the_prefix_or_only_the_revision() {
     for (version, expected) in [
         ("1.30.0", "Range /registry/pods/ … /registry/pods0  limit 500 at the current revision"),
-        ("1.31.0", "Range /registry/pods  limit 1 at the current revision, for the revision only"),
-        ("1.37.0", "Range /registry/pods at the current revision, for the revision only"),
+        ("1.31.0", "Range /registry/pods  limit 1, only to get the current revision"),
+        ("1.37.0", "Range /registry/pods, only to get the current revision"),
     ] {
         assert_eq!(reads(version, "GET /api/v1/pods?limit=500"), [expected], "{version}");
     }
     assert_eq!(
         reads("1.33.1", "GET /api/v1/pods?limit=500"),
         [
-            "Range /registry/pods  limit 1 at the current revision, for the revision only",
+            "Range /registry/pods  limit 1, only to get the current revision",
             "Range /registry/pods/ … /registry/pods0  limit 500 at the revision just returned",
         ]
     );
