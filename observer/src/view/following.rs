@@ -17,14 +17,14 @@ use super::verdict::marked;
 /// Members of a storm named in a line.
 const MEMBERS_NAMED: usize = 3;
 
-/// `cause=expired/no-bookmarks → 1,704 objects, 1,586 unchanged 7.1 MB 90 ms  ~ cache  list-rv0`.
+/// `cause=expired/no-bookmarks → 1,704 objects (1,586 unchanged) 7.1 MB 90 ms  ~ cache  list-rv0`.
 pub(super) fn relist(list: &ListEvent) -> String {
     let cause = list.cause.map_or_else(String::new, |cause| format!(" cause={cause}"));
     let at_least = if list.repeats.at_least { "≥ " } else { "" };
     let served = list.served_from.as_ref().map_or_else(String::new, |layer| format!("  {}", marked(list.certainty, layer)));
     let rule = list.rule.map_or_else(String::new, |rule| format!("  {rule}"));
     format!(
-        "{}{cause} → {at_least}{}, {} unchanged {} {}{served}{rule}",
+        "{}{cause} → {at_least}{} ({} unchanged) {} {}{served}{rule}",
         subject(&list.client, &list.shape),
         counted(list.items, "object"),
         unchanged(list.repeats),
@@ -180,7 +180,7 @@ pub(super) const fn state(row: &ReflectorRow) -> &'static str {
     }
 }
 
-/// `polls every 2.0 s for 40 s`, `waited 5 m 0 s, with a list every 2.0 s`.
+/// `polls every 2.0 s for 40 s`, `waited 5 m 0 s, one list every 2.0 s`.
 pub(super) fn polling(polling: &Polling) -> String {
     let (every, lasted) = (microseconds(polling.every_us), length(polling.lasted()));
     let how = match polling.kind {

@@ -1,7 +1,7 @@
 //! A short note, in Markdown, on one finding, storm or relist: for an issue or a pull request.
 //!
-//! A note has at most 30 lines: the evidence with its latest moments, the cost, and the reason in this version of the API server.
-//! Then follow the change to make and a command that repeats the request.
+//! A note has at most 30 lines, in this order: the evidence with the latest timeline entries, the cost, and the reason in this
+//! version of the API server; then the change to make, and a command that repeats the request.
 
 use observer_core::exchange::Shape;
 use observer_core::k8s::Verb;
@@ -20,7 +20,7 @@ use super::problems::when;
 use super::quantity::{bytes, count, counted, length, microseconds, time_of_day};
 use crate::printable::Printable;
 
-/// Moments in a time line; the latest are shown.
+/// Maximum number of timeline entries; the latest are shown.
 const MAX_MOMENTS: usize = 6;
 /// Members of a storm, and causes of its relists, that are named.
 const MAX_NAMED: usize = 2;

@@ -363,7 +363,9 @@ fn legend(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
             format!("answers confirmed {} and contradicted {}", counted(confirmed, "verdict"), count(contradicted))
         }
     };
-    let marks = format!("~ predicted from the request and the server's version, ! contradicted by the answer · {weighed}");
+    let marks = format!(
+        "~ predicted from the request and the server's version, ! contradicted by the answer, no mark: confirmed by it · {weighed}"
+    );
     out.end_line();
     for line in [marks, format!("why: watchtap explain {rule}")] {
         out.append(&colour.paint(Tone::Quiet, line));
