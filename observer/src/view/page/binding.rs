@@ -88,7 +88,7 @@ pub(super) const BINDINGS: &[Binding] = &[
             (Key::BackTab, Act::PreviousTab, PAGE),
         ],
         name: "1 … 5, tab",
-        meaning: "select a table; shift-tab: the previous one",
+        meaning: "select a tab; shift-tab: the previous one",
         hint: None,
     },
     Binding {
@@ -158,7 +158,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     Binding {
         keys: &[(Key::Char('c'), Act::ShowRequests, ROWS)],
         name: "c",
-        meaning: "in tabs 1 and 4: show the requests of the client in tab 2; esc returns",
+        meaning: "in tabs 1 and 4: open tab 2 with only the request shapes that the client has used recently; esc returns",
         hint: None,
     },
     Binding {
@@ -176,7 +176,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     Binding {
         keys: &[(Key::Char('p'), Act::Pause, PAGE)],
         name: "p",
-        meaning: "freeze the page; watchtap continues to collect",
+        meaning: "freeze the page; watchtap continues to observe",
         hint: Some(("p pause", ROWS)),
     },
     Binding {
@@ -200,7 +200,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     Binding {
         keys: &[(Key::Char('i'), Act::About, PAGE)],
         name: "i",
-        meaning: "basis of the verdicts, everything missed, and which reflectors would relist on a restart",
+        meaning: "the API server's version and gates, confirmed verdicts, everything missed, reflectors that would relist on a restart, how to connect clients, messages",
         hint: Some(("i about", TABLE)),
     },
     Binding {

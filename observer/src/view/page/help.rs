@@ -15,7 +15,10 @@ const MOUSE: &[(&str, &str)] = &[
 const FILTERS: &[(&str, &str)] = &[
     ("pods", "a plain word, which matches anywhere in a row; all terms must match"),
     ("client:NAME", "a fact that contains the word: resource:pods served:etcd cause:expired state:stuck"),
-    ("relists>=3", "a number, by >, >=, <, <= or =: items>1000 bytes>1MB in-state<10s; a row without the number does not match"),
+    (
+        "relists>=3",
+        "a numeric column, with >, >=, <, <= or =: objects>1000 bytes>1MB in-state<10s; a row without the number does not match",
+    ),
     ("a OR b c", "a, or both b and c"),
     ("NOT a, -a", "rows that do not match a: -client:kubectl"),
     ("\"system:node\"", "quotes, around a word with a colon, a space or an operator"),

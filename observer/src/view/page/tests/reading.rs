@@ -16,7 +16,7 @@ fn help() {
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
         [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
         KEYS
-          1 … 5, tab      select a table; shift-tab: the previous one
+          1 … 5, tab      select a tab; shift-tab: the previous one
           j k, ↑ ↓        down and up; pgdn or space, pgup: by a page; g or home, G or
                           end: to the first or last row
           enter           open the row: timeline, evidence, members, advice, or why a
@@ -28,8 +28,8 @@ fn help() {
           in a filter     enter keeps it; esc restores the filter before it; backspace
                           deletes a character
           f               filter by the selected row's client and resource
-          c               in tabs 1 and 4: show the requests of the client in tab 2; esc
-                          returns
+          c               in tabs 1 and 4: open tab 2 with only the request shapes that
+                          the client has used recently; esc returns
           s, S            sort by the next column, marked ▾ (after the last column:
                           worst first); reverse the order
           r               show the new rows, and sort all; until then rows keep their
@@ -43,7 +43,7 @@ fn help() {
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
         [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
         KEYS
-          1 … 5, tab      select a table; shift-tab: the previous one
+          1 … 5, tab      select a tab; shift-tab: the previous one
           j k, ↑ ↓        down and up; pgdn or space, pgup: by a page; g or home, G or end: to the first or last row
           enter           open the row: timeline, evidence, members, advice, or why a layer answered
           esc             back; in a table it clears the filter
@@ -52,14 +52,14 @@ fn help() {
           /               filter the rows: see FILTERS below
           in a filter     enter keeps it; esc restores the filter before it; backspace deletes a character
           f               filter by the selected row's client and resource
-          c               in tabs 1 and 4: show the requests of the client in tab 2; esc returns
+          c               in tabs 1 and 4: open tab 2 with only the request shapes that the client has used recently; esc returns
           s, S            sort by the next column, marked ▾ (after the last column: worst first); reverse the order
           r               show the new rows, and sort all; until then rows keep their places and new ones are counted, so that nothing moves
-          p               freeze the page; watchtap continues to collect
+          p               freeze the page; watchtap continues to observe
           t               show times in UTC, or in the zone of this machine; line 1 names the zone
           y               copy the selected list or watch as a kubectl get --raw
           w               copy a note in Markdown on the selected finding, storm or relist
-          i               basis of the verdicts, everything missed, and which reflectors would relist on a restart
+          i               the API server's version and gates, confirmed verdicts, everything missed, reflectors that would relist on a restart, how to connect clients, messages
           ctrl-z          suspend watchtap and its traffic until fg or bg; after bg the traffic continues without the page
 
         MOUSE
@@ -70,7 +70,7 @@ fn help() {
         FILTERS
           pods            a plain word, which matches anywhere in a row; all terms must match
           client:NAME     a fact that contains the word: resource:pods served:etcd cause:expired state:stuck
-          relists>=3      a number, by >, >=, <, <= or =: items>1000 bytes>1MB in-state<10s; a row without the number does not match
+          relists>=3      a numeric column, with >, >=, <, <= or =: objects>1000 bytes>1MB in-state<10s; a row without the number does not match
           a OR b c        a, or both b and c
           NOT a, -a       rows that do not match a: -client:kubectl
           "system:node"   quotes, around a word with a colon, a space or an operator
