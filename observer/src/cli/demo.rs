@@ -47,7 +47,7 @@ pub(super) struct Demo {
     #[command(flatten)]
     follow: Follow,
 
-    /// Play the script, and the server's intervals (such as bookmarks), this many times faster
+    /// Speed up the script, the server's intervals (such as bookmarks) and the clients' pauses by this factor
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     speed: u32,
 

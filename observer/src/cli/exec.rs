@@ -41,12 +41,21 @@ const GRACE: Duration = Duration::from_millis(500);
 #[command(after_help = "EXAMPLES:
   watchtap exec -- kubectl get pods -A
   watchtap exec --format json --report run.json -- ./my-controller
-  watchtap exec --write-budget budget.json -- ./my-controller  # once
-  watchtap exec --budget budget.json -- ./my-controller        # then in CI: fails if a run costs more
-  watchtap exec --budget budget.json --format markdown --report comment.md -- ./my-controller  # for a pull request
-  watchtap exec --demo torture --budget budget.json -- ./my-controller  # without a cluster
-  watchtap exec --capture run.cap -- ./my-controller           # print the report again: watchtap read run.cap
   watchtap exec --events events.jsonl -- sh -c 'kubectl get pods; kubectl get events'
+
+  # Write a budget once; in CI, fail if a run costs more:
+  watchtap exec --write-budget budget.json -- ./my-controller
+  watchtap exec --budget budget.json -- ./my-controller
+
+  # Also write the report as a comment on a pull request:
+  watchtap exec --budget budget.json --format markdown --report comment.md -- ./my-controller
+
+  # Without a cluster:
+  watchtap exec --demo torture --budget budget.json -- ./my-controller
+
+  # Record the run, and print its report again:
+  watchtap exec --capture run.cap -- ./my-controller
+  watchtap read run.cap
 
 EXIT CODES:
   the command's own, or

@@ -16,12 +16,12 @@ use crate::session::private_folder;
 /// The flags for a demo cluster.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct DemoFlags {
-    /// Run the command against a demo cluster in this process, and play a script: `torture` (each bad behaviour of a cluster once), a
-    /// file (docs/demo.md), or nothing if no script is given. When the script is over, the command gets SIGTERM
+    /// Run the command against a demo cluster in this process, and play a script: `torture` (each bad behaviour of a cluster once) or
+    /// a file (docs/demo.md). When the script is over, the command gets SIGTERM. Without a script, the cluster has no faults
     #[arg(long, value_name = "SCRIPT", num_args = 0..=1, default_missing_value = "quiet", value_parser = script, help_heading = "Demo cluster", conflicts_with_all = ["kubeconfig", "context", "upstream"])]
     demo: Option<Script>,
 
-    /// Play the script, and the intervals of the demo cluster, this many times faster
+    /// Speed up the script, the demo API server's intervals and the pauses of the script's clients by this factor
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100), requires = "demo", help_heading = "Demo cluster")]
     demo_speed: u32,
 

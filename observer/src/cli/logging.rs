@@ -9,8 +9,8 @@ use tracing_subscriber::{Layer as _, fmt, registry};
 
 use crate::printable::Log;
 
-/// Starts the log; call it once. It has no colours: at the gate a record is plain text, where our styles and a stranger's imitation
-/// look the same.
+/// Starts the log; call it once. It has no colours: at the gate a record is plain text, where our styles and an imitation in
+/// untrusted text look the same.
 pub(super) fn begin() {
     let wanted = env::var("WATCHTAP_LOG").ok().filter(|wanted| !wanted.is_empty());
     let filter = wanted.and_then(|wanted| wanted.parse().ok()).unwrap_or_else(default);

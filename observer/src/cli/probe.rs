@@ -22,15 +22,17 @@ use crate::view::{Run, counted};
 /// probe attaches.
 ///
 /// The kernel decides which connections lead to the API server, and only those are read. The traffic is not changed. A probe that
-/// falls behind loses data, and reports how much. Every call into a probed TLS library takes a few microseconds longer, whatever the peer.
+/// falls behind loses data, and reports how much. Every call into a probed TLS library takes a few microseconds longer, also for
+/// connections to other servers.
 #[derive(Debug, Args)]
 #[command(after_help = "WHAT IS SEEN:
-  Programs written in Go (crypto/tls), and programs that use OpenSSL or BoringSSL, as a library or linked in (Python, curl, node).
-  Not: rustls, GnuTLS, Java, and Go programs of unknown version. Each program that cannot be probed is reported.
+  Programs written in Go (crypto/tls), and programs that use OpenSSL or BoringSSL, dynamically or
+  statically linked (Python, curl, node). Not seen: rustls, GnuTLS, Java, and Go programs of
+  unknown version. Each program that cannot be probed is reported.
 
 WHAT IT TAKES:
-  Linux 6.6 or later with BTF on x86-64, not locked down for confidentiality,
-  and the initial user namespace. Root has every capability that is needed.
+  Linux 6.6 or later with BTF on x86-64, kernel lockdown not in confidentiality
+  mode, and the initial user namespace. Root has every capability that is needed.
   Other users need:
     CAP_BPF, CAP_PERFMON     to load and attach the programs (or CAP_SYS_ADMIN)
     CAP_SYS_PTRACE           to read the processes of other users
@@ -38,8 +40,8 @@ WHAT IT TAKES:
                              and to recognize connections that are already open
     CAP_CHECKPOINT_RESTORE   to reach TLS libraries that were replaced since
                              they were loaded (or CAP_SYS_ADMIN)
-  Without one of the last three, the probe runs and sees less. --check lists
-  what is missing on this machine.
+  If one of the last three is missing, the probe still runs, but sees less.
+  --check lists what is missing on this machine.
 
 EXAMPLES:
   sudo watchtap probe --check

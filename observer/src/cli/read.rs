@@ -30,9 +30,13 @@ const INCOMPLETE: u8 = 3;
   watchtap exec --capture run.cap -- ./my-controller
   watchtap read run.cap
   watchtap read run.cap run.cap.1 run.cap.2 --format json
-  watchtap read run.cap --events - --speed 1 --report /dev/null     # the events, at their original pace
-  watchtap read after.cap --against before.cap                      # what a fix changed, the worst first
-  watchtap read after.cap --against before.cap --format markdown    # the same, as a comment on a pull request
+
+  # The events, at their original pace:
+  watchtap read run.cap --events - --speed 1 --report /dev/null
+
+  # What a fix changed, the worst change first; then the same as a comment on a pull request:
+  watchtap read after.cap --against before.cap
+  watchtap read after.cap --against before.cap --format markdown
 
 EXIT CODES:
   0  everything was read
@@ -44,7 +48,7 @@ pub(super) struct Read {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Compare with the earlier run in this capture; repeat it if that capture has several files
+    /// Compare with the earlier run in this capture; repeat the flag if that capture has several files
     #[arg(long, value_name = "FILE", conflicts_with_all = ["events", "speed"])]
     against: Vec<PathBuf>,
 
@@ -52,8 +56,8 @@ pub(super) struct Read {
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     speed: Option<f64>,
 
-    /// Approximate memory limit for requests, reflectors and the versions of their objects; the report counts what was dropped. A
-    /// live run keeps as much as with 1GiB; with less, the report of a large capture may differ
+    /// Approximate memory limit for requests, reflectors and the versions of their objects; the report counts what was dropped. Live
+    /// runs use 1GiB. With less, the report of a large capture may lack data that the live report had
     #[arg(long, value_name = "SIZE", default_value = "16MiB")]
     max_memory: ByteSize,
 

@@ -30,7 +30,7 @@ const INCONCLUSIVE: u8 = 2;
 ///
 /// It only reads: it sends lists, gets and short watches for one resource, and GET /metrics between them. First it prints how many
 /// requests it will send, and how long they take. It chooses a resource with a few objects that no other client reads. If another
-/// client reads it nevertheless, verify repeats the row.
+/// client reads it during a request, verify repeats that request.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap verify

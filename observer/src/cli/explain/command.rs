@@ -34,12 +34,12 @@ use crate::view::{Colour, Explained, explain_meaning, explain_proof, explain_req
 EXAMPLES OF NAMES:
   watchtap explain list-unset-consistent     a rule
   watchtap explain more-than-the-limit       a proof
-  watchtap explain expired/no-bookmarks      a cause of relists, or `expired` for all its reasons
+  watchtap explain expired/no-bookmarks      a cause of relists; `expired` has all its reasons
   watchtap explain deaf-watch                a finding, or its ID in a report
 
-The host of a URL has no effect. A resource by name must be built in; others need their path.
-It prints which layer answers in every version. With --server-version, it first explains
-that version in detail.")]
+The host of a URL has no effect. Only built-in resources can be given by name; for others,
+give the path. The output shows which layer answers in every version. With --server-version,
+it first explains that version in detail.")]
 pub(in crate::cli) struct Explain {
     /// A request (METHOD PATH, a path, a URL, kubectl get --raw PATH, or a verb and a resource) or a name from a report
     #[arg(value_name = "REQUEST|NAME", required = true, num_args = 1.., value_parser = AnyWithNames, hide_possible_values = true)]

@@ -23,7 +23,7 @@ pub(crate) struct ProfileFlags {
     #[arg(long, value_name = "VERSION")]
     etcd_version: Option<EtcdVersion>,
 
-    /// A resource whose watch cache is disabled on this API server, written like deployments.apps; may be given several times (events
+    /// A resource whose watch cache is disabled on this API server, such as deployments.apps; may be given several times (events
     /// have no watch cache by default)
     #[arg(long, value_name = "RESOURCE")]
     uncached: Vec<String>,
@@ -77,7 +77,8 @@ pub(crate) struct ProfileSourceFlags {
     #[command(flatten)]
     flags: ProfileFlags,
 
-    /// Request neither /version nor /metrics, so that every verdict is unknown; --server-version also avoids both, and gives verdicts
+    /// Request neither /version nor /metrics. Every verdict is then unknown, unless --server-version is given, which alone also
+    /// avoids both requests
     #[arg(long)]
     no_version_request: bool,
 

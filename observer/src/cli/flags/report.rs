@@ -26,7 +26,7 @@ pub(crate) struct ReportFlags {
     #[arg(long, value_name = "FILE|-")]
     events: Option<PathBuf>,
 
-    /// Hide the finding with this ID, or all findings of a kind with `KIND:`, such as `poller:`; may be given several times
+    /// Hide the finding with this ID, or, given `KIND:` such as `poller:`, all findings of that kind; may be given several times
     #[arg(long, value_name = "ID")]
     mute: Vec<String>,
 }

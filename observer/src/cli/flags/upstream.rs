@@ -27,13 +27,13 @@ pub(crate) struct UpstreamFlags {
     #[arg(long, requires = "upstream")]
     upstream_insecure: bool,
 
-    /// The field of the clients' kubeconfig that leads to watchtap. With `server`, the Host header carries watchtap's address; use
+    /// Which field of the clients' kubeconfig points them to watchtap. With `server`, the Host header carries watchtap's address; use
     /// `proxy-url` for gateways that route by host
     #[arg(long, value_enum, default_value_t)]
     via: ViaFlag,
 
-    /// Loopback address and port on which clients of the current context connect; port 0 stands for any free port. Other contexts
-    /// get the same address and free ports
+    /// Loopback address and port to which clients of the current context connect; port 0 stands for any free port. Other contexts
+    /// get the same address, each with a free port
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = loopback)]
     listen: Option<SocketAddr>,
 }
