@@ -94,7 +94,7 @@ fn unreadable_script_is_a_usage_error_with_its_line() {
     let file = folder.path().join("mine.script");
     fs::write(&file, "0s wait\n1s restrat for=3s\n").unwrap();
     for (file, expected) in
-        [(file, "mine.script:2: unknown act \"restrat\"; allowed here: answer, "), (folder.path().join("none"), "No such file")]
+        [(file, "mine.script:2: unknown action \"restrat\"; allowed here: answer, "), (folder.path().join("none"), "No such file")]
     {
         let output = output_within(watchtap().unwrap().args(["demo", "--script"]).arg(file), LIMIT).unwrap();
         let said = String::from_utf8(output.stderr).unwrap();

@@ -117,7 +117,7 @@ impl Act {
             "wait" => Self::Wait,
             other => {
                 return Err(format!(
-                    "unknown act {}; allowed here: answer, backup, compact, deaf, end-watches, expire, no-bookmarks, no-list-end, print, \
+                    "unknown action {}; allowed here: answer, backup, compact, deaf, end-watches, expire, no-bookmarks, no-list-end, print, \
                      restart, restore, rewind, slow, start, stop, wait",
                     quoted(other)
                 ));

@@ -99,7 +99,7 @@ impl Reading {
             }
             return Ok(());
         }
-        let (time, words) = line.split_once(char::is_whitespace).ok_or("a line is a time and an act, or repeat")?;
+        let (time, words) = line.split_once(char::is_whitespace).ok_or("a line is a time and an action, or repeat")?;
         let step = Step { at: duration(time)?, act: Act::parse(words.trim())? };
         self.check(&step.act)?;
         let steps = self.round.as_mut().unwrap_or(&mut self.once);

@@ -7,14 +7,14 @@ pub(super) const ACTS: &[(&str, &str)] = &[
     ("stop NAME", "ends a client"),
     (
         "expire RESOURCE|all",
-        "resets the watch cache of a resource after the server has written it: its watches end, and resuming them gets 410",
+        "writes to etcd, then resets the watch cache of a resource: its watches end, and resuming them gets 410",
     ),
     ("end-watches [every=TIME for=TIME]", "ends all watches cleanly; they can be resumed"),
     ("deaf RESOURCE|all for=TIME", "the open watches of a resource deliver nothing for that time; then they end"),
     ("answer 429|500|503|504 for=TIME", "every request for resources gets this answer for that time"),
     ("no-bookmarks for=TIME", "watches get no bookmarks for that time"),
     ("no-list-end for=TIME", "streaming lists do not end for that time: the bookmark after their objects is dropped"),
-    ("slow BYTES for=TIME", "each response for resources is sent at so many bytes per second (500B, 64kB, 2MB) for that time"),
+    ("slow BYTES for=TIME", "for that time, each response for resources is sent at BYTES per second, such as 500B, 64kB or 2MB"),
     ("restart for=TIME", "the API server drains, refuses connections for that time, and starts again with empty watch caches"),
     ("compact", "etcd compacts its history: requesting the next page of an old list gets 410"),
     ("backup", "takes a backup of etcd"),
@@ -42,10 +42,10 @@ pub(super) const KINDS: &[(&str, &str)] = &[
 /// All elements of a script, one sentence each.
 pub fn reference() -> String {
     let mut text = String::from(
-        "A line is a time and an act. Empty lines, and those that begin with #, are ignored.\n\
+        "A line is a time and an action. Empty lines, and those that begin with #, are ignored.\n\
          After a line \"repeat\", times start at zero, and the lines that follow run in a loop.\n",
     );
-    for (title, rows) in [("ACTS", ACTS), ("KINDS OF CLIENTS, each with its own connection", KINDS)] {
+    for (title, rows) in [("ACTIONS", ACTS), ("KINDS OF CLIENTS, each with its own connection", KINDS)] {
         text.extend(["\n", title, "\n"]);
         for (usage, sentence) in rows {
             text.extend(["  ", usage, "\n      ", sentence, "\n"]);

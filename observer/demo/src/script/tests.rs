@@ -65,9 +65,9 @@ fn script_errors_name_the_line_and_the_allowed_words() {
     for (text, expected) in [
         ("", "s:1: nothing happens in this script"),
         ("# only this", "s:1: nothing happens in this script"),
-        ("0s wait\n\n5s", "s:3: a line is a time and an act, or repeat"),
+        ("0s wait\n\n5s", "s:3: a line is a time and an action, or repeat"),
         ("soon wait", "s:1: \"soon\" is no time; a time is 400ms, 5s or 1m30s"),
-        (&"long".repeat(20), "s:1: a line is a time and an act, or repeat"),
+        (&"long".repeat(20), "s:1: a line is a time and an action, or repeat"),
         (&format!("{} wait", "long".repeat(20)), "s:1: \"longlonglonglonglonglong\"… is no time; a time is 400ms, 5s or 1m30s"),
         ("2h wait", "s:1: 2h is longer than an hour"),
         ("5s wait\n4s wait", "s:2: 4s is before 5s, the time of the line above"),
@@ -97,7 +97,7 @@ fn script_errors_name_the_line_and_the_allowed_words() {
         assert_eq!(parse(text).unwrap_err().to_string(), expected, "{text:?}");
     }
     for (text, begins, names) in [
-        ("0s restrat", "s:1: unknown act \"restrat\"; allowed here: ", ACTS.iter().map(|(usage, _)| *usage).collect::<Vec<_>>()),
+        ("0s restrat", "s:1: unknown action \"restrat\"; allowed here: ", ACTS.iter().map(|(usage, _)| *usage).collect::<Vec<_>>()),
         (
             "0s start informer a/1",
             "s:1: unknown kind of client \"informer\"; allowed here: ",
