@@ -79,6 +79,13 @@ fn text_of_a_fix_begins_with_the_improvement() {
 }
 
 #[test]
+fn documentation_shows_a_comparison_as_it_is_printed() {
+    let document = include_str!("../../../../docs/comparison.md");
+    let text = comparison_text(["before.cap", "after.cap"], &[], &fix_of_many_pods(), Colour::Off).into_string();
+    assert!(document.contains(&format!("```\n{text}```\n")), "the sample in docs/comparison.md is to be this one:\n\n{text}");
+}
+
+#[test]
 fn markdown_of_a_fix_begins_with_the_improvement() {
     let markdown = comparison_markdown(["before.cap", "after.cap"], &["a note".to_owned()], &fix());
     expect![[r"
@@ -163,4 +170,52 @@ fn json_has_measures_findings_and_relists() {
 fn fix() -> Comparison {
     let runs: [std::sync::Arc<Snapshot>; 2] = [BEFORE, AFTER].map(play);
     Comparison::of(&runs[0], &runs[1])
+}
+
+/// A fix of a client of 900 pods. It has listed everything from etcd, and relisted because it requested no bookmarks.
+fn fix_of_many_pods() -> Comparison {
+    let pods: Vec<String> = (0..900).map(|number| format!("pod-{number}@500")).collect();
+    let pods = pods.join(" ");
+    let before = format!(
+        "
+        0s server v1.30.4
+        0s a connects client=my-controller/0.3 pid=7
+        0s a1 GET /api/v1/pods
+        80ms a1 bytes 2100000
+        80ms a1 whole rv=1000 {pods}
+        1s a3 GET /api/v1/pods?resourceVersion=1000&watch=true
+        1s a3 opens
+        2s a5 GET /api/v1/events
+        2012ms a5 bytes 80000
+        2012ms a5 whole rv=1000 warning@900
+        5s a7 PATCH /api/v1/namespaces/default/pods/pod-1
+        5005ms a7 written pod-1@1001
+        6s a9 PATCH /api/v1/namespaces/default/pods/pod-1
+        6005ms a9 written pod-1@1002
+        300s a3 bytes 180
+        300s a3 ERROR 410 Expired
+        300s a3 ends
+        301s a11 GET /api/v1/pods
+        301080ms a11 bytes 2100000
+        301080ms a11 whole rv=2000 {pods}
+        302s a13 GET /api/v1/pods?resourceVersion=2000&watch=true
+        302s a13 opens
+        310s listening"
+    );
+    let after = format!(
+        "
+        0s server v1.30.4
+        0s a connects client=my-controller/0.4 pid=8
+        0s a1 GET /api/v1/pods?resourceVersion=0
+        41ms a1 bytes 2100000
+        41ms a1 whole rv=1000 {pods}
+        1s a3 GET /api/v1/pods?resourceVersion=1000&allowWatchBookmarks=true&watch=true
+        1s a3 opens
+        5s a5 PATCH /api/v1/namespaces/default/pods/pod-1
+        5005ms a5 written pod-1@1001
+        60s a3 bytes 210
+        60s a3 BOOKMARK @1500
+        310s listening"
+    );
+    Comparison::of(&play(&before), &play(&after))
 }
