@@ -1,13 +1,13 @@
 //! GitHub-flavoured Markdown, such as a comment on a pull request.
 //!
-//! Names, selectors and messages come from strangers. In [`Inline::text`] and [`Inline::code`], they cannot become Markdown, HTML,
-//! links, mentions or references: <https://github.github.com/gfm/>. Line breaks and controls are replaced by the gate.
+//! Names, selectors and messages are untrusted text. In [`Inline::text`] and [`Inline::code`], they cannot become Markdown, HTML,
+//! links, mentions or references: <https://github.github.com/gfm/>. [`Printable`] replaces line breaks and control characters.
 
 use std::fmt::{Display, Write as _};
 
 use crate::printable::Printable;
 
-/// Longest text of strangers in one place, in characters.
+/// Longest untrusted text in one place, in characters.
 const MAX_TEXT: usize = 200;
 /// Characters that may begin Markdown or HTML within a line.
 const ACTIVE: &str = "\\`*_[]<>&|~";

@@ -11,7 +11,7 @@ use super::colour::Tone;
 use super::following;
 use super::quantity::{count, counted, length, time_of_day};
 
-/// Problems named at the head of a report. With the lines above them, these are ten.
+/// Problems named at the head of a report. Together with the lines above, these are ten lines.
 const MAX_PROBLEMS: usize = 7;
 /// Outages listed with their times.
 const MAX_OUTAGES: usize = 3;

@@ -3,20 +3,20 @@
 use observer_core::observer::Excess;
 use serde::Serialize;
 
-/// A run, beside its observations.
+/// The facts about a run, apart from its observations.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The subcommand that makes the report, such as `exec`.
     pub subcommand: &'static str,
     /// The client's command and its arguments, made safe by [`Run::shown`]; empty if we started none.
     pub command: Vec<String>,
-    /// Of the client's command; `None` if we started none.
+    /// The exit code of the client's command; `None` if we started none.
     pub exit_code: Option<i32>,
     /// The lines to print if no client connected.
     pub silence: Vec<String>,
     /// Whether it kept its budget; `None` without one.
     pub budget: Option<BudgetKept>,
-    /// Facts about this run, one sentence each: an assumption, observing that stopped.
+    /// Facts about this run, one sentence each, such as an assumption, or that observation stopped.
     pub notes: Vec<String>,
 }
 

@@ -13,7 +13,7 @@ pub(super) fn kernels_now() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000) + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
-/// Maximum difference that successive readings of two clocks explain.
+/// Largest difference that can come from reading the two clocks one after the other.
 const LARGEST_DRIFT: Duration = Duration::from_millis(10);
 
 /// Converts times of the kernel's clock to those of the run's clock.

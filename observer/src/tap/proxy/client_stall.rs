@@ -21,7 +21,7 @@ pub(super) enum ClientStall {
     /// The socket has been full since then.
     Waiting(Timestamp, Pin<Box<Sleep>>),
     /// The socket has been full for long enough to be reported.
-    Over,
+    Reported,
 }
 
 impl ClientStall {
@@ -35,23 +35,23 @@ impl ClientStall {
                 *since = now;
                 over.as_mut().reset(Instant::now() + REPORTED_AFTER);
             }
-            Self::Over if some_went => {
+            Self::Reported if some_went => {
                 tee.client_blocked(None);
                 *self = Self::Waiting(now, Box::pin(sleep(REPORTED_AFTER)));
             }
-            Self::Waiting(..) | Self::Over => {}
+            Self::Waiting(..) | Self::Reported => {}
         }
         if let Self::Waiting(since, over) = self
             && over.as_mut().poll(context).is_ready()
         {
             tee.client_blocked(Some(*since));
-            *self = Self::Over;
+            *self = Self::Reported;
         }
     }
 
     /// Notes that the socket has taken everything.
     pub(super) fn relax(&mut self, tee: &mut Tee) {
-        if let Self::Over = std::mem::take(self) {
+        if let Self::Reported = std::mem::take(self) {
             tee.client_blocked(None);
         }
     }

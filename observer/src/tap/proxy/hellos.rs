@@ -6,7 +6,7 @@
 //!
 //! - At [`MAX_OPEN`] incomplete `ClientHello`s, the next client waits in the kernel's accept queue, as it does when no descriptors
 //!   are free. A `ClientHello` is one flight, so a genuine client completes it within a round trip. The client with the oldest one
-//!   is reset once that has taken [`SLOW`].
+//!   is reset once it is older than [`SLOW`].
 //! - Above [`MAX_BYTES`], the client with the longest one is reset. A real `ClientHello` has some 500 to 4 000 bytes, so that
 //!   client is not genuine.
 

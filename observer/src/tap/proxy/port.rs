@@ -49,9 +49,9 @@ pub(super) struct Client {
 #[derive(Debug)]
 enum Accepting {
     AsTheyCome,
-    /// After this accepted client, which waits until a connection ends and frees descriptors. That it waits was reported.
+    /// After this accepted client, which waits until another connection ends and frees descriptors. This has been reported.
     Behind(TcpStream, SocketAddr),
-    /// Not before this time, since the system refused to accept a client. That was reported.
+    /// Not before this time, since the system refused to accept a client. This has been reported.
     From(Instant),
 }
 

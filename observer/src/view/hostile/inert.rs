@@ -1,4 +1,4 @@
-//! The property of a Markdown document: text of strangers begins no markup, link, mention or reference.
+//! The property of a Markdown document: untrusted text begins no markup, link, mention or reference.
 
 /// Checks a document in which only watchtap's own words may be Markdown: headings, lists, bold labels, code and tables.
 #[track_caller]

@@ -1,4 +1,4 @@
-//! Observations with text in every field that a stranger can fill.
+//! Observations with text in every field that a client, a server or a capture can fill.
 //!
 //! The samples name every field of their types, so a new field does not compile until it is added here.
 

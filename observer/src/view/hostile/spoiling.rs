@@ -3,7 +3,7 @@
 use observer_core::observation::Observation;
 use serde_json::Value;
 
-/// `observation` with `text` added to each text that may be any, if `which` selects it.
+/// `observation` with `text` added to each of its free-form texts that `which` selects.
 pub(super) fn spoiled(observation: &Observation, text: &str, which: &mut impl Iterator<Item = bool>) -> Observation {
     let mut value = serde_json::to_value(observation).unwrap();
     let mut places = Vec::new();

@@ -1,4 +1,4 @@
-//! The property: no view passes on a character that a terminal obeys.
+//! The property: no view prints a character that a terminal interprets.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::probe_check_result::{
 };
 use crate::verification::Verification;
 
-/// Characters that a terminal obeys, or does not show: controls, directions, separators, joiners, order marks, tags, selectors.
+/// Characters that a terminal interprets, or does not display: controls, directions, separators, joiners, order marks, tags, selectors.
 const OBEYED: &str = "\0\u{7}\u{8}\t\n\u{b}\r\u{1b}\u{7f}\u{80}\u{84}\u{85}\u{90}\u{9b}\u{9c}\u{9d}\u{9f}\u{ad}\u{61c}\u{180e}\u{200b}\u{200c}\u{200d}\
     \u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2060}\u{2061}\u{2064}\u{2066}\u{2067}\u{2068}\u{2069}\u{feff}\u{fe0f}\
     \u{e0001}\u{e0041}\u{e007f}\u{e0100}";

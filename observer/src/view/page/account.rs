@@ -14,13 +14,13 @@ use crate::view::colour::Tone;
 use crate::view::following::layers;
 use crate::view::quantity::{bytes, count, counted};
 
-/// Lines below a table, however long it is.
+/// Maximum number of lines about the selected row, below the table.
 pub(super) const LINES: u16 = 4;
 
-/// Cells of the word before a sentence.
+/// Width of the label before a sentence, in cells.
 const LABEL: usize = 10;
 
-/// A word, a tone, and the sentence that they belong to.
+/// A label, a tone, and the sentence that they belong to.
 type Sentence = (&'static str, Tone, String);
 
 /// The account of a row, in at most [`LINES`] lines.

@@ -28,7 +28,7 @@ pub(super) enum Test {
     Anywhere(String),
     /// `client:NAME`.
     Fact(FilterKey, String),
-    /// `items>1000`.
+    /// `objects>1000`.
     Number(NumberKey, Comparison, Amount),
 }
 
@@ -42,7 +42,7 @@ pub(super) enum Comparison {
     Equal,
 }
 
-/// The names that a table has.
+/// The facts and columns of a table that filters can name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answers {
     pub facts: &'static [FilterKey],
@@ -79,7 +79,7 @@ impl Filter {
         alternatives.peek().is_none() || alternatives.any(fits)
     }
 
-    /// The names that a table does not have, and that are therefore ignored.
+    /// The names in the filter that are ignored, because the table does not have them.
     pub(super) fn passed_over(&self, answers: Answers) -> Vec<&'static str> {
         let unknown = self.alternatives.iter().flatten().filter(|term| !term.is_known(answers));
         let mut names: Vec<&'static str> = Vec::new();

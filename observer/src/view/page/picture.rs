@@ -25,19 +25,19 @@ const ACCOUNT_FROM: u16 = AMPLE.1;
 /// The smallest height with room for a table and a detail.
 const HIGH: u16 = 40;
 
-/// One line of so many shows problems, at most.
+/// Problems take at most one line in this many.
 const PROBLEMS: usize = 4;
 
-/// Most lines of a recent message.
+/// Maximum number of lines of a recent message.
 const MOST_NEWS: usize = 3;
 
-/// One line of so many shows a recent message, at most.
+/// A recent message takes at most one line in this many.
 const NEWS: usize = 8;
 
 /// Lines around the table: the tabs, the headings, and the keys.
 const AROUND: usize = 3;
 
-/// Rows of the table that problems and messages leave, whenever the header does.
+/// Minimum number of table rows. Problems and messages are cut to leave room for them; the header is not.
 const LEAST_ROWS: usize = 3;
 
 /// The mark of the selected row.

@@ -15,7 +15,7 @@ pub(super) struct RowOrder {
 }
 
 impl RowOrder {
-    /// Sorts by the next of `columns` columns from now on, and after the last one in the snapshot's order.
+    /// Sorts by the next of `columns` columns from now on; after the last column, restores the snapshot's order.
     pub(super) fn next_column(&mut self, columns: usize) {
         let next = self.by.map_or(0, |column| column + 1);
         *self = Self { by: (next < columns).then_some(next), ..Self::default() };

@@ -12,10 +12,10 @@ use super::widths::Widths;
 use crate::view::colour::Tone;
 use crate::view::quantity;
 
-/// Before everything below a heading.
+/// Indent of lines below a heading.
 const INDENT: &str = "  ";
 
-/// Cells of the label before a fact.
+/// Width of the label before a fact, in cells.
 const LABEL: usize = 15;
 
 /// Text written from top to bottom, and broken at a width.

@@ -1,11 +1,11 @@
-//! The parts of the last picture that can be pressed.
+//! The clickable areas of the last frame.
 
 use std::cell::RefCell;
 use std::ops::Range;
 
 use super::tab::Tab;
 
-/// The parts with their cells. A drawing notes them, the next one replaces them.
+/// The clickable areas with their cells. Each frame replaces those of the frame before it.
 #[derive(Debug, Default)]
 pub(super) struct Spots(RefCell<Vec<Spot>>);
 
@@ -16,7 +16,7 @@ struct Spot {
     target: Target,
 }
 
-/// A part that can be pressed.
+/// The target of a click.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Tab(Tab),
@@ -27,7 +27,7 @@ pub(super) enum Target {
 }
 
 impl Spots {
-    /// Forgets the last picture.
+    /// Forgets the areas of the last frame.
     pub(super) fn clear(&self) {
         self.0.borrow_mut().clear();
     }
@@ -37,7 +37,7 @@ impl Spots {
         self.0.borrow_mut().push(Spot { y, cells, target });
     }
 
-    /// The part at cell `x` of line `y`.
+    /// The target at cell `x` of line `y`.
     pub(super) fn at(&self, x: u16, y: u16) -> Option<Target> {
         self.0.borrow().iter().find(|spot| spot.y == y && spot.cells.contains(&x)).map(|spot| spot.target)
     }

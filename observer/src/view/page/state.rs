@@ -63,7 +63,7 @@ pub struct Page {
     pub(super) reading: Option<Reading>,
     /// The position in the text over the table.
     pub(super) scroll: Scroll,
-    /// The parts of the last picture that can be pressed.
+    /// The clickable areas of the last frame.
     pub(super) spots: Spots,
     /// The widths of the table as drawn before.
     pub(super) widths: Widths,

@@ -8,14 +8,14 @@ use super::column::{Column, fitted};
 use super::row::{Cell, RowKey};
 use super::tab::Tab;
 
-/// The widths of the columns of some tables. A column only grows until the reader looks at something else.
+/// The column widths of the tables that were drawn. While the user looks at the same tables, a column never gets narrower.
 #[derive(Debug, Default)]
 pub(super) struct Widths {
     sight: RefCell<Option<Sight>>,
     tables: RefCell<BTreeMap<&'static str, Drawn>>,
 }
 
-/// The reader's view of tables; another one starts with new widths.
+/// Identifies what the user looks at. If it changes, widths start from scratch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sight {
     pub tab: Tab,
@@ -36,7 +36,7 @@ struct Drawn {
 }
 
 impl Widths {
-    /// Forgets all widths if the reader sees something else.
+    /// Forgets all widths if `sight` differs from that of the last drawing.
     pub(super) fn look_at(&self, sight: Sight) {
         if self.sight.borrow().as_ref() != Some(&sight) {
             self.tables.borrow_mut().clear();

@@ -16,7 +16,7 @@ pub(in crate::tap::probe) enum Order {
     Executed(u32),
     /// A process has exited.
     Exited(u32),
-    /// Orders found no room: unknown processes were started or have exited.
+    /// Orders were lost because the queue was full, so unknown processes have started or exited.
     Missed,
 }
 
@@ -39,7 +39,7 @@ pub(in crate::tap::probe) enum Finding {
         /// The reason, as text.
         why: String,
     },
-    /// The last finding, since the sender of orders is gone. After it all attachments end, and then the findings.
+    /// The last finding: the sender of orders is gone. Then all probes are detached, and the channel closes.
     Outcome(ProbeOutcome),
 }
 

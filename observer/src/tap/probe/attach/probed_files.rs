@@ -154,7 +154,7 @@ impl ProbedFiles {
         }
     }
 
-    /// Returns the number of a file of which nothing is recorded from now on. Reports this before another file can get the number,
+    /// Releases the number of a file of which nothing is recorded from now on. Reports this before another file can get the number,
     /// so that all records of the other file are later.
     fn give_back(&mut self, number: u16, report: &mut dyn FnMut(Finding)) {
         report(Finding::Detached { file: number, at: kernels_now() });

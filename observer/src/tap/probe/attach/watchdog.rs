@@ -39,7 +39,7 @@ impl Heartbeat {
 
 impl Watchdog {
     /// Returns the report that is due at `now`, if any; the current turn began at `last`. A turn that takes long is reported once
-    /// meanwhile, and once afterwards with its duration.
+    /// while it runs, and once when it ends, with its duration.
     pub(in crate::tap::probe) fn report(&mut self, now: u64, last: u64) -> Option<String> {
         let turn = Duration::from_nanos(now.saturating_sub(last));
         match self.stuck {

@@ -16,17 +16,17 @@ pub(super) struct DetachedFiles {
 }
 
 impl DetachedFiles {
-    /// Nothing was recorded of a file after `at`.
+    /// Notes that nothing is recorded of a file after `at`.
     pub(super) fn add(&mut self, file: u16, at: u64) {
         self.files.push((at, file));
     }
 
-    /// Files without records after one of this time; each is returned once.
+    /// Files that have no record at this time or later; each is returned once.
     pub(super) fn before_record(&mut self, time: u64) -> Vec<u16> {
         self.take(|at| at < time)
     }
 
-    /// Files without further records, if the ring was found empty at `now`; each is returned once.
+    /// Files that have no further records, given that the ring was empty at `now`; each is returned once.
     pub(super) fn with_empty_ring(&mut self, now: u64) -> Vec<u16> {
         let settling = u64::try_from(SETTLING.as_nanos()).unwrap_or(u64::MAX);
         self.take(|at| at.saturating_add(settling) <= now)

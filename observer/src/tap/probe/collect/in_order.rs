@@ -35,23 +35,23 @@ impl InOrder {
         }
     }
 
-    /// Uses `now` to convert times from now on, if the clocks have diverged.
+    /// If the clocks have diverged, uses the reading `now` for later conversions of times.
     pub(in crate::tap::probe) fn adjust_clocks(&mut self, now: Times) {
         self.times = self.times.again(now);
     }
 
-    /// A process or a socket ended, or began to end.
+    /// Notes that a process or a socket ended, or began to end.
     pub(in crate::tap::probe) fn ended(&mut self, event: LifetimeEvent) {
         self.changes.ended(event);
         self.bound_changes();
     }
 
-    /// A file is no longer probed, and nothing was recorded of it after `at`.
+    /// Notes that a file is no longer probed, and that nothing is recorded of it after `at`.
     pub(in crate::tap::probe) fn detached(&mut self, file: u16, at: u64) {
         self.detached.add(file, at);
     }
 
-    /// From now on, header fields of a process are recorded, or no longer.
+    /// Notes that recording of a process's header fields starts or stops.
     pub(in crate::tap::probe) fn record_fields(&mut self, recording: FieldRecording) {
         self.changes.record_fields(recording);
         self.bound_changes();
@@ -70,7 +70,7 @@ impl InOrder {
         self.assembly.take(self.times.of(record.time), record, payload, container)
     }
 
-    /// Notes that no record was left after all changes until `now` had arrived.
+    /// Notes that all changes until `now` have arrived, and that no record is left.
     pub(in crate::tap::probe) fn found_empty(&mut self, now: u64) {
         self.apply_changes(u64::MAX);
         for file in self.detached.with_empty_ring(now) {

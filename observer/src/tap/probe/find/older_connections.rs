@@ -1,8 +1,8 @@
 //! Processes that had connections with an API server before their file was probed.
 //!
 //! The beginning of these connections is lost, and with it the state that HTTP/2 needs to decode header fields. So the fields
-//! themselves are recorded, which costs microseconds each. This is limited to files of such processes, until the last of these
-//! connections is gone. A connection is detected by its socket: its first bytes would show it too late, since the fields of a
+//! themselves are recorded, which costs some microseconds for each field. This is limited to the files of such processes, and ends
+//! when the last of these connections is gone. A connection is detected by its socket: its first bytes would show it too late, since the fields of a
 //! request come before them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use procfs::process::{FDTarget, Process};
 
 use super::program_file::FileIdentity;
 
-/// Maximum number of processes remembered as checked; beyond that, each new one replaces another.
+/// Maximum number of checked processes that are remembered; beyond that, each new one replaces another.
 const MAX_PROCESSES: usize = 65_536;
 
 /// Processes whose header fields are recorded.
@@ -61,8 +61,8 @@ impl OlderConnections {
         true
     }
 
-    /// Whether the PID was checked for another process, with a start time other than `began`. This catches reuse that no order
-    /// reported.
+    /// Whether the PID was checked for another process, which had another start time than `began`. This detects a reused PID if the
+    /// order with the exit was lost.
     pub(in crate::tap::probe) fn is_of_another(&self, process: u32, began: u64) -> bool {
         self.checked.get(&process).is_some_and(|former| *former != began)
     }
