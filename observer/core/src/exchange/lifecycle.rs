@@ -167,7 +167,7 @@ impl Exchange {
     fn respond(&mut self, at: Timestamp, response: &ResponseLine) {
         self.response = Some((at, response.clone()));
         if self.watch.is_some() && response.is_granted() {
-            // A granted watch is weighed now: nothing more may come for minutes. A refusal is weighed at its end, with its body.
+            // An accepted watch is weighed now: nothing more may come for minutes. A refusal is weighed at its end, with its body.
             self.weigh();
         }
     }

@@ -75,7 +75,7 @@ pub enum Event {
         #[serde(flatten)]
         record: Box<RequestRecord>,
     },
-    /// A watch was granted: the head of its response came.
+    /// The server accepted a watch: the head of its response came.
     WatchOpened {
         /// The watch so far.
         #[serde(flatten)]

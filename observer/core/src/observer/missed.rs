@@ -52,9 +52,9 @@ pub struct Missed {
     pub unknown_requests: u64,
     /// Requests that were not followed, or not to their end, because too many were under way or they took too much memory.
     pub exchanges_dropped: u64,
-    /// Finished requests that are in the tables, but no longer among the single requests.
+    /// Finished requests that are in the tables, but no longer kept individually.
     pub records_dropped: u64,
-    /// Requests under way that are in the totals and tables, but not among the single requests.
+    /// Requests under way that are in the totals and tables, but not kept individually.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub open_not_shown: u64,
     /// Finished requests that are in the totals, but in no table, because the tables were full.

@@ -28,7 +28,7 @@ pub struct ListRow {
     pub missed_bytes: u64,
     /// Bytes of all response bodies.
     pub bytes: u64,
-    /// Lists with a limit that returned many times as many objects in one response.
+    /// Lists with a limit that returned many times more objects than the limit in one response.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub ignored_limit: u64,
     /// Consistent reads that took as long as the API server waits for its watch cache before it reads etcd.

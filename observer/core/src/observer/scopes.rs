@@ -1,7 +1,7 @@
 //! Learns whether custom and aggregated resources have namespaces.
 //!
 //! The scope of a built-in resource is known ([`crate::k8s::is_namespaced`]). Another resource shows its scope in its first object,
-//! or in its first granted request in a namespace. Earlier rows are then merged with later ones.
+//! or in its first accepted request in a namespace. Earlier rows are then merged with later ones.
 
 use std::collections::BTreeMap;
 

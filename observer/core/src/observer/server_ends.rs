@@ -1,8 +1,8 @@
-//! Decides whether the server's end of a connection proves that the server's snapshots are gone.
+//! Decides whether a connection closed by the server proves that the server's snapshots are gone.
 //!
 //! A restart of the API server loses its snapshots, so a verdict that relies on one would be wrong after it. Refused connections
-//! show a restart. Behind a load balancer, no connection is refused, and the end of one connection may be the only sign. Other
-//! connections that stay open prove nothing, since each may lead to another API server. So the end of one connection is enough
+//! show a restart. Behind a load balancer, no connection is refused, and one closed connection may be the only sign. Other
+//! connections that stay open prove nothing, since each may lead to another API server. So one closed connection is enough
 //! evidence, unless there is another explanation:
 //!
 //! - The client asked for it: `Connection: close`, HTTP/1.0 without `keep-alive`, its own GOAWAY, or its own half ended first.
@@ -22,7 +22,7 @@ use crate::http::Direction;
 use crate::observation::{ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId};
 use crate::time::Timestamp;
 
-/// The server ends a connection after this time without a request.
+/// The server closes a connection after this time without a request.
 const IDLE: Duration = Duration::from_secs(90);
 
 impl Observer {

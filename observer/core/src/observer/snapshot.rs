@@ -51,7 +51,7 @@ pub struct Totals {
     pub stuck: u64,
     /// Watches, finished or not.
     pub watches: u64,
-    /// Watches among them that were granted and are open.
+    /// Watches among them that the server accepted and that are open.
     pub watches_open: u64,
     /// Items of all finished lists.
     pub items: u64,

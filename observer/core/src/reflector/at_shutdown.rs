@@ -17,7 +17,7 @@ use crate::observation::Blockage;
 use crate::time::Timestamp;
 
 /// A client that disconnected at most this long before the shutdown request counts as connected. Both received the same signal, or
-/// the exit of the client is the request. The end of its connections may be observed first.
+/// the client's exit triggered the shutdown. The end of its connections may be observed first.
 const LEFT_WITH: Duration = Duration::from_secs(2);
 /// A request at most this long after the first belongs to the same shutdown.
 const SAME: Duration = Duration::from_secs(10);

@@ -119,7 +119,7 @@ impl ListEvent {
 /// A resume: a watch that continues from the last resource version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ResumeEvent {
-    /// When the watch was granted.
+    /// When the server accepted the watch.
     pub at: Timestamp,
     /// Number of the reflector.
     pub reflector: ReflectorId,

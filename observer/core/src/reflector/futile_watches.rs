@@ -115,7 +115,8 @@ impl Reflector {
     }
 }
 
-/// How the watch was futile; `None` if it was not. `chosen` is the earliest time at which the server can have chosen the revision.
+/// How the watch was futile; `None` if it was not. `chosen` is the earliest time at which the requested revision can have been
+/// current.
 fn futile_end(exchange: &Exchange, past: &PastWatch, chosen: Option<Timestamp>) -> Option<FutileEnd> {
     if past.failure == Some(FailureKind::Expired) {
         return Some(FutileEnd::Expired);

@@ -56,7 +56,7 @@ pub enum Happened {
         /// Whether all objects come first, as events: in a streaming list, or a watch without a revision.
         initial_events: bool,
     },
-    /// The watch was granted.
+    /// The server accepted the watch.
     WatchOpened,
     /// The initial events of a streaming list, or of a watch without a revision, are complete.
     InitialEventsEnded {

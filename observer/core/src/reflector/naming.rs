@@ -21,7 +21,7 @@ pub(super) struct Past<'r> {
     pub list_failure: Option<&'r Failure>,
     /// The latest watch, if it came after the latest list.
     pub watch: Option<&'r PastWatch>,
-    /// The latest useful watch: granted, not very short, and not ended by an `ERROR` event within a second.
+    /// The latest useful watch: accepted, not very short, and not ended by an `ERROR` event within a second.
     pub useful_watch: Option<&'r PastWatch>,
     /// Earliest time at which the server can have chosen the reflector's revision; `None` if that was not observed.
     pub revision_chosen: Option<Timestamp>,

@@ -1,5 +1,5 @@
 //! Facts about API servers that show why a revision expired, or a watch was lost or is deaf: refused connections, newest revisions,
-//! and signs that a resource moved.
+//! and evidence that a resource changed.
 
 use std::collections::BTreeMap;
 
@@ -184,7 +184,7 @@ impl KnownResources {
         groups.iter_mut().find(|(group, _)| *group == resource.group).map(|(_, known)| known)
     }
 
-    /// The resource, which is added if there are fewer than `room`.
+    /// The resource, added if fewer than `room` resources are kept.
     fn entry(&mut self, resource: &Resource, room: usize) -> Option<&mut KnownResource> {
         if self.get(resource).is_none() {
             if self.number >= room {

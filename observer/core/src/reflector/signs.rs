@@ -1,4 +1,4 @@
-//! Signs that a resource moved: what clients got of it lately. They prove that a watch that got nothing is deaf.
+//! Evidence that a resource changed: bookmarks and objects that clients got recently. It proves that a watch that got nothing is deaf.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -85,7 +85,7 @@ struct Changes {
     of_etcd: Latest,
 }
 
-/// A silent watch, as far as this decides which signs prove it deaf.
+/// The facts about a silent watch that decide which signs prove it deaf.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Silent<'w> {
     /// The namespace of its objects; empty for all objects.

@@ -95,7 +95,7 @@ impl Reflector {
         }
     }
 
-    /// When a silence that began at `latest` began to count.
+    /// The time from which a silence is measured: `latest`, the last delivery, or the end of a later stall or suspension.
     fn silent_since(&self, latest: Timestamp) -> Timestamp {
         latest.max(self.heard_from)
     }

@@ -27,13 +27,13 @@ pub enum Trouble {
     StreamingRefused,
     /// A list had a lower revision than the reflector already had.
     WentBack,
-    /// A list that any state may answer had a lower revision than the reflector already had.
+    /// A list with `resourceVersion=0`, which any state may answer, had a lower revision than the reflector already had.
     OlderState,
     /// Its watch delivers nothing, although others get newer states of the resource.
     DeafWatch,
     /// Its watch asked for a revision that the server does not have.
     WatchAhead,
-    /// Its watches ask again and again for one revision, which the server no longer has.
+    /// Its watches repeatedly ask for one revision, which the server no longer has.
     ExpiredLoop,
     /// Its watches ask again and again for one revision, and the server ends each at once without an event.
     SilentExpired,

@@ -79,12 +79,12 @@ impl Stalls {
         self.current.as_ref().map(Stalling::due)
     }
 
-    /// When the current blockage is to be reported; `None` if it was reported already, or if there is none.
+    /// When the current blockage is to be reported; `None` if it has been reported, or if there is none.
     pub(super) fn report_due(&self) -> Option<Timestamp> {
         self.current.as_ref().filter(|stalling| !stalling.reported).map(Stalling::due)
     }
 
-    /// The current stall, once it was reported.
+    /// The current stall, once it has been reported.
     pub(super) fn reported(&self) -> Option<Stalling> {
         self.current.filter(|stalling| stalling.reported)
     }

@@ -31,7 +31,7 @@ use crate::time::{Rate, Timestamp, microseconds};
 /// libraries.
 ///
 /// ```text
-///            list asked                complete list          watch asked            granted, events
+///            list asked                complete list          watch asked            accepted, events
 ///   (none) ─────────────► Listing ─────────────────► Listed ─────────────► Watching ────────────┐
 ///              │           ▲  ▲ │ failed, next page    │ list asked          │   ▲ ▲            │
 ///              │           │  └─┘                      │ (a poller)          │   │ └────────────┘

@@ -1,4 +1,4 @@
-//! Begins and ends the troubles of a reflector that last, and puts their evidence into words.
+//! Starts and ends a reflector's lasting troubles, and puts their evidence into words.
 
 use serde::Serialize;
 

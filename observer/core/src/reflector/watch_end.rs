@@ -44,7 +44,7 @@ pub enum WatchEnd {
     ClientLeft,
     /// watchtap ended the connection.
     ByWatchtap,
-    /// Observation of the watch ended before the watch did, which may still continue.
+    /// Observation stopped while the watch was open. The watch may still be running.
     NotObserved,
 }
 

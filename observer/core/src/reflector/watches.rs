@@ -99,7 +99,7 @@ impl Reflector {
         }
     }
 
-    /// Confirms a granted watch as a resume, because it delivered an event or lasted for a second. A grant alone proves nothing:
+    /// Confirms an accepted watch as a resume, because it delivered an event or lasted for a second. Acceptance alone proves nothing:
     /// the server also grants a watch from an expired revision, and sends an `ERROR` event first.
     pub(super) fn confirm_resume(&mut self, emit: &mut dyn FnMut(ReflectorEvent)) {
         if let Some(resume) = self.resuming.take() {

@@ -41,7 +41,7 @@ pub(super) struct PastWatch {
     pub allows_bookmarks: bool,
     pub window: EventWindow,
     pub bookmarks: u64,
-    /// Whether the server granted it.
+    /// Whether the server accepted it.
     pub opened: bool,
     /// Whether the client did not read for at least 1 s shortly before the end.
     pub stalled: bool,
@@ -128,7 +128,7 @@ impl PastWatch {
         Failure { at: self.ended, code: self.end.code(), kind: self.failure.unwrap_or(FailureKind::Broken), is_page: false }
     }
 
-    /// Whether it was granted, and neither very short nor ended by an `ERROR` event within a second of its request.
+    /// Whether it was accepted, and neither very short nor ended by an `ERROR` event within a second of its request.
     pub(super) fn was_of_use(&self) -> bool {
         match self.end {
             WatchEnd::TimedOut

@@ -42,7 +42,7 @@ impl EventWindow {
     }
 
     /// Whether the window certainly reaches back to a revision of this age. `revisions_since` is the number of later revisions that
-    /// were seen. At most as many events can have pushed it out.
+    /// were seen. At most that many events came after it.
     pub fn holds(self, age: Duration, revisions_since: u64) -> bool {
         match self {
             Self::Grows => age < SURELY_HELD && revisions_since < LARGEST,

@@ -11,9 +11,9 @@ pub const SURELY_HELD: Duration = Duration::from_secs(75);
 /// A revision that was current this long ago is compacted: twice the default of `--etcd-compaction-interval`.
 pub const SURELY_COMPACTED: Duration = Duration::from_mins(10);
 
-/// Interval of kept revisions that were current within the last [`SURELY_HELD`].
+/// Spacing of the kept revisions that were current within the last [`SURELY_HELD`].
 const RECENT_EVERY: Duration = Duration::from_secs(1);
-/// Interval of older kept revisions.
+/// Spacing of the older kept revisions.
 const OLDER_EVERY: Duration = Duration::from_secs(10);
 
 /// Whether the watch cache holds a snapshot of a revision.

@@ -52,7 +52,7 @@ pub struct Verdict {
     pub served_from: ServedFrom,
     /// The rule that gave the verdict.
     pub rule: RuleId,
-    /// How sure it is; `Predicted` until a response was seen.
+    /// How sure it is; `Predicted` until a response is seen.
     pub certainty: Certainty,
     /// The proof in the answer that confirmed or contradicted it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -17,7 +17,7 @@ pub struct Comparison {
     pub before: ComparedRun,
     /// The second run.
     pub after: ComparedRun,
-    /// The quantities that a fix is to reduce: worse ones first, then better ones, then unchanged ones.
+    /// The quantities that a fix should reduce: worse ones first, then better ones, then unchanged ones.
     pub measures: Vec<ComparedMeasure>,
     /// All findings of either run, the worst change first.
     pub findings: Vec<ComparedFinding>,

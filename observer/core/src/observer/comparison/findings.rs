@@ -32,7 +32,7 @@ pub struct ComparedFinding {
 /// A finding in one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FindingSide {
-    /// Amount in the unit of the kind: the longest of several times, the sum of several numbers.
+    /// Amount in the unit of the kind: of several findings, the longest duration or the sum of the counts.
     pub amount: u64,
     /// Whether it lasted at the end of the run.
     pub lasts: bool,
@@ -91,7 +91,7 @@ fn side(kind: FindingKind, findings: &[&Finding]) -> Option<FindingSide> {
     Some(FindingSide { amount, lasts, seen: first.seen.clone() })
 }
 
-/// Times and numbers of objects vary between runs that do the same.
+/// Durations and numbers of objects vary between runs that do the same work.
 const fn grain(kind: FindingKind, before: u64) -> u64 {
     match kind.unit() {
         Some(AmountUnit::Microseconds) => before / TIME_GRAIN,

@@ -1,4 +1,4 @@
-//! The quantities of a run that a fix is to reduce.
+//! The quantities of a run that a fix should reduce.
 //!
 //! None of them counts writes or gets: fewer of these are no improvement.
 
@@ -91,7 +91,7 @@ impl Measure {
         }
     }
 
-    /// Differences up to this count as none.
+    /// The largest difference that is still `same`.
     fn grain(self, runs: [&Snapshot; 2], before: u64) -> u64 {
         match self {
             Self::UnchangedObjects => {
@@ -166,7 +166,7 @@ fn requests(snapshot: &Snapshot) -> impl Iterator<Item = Row> {
     lists.chain(snapshot.watches.iter().map(|row| Row { failed: row.failed, bytes: row.bytes }))
 }
 
-/// The sum over all reflectors. The errors are added, which is more than the error of the sum.
+/// The sum over all reflectors. The sum of the errors is an upper bound of the error.
 fn repeats(snapshot: &Snapshot) -> Repeats {
     let mut sum = Repeats::default();
     for row in &snapshot.reflectors {

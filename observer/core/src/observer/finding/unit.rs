@@ -57,8 +57,8 @@ impl FindingKind {
         })
     }
 
-    /// The amount of several findings: the longest of times, since several reflectors may be stuck or stalled at the same time;
-    /// otherwise the sum.
+    /// The amount of several findings: for counts the sum; for durations the longest, because several reflectors may be stuck or
+    /// stalled at the same time.
     pub(in crate::observer) fn together(self, amounts: impl Iterator<Item = u64>) -> u64 {
         if self.unit() == Some(AmountUnit::Microseconds) {
             amounts.max().unwrap_or(0)

@@ -16,11 +16,11 @@ pub struct Evidence<'e> {
     pub shown_before: Option<u64>,
     /// HTTP status of the response.
     pub status: u16,
-    /// Whether the body is plain text, as only filters in front of the API handlers write it.
+    /// Whether the body is plain text, which only filters in front of the API handlers write.
     pub plain_text: bool,
     /// The `Status` object of the answer, if it has one.
     pub refusal: Option<&'e Status>,
-    /// Metadata of the list in the answer, once it was read.
+    /// Metadata of the list in the answer, once it has been read.
     pub list: Option<ListSeen>,
     /// Items of the list that have arrived so far.
     pub items: u64,
@@ -56,7 +56,7 @@ impl Evidence<'_> {
         self.list.filter(|_| self.info.verb == Verb::List && self.is_success())
     }
 
-    /// Whether the request was granted: 2xx, or 101 for a watch over WebSocket.
+    /// Whether the request was accepted: 2xx, or 101 for a watch over WebSocket.
     pub(super) const fn is_success(&self) -> bool {
         matches!(self.status, 101 | 200..=299)
     }
