@@ -6,9 +6,10 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::iter;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
@@ -19,6 +20,9 @@ const PRIVATE: u32 = 0o600;
 const OF_OTHERS: u32 = 0o077;
 /// Root's uid. Links of root are trusted.
 const ROOT: u32 = 0;
+
+/// The highest number in a name. A user presses a key for each of these files.
+const MOST_NUMBERED: u32 = 99;
 
 /// Opens `path` for writing: an empty file with mode 0600, or a pipe or a device.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
@@ -47,6 +51,19 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     }
     file.set_len(0)?;
     Ok(file)
+}
+
+/// Creates `stem.extension` in `folder`; if that name is taken, `stem-2.extension` and so on.
+pub(crate) fn create_numbered(folder: &Path, stem: &str, extension: &str) -> io::Result<(PathBuf, File)> {
+    let further = (2..=MOST_NUMBERED).map(|number| format!("{stem}-{number}.{extension}"));
+    for name in iter::once(format!("{stem}.{extension}")).chain(further) {
+        let path = folder.join(name);
+        match create_new(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            created => return created.map(|file| (path, file)),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
 }
 
 /// Creates the file; fails if the name exists.
@@ -125,6 +142,20 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), "new", "{mode:?}");
             assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600, "{mode:?}");
         }
+    }
+
+    #[test]
+    fn taken_name_gets_a_number_and_its_file_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("note.md"), "kept").unwrap();
+        symlink(folder.path().join("elsewhere"), folder.path().join("note-2.md")).unwrap();
+        let (path, mut file) = create_numbered(folder.path(), "note", "md").unwrap();
+        file.write_all(b"new").unwrap();
+        assert_eq!(path, folder.path().join("note-3.md"));
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_to_string(folder.path().join("note.md")).unwrap(), "kept");
+        assert!(!folder.path().join("elsewhere").exists(), "the link is not followed");
+        assert_eq!(create_numbered(&path, "note", "md").unwrap_err().kind(), ErrorKind::NotADirectory);
     }
 
     #[test]

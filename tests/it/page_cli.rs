@@ -1,5 +1,8 @@
 //! Tests of the terminal page as the user sees it, from the first drawing to the restored terminal.
 
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -84,6 +87,21 @@ fn messages_appear_on_the_page_and_remain_after_it() {
 }
 
 #[test]
+fn note_is_written_to_a_private_file_in_the_current_folder() {
+    let mut seat = Seat::take();
+    let mut watchtap = seat.start(&["demo", "--speed", "50", "--grace", "1ms"]);
+    seat.screen.wait_for("watching").unwrap();
+    seat.screen.press("5").unwrap();
+    seat.screen.wait_until("a finding", |screen| ["[5 Findings", "▸"].iter().all(|part| screen.contents().contains(part))).unwrap();
+    seat.screen.press("W").unwrap();
+    seat.screen.wait_for("written to watchtap-note-").unwrap();
+    seat.screen.press("q").unwrap();
+    assert_eq!(wait_within(&mut watchtap, LIMIT).unwrap().code(), Some(0));
+    let (note, mode) = seat.only_file("watchtap-note-", ".md");
+    assert!(note.starts_with("### Finding `") && mode == 0o600, "{mode:o} {note}");
+}
+
+#[test]
 fn suspended_page_returns_the_terminal_and_resumes() {
     let mut seat = Seat::take();
     let mut shell = Command::new("bash");
@@ -158,11 +176,27 @@ impl Seat {
     #[track_caller]
     fn start_as(&self, mut command: Command) -> Child {
         let home = self.home.path();
-        command.env("HOME", home).env("TMPDIR", home).env_remove("KUBECONFIG").env_remove("XDG_RUNTIME_DIR").env_remove("NO_COLOR");
+        command
+            .current_dir(home)
+            .env("HOME", home)
+            .env("TMPDIR", home)
+            .env_remove("KUBECONFIG")
+            .env_remove("XDG_RUNTIME_DIR")
+            .env_remove("NO_COLOR");
         if !command.get_envs().any(|(name, _)| name == "TERM") {
             command.env("TERM", "xterm-256color");
         }
         self.screen.start(&command).unwrap()
+    }
+
+    /// The content and the permissions of the only file in the current folder with such a name.
+    #[track_caller]
+    fn only_file(&self, prefix: &str, suffix: &str) -> (String, u32) {
+        let files: Vec<_> = fs::read_dir(self.home.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let is_it = |name: &&OsString| name.to_str().is_some_and(|name| name.starts_with(prefix) && name.ends_with(suffix));
+        let [name] = files.iter().filter(is_it).collect::<Vec<_>>()[..] else { panic!("one {prefix}…{suffix}: {files:?}") };
+        let path = self.home.path().join(name);
+        (fs::read_to_string(&path).unwrap(), fs::metadata(&path).unwrap().permissions().mode() & 0o777)
     }
 
     /// Checks that the program exited with success, that the terminal modes are restored, and that the ordinary screen shows the

@@ -52,6 +52,9 @@ impl Screen {
                 None => leader.env_remove(name),
             };
         }
+        if let Some(folder) = command.get_current_dir() {
+            leader.current_dir(folder);
+        }
         let side = || self.program_side.try_clone();
         leader.stdin(side()?).stdout(side()?).stderr(side()?).spawn().context("cannot start a session")
     }

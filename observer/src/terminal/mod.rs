@@ -1,6 +1,7 @@
 //! Shows a page on the terminal: terminal modes, keys, and the thread that draws.
 
 mod modes;
+mod note_file;
 mod running_page;
 mod screen;
 mod stops;

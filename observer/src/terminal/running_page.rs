@@ -5,6 +5,7 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -17,6 +18,7 @@ use ratatui::crossterm::terminal::disable_raw_mode;
 use tokio::sync::oneshot;
 
 use super::modes::{is_ours, wait_for_input};
+use super::note_file;
 use super::screen::Screen;
 use super::stops::Stops;
 use crate::injected_fault::{self, Component};
@@ -191,3 +193,4 @@ impl Drawing {
         Ok(false)
     }
 }
+                Outcome::Write(note) => self.page.note_written(note_file::write(Path::new(""), &note).as_deref()),

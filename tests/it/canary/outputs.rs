@@ -69,6 +69,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/terminal/modes.rs", &[], "looks whether there is a terminal"),
     ("observer/src/terminal/screen.rs", &[], "the page, which shows of a snapshot less than the report"),
     ("observer/src/verification/log_tail.rs", &["verify", "verify with a log of something else"], "opens logs of servers"),
+    ("observer/src/terminal/note_file.rs", &[], "notes of the page, which have of a snapshot less than the report"),
 ];
 
 /// Commands that are not run here, and the tests that search their outputs.

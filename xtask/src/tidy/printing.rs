@@ -14,6 +14,7 @@ const BESIDE: &[(&str, &str)] = &[
     ("observer/src/injected_fault.rs", "in debug builds with its feature only"),
     ("observer/src/kubeconfig/run_folder.rs", "kubeconfigs and certificates for clients, which are data"),
     ("observer/src/private_file.rs", "nothing: it opens files for the others"),
+    ("observer/src/terminal/note_file.rs", "notes of the page, by a `Printer`"),
     ("observer/src/terminal/screen.rs", "the page, all of whose text `Canvas` gates"),
 ];
 /// Macros that print.
@@ -27,6 +28,7 @@ const OPENERS: &[[&str; 3]] = &[
     ["fs", "::", "copy"],
     ["fs", "::", "write"],
     ["private_file", "::", "create"],
+    ["private_file", "::", "create_numbered"],
 ];
 
 /// The tokens of a file, without its tests.

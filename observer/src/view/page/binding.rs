@@ -29,6 +29,7 @@ pub(super) enum Act {
     ChangeZone,
     Copy,
     Note,
+    SaveNote,
     About,
 }
 
@@ -192,9 +193,9 @@ pub(super) const BINDINGS: &[Binding] = &[
         hint: Some(("y copy", ROWS)),
     },
     Binding {
-        keys: &[(Key::Char('w'), Act::Note, PAGE)],
-        name: "w",
-        meaning: "copy a note in Markdown on the selected finding, storm or relist",
+        keys: &[(Key::Char('w'), Act::Note, PAGE), (Key::Char('W'), Act::SaveNote, PAGE)],
+        name: "w, W",
+        meaning: "copy a note in Markdown on the selected finding, storm or relist; write it to a new file in the current folder",
         hint: Some(("w note", ROWS)),
     },
     Binding {

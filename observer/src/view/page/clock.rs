@@ -38,10 +38,18 @@ impl Clock {
     /// `None` in UTC, and for times that a calendar does not have.
     fn format(&self, format: &str, at: Timestamp) -> Option<String> {
         let zone = self.local.as_ref().filter(|_| self.is_local)?;
-        let nanos = i128::from(at.as_nanos()) + i128::from(at.wall_ahead());
-        let moment = jiff::Timestamp::from_nanosecond(nanos).ok()?;
-        Some(moment.to_zoned(zone.clone()).strftime(format).to_string())
+        Some(moment(at)?.to_zoned(zone.clone()).strftime(format).to_string())
     }
+}
+
+/// `20260131T120001Z`: a time in UTC, for the name of a file.
+pub(super) fn in_a_name(at: Timestamp) -> String {
+    moment(at).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// `None` for times that a calendar does not have.
+fn moment(at: Timestamp) -> Option<jiff::Timestamp> {
+    jiff::Timestamp::from_nanosecond(i128::from(at.as_nanos()) + i128::from(at.wall_ahead())).ok()
 }
 
 #[cfg(test)]
@@ -69,6 +77,11 @@ mod tests {
         let mut clock = Clock::with_zone(TimeZone::UTC);
         clock.toggle();
         assert_eq!(clock.time_of_day(WINTER.with_wall_ahead(1_000_000_000)), "12:00:02.204");
+    }
+
+    #[test]
+    fn time_in_a_name_is_in_utc() {
+        assert_eq!(in_a_name(WINTER), "20260131T120001Z");
     }
 
     #[test]

@@ -28,6 +28,10 @@ impl Page {
                 self.touched = true;
                 return self.copy_note();
             }
+            (Some(Act::SaveNote), _) => {
+                self.touched = true;
+                return self.write_note();
+            }
             (Some(act), _) => self.act(act),
             (None, Key::Char(character)) if place == Place::Prompt => self.edit_filter(|prompt| prompt.push(character)),
             (None, _) => {}
@@ -68,7 +72,7 @@ impl Page {
             Act::ChangeZone => self.change_zone(),
             Act::Pause => self.toggle_pause(),
             // These end in an outcome other than a drawing.
-            Act::Copy | Act::Note | Act::Quit | Act::Redraw | Act::Suspend => {}
+            Act::Copy | Act::Note | Act::SaveNote | Act::Quit | Act::Redraw | Act::Suspend => {}
         }
     }
 

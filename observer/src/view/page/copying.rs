@@ -1,6 +1,11 @@
-//! Copies the selected row to the clipboard: as a command that repeats it, or as a note for an issue.
+//! Copies the selected row to the clipboard: as a command that repeats it, or as a note for an issue. A note can also be written to a
+//! file.
 
-use super::key::Outcome;
+use std::io;
+use std::path::Path;
+
+use super::clock;
+use super::key::{NoteFile, Outcome};
 use super::raw;
 use super::request_row::RequestRow;
 use super::row::RowKey;
@@ -31,6 +36,25 @@ impl Page {
             }
             Err(because) => self.refuse_to_copy(&because),
         }
+    }
+
+    /// Writes such a note to a file.
+    pub(super) fn write_note(&mut self) -> Outcome {
+        match self.copied_key().and_then(|key| self.note(&key)) {
+            Ok(text) => Outcome::Write(NoteFile { stem: format!("watchtap-note-{}", clock::in_a_name(self.shown.at)), text }),
+            Err(because) => {
+                self.message = format!("not written: {because}");
+                Outcome::Stay
+            }
+        }
+    }
+
+    /// Shows whether the note was written, and where.
+    pub fn note_written(&mut self, written: Result<&Path, &io::Error>) {
+        self.message = match written {
+            Ok(file) => format!("written to {}", file.display()),
+            Err(error) => format!("not written to the current folder: {error}"),
+        };
     }
 
     fn refuse_to_copy(&mut self, because: &str) -> Outcome {

@@ -2,6 +2,8 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use crate::printable::Printable;
+
 /// A key with a meaning on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
@@ -50,6 +52,17 @@ pub enum Outcome {
     Stop,
     /// Copy this text to the user's clipboard.
     Copy(String),
+    /// Write this note to a new file, and pass the result to `Page::note_written`.
+    Write(NoteFile),
+}
+
+/// A note, and the beginning of its file's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteFile {
+    /// The name without the extension. If there is such a file, the shell appends a number.
+    pub stem: String,
+    /// The content, in Markdown.
+    pub text: Printable,
 }
 
 impl Key {

@@ -45,6 +45,6 @@ mod widths;
 #[cfg(test)]
 pub(in crate::view) mod tests;
 
-pub use key::{Key, Outcome};
+pub use key::{Key, NoteFile, Outcome};
 pub use mouse::Mouse;
 pub use state::Page;

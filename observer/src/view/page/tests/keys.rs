@@ -1,12 +1,14 @@
 //! The effects of keys.
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use expect_test::expect;
 use jiff::tz::TimeZone;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::screen::{large, page, press, small};
+use super::screen::{drawn, large, page, press, small, text};
 use super::script::play;
 use super::stories::{SILENCE, storm, trouble};
 use crate::view::page::{Key, Outcome, Page};
@@ -374,6 +376,20 @@ fn findings_storms_and_relists_are_copied_as_notes() {
     let refused = (Outcome::Stay, "not copied: a note is on a finding, a storm or a relist".to_owned());
     assert_eq!(copied(&trouble(), "2w"), refused);
     assert_eq!(copied(&trouble(), "4w"), refused);
+}
+
+#[test]
+fn notes_are_written_to_files_and_the_result_is_shown() {
+    let mut page = page(&trouble());
+    let Outcome::Copy(copied) = press(&mut page, "5w") else { panic!("not copied") };
+    let Outcome::Write(file) = press(&mut page, "W") else { panic!("not written") };
+    assert_eq!((file.stem.as_str(), file.text.into_string()), ("watchtap-note-20260131T120551Z", copied));
+    page.note_written(Ok(Path::new("watchtap-note-20260131T120551Z.md")));
+    assert_eq!(last_line(&text(&drawn(&page, 60, 12))), "written to watchtap-note-20260131T120551Z.md");
+    page.note_written(Err(&io::ErrorKind::PermissionDenied.into()));
+    assert_eq!(last_line(&small(&page)), "not written to the current folder: permission denied");
+    assert_eq!(press(&mut page, "2W"), Outcome::Stay);
+    assert_eq!(last_line(&small(&page)), "not written: a note is on a finding, a storm or a relist");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn help() {
           p               freeze the page; watchtap continues to observe
           t               show times in UTC, or in the zone of this machine; line 1 names the zone
           y               copy the selected list or watch as a kubectl get --raw
-          w               copy a note in Markdown on the selected finding, storm or relist
+          w, W            copy a note in Markdown on the selected finding, storm or relist; write it to a new file in the current folder
           i               the API server's version and gates, confirmed verdicts, everything missed, reflectors that would relist on a restart, how to connect clients, messages
           ctrl-z          suspend watchtap and its traffic until fg or bg; after bg the traffic continues without the page
 
