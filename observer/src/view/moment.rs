@@ -30,6 +30,9 @@ pub(super) fn words(moment: &Moment) -> String {
             format!("{what}{lasted}{revision}")
         }
         Happened::Failed { code, reason, message } => {
+            // The API server repeats some reasons in the message: `Timeout: Too large resource version`.
+            let repeated = message.strip_prefix(reason.as_str()).and_then(|rest| rest.strip_prefix(": "));
+            let message = repeated.unwrap_or(message);
             let message = if message.is_empty() { String::new() } else { format!(": {message}") };
             format!("{code} {reason}{message}")
         }
@@ -63,5 +66,24 @@ fn delivered(events: u64, bookmarks: u64) -> String {
         (0, _) => counted(bookmarks, "bookmark"),
         (_, 0) => counted(events, "event"),
         _ => format!("{} and {}", counted(events, "event"), counted(bookmarks, "bookmark")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use observer_core::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn reason_is_not_repeated_before_a_message_that_begins_with_it() {
+        for (reason, message, expected) in [
+            ("Timeout", "Timeout: Too large resource version", "504 Timeout: Too large resource version"),
+            ("Timeout", "Timeouts happen", "504 Timeout: Timeouts happen"),
+            ("Timeout", "", "504 Timeout"),
+        ] {
+            let what = Happened::Failed { code: 504, reason: reason.to_owned(), message: message.to_owned() };
+            assert_eq!(words(&Moment { at: Timestamp::default(), what }), expected);
+        }
     }
 }

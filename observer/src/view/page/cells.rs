@@ -10,8 +10,11 @@ use crate::view::table::Align;
 /// Code points combined in one cell at most. Languages need a few; names that reach over the lines above them need more.
 const MOST_MARKS: usize = 8;
 
-/// Units that stay on the line of their number.
-const UNITS: [&str; 14] = ["ns", "µs", "ms", "s", "m", "h", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "%"];
+/// The units of numbers on the page.
+const UNITS: [&str; 12] = ["%", "B", "kB", "MB", "GB", "TB", "µs", "ms", "s", "m", "h", "d"];
+
+/// Units, each with the space before it, after which a smaller one may follow.
+const LONGER: [&str; 3] = [" m", " h", " d"];
 
 /// Stands for text that has no room.
 const CUT: &str = "…";
@@ -67,12 +70,13 @@ pub(super) fn filled(text: &str, cells: usize, align: Align) -> String {
     }
 }
 
-/// A printable text in lines of `cells`. Lines break between words, and within words that are longer than a line.
+/// A printable text in lines of `cells`. Lines break between words, but not before a unit, and within words that are longer than a
+/// line.
 pub(super) fn wrap(text: &str, cells: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in unbroken(text) {
-        let together = width(&line) + 1 + width(&word);
+    for word in &words(text) {
+        let together = width(&line) + 1 + width(word);
         if !line.is_empty() && together > cells {
             lines.push(std::mem::take(&mut line));
         } else if !line.is_empty() {
@@ -89,24 +93,21 @@ pub(super) fn wrap(text: &str, cells: usize) -> Vec<String> {
     lines
 }
 
-/// The words of `text`. A number and its units are one word, such as `1 m 9 s`.
-fn unbroken(text: &str) -> Vec<String> {
+/// The words of a text; a number and its unit are one word, such as `29 s`.
+fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ') {
-        let unit = word.trim_end_matches([',', ';', ':', '.', ')']);
-        match words.last_mut() {
-            Some(last) if UNITS.contains(&unit) && is_number(last) => *last = format!("{last} {word}"),
-            Some(last) if is_number(word) && last.ends_with(" m") => *last = format!("{last} {word}"),
-            _ => words.push(word.to_owned()),
+        let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']));
+        let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        let ends_in_digit = |before: &str| before.ends_with(|character: char| character.is_ascii_digit());
+        // `1 m 43 s`
+        let is_more = |before: &str| LONGER.iter().any(|unit| before.strip_suffix(unit).is_some_and(ends_in_digit));
+        match words.last_mut().filter(|before| (is_unit && ends_in_digit(before)) || (is_number && is_more(before))) {
+            Some(number) => number.extend([" ", word]),
+            None => words.push(word.to_owned()),
         }
     }
     words
-}
-
-/// Whether the last part of `word` is a number.
-fn is_number(word: &str) -> bool {
-    let last = word.rsplit(' ').next().unwrap_or_default().trim_start_matches(['(', '<']);
-    last.starts_with(|first: char| first.is_ascii_digit()) && last.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b','))
 }
 
 /// Printable ASCII: one byte is one character and one cell.
@@ -148,6 +149,8 @@ mod tests {
     fn lines_break_between_words() {
         assert_eq!(wrap("Share one informer in the process", 12), ["Share one", "informer in", "the process"]);
         assert_eq!(wrap("KUBE_FEATURE_WatchListClient=false now", 10), ["KUBE_FEATU", "RE_WatchLi", "stClient=f", "alse now"]);
+        assert_eq!(wrap("silent for 1 m 43 s, 9 kB", 14), ["silent for", "1 m 43 s, 9 kB"]);
+        assert_eq!(wrap("silent for 1 m 43 s, 9 kB", 13), ["silent for", "1 m 43 s,", "9 kB"]);
         assert_eq!(wrap("控制", 1), ["控", "制", ""]);
         assert_eq!(wrap("", 10), [""]);
     }

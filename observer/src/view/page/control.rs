@@ -130,7 +130,7 @@ impl Page {
                     Origin { tab: self.tab, filter: std::mem::replace(&mut self.filter, filter), opened: self.opened.take() };
                 self.turn_to(Tab::Requests);
                 self.origin = Some(origin);
-                self.message = format!("shapes with a recent request of {client}; the numbers are those of all clients");
+                self.message = format!("requests of {client}; the numbers count all clients");
             }
             Some(Err(_)) | None => self.message = format!("no filter selects {client}"),
         }

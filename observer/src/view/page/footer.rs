@@ -12,8 +12,11 @@ impl Page {
     /// of the page that have no room.
     pub(super) fn footer(&self, cells: usize, hidden: &[String]) -> Line {
         if let Some(prompt) = &self.prompt {
-            let hint = if prompt.problem.is_empty() { "enter keeps it, esc does not" } else { &prompt.problem };
-            let tone = if prompt.problem.is_empty() { Tone::Quiet } else { Tone::Bad };
+            let ignored = self.ignored_terms().map_or_else(String::new, |terms| format!("ignored here: {terms}; "));
+            let (tone, hint) = match prompt.problem.as_str() {
+                "" => (Tone::Quiet, format!("{ignored}enter keeps it, esc does not")),
+                problem => (Tone::Bad, problem.to_owned()),
+            };
             return Line::of(Tone::Plain, &end_of(&format!("/{}_", prompt.text), cells / 2)).and(tone, &format!("  {hint}"));
         }
         if !self.message.is_empty() {
@@ -42,21 +45,29 @@ impl Page {
         if self.filter.is_empty() || !self.is_table() {
             return None;
         }
-        let passed_over = self.filter.passed_over(self.tab.answers());
-        let passed_over = if passed_over.is_empty() { String::new() } else { format!(" (ignored: {})", passed_over.join(", ")) };
+        let ignored = self.ignored_terms().map_or_else(String::new, |terms| format!(" (ignored: {terms})"));
         let (seen, all) = (self.rows_in_sight().len() as u64, self.rows.len() as u64);
-        Some(format!("filter {}: {} of {}{passed_over}", self.filter.text(), count(seen), count(all)))
+        Some(format!("filter {}: {} of {}{ignored}", self.filter.text(), count(seen), count(all)))
+    }
+
+    /// The names in the filter that rows of this tab do not have.
+    fn ignored_terms(&self) -> Option<String> {
+        let terms = self.filter.passed_over(self.tab.answers());
+        (!terms.is_empty()).then(|| terms.join(", "))
     }
 }
 
-/// The last `cells` of the typed text.
+/// The last `cells` of the typed text, with `…` if something is left out before them.
 fn end_of(text: &str, cells: usize) -> String {
     let text = printable(text);
+    if width(&text) <= cells {
+        return text;
+    }
     let mut kept = text.as_str();
-    while width(kept) > cells {
+    while width(kept) >= cells && !kept.is_empty() {
         let mut characters = kept.chars();
         characters.next();
         kept = characters.as_str();
     }
-    kept.to_owned()
+    format!("…{kept}")
 }

@@ -1,7 +1,18 @@
 //! A line of text whose parts have tones.
 
-use super::cells::{printable, width};
+use super::cells::{cut, printable, width};
 use crate::view::colour::Tone;
+
+/// The first `most` lines; the last of them has a mark if there are more. `cells` is the width of the terminal.
+pub(super) fn first_lines(mut lines: Vec<Line>, most: usize, cells: usize) -> Vec<Line> {
+    if lines.len() > most {
+        lines.truncate(most);
+        if let Some(last) = lines.pop() {
+            lines.push(last.continued(cells));
+        }
+    }
+    lines
+}
 
 /// A line. All of its text is printable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +30,21 @@ impl Line {
     pub(super) fn and(mut self, tone: Tone, text: &str) -> Self {
         self.parts.push((tone, printable(text)));
         self
+    }
+
+    /// The same line with `…` at its end, because the lines after it have no room.
+    fn continued(self, cells: usize) -> Self {
+        const MARK: &str = " …";
+        if self.width() + width(MARK) <= cells {
+            return self.and(Tone::Quiet, MARK);
+        }
+        let room = cells.saturating_sub(1);
+        let mut line = Self::default();
+        for (tone, text) in &self.parts {
+            let kept = cut(text, room.saturating_sub(line.width()));
+            line = line.and(*tone, kept.trim_end_matches('…'));
+        }
+        line.and(Tone::Quiet, "…")
     }
 
     pub(super) fn parts(&self) -> &[(Tone, String)] {

@@ -4,7 +4,7 @@ use ratatui::Frame;
 
 use super::canvas::Canvas;
 use super::detail::opened;
-use super::line::Line;
+use super::line::{Line, first_lines};
 use super::row::RowKey;
 use super::sheet::Sheet;
 use super::spots::Target;
@@ -109,9 +109,7 @@ impl Page {
         if let Some(news) = self.news() {
             sheet.hang("» ", Tone::Notable, news);
         }
-        let mut lines = sheet.into_lines();
-        lines.truncate(MOST_NEWS.min(usize::from(height) / NEWS));
-        lines
+        first_lines(sheet.into_lines(), MOST_NEWS.min(usize::from(height) / NEWS), cells)
     }
 
     /// Draws rows `from` to `until`, without the last.

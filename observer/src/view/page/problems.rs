@@ -2,7 +2,7 @@
 
 use observer_core::observer::Snapshot;
 
-use super::line::Line;
+use super::line::{Line, first_lines};
 use super::sheet::Sheet;
 use crate::view::colour::Tone;
 use crate::view::problems::{problem_line, tone};
@@ -16,13 +16,12 @@ pub(super) fn lines(snapshot: &Snapshot, cells: usize, most: usize) -> Vec<Line>
     for (index, problem) in snapshot.problems.iter().enumerate() {
         let mut sheet = Sheet::new(cells);
         sheet.hang(&format!("{}. ", index + 1), tone(problem), &problem_line(problem));
-        let mut own = sheet.into_lines();
+        let own = sheet.into_lines();
         let is_last = index + 1 == snapshot.problems.len();
         // One line remains for the number of the others.
         let room = most.saturating_sub(lines.len()).saturating_sub(usize::from(!is_last));
         if hidden == 0 && (index == 0 || own.len() <= room) {
-            own.truncate(room.max(1));
-            lines.append(&mut own);
+            lines.append(&mut first_lines(own, room.max(1), cells));
         } else {
             hidden += 1;
         }

@@ -56,6 +56,23 @@ impl<'p> Sheet<'p> {
         self.hang("", Tone::Heading, heading);
     }
 
+    /// Writes the heading of the lines below, and the meaning of the signs in them. Lines break between these phrases.
+    pub(super) fn section_with_signs(&mut self, heading: &str, signs: &[&str]) {
+        const APART: &str = "  ";
+        self.lines.push(Line::default());
+        let indent = " ".repeat(width(heading) + APART.len());
+        let mut line = heading.to_owned();
+        for sign in signs {
+            if width(&line) + APART.len() + width(sign) > self.cells && line.len() > indent.len() {
+                self.lines.push(Line::of(Tone::Heading, &std::mem::replace(&mut line, indent.clone())));
+            } else {
+                line.push_str(APART);
+            }
+            line.push_str(sign);
+        }
+        self.lines.push(Line::of(Tone::Heading, &line));
+    }
+
     /// Writes a sentence.
     pub(super) fn print(&mut self, tone: Tone, text: &str) {
         self.hang(INDENT, tone, text);

@@ -130,10 +130,20 @@ fn ahead_of(row: &ReflectorRow) -> Option<u64> {
     }
 }
 
+/// The signs of the timeline.
+const SIGNS: &[&str] = &[
+    "L list",
+    "R last relist",
+    "w watch",
+    "b bookmarks",
+    "· events",
+    "x end or refusal",
+    "z client does not read",
+    "? not observed",
+];
+
 fn time_line(row: &ReflectorRow, sheet: &mut Sheet<'_>) {
-    sheet.section(
-        "TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed",
-    );
+    sheet.section_with_signs("TIMELINE", SIGNS);
     if row.timeline_dropped > 0 {
         sheet.print(Tone::Quiet, &format!("{} not kept", counted_as(row.timeline_dropped, "earlier entry", "earlier entries")));
     }

@@ -32,7 +32,7 @@ fn stuck_reflector_shows_its_finding_and_time_line() {
                           to 1.18.6 or later, which lists without a resource version
                           after this error.
 
-        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
+        TIMELINE  L list  R last relist  w watch  b bookmarks  · events
         j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));
@@ -62,7 +62,7 @@ fn relisting_reflector_shows_its_causes_and_advice() {
           finding         wide-informer
           advice          Restrict the informer to the namespaces or labels that the client needs, or keep metadata only (PartialObjectMetadata).
 
-        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed
+        TIMELINE  L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed
           12:00:00.000  L  requests a list, RV=0, limit=500
           12:00:00.090  L  received 3 objects, RV=1000
           12:00:00.100  w  requests a watch, RV=1000
@@ -250,7 +250,7 @@ fn stalled_client_shows_its_stall_and_own_writes() {
                           client-go's reflectors do, and queue the work; if the entire
                           process pauses, look for CPU limits and garbage collection.
 
-        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or
+        TIMELINE  L list  R last relist  w watch  b bookmarks  · events
         j k scroll · esc back · ? help · q quit · p pause · y copy · w note
     "]]
     .assert_eq(&small(&page));

@@ -231,6 +231,35 @@ fn messages_are_shown_while_recent_and_kept_for_later() {
 }
 
 #[test]
+fn text_without_room_for_its_last_lines_is_marked() {
+    let lines =
+        |page: &Page, number: usize| text(&drawn(page, 60, 12)).lines().skip(number).take(2).map(str::to_owned).collect::<Vec<_>>();
+    let mut page = page(&trouble());
+    expect![[r#"
+        [
+            "1. restart elastic-operator, then update client-go (to",
+            "   1.18.6 or later): stuck for 3 m 17 s at a revision that …",
+        ]
+    "#]]
+    .assert_debug_eq(&lines(&page, 2));
+    page.hear("the watch caches are reset: watches get 410, and a client should list once");
+    expect![[r#"
+        [
+            "» the watch caches are reset: watches get 410, and a client…",
+            "hidden: 9 columns, advice, restart, observed · enter open …",
+        ]
+    "#]]
+    .assert_debug_eq(&lines(&page, 10));
+    press(&mut page, "/client:elastic-operator state:stuck kind:x");
+    expect![[r#"
+        [
+            "…-operator state:stuck kind:x_  ignored here: kind; enter k…",
+        ]
+    "#]]
+    .assert_debug_eq(&lines(&page, 11));
+}
+
+#[test]
 fn alarms_are_at_the_end_of_the_first_line() {
     let first = |script: &str| small(&page(script)).lines().next().unwrap_or_default().to_owned();
     expect!["watchtap  kind-dev …                ▲ relist storm: 12 reflectors within 1.1 s …"].assert_eq(&first(&storm()));

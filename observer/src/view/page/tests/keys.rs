@@ -264,7 +264,7 @@ fn c_key_shows_the_requests_of_a_client_and_esc_returns() {
             screen.contains("[2 Requests") && !screen.contains("deployments.apps") && !screen.contains("configmaps"),
             "{screen}"
         );
-        expect!["shapes with a recent request of my-controller/0.34; the numbers are those of al…"].assert_eq(last_line(&screen));
+        expect!["requests of my-controller/0.34; the numbers count all clients"].assert_eq(last_line(&screen));
         press(&mut page, "j");
         expect!["filter client:my-controller/0.34: 3 of 11 · esc returns to 4 Clients · enter open · ? help · q quit · / filter · s sort · p pause · y copy · w note · i about"].assert_eq(last_line(&large(&page)));
         press(&mut page, "<enter><esc><esc>");
