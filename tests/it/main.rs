@@ -29,6 +29,8 @@ mod exec_demo;
 #[cfg(test)]
 mod exec_forward_proxy;
 #[cfg(test)]
+mod exec_page;
+#[cfg(test)]
 mod exec_plugins;
 #[cfg(test)]
 mod explain_cli;

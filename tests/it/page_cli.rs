@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use vt100::MouseProtocolMode;
 
-const LIMIT: Duration = Duration::from_secs(30);
+pub(super) const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
 fn q_key_quits_the_page_and_restores_the_terminal() {
@@ -156,18 +156,18 @@ enum Ask {
 }
 
 /// A terminal with a running watchtap, and the keys of its user.
-struct Seat {
-    screen: Screen,
-    home: TempDir,
+pub(super) struct Seat {
+    pub(super) screen: Screen,
+    pub(super) home: TempDir,
 }
 
 impl Seat {
-    fn take() -> Self {
+    pub(super) fn take() -> Self {
         Self { screen: Screen::open(LIMIT).unwrap(), home: tempfile::tempdir().unwrap() }
     }
 
     #[track_caller]
-    fn start(&self, arguments: &[&str]) -> Child {
+    pub(super) fn start(&self, arguments: &[&str]) -> Child {
         let mut command = watchtap().unwrap();
         command.args(arguments);
         self.start_as(command)
@@ -191,7 +191,7 @@ impl Seat {
 
     /// The content and the permissions of the only file in the current folder with such a name.
     #[track_caller]
-    fn only_file(&self, prefix: &str, suffix: &str) -> (String, u32) {
+    pub(super) fn only_file(&self, prefix: &str, suffix: &str) -> (String, u32) {
         let files: Vec<_> = fs::read_dir(self.home.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         let is_it = |name: &&OsString| name.to_str().is_some_and(|name| name.starts_with(prefix) && name.ends_with(suffix));
         let [name] = files.iter().filter(is_it).collect::<Vec<_>>()[..] else { panic!("one {prefix}…{suffix}: {files:?}") };
@@ -203,12 +203,18 @@ impl Seat {
     /// last line.
     #[track_caller]
     fn assert_terminal_restored(&mut self, watchtap: &mut Child, modes: &str) {
-        assert_eq!(wait_within(watchtap, LIMIT).unwrap().code(), Some(0));
+        self.assert_ended(watchtap, 0, modes, "unset KUBECONFIG");
+    }
+
+    /// The same for another exit code and another text on the ordinary screen. Returns that screen.
+    #[track_caller]
+    pub(super) fn assert_ended(&mut self, watchtap: &mut Child, code: i32, modes: &str, text: &str) -> String {
+        assert_eq!(wait_within(watchtap, LIMIT).unwrap().code(), Some(code));
         let is_ordinary = |screen: &vt100::Screen| !screen.alternate_screen() && !screen.hide_cursor();
         let ignores_mouse = |screen: &vt100::Screen| screen.mouse_protocol_mode() == MouseProtocolMode::None;
-        let is_over =
-            |screen: &vt100::Screen| is_ordinary(screen) && ignores_mouse(screen) && screen.contents().contains("unset KUBECONFIG");
-        self.screen.wait_until("the ordinary screen", is_over).unwrap();
+        let is_over = |screen: &vt100::Screen| is_ordinary(screen) && ignores_mouse(screen) && screen.contents().contains(text);
+        let left = self.screen.wait_until("the ordinary screen", is_over).unwrap();
         assert_eq!(self.screen.modes().unwrap(), modes);
+        left
     }
 }

@@ -1,13 +1,14 @@
 //! Starts one command, forwards signals to it and waits for its end.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::pin::pin;
-use std::process::ExitStatus;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpid, kill_current_process_group, kill_process};
 use thiserror::Error;
 use tokio::process;
 use tokio::time::{Instant, sleep_until};
@@ -19,21 +20,38 @@ use crate::signals::{Received, SignalStream};
 /// Time between SIGTERM and SIGKILL, as for a pod by default (`terminationGracePeriodSeconds`).
 const TERMINATION: Duration = Duration::from_secs(30);
 
-/// A running command. It inherits watchtap's stdin, stdout and stderr. Signals that are meant for it are forwarded to it.
+/// A running command. Signals that are meant for it are forwarded to it.
 ///
-/// A process can have only one `Child`, because signals are handled for the entire process. After that child has ended, signals end
-/// this process.
+/// A process can have only one `Child`, because signals are handled for the entire process.
 pub struct Child {
     process: process::Child,
     signals: SignalStream,
 }
 
-/// How a command ended.
-#[derive(Clone, Copy, Debug)]
+/// The standard streams of a command.
+#[derive(Debug)]
+pub(crate) enum Streams {
+    /// Those of watchtap.
+    Inherited,
+    /// Stdout and stderr go to this file, and stdin is empty, because a page has the terminal.
+    ToFile(File),
+}
+
+/// The source of a request to the command to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// Another process, or a key at a terminal without a page.
+    Signal,
+    /// A future that watchtap passed.
+    Watchtap,
+}
+
+/// How a command ended. As long as this exists, signals do not end our process: see [`SignalStream`].
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
-    /// Whether watchtap asked it to end.
-    pub(crate) was_asked: bool,
+    /// Whether watchtap sent it SIGTERM.
+    pub(crate) was_terminated: bool,
+    pub(crate) signals: SignalStream,
 }
 
 /// Why a command does not run.
@@ -91,14 +109,16 @@ impl Child {
         command: &OsStr,
         arguments: &[OsString],
         variables: &[(OsString, OsString)],
+        streams: Streams,
         signals: SignalStream,
     ) -> Result<Self, SpawnError> {
-        let variables = variables.iter().map(|(name, value)| (name, value));
-        let process = process::Command::new(command)
-            .args(arguments)
-            .envs(variables)
-            .spawn()
-            .map_err(|source| SpawnError::new(command, source))?;
+        let mut starting = process::Command::new(command);
+        starting.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
+        if let Streams::ToFile(file) = streams {
+            let errors = file.try_clone().map_err(SpawnError::Failed)?;
+            starting.stdin(Stdio::null()).stdout(file).stderr(errors);
+        }
+        let process = starting.spawn().map_err(|source| SpawnError::new(command, source))?;
         Ok(Self { process, signals })
     }
 
@@ -107,13 +127,20 @@ impl Child {
     ///
     /// When this returns, signals end our process again: remove private files before doing anything that may block.
     pub async fn wait_forwarding(self, asked_to_end: impl Fn()) -> io::Result<ExitStatus> {
-        self.wait_or_end(asked_to_end, std::future::pending()).await.map(|ended| ended.status)
+        let never = std::future::pending;
+        self.wait_or_end(|_asker| asked_to_end(), never(), never()).await.map(|ended| ended.status)
     }
 
-    /// The same, and sends SIGTERM to the command when `over` is ready, and SIGKILL if it then does not end in time.
-    pub(crate) async fn wait_or_end(mut self, asked_to_end: impl Fn(), over: impl Future<Output = ()>) -> io::Result<Ended> {
-        let mut over = pin!(over);
-        let mut was_asked = false;
+    /// The same, and sends SIGTERM to the command when `over` is ready, and SIGKILL if it then does not end in time. When
+    /// `interrupted` is ready, sends SIGINT to our process group, as Ctrl-C does at a terminal without a page.
+    pub(crate) async fn wait_or_end(
+        mut self,
+        asked_to_end: impl Fn(Asker),
+        over: impl Future<Output = ()>,
+        interrupted: impl Future<Output = ()>,
+    ) -> io::Result<Ended> {
+        let (mut over, mut interrupted) = (pin!(over), pin!(interrupted));
+        let (mut was_terminated, mut was_interrupted) = (false, false);
         let mut killed_at: Option<Instant> = None;
         loop {
             let too_long = async {
@@ -124,10 +151,18 @@ impl Child {
             };
             tokio::select! {
                 biased;
-                status = self.process.wait() => return status.map(|status| Ended { status, was_asked }),
-                () = &mut over, if !was_asked => {
-                    (was_asked, killed_at) = (true, Some(Instant::now() + TERMINATION));
-                    asked_to_end();
+                status = self.process.wait() => {
+                    let Self { process: _, signals } = self;
+                    return status.map(|status| Ended { status, was_terminated, signals });
+                }
+                () = &mut interrupted, if !was_interrupted => {
+                    was_interrupted = true;
+                    asked_to_end(Asker::Watchtap);
+                    kill_current_process_group(Signal::INT)?;
+                }
+                () = &mut over, if !was_terminated => {
+                    (was_terminated, killed_at) = (true, Some(Instant::now() + TERMINATION));
+                    asked_to_end(Asker::Watchtap);
                     self.send(Signal::TERM);
                 }
                 () = too_long => {
@@ -136,7 +171,7 @@ impl Child {
                 }
                 received = self.signals.next() => {
                     if received.asks_for_an_end() {
-                        asked_to_end();
+                        asked_to_end(Asker::Signal);
                     }
                     self.hand_on(received);
                 }
@@ -160,7 +195,7 @@ impl Child {
     /// other process can have this id.
     fn hand_on(&self, received: Received) {
         let command = self.pid();
-        let circumstances = Circumstances { command, leads_session: session::is_led_by_us() };
+        let circumstances = Circumstances { command, own: getpid(), leads_session: session::is_led_by_us() };
         // Real-time signals have no name. By default they end a process, as SIGTERM does.
         let signal = Signal::from_named_raw(received.signal).unwrap_or(Signal::TERM);
         let Some(command) = command else { return };

@@ -5,6 +5,7 @@ mod environment;
 mod origin;
 mod session;
 
+pub(crate) use command::{Asker, Streams};
 pub use command::{Child, SpawnError, exit_code};
 pub use environment::variables;
 

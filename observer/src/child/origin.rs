@@ -10,6 +10,7 @@ use crate::signals::Sender;
 pub(super) struct Circumstances {
     /// `None` once the command has ended.
     pub(super) command: Option<Pid>,
+    pub(super) own: Pid,
     /// Whether our process leads its session, as the first process of a terminal or of `ssh -t` does.
     pub(super) leads_session: bool,
 }
@@ -22,7 +23,8 @@ pub(super) struct Circumstances {
 /// alarm that was set before it started, or its CPU time limit. They are meant for the complete run, and so for the command too.
 ///
 /// A signal from a process counts as sent to watchtap only. `kill -TERM -GROUP` cannot be distinguished from that, so the command
-/// gets such a signal twice. A signal that the command sent to its parent or group is not forwarded to it.
+/// gets such a signal twice. A signal that the command sent to its parent or group is not forwarded to it. A signal that we sent to our
+/// group has reached the command, too.
 pub(super) fn is_forwarded(signal: i32, sender: Sender, circumstances: Circumstances) -> bool {
     match sender {
         Sender::Kernel => match signal {
@@ -30,7 +32,8 @@ pub(super) fn is_forwarded(signal: i32, sender: Sender, circumstances: Circumsta
             SIGHUP => circumstances.leads_session,
             _ => true,
         },
-        Sender::Process(process) => process.is_none() || process != circumstances.command,
+        Sender::Process(None) => true,
+        Sender::Process(process) => process != circumstances.command && process != Some(circumstances.own),
         Sender::Other => false,
     }
 }

@@ -1,22 +1,26 @@
 //! `watchtap exec`.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::process::ExitStatusExt;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use tokio::sync::Notify;
 
 use super::exec_demo::{DemoCluster, DemoFlags};
+use super::exec_page::{self, CommandPageFlags, LastPage, ReadyPage};
 use super::flags::{BudgetFiles, BudgetFlags, ProfileSourceFlags, Report, UpstreamFlags};
-use super::recording::{self, Recording};
-use crate::child::{self, Child, SpawnError};
+use super::follow;
+use super::recording::{self, Beside, Recording};
+use crate::child::{self, Asker, Child, SpawnError, Streams};
 use crate::kubeconfig::Via;
 use crate::pipeline::Outcome;
 use crate::printable::print_error;
 use crate::session::{self, Bound, Session, TapSet};
 use crate::signals::SignalStream;
-use crate::view::Run;
+use crate::view::{CommandEnd, Run};
 
 /// Exit code of our own failures, as in env(1): the command was not run, or its report could not be written.
 pub(super) const OWN_FAILURE: u8 = 125;
@@ -53,6 +57,9 @@ const GRACE: Duration = Duration::from_millis(500);
   # Without a cluster:
   watchtap exec --demo torture --budget budget.json -- ./my-controller
 
+  # Show the live page meanwhile; the output of the command goes to a file:
+  watchtap exec --page -- ./my-controller
+
   # Record the run, and print its report again:
   watchtap exec --capture run.cap -- ./my-controller
   watchtap read run.cap
@@ -78,11 +85,21 @@ pub(super) struct Exec {
     profiles: ProfileSourceFlags,
 
     #[command(flatten)]
+    page: CommandPageFlags,
+
+    #[command(flatten)]
     demo: DemoFlags,
 
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
+}
+
+/// How the command ended.
+struct Ran {
+    code: u8,
+    /// A page that is still open.
+    page: Option<LastPage>,
 }
 
 /// The result of a run, for its report.
@@ -116,7 +133,7 @@ impl Exec {
         let is_kept = budget.as_ref().is_none_or(|budget| budget.exceeded.is_empty());
         let run = Run {
             subcommand: "exec",
-            command: Run::shown(self.command.iter().map(|word| word.to_string_lossy())),
+            command: self.words(),
             exit_code: Some(i32::from(code)),
             silence,
             budget,
@@ -126,7 +143,13 @@ impl Exec {
         Ok(if code == 0 && !is_kept { BUDGET_EXCEEDED } else { code })
     }
 
+    /// The command and its arguments, without credentials.
+    fn words(&self) -> Vec<String> {
+        Run::shown(self.command.iter().map(|word| word.to_string_lossy()))
+    }
+
     async fn observe(&self) -> Result<Observed> {
+        self.page.check()?;
         anyhow::ensure!(
             !self.recording.events_take_stdout(),
             "--events - would mix with the command's stdout; write events to a file (--events events.jsonl), or use `watchtap \
@@ -140,8 +163,9 @@ impl Exec {
         let pairs = kubeconfig.pairs()?;
         // Files are opened before the command runs, so that one that cannot be written fails early. They are opened before signals
         // are held back, so that a pipe without a reader can still be interrupted.
-        let (report, outputs) = self.recording.open(self.budget.files())?;
+        let (report, mut outputs) = self.recording.open(Beside { output: self.page.file(), ..self.budget.files() })?;
         let budget = self.budget.open()?;
+        let page = self.page.prepare(&mut outputs, report.mute())?;
         // From here on there are private files, which must be removed before a signal ends us.
         let mut signals = SignalStream::open().context("cannot listen for signals")?;
         let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options())?;
@@ -149,14 +173,19 @@ impl Exec {
             session = bound.serve(self.profiles.source(), outputs) => session?,
             signal = signals.next_end() => return Err(SpawnError::Interrupted(signal).into()),
         };
-        let silence = silence(session.taps(), self.upstream.via());
-        let code = match session.taps().kubeconfig_variable() {
-            Ok(variable) => self.run_command(&session, &variable, signals, demo.as_ref()).await,
+        let reasons = reasons(session.taps(), self.upstream.via());
+        let ran = match session.taps().kubeconfig_variable() {
+            Ok(variable) => self.run_command(&session, &variable, signals, demo.as_ref(), page, &reasons).await,
             Err(error) => Err(error),
         };
-        // After this a signal ends us at once, so the private files are removed first.
+        // Without a page, a signal ends us at once from here on, so the private files are removed first.
         let outcome = session.end(GRACE).await;
-        Ok(Observed { code: code?, outcome: outcome?, silence, report, budget })
+        let Ran { code, page } = ran?;
+        if let Some(page) = page {
+            page.left().await;
+        }
+        let silence = titled("No client connected through watchtap. Usually the command", reasons);
+        Ok(Observed { code, outcome: outcome?, silence, report, budget })
     }
 
     async fn run_command(
@@ -165,28 +194,50 @@ impl Exec {
         kubeconfig: &OsStr,
         signals: SignalStream,
         demo: Option<&DemoCluster>,
-    ) -> Result<u8> {
+        page: Option<ReadyPage>,
+        reasons: &[String],
+    ) -> Result<Ran> {
         let (command, arguments) = self.command.split_first().context("no command was given")?;
         let variables = child::variables(kubeconfig, self.upstream.via(), |name| std::env::var_os(name));
-        let child = session.start(|| Child::spawn(command, arguments, &variables, signals))?;
-        let Some(demo) = demo else {
-            let status = child.wait_forwarding(|| session.note_shutdown()).await.context("cannot wait for the command")?;
-            return Ok(child::exit_code(status));
+        let streams = page.as_ref().map_or(Ok(Streams::Inherited), ReadyPage::streams)?;
+        let child = session.start(|| Child::spawn(command, arguments, &variables, streams, signals))?;
+        let guidance = || {
+            titled("The KUBECONFIG of the command points to watchtap. If no client connects, usually the command", reasons.to_vec())
+        };
+        let mut page = page.and_then(|page| page.open(&follow::name(session.taps()), guidance(), &self.words()));
+        let closing = Notify::new();
+        let asked_to_end = |asker| {
+            session.note_shutdown();
+            if asker == Asker::Signal {
+                closing.notify_one();
+            }
         };
         let mut played = None;
-        let over = async { played = Some(demo.play().await) };
-        let ended = child.wait_or_end(|| session.note_shutdown(), over).await.context("cannot wait for the command")?;
+        let over = async {
+            match demo {
+                Some(demo) => played = Some(demo.play().await),
+                None => std::future::pending().await,
+            }
+        };
+        let ended = child.wait_or_end(asked_to_end, over, exec_page::quit(&mut page, &closing)).await;
+        let ended = ended.context("cannot wait for the command")?;
         played.transpose().context("the demo's clients failed")?;
         let code = child::exit_code(ended.status);
         // The end by the signal that it was asked with is no failure.
-        Ok(if ended.was_asked && code == TERMINATED { 0 } else { code })
+        let code = if ended.was_terminated && code == TERMINATED { 0 } else { code };
+        let end = CommandEnd { exit_code: code, signal: ended.status.signal() };
+        Ok(Ran { code, page: page.map(|page| page.after(end, ended.signals, closing)) })
     }
 }
 
+/// Reasons below their title.
+fn titled(title: &str, reasons: Vec<String>) -> Vec<String> {
+    [title.to_owned()].into_iter().chain(reasons).collect()
+}
+
 /// The usual reasons why no client connected through watchtap.
-fn silence(taps: &TapSet, via: Via) -> Vec<String> {
+fn reasons(taps: &TapSet, via: Via) -> Vec<String> {
     let mut lines = vec![
-        "No client connected through watchtap. Usually the command".to_owned(),
         "  · has a flag that overrides KUBECONFIG (--kubeconfig, --server), which watchtap set".to_owned(),
         "  · runs in a cluster and uses the address there (KUBERNETES_SERVICE_HOST)".to_owned(),
         "  · sent no request, or failed before that".to_owned(),

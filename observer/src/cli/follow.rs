@@ -206,7 +206,7 @@ fn pointing(taps: &TapSet) -> Result<Vec<String>> {
 }
 
 /// The name of the run: its context if there is one only, otherwise the number of contexts.
-fn name(taps: &TapSet) -> String {
+pub(super) fn name(taps: &TapSet) -> String {
     let contexts: Vec<&str> = taps.listeners().iter().flat_map(|listener| &listener.pair.contexts).map(String::as_str).collect();
     match *contexts {
         [context] => context.to_owned(),

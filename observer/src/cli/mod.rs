@@ -12,6 +12,7 @@ mod demo_objects;
 mod exec;
 #[cfg_attr(not(feature = "demo"), path = "no_exec_demo.rs")]
 mod exec_demo;
+mod exec_page;
 mod explain;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod probe;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
@@ -59,6 +59,13 @@ impl From<Format> for crate::view::ExplainFormat {
 /// Creates a text file that only its owner can read.
 pub(super) fn create(path: &Path) -> Result<Printer<File>> {
     private_file::create(path).map(Printer::to).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))
+}
+
+/// Creates a new text file in the current folder that only its owner can read, under a name that is not taken.
+pub(super) fn create_numbered(stem: &str, extension: &str) -> Result<(PathBuf, Printer<File>)> {
+    let (path, file) = private_file::create_numbered(Path::new(""), stem, extension)
+        .map_err(|error| anyhow!("cannot create {stem}.{extension} in the current folder: {error}"))?;
+    Ok((path, Printer::to(file)))
 }
 
 /// Opens the output of `--events`: a file, or stdout for `-`.

@@ -20,6 +20,7 @@ use crate::view::{Run, report_json, report_markdown, report_text};
 pub(super) struct Beside<'f> {
     pub read: Option<(&'static str, &'f Path)>,
     pub written: Option<(&'static str, &'f Path)>,
+    pub output: Option<(&'static str, &'f Path)>,
 }
 
 /// Destinations of the report, the events and the capture.
@@ -37,7 +38,7 @@ impl Recording {
     pub(super) fn open(&self, beside: Beside<'_>) -> Result<(Report, Outputs)> {
         let captures = self.capture.files();
         let captures = captures.iter().map(|file| ("--capture", file.as_path()));
-        same_file::check(beside.read.into_iter(), self.report.files().chain(captures).chain(beside.written))?;
+        same_file::check(beside.read.into_iter(), self.report.files().chain(captures).chain(beside.written).chain(beside.output))?;
         let (report, events) = self.report.open(Otherwise::Stderr)?;
         let sinks = events.into_iter().map(|lines| Box::new(lines) as Box<dyn EventSink>).collect();
         Ok((report, Outputs::new(sinks, self.capture.create()?)))

@@ -47,13 +47,16 @@ fn live_lines(stdout_is_taken: bool) -> Box<dyn EventSink> {
 
 /// Opens the page. If the terminal cannot show it, the run continues without it.
 pub(super) fn open_page(name: &str, guidance: Vec<String>, snapshots: Snapshots) -> Option<RunningPage> {
-    let colour = Colour::for_stdout();
-    let page = Page::new(Snapshots::nothing(), name, guidance, colour);
-    let page = match TimeZone::try_system() {
-        Ok(zone) if !zone.is_unknown() => page.with_local_zone(zone),
-        Ok(_) | Err(_) => page,
-    };
-    RunningPage::start(page, snapshots)
+    RunningPage::start(page(name, guidance), snapshots)
         .inspect_err(|error| print_message(format!("the page cannot be shown ({error}); --lines prints events as lines")))
         .ok()
+}
+
+/// A page for standard output.
+pub(super) fn page(name: &str, guidance: Vec<String>) -> Page {
+    let page = Page::new(Snapshots::nothing(), name, guidance, Colour::for_stdout());
+    match TimeZone::try_system() {
+        Ok(zone) if !zone.is_unknown() => page.with_local_zone(zone),
+        Ok(_) | Err(_) => page,
+    }
 }

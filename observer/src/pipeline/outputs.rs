@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use observer_core::observation::Observation;
-use observer_core::observer::{Event, Observer};
+use observer_core::observer::{Event, Observer, Snapshot};
 
 use super::EventSink;
 use super::snapshots::Publisher;
@@ -59,6 +59,13 @@ impl Outputs {
             let trouble = "the terminal page stopped updating because of an internal error; please report it";
             self.warn(trouble);
             self.troubles.push(trouble.to_owned());
+        }
+    }
+
+    /// Publishes the snapshot of the report, for a page that stays after the run.
+    pub(super) fn publish_last(&self, snapshot: &Snapshot) {
+        if let Some(publisher) = &self.publisher {
+            publisher.publish_last(snapshot);
         }
     }
 

@@ -298,7 +298,9 @@ impl RecordingObserver {
         self.emit_totals();
         let recorded = self.outputs.end_capture();
         self.note_end_of_capture(recorded);
-        self.observer.snapshot()
+        let snapshot = self.observer.snapshot();
+        self.outputs.publish_last(&snapshot);
+        snapshot
     }
 }
 

@@ -24,7 +24,7 @@ use super::stops::Stops;
 use crate::injected_fault::{self, Component};
 use crate::pipeline::Snapshots;
 use crate::printable::HeldStderr;
-use crate::view::{Key, Mouse, Outcome, Page};
+use crate::view::{CommandEnd, Key, Mouse, Outcome, Page};
 
 /// Interval at which the thread checks for a new snapshot; a key wakes it at once.
 const LOOK: Duration = Duration::from_millis(100);
@@ -37,6 +37,7 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) struct RunningPage {
     closing: Arc<AtomicBool>,
     left: Option<oneshot::Receiver<Left>>,
+    command_end: mpsc::SyncSender<CommandEnd>,
     given_back: Receiver<()>,
 }
 
@@ -54,6 +55,7 @@ struct Drawing {
     page: Page,
     screen: Screen,
     snapshots: Snapshots,
+    command_end: Receiver<CommandEnd>,
     stops: Stops,
     closing: Arc<AtomicBool>,
     /// Whether the page has changed since it was last drawn.
@@ -65,7 +67,10 @@ impl RunningPage {
     pub(crate) fn start(page: Page, snapshots: Snapshots) -> io::Result<Self> {
         let closing = Arc::new(AtomicBool::new(false));
         let (screen, stops) = (Screen::new()?, Stops::open()?);
-        let mut drawing = Drawing { page, screen, snapshots, stops, closing: Arc::clone(&closing), is_stale: true };
+        // A command ends once.
+        let (command_end, ending) = mpsc::sync_channel(1);
+        let mut drawing =
+            Drawing { page, screen, snapshots, command_end: ending, stops, closing: Arc::clone(&closing), is_stale: true };
         let (leaving, left) = oneshot::channel();
         let (giving_back, given_back) = mpsc::channel();
         thread::Builder::new().name("page".to_owned()).spawn(move || {
@@ -78,7 +83,13 @@ impl RunningPage {
             });
             drop(giving_back);
         })?;
-        Ok(Self { closing, left: Some(left), given_back })
+        Ok(Self { closing, left: Some(left), command_end, given_back })
+    }
+
+    /// Shows that the command of the run has ended.
+    pub(crate) fn show_command_end(&self, end: CommandEnd) {
+        // A page that was left needs no notice.
+        let _shown = self.command_end.try_send(end);
     }
 
     /// Waits until the user quits the page, or the page fails. Later calls wait forever.
@@ -147,6 +158,10 @@ impl Drawing {
             self.page.show(snapshot);
             self.is_stale = true;
         }
+        if let Ok(end) = self.command_end.try_recv() {
+            self.page.command_ended(end);
+            self.is_stale = true;
+        }
         for line in HeldStderr::news() {
             self.page.hear(&strip_str(&line).to_string());
             self.is_stale = true;
@@ -178,6 +193,7 @@ impl Drawing {
                 Outcome::Stay => {}
                 Outcome::Quit => return Ok(true),
                 Outcome::Copy(text) => self.screen.copy(&text)?,
+                Outcome::Write(note) => self.page.note_written(note_file::write(Path::new(""), &note).as_deref()),
                 Outcome::Redraw => self.screen.forget()?,
                 Outcome::Stop => {
                     Stops::ask()?;
@@ -193,4 +209,3 @@ impl Drawing {
         Ok(false)
     }
 }
-                Outcome::Write(note) => self.page.note_written(note_file::write(Path::new(""), &note).as_deref()),

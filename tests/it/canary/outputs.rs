@@ -46,6 +46,8 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
         &[],
         "where we panicked, without its words: `tests/panics` provokes some that hold canaries, and seeks them as here",
     ),
+    ("observer/src/child/command.rs", &[], "hands the file of `--output` to the command"),
+    ("observer/src/cli/exec_page.rs", &[], "the file of `--output`, into which the command writes, and not watchtap"),
     ("observer/src/cli/flags/report.rs", &["exec", "run", "read", "read as text"], "reports"),
     ("observer/src/cli/shown.rs", &["run", "demo"], "live lines"),
     ("observer/src/cli/verify.rs", &["verify"], "the rows, and progress"),
@@ -67,9 +69,9 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/tap/probe/find/opened_file.rs", &[], "opens programs, to read"),
     ("observer/src/tap/proxy/port.rs", &["exec", "run"], "the listeners"),
     ("observer/src/terminal/modes.rs", &[], "looks whether there is a terminal"),
+    ("observer/src/terminal/note_file.rs", &[], "notes of the page, which have of a snapshot less than the report"),
     ("observer/src/terminal/screen.rs", &[], "the page, which shows of a snapshot less than the report"),
     ("observer/src/verification/log_tail.rs", &["verify", "verify with a log of something else"], "opens logs of servers"),
-    ("observer/src/terminal/note_file.rs", &[], "notes of the page, which have of a snapshot less than the report"),
 ];
 
 /// Commands that are not run here, and the tests that search their outputs.
@@ -91,6 +93,8 @@ pub(super) const NO_OUTPUT: &[(&str, &str)] = &[
     ("no-version-request", "asks less"),
     ("no-metrics-request", "asks less"),
     ("or-demo", "leads to the demo, which is run"),
+    ("page", "needs a terminal; it shows of a snapshot less than the report"),
+    ("output", "names the file into which the command writes"),
     ("lines", "is what is printed without a terminal"),
     ("quiet", "prints less"),
     ("mute", "prints less"),

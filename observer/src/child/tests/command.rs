@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::child::{Child, SpawnError, exit_code};
+use crate::child::{Child, SpawnError, Streams, exit_code};
 use crate::signals::SignalStream;
 
 #[tokio::test]
@@ -29,6 +29,15 @@ async fn command_does_not_inherit_the_ignored_sigpipe() {
 #[tokio::test]
 async fn variables_are_added_to_the_inherited_environment() {
     assert_eq!(run("test \"$KUBECONFIG\" = /run/k && test -n \"$PATH\"").await, 0);
+}
+
+#[tokio::test]
+async fn output_goes_to_a_file_in_its_order_and_stdin_is_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("output");
+    let streams = Streams::ToFile(fs::File::create(&path).unwrap());
+    assert_eq!(run_with(streams, "echo one; echo two >&2; cat; echo three; exit 3").await, 3);
+    assert_eq!(fs::read_to_string(path).unwrap(), "one\ntwo\nthree\n");
 }
 
 #[tokio::test]
@@ -59,13 +68,17 @@ async fn unexecutable_command_exits_with_126() {
 }
 
 async fn run(script: &str) -> u8 {
+    run_with(Streams::Inherited, script).await
+}
+
+async fn run_with(streams: Streams, script: &str) -> u8 {
     let variables = [(OsString::from("KUBECONFIG"), OsString::from("/run/k"))];
-    let child =
-        Child::spawn(OsStr::new("/bin/sh"), &["-c".into(), script.into()], &variables, SignalStream::open().unwrap()).unwrap();
+    let (script, signals) = (["-c".into(), script.into()], SignalStream::open().unwrap());
+    let child = Child::spawn(OsStr::new("/bin/sh"), &script, &variables, streams, signals).unwrap();
     exit_code(child.wait_forwarding(|| {}).await.unwrap())
 }
 
 #[track_caller]
 fn refused(command: impl AsRef<OsStr>) -> SpawnError {
-    Child::spawn(command.as_ref(), &[], &[], SignalStream::open().unwrap()).err().expect("it cannot be run")
+    Child::spawn(command.as_ref(), &[], &[], Streams::Inherited, SignalStream::open().unwrap()).err().expect("it cannot be run")
 }

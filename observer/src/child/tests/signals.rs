@@ -54,12 +54,14 @@ fn command_inherits_ignored_signals() {
 #[test]
 fn sender_decides_whether_a_signal_is_forwarded() {
     let command = Pid::from_raw(100);
-    let follows = Circumstances { command, leads_session: false };
-    let leads = Circumstances { command, leads_session: true };
+    let own = Pid::from_raw(99).unwrap();
+    let follows = Circumstances { command, own, leads_session: false };
+    let leads = Circumstances { command, own, leads_session: true };
     for (signal, sender, circumstances, expected) in [
         (SIGTERM, Sender::Process(Pid::from_raw(7)), follows, true),
         (SIGTERM, Sender::Process(None), follows, true),
         (SIGTERM, Sender::Process(command), follows, false),
+        (SIGINT, Sender::Process(Some(own)), follows, false),
         (SIGINT, Sender::Kernel, follows, false),
         (SIGINT, Sender::Kernel, leads, false),
         (SIGHUP, Sender::Kernel, follows, false),

@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-use crate::child::{Child, exit_code};
+use crate::child::{Child, Streams, exit_code};
 use crate::signals::SignalStream;
 
 /// A shell script that prints the name of every signal that it gets, and exits with 7 on SIGUSR1. It sleeps in between, a limited
@@ -120,7 +120,8 @@ fn supervise() -> ! {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let signals = SignalStream::open().expect("handlers");
     let status = runtime.block_on(async {
-        let child = Child::spawn(OsStr::new("/bin/sh"), &["-c".into(), SCRIPT.into()], &[], signals).expect("there is a shell");
+        let script = ["-c".into(), SCRIPT.into()];
+        let child = Child::spawn(OsStr::new("/bin/sh"), &script, &[], Streams::Inherited, signals).expect("there is a shell");
         child.wait_forwarding(|| {}).await.expect("it can be waited for")
     });
     std::process::exit(exit_code(status).into());

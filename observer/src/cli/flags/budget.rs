@@ -48,7 +48,8 @@ impl BudgetFlags {
     /// The file to read and the file to write, each with its flag.
     pub(crate) fn files(&self) -> Beside<'_> {
         let read = self.budget.as_deref().map(|file| ("--budget", file));
-        Beside { read, written: self.write_budget.as_deref().map(|file| ("--write-budget", file)) }
+        let written = self.write_budget.as_deref().map(|file| ("--write-budget", file));
+        Beside { read, written, output: None }
     }
 }
 

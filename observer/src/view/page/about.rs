@@ -28,6 +28,9 @@ pub(super) fn lines(page: &Page, cells: usize) -> Vec<Line> {
     let snapshot = &page.shown;
     let mut sheet = page.sheet(cells);
     servers(snapshot, &mut sheet);
+    if let Some(command) = &page.command {
+        command.describe(&mut sheet);
+    }
     verdicts(snapshot, &mut sheet);
     missed(&snapshot.missed, &mut sheet);
     restart(snapshot, &mut sheet);

@@ -131,7 +131,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     Binding {
         keys: &[(Key::Char('q'), Act::Quit, PAGE), (Key::Interrupt, Act::Quit, EVERYWHERE)],
         name: "q, ctrl-c",
-        meaning: "drain open connections, then quit with a report",
+        meaning: "drain open connections, then quit with a report; exec: interrupt the command before that, if it runs",
         hint: Some(("q quit", PAGE)),
     },
     Binding {

@@ -55,7 +55,9 @@ pub(super) fn header(page: &Page, size: (u16, u16)) -> Header {
         ("observed", height >= OBSERVED_FROM || !is_complete, missed),
         ("restart", height >= RESTART_FROM, exposure(&shown.exposure)),
     ];
-    let first = [Line::left_and_right(&server(shown, &page.name), &state(page), cells), Line::of_phrases(&answer(shown), cells)];
+    let title = Line::left_and_right(&server(shown, &page.name), &state(page), cells);
+    let command = page.command.as_ref().map(|command| command.line(cells));
+    let first = [title].into_iter().chain(command).chain([Line::of_phrases(&answer(shown), cells)]);
     let hidden = optional.iter().filter(|(_, has_room, _)| !has_room).map(|(name, _, _)| *name).rev().collect();
     let rates = if is_complete { sparklines(page, cells) } else { Vec::new() };
     let rest = optional.iter().filter(|(_, has_room, _)| *has_room).enumerate().map(|(index, (_, _, phrases))| {

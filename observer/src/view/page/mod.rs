@@ -9,6 +9,7 @@ mod cells;
 mod clients;
 mod clock;
 mod column;
+mod command;
 mod control;
 mod copying;
 mod detail;
@@ -45,6 +46,7 @@ mod widths;
 #[cfg(test)]
 pub(in crate::view) mod tests;
 
+pub use command::CommandEnd;
 pub use key::{Key, NoteFile, Outcome};
 pub use mouse::Mouse;
 pub use state::Page;

@@ -10,6 +10,7 @@ use observer_core::time::Timestamp;
 
 use super::cells::printable;
 use super::clock::Clock;
+use super::command::Command;
 use super::filter::Filter;
 use super::history::History;
 use super::prompt::Prompt;
@@ -40,6 +41,8 @@ pub struct Page {
     pub(super) name: String,
     /// Instructions that lead clients here.
     pub(super) guidance: Vec<String>,
+    /// The command that runs behind watchtap; `None` if it started none.
+    pub(super) command: Option<Command>,
     /// The newest snapshot.
     pub(super) latest: Arc<Snapshot>,
     /// The snapshot that is drawn: the newest, or the one at the moment of the pause.
@@ -114,6 +117,7 @@ impl Page {
             clock: Clock::default(),
             name: printable(name),
             guidance,
+            command: None,
             latest: Arc::clone(&snapshot),
             shown: snapshot,
             paused: false,

@@ -2,6 +2,7 @@
 
 mod bindings;
 mod columns;
+mod command;
 mod details;
 mod edges;
 mod keys;

@@ -23,7 +23,8 @@ fn help() {
                           layer answered
           esc             back; in a table it clears the filter
           ?, ctrl-l       this help; redraw the screen
-          q, ctrl-c       drain open connections, then quit with a report
+          q, ctrl-c       drain open connections, then quit with a report; exec:
+                          interrupt the command before that, if it runs
           /               filter the rows: see FILTERS below
           in a filter     enter keeps it; esc restores the filter before it; backspace
                           deletes a character
@@ -32,7 +33,6 @@ fn help() {
                           the client has used recently; esc returns
           s, S            sort by the next column, marked ▾ (after the last column:
                           worst first); reverse the order
-          r               show the new rows, and sort all; until then rows keep their
         j k scroll · esc back · q quit
     "]]
     .assert_eq(&small(&page));
@@ -48,7 +48,7 @@ fn help() {
           enter           open the row: timeline, evidence, members, advice, or why a layer answered
           esc             back; in a table it clears the filter
           ?, ctrl-l       this help; redraw the screen
-          q, ctrl-c       drain open connections, then quit with a report
+          q, ctrl-c       drain open connections, then quit with a report; exec: interrupt the command before that, if it runs
           /               filter the rows: see FILTERS below
           in a filter     enter keeps it; esc restores the filter before it; backspace deletes a character
           f               filter by the selected row's client and resource
