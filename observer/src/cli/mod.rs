@@ -24,6 +24,7 @@ mod verify;
 
 mod follow;
 mod logging;
+mod nearest;
 mod output;
 mod panic_message;
 mod progress_line;

@@ -3,10 +3,10 @@
 use anyhow::{Result, bail};
 use observer_core::k8s::{Resource, is_namespaced, stable_resource, stable_resources};
 
-use super::names::nearest;
 use super::request::Flags;
 use super::verbs::{Action, Names};
 use super::wrong_input::{quoted, wrong_input};
+use crate::cli::nearest::nearest;
 
 /// The path and query for `action` on the resource and the name in `words`: `pods`, `pods?limit=500`, `pods/web-0`, `pods web-0`.
 pub(super) fn path(action: Action, words: &[String], flags: &Flags) -> Result<String> {

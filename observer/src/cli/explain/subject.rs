@@ -4,12 +4,13 @@ use anyhow::{Error, Result};
 use observer_core::k8s::stable_resource;
 use observer_core::routing::{Proof, Rule, proof, rule};
 
-use super::names::{names, nearest};
+use super::names::names;
 use super::request::{Asked, Flags, is_url, with_slash};
 use super::resource::path;
 use super::shell_words::shell_words;
 use super::verbs::{Action, GET};
 use super::wrong_input::{quoted, wrong_input};
+use crate::cli::nearest::nearest;
 use crate::view::Meaning;
 
 /// The thing that the input names.

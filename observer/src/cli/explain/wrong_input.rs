@@ -2,6 +2,8 @@
 
 use anyhow::{Error, anyhow};
 
+use crate::cli::nearest::hint;
+
 /// The forms of the input.
 const ACCEPTED: &str = "\
 requests: `GET /api/v1/pods?limit=500`, `/api/v1/pods`, a URL, `kubectl get --raw PATH`, `LIST pods`, `WATCH deployments.apps -n NAMESPACE`
@@ -13,16 +15,6 @@ const MAX_SHOWN: usize = 60;
 /// An error with what may be meant, and the accepted forms.
 pub(super) fn wrong_input(what: &str, meant: &[String]) -> Error {
     anyhow!("{what}{}\n{ACCEPTED}", hint(meant))
-}
-
-/// `; did you mean a, b or c?`.
-fn hint(near: &[String]) -> String {
-    let quoted: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.split_last() {
-        None => String::new(),
-        Some((last, [])) => format!("; did you mean {last}?"),
-        Some((last, others)) => format!("; did you mean {} or {last}?", others.join(", ")),
-    }
 }
 
 /// A word of the input in quotes, without what may be a credential: a query, a value, a user, or a token.
@@ -47,12 +39,5 @@ mod tests {
         ] {
             assert_eq!(quoted(word), expected);
         }
-    }
-
-    #[test]
-    fn near_names_are_joined() {
-        let hints = [&[][..], &["a"], &["a", "b"], &["a", "b", "c"]]
-            .map(|near| hint(&near.iter().map(ToString::to_string).collect::<Vec<_>>()));
-        assert_eq!(hints, ["", "; did you mean `a`?", "; did you mean `a` or `b`?", "; did you mean `a`, `b` or `c`?"]);
     }
 }
