@@ -33,6 +33,37 @@ fn written_budget_is_kept_by_the_next_run() {
     assert_eq!(finished.status.code(), Some(0), "{}", finished.report["budget"]);
 }
 
+/// Twenty lists without a pause are one finding.
+#[test]
+fn findings_over_their_limit_exit_with_124() {
+    let found = json!([{"finding": "hot-loop", "allowed": 0, "used": 1}]);
+    for (limits, mute, code, exceeded) in [
+        (json!({"findings": {"hot-loop": 1}, "other_findings": 0}), "poller:", 0, json!([])),
+        (json!({"findings": {"hot-loop": 0}}), "poller:", 124, found.clone()),
+        (json!({"other_findings": 0}), "poller:", 124, found),
+        (json!({"other_findings": 0}), "hot-loop:", 0, json!([])),
+    ] {
+        let mut budget = limits;
+        budget["schema"] = "watchtap.budget/v1".into();
+        let finished = run_listing(20, |place| {
+            vec!["--mute".into(), mute.into(), "--budget".into(), place.write("budget.json", &budget.to_string())]
+        });
+        assert_eq!(finished.status.code(), Some(code), "{budget}: {}", finished.stderr);
+        assert_eq!(finished.report["budget"], json!({"exceeded": exceeded, "at_least": false}), "{budget}");
+    }
+}
+
+#[test]
+fn budget_written_by_a_run_with_a_finding_allows_it_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let budget = folder.path().join("budget.json");
+    assert_eq!(run_listing(20, |_| vec!["--write-budget".into(), budget.clone()]).status.code(), Some(0));
+    let written: Value = serde_json::from_str(&fs::read_to_string(&budget).unwrap()).unwrap();
+    assert_eq!((&written["findings"], &written["other_findings"]), (&json!({"hot-loop": 1}), &json!(0)), "{written:#}");
+    let finished = run_listing(20, |_| vec!["--budget".into(), budget.clone()]);
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.report["budget"]);
+}
+
 #[test]
 fn failing_command_keeps_its_own_exit_code() {
     let place = TestHome::with_upstream();
@@ -57,7 +88,11 @@ fn markdown_report_begins_with_the_result_of_the_budget() {
 fn invalid_budget_fails_before_the_command_runs() {
     let place = TestHome::with_upstream();
     for (text, said) in [
-        (r#"{"schema": "watchtap.budget/v1", "total": {"list": 0}}"#, "line 1, column 49 has an unexpected key"),
+        (r#"{"schema": "watchtap.budget/v1", "total": {"list": 0}}"#, "line 1, column 49 has an unknown key; did you mean `lists`?"),
+        (
+            r#"{"schema": "watchtap.budget/v1", "findings": {"deaf": 0}}"#,
+            "line 1, column 52 has an unknown key; did you mean `deaf-watch`?",
+        ),
         (r#"{"schema": "watchtap.budget/v2"}"#, "watchtap.budget/v1"),
         ("lists: 1", "docs/budget.md"),
     ] {
@@ -95,13 +130,18 @@ fn muted_findings_are_omitted_and_counted() {
 
 /// A run that lists once, with the flags from `flags`.
 fn run(flags: impl FnOnce(&TestHome) -> Vec<PathBuf>) -> observer_tests::Finished {
+    run_listing(1, flags)
+}
+
+/// A run that lists this often, with the flags from `flags`.
+fn run_listing(lists: usize, flags: impl FnOnce(&TestHome) -> Vec<PathBuf>) -> observer_tests::Finished {
     let server = Upstream::start();
     let place = TestHome::new();
     let kubeconfig = place.write("kubeconfig", &server.kubeconfig());
     let flags = flags(&place);
     let flags: Vec<&str> = flags.iter().map(|flag| flag.to_str().unwrap()).collect();
     let session = ExecSession::start(&kubeconfig, &flags).unwrap();
-    assert!(get(&session, SECRETS).starts_with("HTTP/1.1 200 OK"));
+    (0..lists).for_each(|_| assert!(get(&session, SECRETS).starts_with("HTTP/1.1 200 OK")));
     session.finish().unwrap()
 }
 

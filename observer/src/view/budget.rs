@@ -1,6 +1,6 @@
 //! Whether a run kept its budget, as text.
 
-use observer_core::observer::{Excess, Quantity};
+use observer_core::observer::{Excess, Limited, Quantity};
 
 use super::colour::{Colour, Tone};
 use super::quantity::{bytes, count, counted};
@@ -20,14 +20,9 @@ pub(super) fn budget(budget: &BudgetKept, colour: Colour, out: &mut Printable) {
     let columns = [("BUDGET", Align::Left), ("ALLOWED", Align::Right), ("USED", Align::Right), ("MORE", Align::Right)];
     let mut table = Table::new(&columns);
     for excess in &budget.exceeded {
-        let Excess { resource, quantity, allowed, used } = excess;
-        let cells = vec![
-            Cell::new(format!("{}: {quantity}", limited(resource.as_deref()))),
-            Cell::new(amount(*quantity, *allowed)),
-            Cell::toned(amount(*quantity, *used), Tone::Bad),
-            Cell::new(format!("+{}", amount(*quantity, used.saturating_sub(*allowed)))),
-        ];
-        table.row(cells, Vec::new());
+        let [of, what, allowed, used, more] = cells(excess);
+        let cells = [Cell::new(format!("{of}: {what}")), Cell::new(allowed), Cell::toned(used, Tone::Bad), Cell::new(more)];
+        table.row(cells.into(), Vec::new());
     }
     table.render(colour, out);
     out.end_line();
@@ -43,12 +38,16 @@ pub(super) fn result(budget: &BudgetKept) -> String {
     format!("budget exceeded: {limits}{unsure}")
 }
 
-/// The resource of a limit.
-pub(super) fn limited(resource: Option<&str>) -> &str {
-    resource.unwrap_or("in total")
-}
-
-/// `2.1 MB` of bytes, otherwise the number.
-pub(super) fn amount(quantity: Quantity, amount: u64) -> String {
-    if quantity == Quantity::Bytes { bytes(amount) } else { count(amount) }
+/// A row of the table: the resource or the kind of finding, what is counted of it, the limit, the actual amount, and the difference.
+pub(super) fn cells(excess: &Excess) -> [String; 5] {
+    let Excess { limited, allowed, used } = excess;
+    let (of, what, amount): (String, String, fn(u64) -> String) = match limited {
+        Limited::Cost { resource, quantity } => {
+            let of = resource.clone().unwrap_or_else(|| "in total".to_owned());
+            (of, quantity.to_string(), if *quantity == Quantity::Bytes { bytes } else { count })
+        }
+        Limited::Findings { finding } => (finding.to_string(), "findings".to_owned(), count),
+    };
+    let more = format!("+{}", amount(used.saturating_sub(*allowed)));
+    [of, what, amount(*allowed), amount(*used), more]
 }

@@ -1,6 +1,6 @@
 //! The report of one run, as Markdown: whether it kept its budget, its problems and storms, and a note on the worst problem.
 
-use observer_core::observer::{Excess, Problem, Snapshot};
+use observer_core::observer::{Problem, Snapshot};
 use observer_core::storm::StormRecord;
 
 use super::answer::answer;
@@ -87,15 +87,9 @@ fn facts(run: &Run, snapshot: &Snapshot) -> Vec<Inline> {
 }
 
 fn limits(kept: &BudgetKept, document: &mut Markdown) {
-    let rows = kept.exceeded.iter().map(|Excess { resource, quantity, allowed, used }| {
-        let more = budget::amount(*quantity, used.saturating_sub(*allowed));
-        vec![
-            Inline::code(budget::limited(resource.as_deref())),
-            Inline::text(quantity),
-            Inline::text(budget::amount(*quantity, *allowed)),
-            Inline::bold(budget::amount(*quantity, *used)),
-            Inline::text(format_args!("+{more}")),
-        ]
+    let rows = kept.exceeded.iter().map(|excess| {
+        let [of, what, allowed, used, more] = budget::cells(excess);
+        vec![Inline::code(of), Inline::text(what), Inline::text(allowed), Inline::bold(used), Inline::text(more)]
     });
     let rows: Vec<Vec<Inline>> = rows.collect();
     let columns =

@@ -72,6 +72,7 @@ pub(super) const TYPES: &[&str] = &[
     "observer::FindingSide",
     "observer::Inventory",
     "observer::Layer",
+    "observer::Limited",
     "observer::ListRow",
     "observer::Measure",
     "observer::Missed",

@@ -272,7 +272,10 @@ fn observe(observations: &[Observation], shown: &mut Shown) {
     comparison.measures.iter().for_each(|row| shown.note(&row.measure));
     comparison.findings.iter().filter_map(|row| row.unit.as_ref()).for_each(|unit| shown.note(unit));
     let usage = Usage::of(&snapshot);
-    Budget::just_kept_by(&Usage::default()).exceeded_by(&usage).iter().for_each(|excess| shown.note(excess));
+    for excess in Budget::just_kept_by(&Usage::default()).exceeded_by(&usage) {
+        shown.note(&excess);
+        shown.note(&excess.limited);
+    }
     shown.note(&Budget::just_kept_by(&usage));
     shown.note(&usage);
 }

@@ -7,7 +7,8 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/api_server/credentials.rs", &["exec"], "opens token files"),
     ("observer/src/capture/file.rs", &["exec", "run", "demo"], "captures"),
     ("observer/src/capture/reading.rs", &["read", "read what is no capture"], "opens captures; what it says of them"),
-    ("observer/src/cli/flags/budget.rs", &["exec", "exec with a budget of something else"], "budgets; what is none"),
+    ("observer/src/cli/flags/budget.rs", &["exec"], "budgets"),
+    ("observer/src/cli/flags/budget_file.rs", &["exec with a budget of something else"], "opens budgets; what is none"),
     ("observer/src/cli/command_line.rs", &["exec with a budget of something else"], "usage errors and help"),
     ("observer/src/cli/completions.rs", &["completions"], "the script"),
     (

@@ -33,7 +33,7 @@ mod upstreams;
 #[cfg(test)]
 mod tests;
 
-pub use budget::{Allowance, Budget, Excess, Quantity, Usage};
+pub use budget::{Allowance, Budget, Excess, Limited, Quantity, Usage};
 pub use comparison::{
     Change, ComparedFinding, ComparedMeasure, ComparedRelists, ComparedRun, Comparison, ComparisonRow, FindingSide, Layer, Measure,
     Side,

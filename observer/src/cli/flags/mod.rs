@@ -3,6 +3,7 @@
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod api_servers;
 mod budget;
+mod budget_file;
 mod byte_size;
 mod capture;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]

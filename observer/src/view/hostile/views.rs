@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::observation::{Body, ExchangeObservation, Observation, Subject};
-use observer_core::observer::{Comparison, Excess, Limits, Observer, Quantity, Snapshot};
+use observer_core::observer::{Comparison, Excess, Limited, Limits, Observer, Quantity, Snapshot};
 use observer_core::time::Timestamp;
 use observer_core::verification::{Judgement, Row, Tally};
 use proptest::prelude::*;
@@ -140,7 +140,8 @@ fn check(text: &str, which: &[bool]) {
 #[track_caller]
 fn reports(text: &str, snapshot: &Snapshot) {
     let words = || vec![text.to_owned()];
-    let excess = Excess { resource: Some(text.to_owned()), quantity: Quantity::Bytes, allowed: 1, used: 2 };
+    let excess =
+        Excess { limited: Limited::Cost { resource: Some(text.to_owned()), quantity: Quantity::Bytes }, allowed: 1, used: 2 };
     let budget = Some(BudgetKept { exceeded: vec![excess], at_least: true });
     let run = Run { subcommand: "exec", command: words(), exit_code: Some(0), silence: words(), budget, notes: words() };
     let nothing = Observer::new(Limits::default()).snapshot();

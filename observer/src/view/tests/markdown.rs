@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use observer_core::observer::{Comparison, Excess, Quantity, Snapshot};
+use observer_core::observer::{Comparison, Excess, FindingKind, Limited, Quantity, Snapshot};
 use proptest::prelude::*;
 
 use super::super::page::tests::script::play;
@@ -26,7 +26,7 @@ fn report_begins_with_the_budget_and_ends_with_the_worst_problem() {
         | budget | quantity | allowed | used | more |
         | --- | --- | ---: | ---: | ---: |
         | `kind0s` | bytes | 1.0 kB | **5.0 kB** | +4.0 kB |
-        | `kind1s` | bytes | 1.0 kB | **5.0 kB** | +4.0 kB |
+        | `deaf-watch` | findings | 1,000 | **5,000** | +4,000 |
 
         | problem | evidence | change to make | findings | when |
         | --- | --- | --- | ---: | --- |
@@ -134,8 +134,11 @@ fn crowded(script: &str, copies: usize) -> Snapshot {
 }
 
 fn exceeded(limits: usize) -> BudgetKept {
-    let excess =
-        |number| Excess { resource: Some(format!("kind{number}s")), quantity: Quantity::Bytes, allowed: 1_000, used: 5_000 };
+    let limited = |number| match number % 2 {
+        0 => Limited::Cost { resource: Some(format!("kind{number}s")), quantity: Quantity::Bytes },
+        _ => Limited::Findings { finding: FindingKind::DeafWatch },
+    };
+    let excess = |number| Excess { limited: limited(number), allowed: 1_000, used: 5_000 };
     BudgetKept { exceeded: (0..limits).map(excess).collect(), at_least: false }
 }
 

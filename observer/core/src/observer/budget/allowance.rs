@@ -1,4 +1,4 @@
-//! Limits on the cost of a run.
+//! Limits on the cost and the findings of a run.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::quantity::Quantity;
 use super::usage::Usage;
+use crate::observer::finding::FindingKind;
 
 /// Limits by quantity. A quantity that is absent has no limit.
 pub type Allowance = BTreeMap<Quantity, u64>;
 
-/// Limits on the cost of a run. Its JSON form is the file of `--budget` (schema `watchtap.budget/v1`, documented in
+/// Limits on the cost and the findings of a run. Its JSON form is the file of `--budget` (schema `watchtap.budget/v1`, documented in
 /// `docs/budget.md`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,20 +27,43 @@ pub struct Budget {
     /// Limits on each resource that `resources` does not name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub other_resources: Allowance,
+    /// Numbers of findings, by kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub findings: BTreeMap<FindingKind, u64>,
+    /// Number of findings of each kind that `findings` does not name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_findings: Option<u64>,
 }
 
 /// A limit that was exceeded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Excess {
-    /// The resource; `None` for a limit on all resources together.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub resource: Option<String>,
-    /// Quantity whose limit was exceeded.
-    pub quantity: Quantity,
-    /// The limit, in units of `quantity`.
+    /// The quantity or the kind of finding.
+    #[serde(flatten)]
+    pub limited: Limited,
+    /// The limit, in units of `limited`.
     pub allowed: u64,
-    /// The actual cost, in the same unit.
+    /// The actual amount, in the same unit.
     pub used: u64,
+}
+
+/// A quantity or a kind of finding that a limit is set for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Limited {
+    /// A quantity of a resource.
+    Cost {
+        /// The resource; `None` for all resources together.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        resource: Option<String>,
+        /// Quantity that is limited.
+        quantity: Quantity,
+    },
+    /// The number of findings of a kind.
+    Findings {
+        /// The kind.
+        finding: FindingKind,
+    },
 }
 
 impl Budget {
@@ -47,7 +71,7 @@ impl Budget {
     pub const SCHEMA: &'static str = "watchtap.budget/v1";
 
     /// The tightest budget that `usage` does not exceed. Its limits are the amounts of `usage`, plus a tenth for quantities that
-    /// drift. It allows no lists of any other resource.
+    /// drift. It allows no lists of any other resource, and no findings of any other kind.
     pub fn just_kept_by(usage: &Usage) -> Self {
         let allowance = |used: &BTreeMap<Quantity, u64>| -> Allowance {
             let each = |quantity: Quantity| {
@@ -61,25 +85,32 @@ impl Budget {
             total: allowance(&usage.total),
             resources: usage.resources.iter().map(|(resource, used)| (resource.clone(), allowance(used))).collect(),
             other_resources: BTreeMap::from([(Quantity::Lists, 0)]),
+            findings: usage.findings.clone(),
+            other_findings: Some(0),
         }
     }
 
-    /// The limits that `usage` exceeds: first those of the total, then those of each resource.
+    /// The limits that `usage` exceeds: first those of the total, then those of each resource, then those on findings.
     pub fn exceeded_by(&self, usage: &Usage) -> Vec<Excess> {
-        let mut exceeded = Vec::new();
-        let mut compare = |resource: Option<&str>, allowance: &Allowance, used: &BTreeMap<Quantity, u64>| {
-            for (quantity, allowed) in allowance {
-                let used = used.get(quantity).copied().unwrap_or(0);
-                if used > *allowed {
-                    let resource = resource.map(str::to_owned);
-                    exceeded.push(Excess { resource, quantity: *quantity, allowed: *allowed, used });
-                }
-            }
-        };
-        compare(None, &self.total, &usage.total);
-        for (resource, used) in &usage.resources {
-            compare(Some(resource), self.resources.get(resource).unwrap_or(&self.other_resources), used);
-        }
-        exceeded
+        let of_resource = |resource: &String| self.resources.get(resource).unwrap_or(&self.other_resources);
+        let resources = usage.resources.iter().flat_map(|(resource, used)| excesses(Some(resource), of_resource(resource), used));
+        excesses(None, &self.total, &usage.total).chain(resources).chain(self.findings_exceeded_by(usage)).collect()
     }
+
+    fn findings_exceeded_by(&self, usage: &Usage) -> impl Iterator<Item = Excess> {
+        usage.findings.iter().filter_map(|(finding, used)| {
+            let allowed = self.findings.get(finding).copied().or(self.other_findings)?;
+            let limited = Limited::Findings { finding: *finding };
+            (*used > allowed).then_some(Excess { limited, allowed, used: *used })
+        })
+    }
+}
+
+/// The limits in `allowance` on `resource` that `used` exceeds.
+fn excesses(resource: Option<&String>, allowance: &Allowance, used: &BTreeMap<Quantity, u64>) -> impl Iterator<Item = Excess> {
+    allowance.iter().filter_map(move |(quantity, allowed)| {
+        let used = used.get(quantity).copied().unwrap_or(0);
+        let limited = Limited::Cost { resource: resource.cloned(), quantity: *quantity };
+        (used > *allowed).then_some(Excess { limited, allowed: *allowed, used })
+    })
 }

@@ -1,4 +1,4 @@
-//! Budgets: limits that a user sets on the cost of a run (`--budget`), compared with its actual cost.
+//! Budgets: limits that a user sets on the cost and the findings of a run (`--budget`), compared with the actual numbers.
 
 mod allowance;
 mod quantity;
@@ -7,6 +7,6 @@ mod usage;
 #[cfg(test)]
 mod tests;
 
-pub use allowance::{Allowance, Budget, Excess};
+pub use allowance::{Allowance, Budget, Excess, Limited};
 pub use quantity::Quantity;
 pub use usage::Usage;

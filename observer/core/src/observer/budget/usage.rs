@@ -1,18 +1,21 @@
-//! The actual cost of a run, counted in the quantities that a budget can limit.
+//! The actual cost and findings of a run, counted as a budget can limit them.
 
 use std::collections::BTreeMap;
 
 use super::quantity::Quantity;
+use crate::observer::finding::{FindingKind, MAX_FINDINGS};
 use crate::observer::snapshot::Snapshot;
 use crate::routing::ServedFrom;
 
-/// The cost of a run, in total and by resource.
+/// The cost of a run, in total and by resource, and its findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Amounts over all resources.
     pub total: BTreeMap<Quantity, u64>,
     /// Amounts by resource, as users type it: `pods`, `deployments.apps`. Amounts of 0 are absent.
     pub resources: BTreeMap<String, BTreeMap<Quantity, u64>>,
+    /// Numbers of findings by kind, without muted ones. Numbers of 0 are absent.
+    pub findings: BTreeMap<FindingKind, u64>,
     /// Whether some cost may be unseen, so that the amounts are lower bounds.
     pub at_least: bool,
 }
@@ -51,12 +54,17 @@ impl Usage {
         for ((_, _, shape, _), duplicates) in alike {
             usage.add(&shape.resource, Quantity::DuplicateInformers, duplicates);
         }
+        for finding in &snapshot.findings {
+            let number = usage.findings.entry(finding.kind).or_default();
+            *number = number.saturating_add(1);
+        }
         let missed = &snapshot.missed;
         usage.at_least = missed.unseen()
             || missed.reflectors_not_shown > 0
             || !missed.reflectors.is_none()
             || missed.unknown_requests > 0
-            || !missed.bodies.is_empty();
+            || !missed.bodies.is_empty()
+            || (snapshot.findings.len() as u64).saturating_add(snapshot.findings_muted) >= MAX_FINDINGS as u64;
         // The tables may have discarded rows. The totals of the snapshot count them, too.
         for (quantity, used) in [(Quantity::Lists, snapshot.totals.lists), (Quantity::Relists, snapshot.totals.relists)] {
             usage.total.insert(quantity, used);

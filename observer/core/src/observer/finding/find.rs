@@ -15,7 +15,7 @@ use crate::storm::StormRecord;
 use crate::time::Timestamp;
 
 /// Bound for findings; the worst are kept.
-const MAX_FINDINGS: usize = 64;
+pub(in crate::observer) const MAX_FINDINGS: usize = 64;
 
 /// State from which findings are derived.
 pub(in crate::observer) struct Known<'k> {

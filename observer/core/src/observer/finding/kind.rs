@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Defines the kinds in their order, the worst first: meaning, identifier, and the advice where nothing more specific is known.
 macro_rules! kinds {
     ($($(#[$meaning:meta])* $kind:ident = $id:literal, $advice:expr;)*) => {
         /// Kinds of findings, the worst first. `docs/findings.md` has a section on each.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum FindingKind {
             $($(#[$meaning])* $kind,)*

@@ -19,5 +19,5 @@ pub use kind::FindingKind;
 pub use problem::Problem;
 pub use unit::AmountUnit;
 
-pub(super) use find::{Known, find};
+pub(super) use find::{Known, MAX_FINDINGS, find};
 pub(super) use problem::problems;
