@@ -182,9 +182,13 @@ impl State {
                 emit(self.observed_of(stream, ExchangeObservation::BodyGap { direction, bytes: length }));
                 self.on(stream, emit, |open, _| open.gap(direction, length));
             }
-            Event::Opaque { stream, direction, bytes } => self.on(stream, emit, |open, emit| open.opaque(direction, bytes.0, emit)),
+            Event::Opaque { stream, direction, bytes } => {
+                self.on(stream, emit, |open, emit| open.opaque(direction, bytes.0, emit));
+                self.finish_closed_socket(stream, emit);
+            }
             Event::OpaqueGap { stream, direction, length } => {
                 self.on(stream, emit, |open, emit| open.opaque_gap(direction, length, emit));
+                self.finish_closed_socket(stream, emit);
             }
             Event::MessageEnd { stream, direction: Direction::Response } => self.finish(stream, ExchangeEnd::Complete, emit),
             Event::MessageCut { stream, direction: Direction::Response } => {
@@ -253,6 +257,13 @@ impl State {
             if self.touched.last() != Some(&stream) {
                 self.touched.push(stream);
             }
+        }
+    }
+
+    /// The watch does not last until the connection ends, which a client may keep open for seconds.
+    fn finish_closed_socket(&mut self, stream: StreamId, emit: &mut dyn FnMut(Subject)) {
+        if self.streams.get(&stream).is_some_and(|open| open.is_closed_socket()) {
+            self.finish(stream, ExchangeEnd::Complete, emit);
         }
     }
 

@@ -123,6 +123,11 @@ impl Stream {
         self.on_socket(emit, |socket, sink| socket.gap(direction, length, sink));
     }
 
+    /// Whether it is a watch over WebSocket that the server has closed.
+    pub(super) fn is_closed_socket(&self) -> bool {
+        self.socket.as_ref().is_some_and(|socket| socket.is_over())
+    }
+
     /// How the exchange ended. `end` and `first_end` are those of the connection. For a watch over WebSocket, its first Close frame
     /// decides instead.
     pub(super) fn end(&self, end: ExchangeEnd, first_end: Option<ConnectionEnd>) -> ExchangeEnd {

@@ -199,11 +199,21 @@ fn websocket_watch_is_reported_until_the_server_closes() {
             understood MediaType(application/json)
             bytes Response 238
             understood Events(Added b/a@8 Added b/a@8)
-            bytes Request 2
             ended Complete
             closed
         "]],
     );
+}
+
+#[test]
+fn websocket_watch_is_over_before_its_connection() {
+    let mut emitted = Vec::new();
+    let mut decoder = ConnectionDecoder::new(ConnectionId(1), Some(Protocol::Http1), "");
+    let mut emit = |observation: Observation| emitted.push(describe(&observation.subject));
+    let at = Timestamp::default();
+    decoder.bytes(at, Direction::Request, WATCH_REQUEST.as_bytes(), &mut emit);
+    decoder.bytes(at, Direction::Response, &[SWITCHED.as_bytes(), &frame(0x88, b"\x03\xe8")].concat(), &mut emit);
+    assert_eq!(emitted.last().map(String::as_str), Some("ended Complete"), "{emitted:#?}");
 }
 
 #[test]

@@ -11,13 +11,15 @@ pub(super) struct WatchSocket {
     server: WebSocket,
     /// The side that sent the first Close frame, and its status code.
     closed: Option<(Direction, Option<u16>)>,
+    /// Whether the server sent a Close frame, perhaps in answer to the client's.
+    is_over: bool,
 }
 
 impl WatchSocket {
     /// Reads bytes of one direction, and passes on the parts that the server sent.
     pub(super) fn push(&mut self, direction: Direction, bytes: &[u8], server: &mut dyn FnMut(Part<'_>)) {
-        let Self { client: from_client, server: from_server, closed } = self;
-        let mut take = |part: Part<'_>| note(closed, direction, part, server);
+        let Self { client: from_client, server: from_server, closed, is_over } = self;
+        let mut take = |part: Part<'_>| note(closed, is_over, direction, part, server);
         match direction {
             Direction::Request => from_client.push(bytes, &mut take),
             Direction::Response => from_server.push(bytes, &mut take),
@@ -26,15 +28,20 @@ impl WatchSocket {
 
     /// Notes a gap in one direction.
     pub(super) fn gap(&mut self, direction: Direction, length: u64, server: &mut dyn FnMut(Part<'_>)) {
-        let Self { client: from_client, server: from_server, closed } = self;
-        let mut take = |part: Part<'_>| note(closed, direction, part, server);
+        let Self { client: from_client, server: from_server, closed, is_over } = self;
+        let mut take = |part: Part<'_>| note(closed, is_over, direction, part, server);
         match direction {
             Direction::Request => from_client.gap(length, &mut take),
             Direction::Response => from_server.gap(length, &mut take),
         }
     }
 
-    /// How the watch ended, once its connection has ended. The first Close frame shows which side ended it. Without a Close frame,
+    /// Whether the server sends no more messages. The connection may stay open for longer.
+    pub(super) const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// How the watch ended, once it is over or its connection has ended. The first Close frame shows which side ended it. Without a Close frame,
     /// `first_end` cut the watch.
     pub(super) fn end(&self, first_end: Option<ConnectionEnd>) -> ExchangeEnd {
         match self.closed {
@@ -48,9 +55,16 @@ impl WatchSocket {
 /// The status code of a Close frame that has none (RFC 6455 §7.4.1).
 const NO_STATUS: u32 = 1005;
 
-fn note(closed: &mut Option<(Direction, Option<u16>)>, direction: Direction, part: Part<'_>, server: &mut dyn FnMut(Part<'_>)) {
+fn note(
+    closed: &mut Option<(Direction, Option<u16>)>,
+    is_over: &mut bool,
+    direction: Direction,
+    part: Part<'_>,
+    server: &mut dyn FnMut(Part<'_>),
+) {
     if let Part::Close(code) = part {
         closed.get_or_insert((direction, code));
+        *is_over |= direction == Direction::Response;
     }
     if direction == Direction::Response {
         server(part);
