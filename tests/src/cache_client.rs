@@ -42,6 +42,8 @@ pub enum HttpVersion {
     One,
     /// HTTP/2.
     Two,
+    /// HTTP/2, with client-go's pings disabled.
+    TwoWithoutPings,
 }
 
 /// How a client fetches its initial list, where it has the choice.
@@ -126,8 +128,10 @@ impl CacheClient {
         if self.http() == HttpVersion::One {
             command.env("DISABLE_HTTP2", "true");
         }
-        // Clients that send pings find a dead connection sooner than with the defaults of 30 and 15 s.
-        command.env("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "5").env("HTTP2_PING_TIMEOUT_SECONDS", "5");
+        // Clients that send pings find a dead connection sooner than with the defaults of 30 and 15 s. 0 disables the pings
+        // (kubernetes/apimachinery `pkg/util/net/http.go` `readIdleTimeoutSeconds`).
+        let idle = if self.http() == HttpVersion::TwoWithoutPings { "0" } else { "5" };
+        command.env("HTTP2_READ_IDLE_TIMEOUT_SECONDS", idle).env("HTTP2_PING_TIMEOUT_SECONDS", "5");
         command.env("KUBECONFIG", kubeconfig);
         CacheProcess::spawn(command).with_context(|| format!("cannot start {self}"))
     }
@@ -166,6 +170,7 @@ impl fmt::Display for CacheClient {
         let http = match self.http() {
             HttpVersion::One => "HTTP/1.1",
             HttpVersion::Two => "HTTP/2",
+            HttpVersion::TwoWithoutPings => "HTTP/2 without pings",
         };
         write!(formatter, "{name}, {http}")
     }
