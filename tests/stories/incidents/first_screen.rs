@@ -30,6 +30,15 @@ impl Started {
     }
 }
 
+impl Started {
+    /// Waits for its end, which must be a success.
+    pub(super) fn succeeds(mut self) -> Result<()> {
+        let status = self.0.wait()?;
+        ensure!(status.success(), "a client ended with {status}");
+        Ok(())
+    }
+}
+
 impl Drop for Started {
     fn drop(&mut self) {
         // It may have ended already.
