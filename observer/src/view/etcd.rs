@@ -1,6 +1,6 @@
 //! The reads from etcd, in words.
 
-use observer_core::observer::{EtcdLoad, Totals};
+use observer_core::observer::{EtcdLoad, FindingKind, Snapshot, Totals};
 
 use super::colour::Tone;
 use super::quantity::{bytes, count, counted, counted_as};
@@ -21,13 +21,17 @@ pub(super) fn gets(totals: &Totals) -> Option<String> {
     (reads.gets > 0).then(|| format!("{} from etcd ({})", counted(reads.gets, "get"), bytes(reads.get_bytes)))
 }
 
-/// `from etcd: 31 of 446 lists (16 kB returned), 20 gets, 3 watches`, where space is short.
-pub(super) fn short(totals: &Totals) -> String {
+/// `from etcd: 31 of 446 lists (16 kB returned), perhaps 2 more, 20 gets, 3 watches`, where space is short.
+pub(super) fn short(snapshot: &Snapshot) -> String {
+    let totals = &snapshot.totals;
     let reads = &totals.etcd_reads;
+    let perhaps = snapshot.findings.iter().filter(|finding| finding.kind == FindingKind::ConsistentReadFellBack);
+    let fell_back = perhaps.map(|finding| finding.amount).fold(0, u64::saturating_add);
+    let perhaps = if fell_back > 0 { format!(", perhaps {} more", count(fell_back)) } else { String::new() };
     let weight = if totals.lists_from_etcd > 0 { format!(" ({} returned)", bytes(reads.bytes)) } else { String::new() };
     let gets = if reads.gets > 0 { format!(", {}", counted(reads.gets, "get")) } else { String::new() };
     let watches = if reads.watches > 0 { format!(", {}", counted_as(reads.watches, "watch", "watches")) } else { String::new() };
-    format!("from etcd: {} of {}{weight}{gets}{watches}", count(totals.lists_from_etcd), counted(totals.lists, "list"))
+    format!("from etcd: {} of {}{weight}{perhaps}{gets}{watches}", count(totals.lists_from_etcd), counted(totals.lists, "list"))
 }
 
 /// Red for a heavy load.
@@ -41,7 +45,7 @@ pub(super) const fn tone(load: EtcdLoad) -> Tone {
 
 #[cfg(test)]
 mod tests {
-    use observer_core::observer::EtcdReads;
+    use observer_core::observer::{EtcdReads, Limits, Observer};
 
     use super::*;
 
@@ -51,9 +55,10 @@ mod tests {
         let totals = Totals { lists: 446, lists_from_etcd: 31, etcd_reads, ..Totals::default() };
         assert_eq!(lists(&totals), "31 of 446 lists served from etcd (31 objects, 16 kB)");
         assert_eq!(gets(&totals).as_deref(), Some("20 gets from etcd (9.0 kB)"));
-        assert_eq!(short(&totals), "from etcd: 31 of 446 lists (16 kB returned), 20 gets, 3 watches");
+        let snapshot = Snapshot { totals: totals.clone(), ..Observer::new(Limits::default()).snapshot() };
+        assert_eq!(short(&snapshot), "from etcd: 31 of 446 lists (16 kB returned), 20 gets, 3 watches");
         assert_eq!(lists(&Totals { lists: 1, ..Totals::default() }), "0 of 1 list served from etcd");
         assert_eq!(gets(&Totals::default()), None);
-        assert_eq!(short(&Totals::default()), "from etcd: 0 of 0 lists");
+        assert_eq!(short(&Observer::new(Limits::default()).snapshot()), "from etcd: 0 of 0 lists");
     }
 }

@@ -144,8 +144,6 @@ impl Happened {
     /// A refusal or an `ERROR` event.
     pub(super) fn failed(code: u16, status: Option<&Status>) -> Self {
         let (reason, message) = status.map(|status| (status.reason.as_str(), status.message.as_str())).unwrap_or_default();
-        // Some messages begin with their reason.
-        let message = message.strip_prefix(reason).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(message);
         Self::Failed { code, reason: cut(reason).to_owned(), message: cut(message).to_owned() }
     }
 }

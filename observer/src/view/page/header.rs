@@ -126,7 +126,7 @@ fn answer(snapshot: &Snapshot) -> Vec<(Tone, String)> {
         (Tone::Plain, counted(totals.requests, "request")),
         (Tone::Plain, bytes(totals.response_bytes)),
     ];
-    [(etcd::tone(snapshot.etcd_load()), etcd::short(totals))].into_iter().chain(rest).collect()
+    [(etcd::tone(snapshot.etcd_load()), etcd::short(snapshot))].into_iter().chain(rest).collect()
 }
 
 /// The name of the run, and the basis of its verdicts.

@@ -54,6 +54,9 @@ pub(in crate::observer) fn find(known: &Known<'_>) -> Vec<Finding> {
             kind,
             FindingKind::DuplicateInformers
                 | FindingKind::Rollout
+                | FindingKind::ClientRateLimit
+                | FindingKind::SlowSync
+                | FindingKind::ManyWatches
                 | FindingKind::RelistStorm
                 | FindingKind::ListsFromEtcd
                 | FindingKind::FilterAfterReading

@@ -19,7 +19,7 @@ pub struct Finding {
     /// Resource, objects and options that it concerns.
     #[serde(flatten)]
     pub shape: Shape,
-    /// The reflectors that it concerns; empty for findings about lists and rate limits.
+    /// The reflectors that it concerns, or some of them; empty if no reflector makes these requests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reflectors: Vec<ReflectorId>,
     /// How often, since when and until when; `None` where this is not kept. An ongoing finding has no end.

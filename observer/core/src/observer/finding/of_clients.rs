@@ -12,10 +12,16 @@ use crate::reflector::{ClientId, GetPace, GetPoller, RateLimit, ReflectorRow, Sp
 use crate::thresholds::{HEAVY_OBJECTS, MANY_WATCHES, ROLLOUT_CLIENTS, ROLLOUT_WITHIN, SLOW_SYNC, SYNC_SHARE};
 use crate::time::{Timestamp, microseconds};
 
+/// Maximum number of reflectors that a finding about a client names.
+const MOST_NAMED: usize = 32;
+
 /// All findings about clients.
 pub(super) fn of_clients(reflectors: &[ReflectorRow], limits: &[RateLimit]) -> Vec<Finding> {
-    let slow: Vec<(&RateLimit, Option<Finding>)> = limits.iter().map(|limit| (limit, slow_sync(limit, reflectors))).collect();
-    let limited = slow.into_iter().map(|(limit, slow)| slow.unwrap_or_else(|| held_back(limit)));
+    let limited = limits.iter().map(|limit| {
+        let own = reflectors.iter().filter(|row| row.client_id == limit.client_id);
+        let ids = own.take(MOST_NAMED).map(|row| row.reflector).collect();
+        Finding { reflectors: ids, ..slow_sync(limit, reflectors).unwrap_or_else(|| held_back(limit)) }
+    });
     let mut found: Vec<Finding> = limited.collect();
     found.extend(duplicates(reflectors));
     found.extend(many_watches(reflectors));
@@ -107,7 +113,8 @@ fn many_watches(reflectors: &[ReflectorRow]) -> Vec<Finding> {
         let first = rows.first()?;
         let seen = format!("{} of one object each", counted_as(rows.len() as u64, "open watch", "open watches"));
         let shape = Shape { scope: None, options: String::new(), ..first.shape.clone() };
-        let found = finding(FindingKind::ManyWatches, Some(first.client.clone()), shape, Vec::new(), seen);
+        let ids = rows.iter().take(MOST_NAMED).map(|row| row.reflector).collect();
+        let found = finding(FindingKind::ManyWatches, Some(first.client.clone()), shape, ids, seen);
         Some(Finding { advice: advice::to_many_watches(&first.client), amount: rows.len() as u64, ..found })
     })
     .collect()

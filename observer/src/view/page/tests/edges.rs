@@ -237,8 +237,8 @@ fn text_without_room_for_its_last_lines_is_marked() {
     let mut page = page(&trouble());
     expect![[r#"
         [
-            "1. restart elastic-operator, then update client-go (to",
-            "   1.18.6 or later): stuck for 3 m 17 s at a revision that …",
+            "1. restart elastic-operator, and update client-go there to",
+            "   1.18.6 or later: stuck for 3 m 17 s at a revision that …",
         ]
     "#]]
     .assert_debug_eq(&lines(&page, 2));

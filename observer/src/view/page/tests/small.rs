@@ -18,7 +18,7 @@ fn smallest_terminal_shows_the_table_and_names_the_hidden_parts() {
         watchtap  kind-dev …              1 stuck · 3 findings · UTC
         from etcd: 1 of 22 lists (2.1 MB returned), 1 get …
         1. restart elastic-operator, and update client-go there to
-           1.18.6 or later: stuck for 3 m 17 s at a revision that
+           1.18.6 or later: stuck for 3 m 17 s at a revision that …
         … and 2 more problems (key 5)
         [1 Refl(5)] 2 Req  3 Storms  4 Clients  5 Find
           CLIENT                   RESOURCE        STATE     RELISTS
@@ -34,7 +34,7 @@ fn smallest_terminal_shows_the_table_and_names_the_hidden_parts() {
         watchtap  kind-dev …              1 stuck · 3 findings · UTC
         from etcd: 1 of 22 lists (2.1 MB returned), 1 get …
         1. restart elastic-operator, and update client-go there to
-           1.18.6 or later: stuck for 3 m 17 s at a revision that
+           1.18.6 or later: stuck for 3 m 17 s at a revision that …
         … and 2 more problems (key 5)
          1 Refl [2 Req(11)] 3 Storms  4 Clients  5 Find
           VERB   REQUEST                            N    SERVED FROM

@@ -71,7 +71,7 @@ fn reflectors_are_sorted_worst_first() {
           finding         stuck-reflector
           advice          Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
 
-        TIMELINE    L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed
+        TIMELINE  L list  R last relist  w watch  b bookmarks  · events  x end or refusal  z client does not read  ? not observed
           7 earlier entries not kept
           12:02:31.000  L  requests a list, RV=1100
           12:02:34.000  x  504 Timeout
