@@ -13,6 +13,11 @@ pub(crate) fn go_sources() -> PathBuf {
     workspace().join("tests/cluster/go")
 }
 
+/// The Java program and the list of its libraries.
+pub(crate) fn java_sources() -> PathBuf {
+    workspace().join("tests/cluster/java")
+}
+
 /// Results of the matrix, one file per minor.
 pub fn accuracy_folder() -> PathBuf {
     cluster_cache().join("accuracy")

@@ -12,13 +12,16 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http2::SendRequest;
 use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use socket2::SockRef;
+use tokio::io::{AsyncWriteExt as _, copy, sink};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
+use tungstenite::handshake::derive_accept_key;
 
 use super::listener::HopState;
 use super::script::{self, Act, ScriptedReply};
@@ -56,7 +59,7 @@ pub(super) async fn serve(client: TcpStream, tls: TlsAcceptor, target: Target, s
         Ok::<_, AnyError>(())
     };
     let builder = auto::Builder::new(TokioExecutor::new());
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(stream), service));
     tokio::select! {
         ended = connection.as_mut() => return ended,
         () = reset.notified() => return Ok(SockRef::from(&socket).set_linger(Some(Duration::ZERO))?),
@@ -82,6 +85,9 @@ impl Shared {
         self.state.received(asked);
         if let Some((status, body)) = answer.and_then(ScriptedReply::status) {
             return answered(status, body.to_string());
+        }
+        if answer == Some(ScriptedReply::EmptyWatch) {
+            return empty_watch(request);
         }
         let acts = self.state.acts.subscribe();
         let response = self.server.clone().send_request(self.passed_on(request)?).await?;
@@ -125,4 +131,29 @@ fn answered(status: u16, body: String) -> Result<Response<BoxBody<Bytes, AnyErro
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     Ok(response)
+}
+
+/// Ends a watch over WebSocket with a close frame, and any other with an empty body.
+fn empty_watch(request: Request<Incoming>) -> Result<Response<BoxBody<Bytes, AnyError>>, AnyError> {
+    let mut response = answered(StatusCode::OK.as_u16(), String::new())?;
+    if let Some(key) = request.headers().get(header::SEC_WEBSOCKET_KEY) {
+        let accept = HeaderValue::try_from(derive_accept_key(key.as_bytes()))?;
+        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        response.headers_mut().clear();
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+        response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+        response.headers_mut().insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+        tokio::spawn(close_websocket(hyper::upgrade::on(request)));
+    }
+    Ok(response)
+}
+
+async fn close_websocket(upgrade: OnUpgrade) -> Result<(), AnyError> {
+    /// A close frame with the code 1000 (RFC 6455 §5.5.1, §7.4.1).
+    const CLOSE: [u8; 4] = [0x88, 2, 0x03, 0xe8];
+    let mut stream = TokioIo::new(upgrade.await?);
+    stream.write_all(&CLOSE).await?;
+    // The client closes the connection.
+    copy(&mut stream, &mut sink()).await?;
+    Ok(())
 }

@@ -49,6 +49,8 @@ pub enum ScriptedReply {
     InternalError,
     /// The server's own answer, without the bookmark that ends the initial events.
     WithoutListEnd,
+    /// Success, and the end of the watch before any event.
+    EmptyWatch,
     /// The server's own answer; the connection is reset this long after its head.
     ResetAfter(Duration),
 }
@@ -125,7 +127,7 @@ impl ScriptedReply {
                 failure(504, "Timeout", "Too large resource version: 9, current: 8", causes)
             }
             Self::InternalError => failure(500, "InternalError", "Internal error occurred", serde_json::json!({})),
-            Self::WithoutListEnd | Self::ResetAfter(_) => None,
+            Self::WithoutListEnd | Self::EmptyWatch | Self::ResetAfter(_) => None,
         }
     }
 }

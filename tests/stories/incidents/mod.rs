@@ -3,6 +3,7 @@
 mod deaf;
 mod etcd;
 mod first_screen;
+mod java;
 mod many;
 mod never_synced;
 mod python;

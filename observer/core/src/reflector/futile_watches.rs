@@ -35,8 +35,8 @@ pub struct FutileWatches {
 pub enum FutileEnd {
     /// With 410: the server no longer has the revision.
     Expired,
-    /// With a complete response without events, within a second. Without a watch cache, this is how the server ends a watch from a
-    /// revision that etcd has compacted (§2.4 of docs/semantics.md).
+    /// With a complete response without events, within a second. Some front ends of API servers do this if etcd has compacted the
+    /// revision and the resource has no watch cache (§2.4 of docs/semantics.md).
     Empty,
 }
 
