@@ -88,7 +88,10 @@ fn markdown_report_begins_with_the_result_of_the_budget() {
 fn invalid_budget_fails_before_the_command_runs() {
     let place = TestHome::with_upstream();
     for (text, said) in [
-        (r#"{"schema": "watchtap.budget/v1", "total": {"list": 0}}"#, "line 1, column 49 has an unknown key; did you mean `lists`?"),
+        (
+            r#"{"schema": "watchtap.budget/v1", "total": {"list": 0}}"#,
+            "line 1, column 49 has an unknown key; did you mean `lists`?",
+        ),
         (
             r#"{"schema": "watchtap.budget/v1", "findings": {"deaf": 0}}"#,
             "line 1, column 52 has an unknown key; did you mean `deaf-watch`?",

@@ -200,6 +200,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
                 "missed",
                 &format!("decoding connection {connection} failed; its traffic continues. Please report it"),
             ),
+            Event::Fault { at, act, .. } => self.line(*at, Tone::Notable, "fault", act),
             Event::CaptureEnded { at, why } => {
                 self.line(*at, Tone::Bad, "missed", &format!("stopped writing the capture: {why}; everything else continues"))
             }

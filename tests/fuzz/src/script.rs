@@ -120,7 +120,10 @@ impl Script {
             4 => Subject::Tap(TapObservation::NoticesDropped { notices: number }),
             5 => Subject::Capture(CaptureObservation::Unrecorded { observations: Some(number), from: Some(self.now), until: None }),
             6 => Subject::Capture(CaptureObservation::Ended { why: format!("end {number}") }),
-            7 => Subject::Run(RunObservation::Tick),
+            7 => Subject::Run(match number % 4 {
+                0 => RunObservation::Fault { act: format!("fault {number}"), note: String::new() },
+                _ => RunObservation::Tick,
+            }),
             8 => Subject::Unknown,
             9 => Subject::Tap(TapObservation::ProbeMissed { missed: ProbeMissed { records: number, ..ProbeMissed::default() } }),
             10 => Subject::Tap(TapObservation::NotProbed { file: format!("/bin/{number}"), why: "it is none".to_owned() }),

@@ -230,7 +230,8 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
     );
     let failed = Subject::Tap(TapObservation::ConnectFailed { why: "no route to host".to_owned() });
     let ended = Subject::Capture(CaptureObservation::Ended { why: "no space left on device".to_owned() });
-    for subject in [refusing, failed, ended, Subject::Run(RunObservation::ShutdownRequested)] {
+    let fault = Subject::Run(RunObservation::Fault { act: "expire all".to_owned(), note: "the watch caches are reset".to_owned() });
+    for subject in [refusing, failed, ended, fault, Subject::Run(RunObservation::ShutdownRequested)] {
         let observation = Observation { at: Timestamp::default(), subject };
         note_observation(&mut shown, &observation);
         observer.observe(observation, &mut |event| shown.note(&event));

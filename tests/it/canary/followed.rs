@@ -7,7 +7,7 @@ use observer_core::http::{Direction, StreamId};
 use observer_core::k8s::{ResourceVersion, Status, StatusCause, Verb};
 use observer_core::observation::{
     Blockage, Body, ConnectionDecoder, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd, ExchangeId,
-    ExchangeObservation, Observation, Plaintext, Process, RequestLine, ResponseLine, Subject, UpstreamName,
+    ExchangeObservation, Observation, Plaintext, Process, RequestLine, ResponseLine, RunObservation, Subject, UpstreamName,
 };
 use observer_core::observer::{Budget, Comparison, Event, Limits, Observer, Usage};
 use observer_core::reflector::{self, ReflectorLimits, Reflectors};
@@ -259,11 +259,16 @@ fn observe(observations: &[Observation], shown: &mut Shown) {
     let mut limits = Limits::default();
     limits.storms.reflectors = 1;
     let mut observer = Observer::new(limits);
+    let fault = RunObservation::Fault { act: "expire all".to_owned(), note: "the watch caches are reset".to_owned() };
+    observer.observe(Observation { at: Timestamp::default(), subject: Subject::Run(fault) }, &mut |event| shown.note(&event));
     for observation in observations {
         observer.observe(observation.clone(), &mut |event: Event| shown.note(&event));
     }
     let snapshot = observer.snapshot();
     snapshot.findings.iter().for_each(|finding| shown.note(finding));
+    snapshot.faults.latest.iter().for_each(|fault| shown.note(fault));
+    snapshot.faults.latest.iter().flat_map(|fault| &fault.clients).for_each(|row| shown.note(row));
+    shown.note(&snapshot.faults);
     snapshot.problems.iter().for_each(|problem| shown.note(problem));
     snapshot.inventory.iter().for_each(|inventory| shown.note(inventory));
     shown.note(&snapshot.exposure);

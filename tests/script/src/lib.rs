@@ -22,6 +22,7 @@
 //!   to the client's socket
 //! - `9s shutdown` requests the end of the run; at `9s tick` only time passes, and `1s ticks until=9s` is such a line for each second
 //! - `9s unrecorded` is a span that a capture lacks
+//! - `9s fault restart for=3s: it restarts` is a fault of a demo cluster, with the message before it
 
 mod objects;
 mod wire;

@@ -43,6 +43,11 @@ impl Wire {
             ["listening"] => vec![upstream(UpstreamObservation::Listener { state: ListenerState::Listening })],
             ["tick"] => vec![Subject::Run(RunObservation::Tick)],
             ["shutdown"] => vec![Subject::Run(RunObservation::ShutdownRequested)],
+            ["fault", ref rest @ ..] => {
+                let words = rest.join(" ");
+                let (act, note) = words.split_once(": ").unwrap_or((&words, ""));
+                vec![Subject::Run(RunObservation::Fault { act: act.to_owned(), note: note.to_owned() })]
+            }
             ["unrecorded"] => {
                 vec![Subject::Capture(CaptureObservation::Unrecorded { observations: None, from: None, until: None })]
             }

@@ -20,6 +20,7 @@ const SHORT: usize = 128;
 /// The longest text of each member, in bytes. Where two types have a member of the same name, the larger bound applies.
 const TEXTS: &[(&[u8], usize)] = &[
     (b"accept", HeaderName::MAX_VALUE),
+    (b"act", WORDS),
     (b"aggregated", RequestInfo::MAX_NAME),
     (b"audit_id", HeaderName::MAX_VALUE),
     (b"content-coding", HeaderName::MAX_VALUE),
@@ -41,6 +42,7 @@ const TEXTS: &[(&[u8], usize)] = &[
     (b"name", RequestInfo::MAX_NAME),
     (b"namespace", RequestInfo::MAX_NAME),
     (b"non_resource_path", RequestInfo::MAX_PATH),
+    (b"note", WORDS),
     (b"pod_uid", SHORT),
     (b"priority_level_uid", HeaderName::MAX_VALUE),
     (b"protocol", SHORT),

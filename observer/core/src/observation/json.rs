@@ -47,7 +47,7 @@ enum Written<'a> {
     },
     Tap(&'a TapObservation),
     Capture(&'a CaptureObservation),
-    Run(RunObservation),
+    Run(&'a RunObservation),
     Unknown,
 }
 
@@ -59,7 +59,7 @@ impl Serialize for Observation {
             Subject::Upstream(upstream, observed) => Written::Upstream { upstream, observed },
             Subject::Tap(observed) => Written::Tap(observed),
             Subject::Capture(observed) => Written::Capture(observed),
-            Subject::Run(observed) => Written::Run(*observed),
+            Subject::Run(observed) => Written::Run(observed),
             Subject::Unknown => Written::Unknown,
         };
         Line { at: self.at, subject }.serialize(serializer)

@@ -256,11 +256,19 @@ pub enum CaptureObservation {
 }
 
 /// A moment of the run of watchtap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "observation")]
 pub enum RunObservation {
     /// The user requested shutdown, or the observed command exited. The shutdown follows. May be repeated.
     ShutdownRequested,
+    /// A demo cluster begins a fault.
+    Fault {
+        /// The fault, in the words of the script.
+        act: String,
+        /// The message that the script printed before it; empty if there was none.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        note: String,
+    },
     /// Time passed.
     Tick,
 }

@@ -254,6 +254,16 @@ pub enum Event {
         /// The reason, in words.
         why: String,
     },
+    /// A demo cluster began a fault.
+    Fault {
+        /// When it began.
+        at: Timestamp,
+        /// The fault, in the words of the script.
+        act: String,
+        /// The message that the script printed before it; empty if there was none.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        note: String,
+    },
     /// The capture of this run ended early; observing continues.
     CaptureEnded {
         /// When it ended.
@@ -322,6 +332,7 @@ impl Event {
             | Self::Listener { .. }
             | Self::ConnectFailed { .. }
             | Self::NotProbed { .. }
+            | Self::Fault { .. }
             | Self::CaptureEnded { .. }
             | Self::Unrecorded { .. } => {}
         }

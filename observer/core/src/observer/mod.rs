@@ -8,8 +8,10 @@ mod budget;
 mod client_ends;
 mod comparison;
 mod connection;
+mod derived;
 mod etcd_load;
 mod event;
+mod faults;
 mod finding;
 mod following;
 mod history;
@@ -40,6 +42,7 @@ pub use comparison::{
 };
 pub use etcd_load::{EtcdLoad, EtcdReads};
 pub use event::Event;
+pub use faults::{FaultRecord, FaultResponse, Faults};
 pub use finding::{AmountUnit, Exposed, Exposure, Finding, FindingKind, Problem, advice_by_cause, advice_on_relists};
 pub use inventory::Inventory;
 pub use limits::Limits;

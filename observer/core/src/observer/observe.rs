@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::connection::Connection;
 use super::event::Event;
-use super::finding::{Exposure, Known, find, problems};
+use super::faults::FaultLog;
+use super::finding::{Exposure, problems};
 use super::following::{Counted, Emitter, Following};
 use super::inventory::Inventory;
 use super::limits::Limits;
@@ -42,15 +43,16 @@ pub struct Observer {
     pub(super) open: BTreeMap<ExchangeId, Box<Exchange>>,
     pub(super) open_memory: MemoryUse,
     finished: Records,
-    tables: Tables,
-    scopes: Scopes,
+    pub(super) tables: Tables,
+    pub(super) scopes: Scopes,
     pub(super) following: Following,
     recent: Recent,
     totals: Totals,
     pub(super) missed: Missed,
     /// State of the reflectors when a shutdown was requested.
-    at_shutdown: Option<AtShutdown>,
+    pub(super) at_shutdown: Option<AtShutdown>,
     outages: Outages,
+    pub(super) faults: FaultLog,
 }
 
 impl Observer {
@@ -73,11 +75,17 @@ impl Observer {
             missed: Missed::default(),
             at_shutdown: None,
             outages: Outages::default(),
+            faults: FaultLog::default(),
         }
     }
 
     /// Processes the next observation and passes the resulting events to `emit`.
     pub fn observe(&mut self, observation: Observation, emit: &mut dyn FnMut(Event)) {
+        if self.notes_faults() { self.process_after_fault(observation, emit) } else { self.process(observation, emit) }
+    }
+
+    /// As [`Self::observe`], without the account of what happened after faults.
+    pub(super) fn process(&mut self, observation: Observation, emit: &mut dyn FnMut(Event)) {
         let Observation { at, subject } = observation;
         self.now = self.now.max(at);
         self.started.get_or_insert(at);
@@ -92,6 +100,7 @@ impl Observer {
             Subject::Tap(observed) => self.observe_tap(at, observed, emit),
             Subject::Capture(observed) => self.observe_capture(at, observed, emit),
             Subject::Run(RunObservation::ShutdownRequested) => self.shutdown_requested(at),
+            Subject::Run(RunObservation::Fault { act, note }) => self.fault(at, act, note, emit),
             Subject::Run(RunObservation::Tick) => {}
             Subject::Unknown => self.missed.unknown_observations = self.missed.unknown_observations.saturating_add(1),
         }
@@ -125,21 +134,9 @@ impl Observer {
     pub fn snapshot(&self) -> Snapshot {
         let open_watches = self.open.values().map(Box::as_ref).filter(|exchange| exchange.verb() == Some(Verb::Watch));
         let (requests, open_not_shown) = self.finished.with(self.open.values().map(Box::as_ref), &self.limits);
-        let mut reflectors = self.following.rows(self.now);
-        if let Some(then) = &self.at_shutdown {
-            then.restore(&mut reflectors);
-        }
-        for row in &mut reflectors {
-            self.scopes.clarify(&mut row.shape);
-        }
+        let reflectors = self.rows();
         let lists = self.tables.lists();
-        let limits = self.following.rate_limits();
-        let at = self.at_shutdown.as_ref().map_or(self.now, AtShutdown::at);
-        let gets = self.following.get_pollers(at);
-        let profile = self.upstreams.main_profile();
-        let storms = self.following.storms(self.limits.rows);
-        let findings =
-            find(&Known { reflectors: &reflectors, at, lists: &lists, limits: &limits, gets: &gets, storms: &storms, profile });
+        let findings = self.findings(&reflectors, &lists);
         let exposure = Exposure::of(&reflectors, self.limits.rows);
         let inventory = Inventory::of_all(&reflectors, self.limits.rows);
         let (reflectors, reflectors_not_shown) = self.following.in_detail(reflectors, self.limits.rows);
@@ -147,11 +144,12 @@ impl Observer {
             started: self.started,
             at: self.now,
             shutdown_requested: self.at_shutdown.as_ref().map(AtShutdown::at),
-            profile: profile.clone(),
+            profile: self.upstreams.main_profile().clone(),
             upstreams: self.upstreams.records(),
             totals: self.totals(),
             rates: self.recent.rates(self.now),
             problems: problems(&findings, &reflectors),
+            faults: self.faults.until_now(&findings),
             findings,
             findings_muted: 0,
             outages: self.outages.clone(),
@@ -159,7 +157,7 @@ impl Observer {
             lists,
             watches: self.tables.watches(open_watches, self.now, &self.scopes),
             others: self.tables.others(),
-            storms,
+            storms: self.following.storms(self.limits.rows),
             reflectors,
             inventory,
             propagation: self.following.propagation(self.limits.rows),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::etcd_load::{EtcdLoad, EtcdReads};
+use super::faults::Faults;
 use super::finding::{Exposure, Finding, Problem, problems};
 use super::inventory::Inventory;
 use super::missed::Missed;
@@ -109,6 +110,9 @@ pub struct Snapshot {
     /// Times in which API servers refused connections, and the tap's listeners with them.
     #[serde(skip_serializing_if = "Outages::is_none")]
     pub outages: Outages,
+    /// The faults that a demo cluster played, and what clients did after each.
+    #[serde(skip_serializing_if = "Faults::is_none")]
+    pub faults: Faults,
     /// Recommended changes, the worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -154,6 +158,7 @@ impl Snapshot {
         let before = self.findings.len();
         let is_muted = |id: &str| muted.iter().any(|muted| id == muted || (muted.ends_with(':') && id.starts_with(muted)));
         self.findings.retain(|finding| !is_muted(&finding.id));
+        self.faults.mute(is_muted);
         self.problems = problems(&self.findings, &self.reflectors);
         self.findings_muted = self.findings_muted.saturating_add(before.saturating_sub(self.findings.len()) as u64);
         self

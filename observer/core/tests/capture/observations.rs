@@ -46,7 +46,9 @@ fn subject() -> impl Strategy<Value = Subject> {
     let connection = (connection(), of_connection()).prop_map(|(id, observed)| Subject::Connection(id, observed));
     let exchange = (exchange(), of_exchange()).prop_map(|(id, observed)| Subject::Exchange(id, observed));
     let upstream = (upstream(), of_upstream()).prop_map(|(upstream, observed)| Subject::Upstream(upstream, observed));
-    let run = select(vec![RunObservation::ShutdownRequested, RunObservation::Tick]).prop_map(Subject::Run);
+    let fault = RunObservation::Fault { act: "restart for=3s".to_owned(), note: "it restarts".to_owned() };
+    let silent = RunObservation::Fault { act: "compact".to_owned(), note: String::new() };
+    let run = select(vec![RunObservation::ShutdownRequested, RunObservation::Tick, fault, silent]).prop_map(Subject::Run);
     // Boxed, because the inlined frames need more stack than a test thread has.
     prop_oneof![
         8 => connection.boxed(),

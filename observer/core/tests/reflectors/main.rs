@@ -11,6 +11,7 @@ mod client_findings;
 mod clients;
 mod comparisons;
 mod expired;
+mod faults;
 mod findings;
 mod futile_watches;
 mod gaps;

@@ -61,7 +61,10 @@ mod tests {
     #[test]
     fn error_states_the_place_and_the_nearest_name() {
         for (text, said) in [
-            ("\n\"findings\": {\"deaf-wacth\": 0}", "line 2, column 25 has an unknown key; did you mean `deaf-watch`? (docs/budget.md)"),
+            (
+                "\n\"findings\": {\"deaf-wacth\": 0}",
+                "line 2, column 25 has an unknown key; did you mean `deaf-watch`? (docs/budget.md)",
+            ),
             ("\"findings\": {\"lists\": 0}", "has an unknown key; did you mean `lists-from-etcd`? (docs/budget.md)"),
             ("\"finding\": {}", "line 1, column 42 has an unknown key; did you mean `findings`? (docs/budget.md)"),
             ("\"total\": {\"list\": 0}", "line 1, column 49 has an unknown key; did you mean `lists`? (docs/budget.md)"),

@@ -6,7 +6,8 @@ use observer_core::http::{Direction, Identity, Loss, StreamId};
 use observer_core::k8s::{Container, ListOptions, RequestInfo, Status, StatusCause};
 use observer_core::observation::{
     Body, BodyNotRead, CaptureObservation, ConnectionId, ConnectionObservation, ExchangeEnd, ExchangeId, ExchangeObservation,
-    ListenerState, Observation, Process, RequestLine, ResponseLine, Subject, TapObservation, UpstreamName, UpstreamObservation,
+    ListenerState, Observation, Process, RequestLine, ResponseLine, RunObservation, Subject, TapObservation, UpstreamName,
+    UpstreamObservation,
 };
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
@@ -36,6 +37,7 @@ pub(super) const KINDS: &[&str] = &[
     "connect-failed",
     "not-probed",
     "capture-ended",
+    "fault",
     NUMBERS,
 ];
 
@@ -53,6 +55,7 @@ pub(super) const fn name(subject: &Subject) -> &'static str {
         Subject::Tap(TapObservation::ConnectFailed { .. }) => "connect-failed",
         Subject::Tap(TapObservation::NotProbed { .. }) => "not-probed",
         Subject::Capture(CaptureObservation::Ended { .. }) => "capture-ended",
+        Subject::Run(RunObservation::Fault { .. }) => "fault",
         Subject::Connection(..) | Subject::Tap(_) | Subject::Capture(_) | Subject::Run(_) | Subject::Unknown => NUMBERS,
     }
 }
@@ -90,6 +93,7 @@ pub(super) fn samples() -> Vec<Subject> {
         Subject::Tap(TapObservation::ConnectFailed { why: text() }),
         Subject::Tap(TapObservation::NotProbed { file: text(), why: text() }),
         Subject::Capture(CaptureObservation::Ended { why: text() }),
+        Subject::Run(RunObservation::Fault { act: text(), note: text() }),
         Subject::Connection(connection, ConnectionObservation::DecodingStopped { direction: Direction::Request, loss: Loss::Gap }),
     ];
     let requests: [(&str, &str, &str); 6] = [

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use observer_core::k8s::{ListOptions, RequestInfo};
 use observer_core::observation::{Body, ExchangeObservation, Observation, Subject};
-use observer_core::observer::{Comparison, Excess, Limited, Limits, Observer, Quantity, Snapshot};
+use observer_core::observer::{Comparison, Excess, Faults, Limited, Limits, Observer, Quantity, Snapshot};
 use observer_core::time::Timestamp;
 use observer_core::verification::{Judgement, Row, Tally};
 use proptest::prelude::*;
@@ -129,6 +129,8 @@ fn check(text: &str, which: &[bool]) {
     }
     harmless(&String::from_utf8(written).unwrap(), Colour::Off);
     reports(text, &observer.snapshot());
+    // A Markdown report with faults has no note.
+    reports(text, &Snapshot { faults: Faults::default(), ..observer.snapshot() });
     page(text, &observer.snapshot());
     for colour in [Colour::Off, Colour::On] {
         explanations(text, colour);

@@ -1,0 +1,139 @@
+//! Collects what happens after each fault. Everything counts for the latest fault before its own start.
+
+use std::collections::BTreeMap;
+
+use super::record::{FaultRecord, Faults};
+use super::response::FaultResponse;
+use crate::exchange::Client;
+use crate::k8s::Verb;
+use crate::observer::event::Event;
+use crate::observer::finding::Finding;
+use crate::observer::record::RequestRecord;
+use crate::time::Timestamp;
+
+/// Bound for faults that are kept; the latest are kept.
+const MAX_FAULTS: usize = 64;
+/// Bound for the rows of all faults together.
+const MAX_ROWS: usize = 768;
+
+/// The faults so far, and the findings that were there when the last one began.
+#[derive(Debug, Default)]
+pub(in crate::observer) struct FaultLog {
+    faults: Faults,
+    /// Identifiers of findings, each with the number of its occurrences.
+    known: BTreeMap<String, u64>,
+}
+
+impl FaultLog {
+    pub(in crate::observer) const fn is_empty(&self) -> bool {
+        self.faults.is_none()
+    }
+
+    /// Begins a fault. `findings` are those of all time before it.
+    pub(in crate::observer) fn begin(&mut self, at: Timestamp, act: String, note: String, findings: &[Finding]) {
+        let fresh = self.fresh(findings);
+        if let Some(last) = self.faults.latest.back_mut() {
+            last.findings = fresh;
+        }
+        self.known = occurrences(findings);
+        self.faults.times = self.faults.times.saturating_add(1);
+        if self.faults.latest.len() >= MAX_FAULTS {
+            self.faults.latest.pop_front();
+        }
+        let fault = FaultRecord { at, act, note, clients: Vec::new(), clients_dropped: 0, findings: Vec::new() };
+        self.faults.latest.push_back(fault);
+    }
+
+    /// The faults, if `findings` are those of all time until now.
+    pub(in crate::observer) fn until_now(&self, findings: &[Finding]) -> Faults {
+        let mut faults = self.faults.clone();
+        if let Some(last) = faults.latest.back_mut() {
+            last.findings = self.fresh(findings);
+        }
+        faults
+    }
+
+    pub(in crate::observer) fn note(&mut self, event: &Event) {
+        match event {
+            Event::RelistBegan { began } => {
+                self.on(began.at, &began.client, &began.shape.resource, |row, fault| {
+                    row.relist_began(began.cause, began.at, fault);
+                });
+            }
+            Event::Relist { list } => self.on(list.at, &list.client, &list.shape.resource, |row, _| row.relisted(list)),
+            Event::InitialList { list } => self.on(list.at, &list.client, &list.shape.resource, |row, _| row.listed_first()),
+            Event::Resume { resume } => {
+                self.on(resume.at, &resume.client, &resume.shape.resource, |row, fault| row.resumed(resume.at, fault));
+            }
+            Event::Request { record } if is_failure(record) => {
+                self.on(record.at, &record.client, &record.shape.resource, |row, _| row.failed(record));
+            }
+            Event::WatchEnded { record, .. } if is_failure(record) => {
+                self.on(record.at, &record.client, &record.shape.resource, |row, _| row.failed(record));
+            }
+            Event::WatchEnded { ended_at, record } => {
+                self.on(*ended_at, &record.client, &record.shape.resource, |row, _| row.watch_ended(record));
+            }
+            Event::Request { .. }
+            | Event::Fault { .. }
+            | Event::Profile { .. }
+            | Event::ConnectionOpened { .. }
+            | Event::ConnectionClosed { .. }
+            | Event::GoAway { .. }
+            | Event::WatchOpened { .. }
+            | Event::Stuck { .. }
+            | Event::Stalled { .. }
+            | Event::StallEnded { .. }
+            | Event::TroubleBegan { .. }
+            | Event::TroubleEnded { .. }
+            | Event::StormBegan { .. }
+            | Event::StormEnded { .. }
+            | Event::Contradicted { .. }
+            | Event::Upgraded { .. }
+            | Event::Missed { .. }
+            | Event::Malformed { .. }
+            | Event::DecodingStopped { .. }
+            | Event::DecoderFailed { .. }
+            | Event::Listener { .. }
+            | Event::ConnectFailed { .. }
+            | Event::NotProbed { .. }
+            | Event::CaptureEnded { .. }
+            | Event::Unrecorded { .. } => {}
+        }
+    }
+
+    /// Calls `act` with the row of this client and resource, and with the time of its fault.
+    fn on(&mut self, at: Timestamp, client: &Client, resource: &str, act: impl FnOnce(&mut FaultResponse, Timestamp)) {
+        let rows: usize = self.faults.latest.iter().map(|fault| fault.clients.len()).sum();
+        let Some(fault) = self.faults.latest.iter_mut().rev().find(|fault| fault.at <= at) else { return };
+        let is_it = |row: &FaultResponse| row.client == *client && row.resource == resource;
+        let index = fault.clients.iter().position(is_it).or_else(|| {
+            let row = || FaultResponse { client: client.clone(), resource: resource.to_owned(), ..FaultResponse::default() };
+            (rows < MAX_ROWS).then(|| fault.clients.push(row())).map(|()| fault.clients.len() - 1)
+        });
+        match index.and_then(|index| fault.clients.get_mut(index)) {
+            Some(row) => act(row, fault.at),
+            None => fault.clients_dropped = fault.clients_dropped.saturating_add(1),
+        }
+    }
+
+    /// The findings among `findings` that are new, or occurred again, since the last fault.
+    fn fresh(&self, findings: &[Finding]) -> Vec<String> {
+        let now = occurrences(findings);
+        now.into_iter().filter(|(id, times)| self.known.get(id).is_none_or(|before| before < times)).map(|(id, _)| id).collect()
+    }
+}
+
+fn occurrences(findings: &[Finding]) -> BTreeMap<String, u64> {
+    findings.iter().map(|finding| (finding.id.clone(), finding.spell.map_or(0, |spell| spell.times))).collect()
+}
+
+/// Whether a fault may have made a request for a resource fail. A controller gets 404 and 409 in normal operation.
+fn is_failure(record: &RequestRecord) -> bool {
+    let failed = match record.status {
+        None | Some(429 | 500..) => true,
+        Some(400..) => matches!(record.verb, Some(Verb::List | Verb::Watch)),
+        Some(_) => false,
+    };
+    failed && record.shape.scope.is_some()
+}

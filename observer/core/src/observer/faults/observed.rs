@@ -1,0 +1,30 @@
+//! Faults among the observations: each begins a record, which the events after it fill until a shutdown is requested.
+
+use crate::observation::Observation;
+use crate::observer::event::Event;
+use crate::observer::observe::Observer;
+use crate::time::Timestamp;
+
+impl Observer {
+    /// Whether events have to be noted for a fault.
+    pub(in crate::observer) const fn notes_faults(&self) -> bool {
+        !self.faults.is_empty() && self.at_shutdown.is_none()
+    }
+
+    /// Processes an observation, and notes its events for the faults before them.
+    pub(in crate::observer) fn process_after_fault(&mut self, observation: Observation, emit: &mut dyn FnMut(Event)) {
+        let mut events = Vec::new();
+        self.process(observation, &mut |event| events.push(event));
+        for event in events {
+            self.faults.note(&event);
+            emit(event);
+        }
+    }
+
+    /// Notes that a fault begins.
+    pub(in crate::observer) fn fault(&mut self, at: Timestamp, act: String, note: String, emit: &mut dyn FnMut(Event)) {
+        let findings = self.findings(&self.rows(), &self.tables.lists());
+        self.faults.begin(at, act.clone(), note.clone(), &findings);
+        emit(Event::Fault { at, act, note });
+    }
+}
