@@ -159,7 +159,7 @@ impl Demo {
         let handle = server.handle();
         clients.spawn(async move {
             let rollouts = Script::parse("rollouts", "0s start rollouts rollout-controller/0.2").unwrap();
-            story::play(&rollouts, handle, kubeconfig, 1, |_line| {}).await
+            story::play(&rollouts, handle, kubeconfig, 1, |_| {}).await
         });
         let kubectl = kubectl().expect("these tests need kubectl on the PATH");
         Self { _server: server, _clients: clients, folder, kubectl }

@@ -49,8 +49,12 @@ fn end_of_the_script_ends_the_command_without_a_failure() {
 
 #[test]
 fn torture_plays_every_fault() {
-    let (code, _, messages) = run(&["--demo", "torture", "--demo-speed", "100"], &["sleep", "600"]);
+    let (code, report, messages) = run(&["--demo", "torture", "--demo-speed", "100"], &["sleep", "600"]);
     assert_eq!(code, Some(0), "{messages}");
+    let faults = report["faults"]["latest"].as_array().unwrap();
+    let acts: Vec<&str> = faults.iter().filter_map(|fault| fault["act"].as_str()).collect();
+    assert_eq!(acts.first().zip(acts.last()), Some((&"end-watches", &"deaf all for=230s")), "{acts:?}");
+    assert!(faults[0]["note"].as_str().is_some_and(|note| note.starts_with("all watches end cleanly")), "{report:#}");
     for fault in [
         "end cleanly",
         "restarts",

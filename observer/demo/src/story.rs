@@ -12,6 +12,20 @@ use super::cast::Stage;
 use super::clock::Clock;
 use super::script::{Act, Repetition, Script, Step};
 
+/// A step of a script, for its reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening<'h> {
+    /// A message of the script.
+    Message(&'h str),
+    /// A fault begins.
+    Fault {
+        /// The fault, in the words of the script.
+        act: &'h str,
+        /// The message of the script about it; empty if there is none.
+        note: &'h str,
+    },
+}
+
 /// Plays the script at `speed` times its normal speed, until the future is dropped. Clients connect with `kubeconfig`. An error is
 /// returned if a client cannot start.
 pub async fn play(
@@ -19,9 +33,9 @@ pub async fn play(
     handle: DemoHandle,
     kubeconfig: PathBuf,
     speed: u32,
-    say: impl Fn(&str) + Send + Sync,
+    report: impl Fn(Happening<'_>) + Send + Sync,
 ) -> Result<()> {
-    let _playback = play_to_the_end(script, handle, kubeconfig, speed, say).await?;
+    let _playback = play_to_the_end(script, handle, kubeconfig, speed, report).await?;
     // The script is over, but its clients continue to run.
     std::future::pending().await
 }
@@ -32,21 +46,22 @@ pub async fn play_once(
     handle: DemoHandle,
     kubeconfig: PathBuf,
     speed: u32,
-    say: impl Fn(&str) + Send + Sync,
+    report: impl Fn(Happening<'_>) + Send + Sync,
 ) -> Result<()> {
-    play_to_the_end(script, handle, kubeconfig, speed, say).await.map(drop)
+    play_to_the_end(script, handle, kubeconfig, speed, report).await.map(drop)
 }
 
 /// Returns the playback, whose clients run until it is dropped.
-async fn play_to_the_end<S: Fn(&str) + Send + Sync>(
+async fn play_to_the_end<R: Fn(Happening<'_>) + Send + Sync>(
     script: &Script,
     handle: DemoHandle,
     kubeconfig: PathBuf,
     speed: u32,
-    say: S,
-) -> Result<Playback<S>> {
+    report: R,
+) -> Result<Playback<R>> {
     let clock = Clock::start(speed);
-    let mut playback = Playback { stage: Stage::new(kubeconfig, clock)?, clock, handle, say, later: JoinSet::new() };
+    let mut playback =
+        Playback { stage: Stage::new(kubeconfig, clock)?, clock, handle, report, printed: None, later: JoinSet::new() };
     playback.steps(&script.once).await?;
     while !script.round.is_empty() {
         playback.steps(&script.round).await?;
@@ -54,30 +69,43 @@ async fn play_to_the_end<S: Fn(&str) + Send + Sync>(
     Ok(playback)
 }
 
-struct Playback<S> {
+struct Playback<R> {
     stage: Stage,
     clock: Clock,
     handle: DemoHandle,
-    say: S,
+    report: R,
+    /// The last message, and when it was due.
+    printed: Option<(Duration, String)>,
     /// Acts that last.
     later: JoinSet<()>,
 }
 
-impl<S: Fn(&str)> Playback<S> {
+impl<R: Fn(Happening<'_>)> Playback<R> {
     /// Plays steps in order. An act that takes time delays later ones, so that the pauses between them stay the same.
     async fn steps(&mut self, steps: &[Step]) -> Result<()> {
         let mut before = Duration::ZERO;
         for step in steps {
             sleep(self.clock.lasts(step.at.saturating_sub(before))).await;
             before = step.at;
+            self.announce(step);
             self.act(&step.act).await?;
         }
         Ok(())
     }
 
+    /// Reports a message or a fault. A message describes the first fault that is due at the same time.
+    fn announce(&mut self, step: &Step) {
+        if let Act::Print(text) = &step.act {
+            (self.report)(Happening::Message(&format!("demo: {text}")));
+            self.printed = Some((step.at, text.clone()));
+        } else if step.act.is_fault() {
+            let note = self.printed.take().filter(|(at, _)| *at == step.at);
+            (self.report)(Happening::Fault { act: &step.words, note: note.as_ref().map_or("", |(_, text)| text) });
+        }
+    }
+
     async fn act(&mut self, act: &Act) -> Result<()> {
         match act {
-            Act::Print(text) => (self.say)(&format!("demo: {text}")),
             Act::Start(actor) => self.stage.start(actor).await?,
             Act::Stop(name) => self.stage.stop(name),
             // An error means that the server was dropped, and then this task is dropped too.
@@ -116,7 +144,7 @@ impl<S: Fn(&str)> Playback<S> {
             Act::Rewind => self.handle.rewind(),
             Act::Compact => self.handle.compact(),
             Act::Backup => self.handle.back_up(),
-            Act::Wait => {}
+            Act::Print(_) | Act::Wait => {}
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use observer_demo::story::Happening;
 use observer_demo::{DemoConfig, DemoServer, Script, populate, reference, story};
 use tokio::task::JoinSet;
 
@@ -108,7 +109,12 @@ async fn play(follow: &Follow, speed: u32, script: Option<Script>) -> Result<Exi
     let Some(mut followed) = ready.begin("demo", bound, ProfileSource::default()).await? else { return Ok(ExitCode::SUCCESS) };
     let mut cast = JoinSet::new();
     let (handle, kubeconfig) = (server.handle(), followed.kubeconfig().clone());
-    cast.spawn(async move { story::play(&script, handle, kubeconfig, speed, |line| print_message(line)).await });
+    // The clients that the script tests are the demo's own, and its message describes each fault.
+    let report = |happening: Happening<'_>| match happening {
+        Happening::Message(text) => print_message(text),
+        Happening::Fault { .. } => {}
+    };
+    cast.spawn(async move { story::play(&script, handle, kubeconfig, speed, report).await });
     tokio::select! {
         () = followed.asked_to_end() => {}
         Some(ended) = cast.join_next() => ended.context("the demo's clients failed")??,

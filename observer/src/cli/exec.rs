@@ -215,7 +215,7 @@ impl Exec {
         let mut played = None;
         let over = async {
             match demo {
-                Some(demo) => played = Some(demo.play().await),
+                Some(demo) => played = Some(demo.play(session).await),
                 None => std::future::pending().await,
             }
         };

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use observer_demo::story::Happening;
 use observer_demo::{DemoConfig, DemoServer, Script, create_objects, populate, story};
 
 use super::demo::script_file;
 use super::demo_objects::{Objects, objects};
 use crate::kubeconfig::{Environment, Kubeconfig, RunFolder};
 use crate::printable::print_message;
-use crate::session::private_folder;
+use crate::session::{Session, private_folder};
 
 /// The flags for a demo cluster.
 #[derive(Clone, Debug, Default, Args)]
@@ -76,10 +77,15 @@ impl DemoCluster {
         Ok(Kubeconfig::load(&Environment { kubeconfig: file, home: None, working_directory: PathBuf::from("/") })?)
     }
 
-    /// Plays the script. Returns when it is over; a script without an end is never over. The clients of the script are not observed.
-    pub(super) async fn play(&self) -> Result<()> {
+    /// Plays the script, and notes its faults for the report of `session`. Returns when it is over; a script without an end is never
+    /// over. The clients of the script are not observed.
+    pub(super) async fn play(&self, session: &Session) -> Result<()> {
         let (handle, kubeconfig) = (self.server.handle(), self.kubeconfig.clone());
-        story::play_once(&self.script, handle, kubeconfig, self.speed, |line| print_message(line)).await?;
+        let report = |happening: Happening<'_>| match happening {
+            Happening::Message(text) => print_message(text),
+            Happening::Fault { act, note } => session.note_fault(act, note),
+        };
+        story::play_once(&self.script, handle, kubeconfig, self.speed, report).await?;
         if !self.script.ends() {
             std::future::pending::<()>().await;
         }

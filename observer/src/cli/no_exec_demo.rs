@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::kubeconfig::Kubeconfig;
+use crate::session::Session;
 
 /// No flags.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -27,7 +28,7 @@ impl DemoCluster {
     }
 
     #[expect(clippy::unused_async, reason = "the cluster of other builds has this method")]
-    pub(super) async fn play(&self) -> Result<()> {
+    pub(super) async fn play(&self, _session: &Session) -> Result<()> {
         match self.0 {}
     }
 }

@@ -79,8 +79,11 @@ impl Intake {
     pub fn notice(&self, notice: Notice) {
         let charge = self.shared.reserve.charge(NOTICE_COST);
         // These notices are rare, and are queued even without room. The Observer waits for profiles, and must know which records
-        // were missed and when the shutdown began.
-        let is_needed = matches!(notice, Notice::Profile { .. } | Notice::ProbeMissed { .. } | Notice::ShutdownRequested { .. });
+        // were missed, and when faults and the shutdown began.
+        let is_needed = matches!(
+            notice,
+            Notice::Profile { .. } | Notice::ProbeMissed { .. } | Notice::Fault { .. } | Notice::ShutdownRequested { .. }
+        );
         let taken = charge.is_some() || is_needed;
         let queued = taken && self.sender.send(Delivered::of_notice(notice, charge)).is_ok();
         if !queued {

@@ -55,6 +55,15 @@ pub enum Notice {
         /// When it happened.
         at: Timestamp,
     },
+    /// The demo cluster begins a fault.
+    Fault {
+        /// When it begins.
+        at: Timestamp,
+        /// The fault, in the words of the script.
+        act: String,
+        /// The message that the script printed before it; empty if there was none.
+        note: String,
+    },
     /// No upstream connection could be made for a client, so the client was reset.
     UpstreamFailed {
         /// When it failed.

@@ -163,6 +163,10 @@ impl Decoding {
                 subject: Subject::Tap(TapObservation::NotProbed { file: words(file.clone()), why: words(why.clone()) }),
             },
             Notice::ShutdownRequested { at } => Observation { at: *at, subject: Subject::Run(RunObservation::ShutdownRequested) },
+            Notice::Fault { at, act, note } => Observation {
+                at: *at,
+                subject: Subject::Run(RunObservation::Fault { act: words(act.clone()), note: words(note.clone()) }),
+            },
             Notice::Profile { at, upstream, profile } => {
                 let upstream = name(self.upstream(*upstream));
                 Observation {

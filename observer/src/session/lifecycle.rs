@@ -100,6 +100,12 @@ impl Session {
         self.intake.notice(Notice::ShutdownRequested { at: self.clock.now() });
     }
 
+    /// Notes that the demo cluster begins a fault. `note` is the message that its script printed before it.
+    #[cfg(feature = "demo")]
+    pub(crate) fn note_fault(&self, act: &str, note: &str) {
+        self.intake.notice(Notice::Fault { at: self.clock.now(), act: act.to_owned(), note: note.to_owned() });
+    }
+
     /// Stops accepting clients. Waits until all connections have ended or `grace` has passed, and until everything is decoded.
     pub(crate) async fn end(self, grace: Duration) -> Result<Outcome> {
         self.note_shutdown();

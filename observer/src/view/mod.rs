@@ -11,6 +11,7 @@ mod discovery;
 mod etcd;
 mod events;
 mod explain;
+mod faults;
 mod following;
 mod inventory;
 mod json;

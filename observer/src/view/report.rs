@@ -7,6 +7,7 @@ use observer_core::time::Timestamp;
 use super::answer::answer;
 use super::budget::budget;
 use super::colour::{Colour, Tone};
+use super::faults::faults;
 use super::following;
 use super::inventory::inventory;
 use super::missed::{connections, not_seen, not_understood, unrecorded};
@@ -46,6 +47,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
         }
         return out;
     }
+    faults(&snapshot.faults, colour, &mut out);
     lists(&snapshot.lists, colour, &mut out);
     watches(&snapshot.watches, colour, &mut out);
     reflectors(&snapshot.reflectors, snapshot.reflectors_at(), colour, &mut out);

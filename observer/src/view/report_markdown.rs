@@ -1,10 +1,11 @@
 //! The report of one run, as Markdown: whether it kept its budget, its problems and storms, and a note on the worst problem.
 
-use observer_core::observer::{Problem, Snapshot};
+use observer_core::observer::{Faults, Problem, Snapshot};
 use observer_core::storm::StormRecord;
 
 use super::answer::answer;
 use super::budget;
+use super::faults;
 use super::following::lasted;
 use super::markdown::{Column, Inline, Markdown};
 use super::missed::{connections, not_seen, not_understood, unrecorded};
@@ -15,11 +16,12 @@ use super::report::{is_silent, server};
 use super::run::{BudgetKept, Run};
 use crate::printable::Printable;
 
-/// Facts, limits, problems and storms shown. With the note, these are at most 60 lines.
+/// Facts, limits, problems, storms and faults shown. With the note, or with the faults in its place, these are at most 60 lines.
 const MAX_FACTS: usize = 6;
 const MAX_LIMITS: usize = 5;
 const MAX_PROBLEMS: usize = 5;
 const MAX_STORMS: usize = 2;
+const MAX_FAULTS: usize = 16;
 
 /// The report of a run for a comment on a pull request, within 60 lines.
 pub fn report_markdown(run: &Run, snapshot: &Snapshot) -> Printable {
@@ -32,8 +34,12 @@ pub fn report_markdown(run: &Run, snapshot: &Snapshot) -> Printable {
     }
     problem_table(&snapshot.problems, &mut document);
     storms(&snapshot.storms, &mut document);
-    if let Some(note) = worst_note(snapshot) {
-        document.append(&note);
+    if snapshot.faults.is_none() {
+        if let Some(note) = worst_note(snapshot) {
+            document.append(&note);
+        }
+    } else {
+        fault_table(&snapshot.faults, &mut document);
     }
     document.into_printable()
 }
@@ -117,6 +123,21 @@ fn problem_table(problems: &[Problem], document: &mut Markdown) {
         Column::Left("when"),
     ];
     document.table(&columns, &rows, MAX_PROBLEMS);
+}
+
+/// The latest faults of a demo cluster.
+fn fault_table(faults: &Faults, document: &mut Markdown) {
+    let hidden = faults.latest.len().saturating_sub(MAX_FAULTS);
+    let rows = faults.latest.iter().skip(hidden).map(|fault| {
+        let followed: Vec<String> = faults::followed(fault).into_iter().map(|(_, line)| line).collect();
+        let findings = fault.findings.join(", ");
+        let followed = Inline::text(followed.join(" · "));
+        vec![Inline::text(faults::clock(fault)), Inline::code(&fault.act), followed, Inline::text(findings)]
+    });
+    let rows: Vec<Vec<Inline>> = rows.collect();
+    let columns =
+        [Column::Left("when"), Column::Left("fault"), Column::Left("after it, until the next"), Column::Left("new findings")];
+    document.table(&columns, &rows, MAX_FAULTS);
 }
 
 fn storms(storms: &[StormRecord], document: &mut Markdown) {

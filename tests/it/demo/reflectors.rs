@@ -31,7 +31,7 @@ fn client_go_since_1_18_resumes_after_a_refused_connection() {
         let script = Script::parse("events", &script).unwrap();
         let handle = place.handle();
         let clients = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        clients.spawn(async move { story::play(&script, handle, kubeconfig, 4, |_line| {}).await });
+        clients.spawn(async move { story::play(&script, handle, kubeconfig, 4, |_| {}).await });
         until(|| place.handle().open_watches() == 1);
         // A watch that delivered an event never counts as very short.
         let event = serde_json::json!({"metadata": {"name": "brought"}, "involvedObject": {"namespace": "default"}});

@@ -13,6 +13,8 @@ pub(crate) struct Step {
     /// The time since the start, or since the beginning of the round.
     pub(crate) at: Duration,
     pub(crate) act: Act,
+    /// The act as the script has it, with single spaces.
+    pub(crate) words: String,
 }
 
 /// How often an act is repeated, and for how long.
@@ -60,6 +62,24 @@ pub(crate) enum Act {
 }
 
 impl Act {
+    /// Whether it is a fault: the API server or etcd behaves badly, and clients have to deal with it.
+    pub(crate) const fn is_fault(&self) -> bool {
+        match self {
+            Self::Restart { .. }
+            | Self::Expire(_)
+            | Self::EndWatches(_)
+            | Self::Deaf { .. }
+            | Self::Answer { .. }
+            | Self::NoBookmarks { .. }
+            | Self::NoListEnd { .. }
+            | Self::Slow { .. }
+            | Self::Rewind
+            | Self::Compact
+            | Self::Restore { .. } => true,
+            Self::Print(_) | Self::Start(_) | Self::Stop(_) | Self::Backup | Self::Wait => false,
+        }
+    }
+
     /// Parses the part after the time.
     pub(super) fn parse(words: &str) -> Result<Self, String> {
         let (word, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));

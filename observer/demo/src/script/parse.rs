@@ -100,7 +100,8 @@ impl Reading {
             return Ok(());
         }
         let (time, words) = line.split_once(char::is_whitespace).ok_or("a line is a time and an action, or repeat")?;
-        let step = Step { at: duration(time)?, act: Act::parse(words.trim())? };
+        let single_spaced = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let step = Step { at: duration(time)?, act: Act::parse(words.trim())?, words: single_spaced };
         self.check(&step.act)?;
         let steps = self.round.as_mut().unwrap_or(&mut self.once);
         if let Some(before) = steps.last().filter(|before| before.at > step.at) {

@@ -14,9 +14,17 @@ fn lines_become_steps_in_order() {
     .unwrap();
     let reflectors = Role::Reflectors { client_go: ClientGo::V1_18_2, resources: vec![resource("pods"), resource("jobs")] };
     let start = Act::Start(Actor { name: "a/1".to_owned(), role: reflectors });
-    assert_eq!(script.once, [step(0, Act::Print("look  here".to_owned())), step(1500, start)]);
+    assert_eq!(
+        script.once,
+        [
+            step(0, "print look here", Act::Print("look  here".to_owned())),
+            step(1500, "start reflectors a/1 client-go=1.18.2 watches=pods,jobs", start)
+        ]
+    );
     let restore = Act::Restore { down_for: Duration::from_secs(3) };
-    assert_eq!(script.round, [step(0, Act::Backup), step(2000, Act::Stop("a/1".to_owned())), step(60_000, restore)]);
+    let stop = Act::Stop("a/1".to_owned());
+    let round = [step(0, "backup", Act::Backup), step(2000, "stop a/1", stop), step(60_000, "restore for=3s", restore)];
+    assert_eq!(script.round, round);
 }
 
 #[test]
@@ -171,6 +179,6 @@ fn resource(name: &str) -> &'static crate::api::Resource {
     options::resource(name).unwrap()
 }
 
-fn step(millis: u64, act: Act) -> Step {
-    Step { at: Duration::from_millis(millis), act }
+fn step(millis: u64, words: &str, act: Act) -> Step {
+    Step { at: Duration::from_millis(millis), act, words: words.to_owned() }
 }

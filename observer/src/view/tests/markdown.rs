@@ -82,10 +82,12 @@ proptest! {
         copies in 1_usize..30,
         of_storms in any::<bool>(),
         muted in any::<bool>(),
+        faulty in any::<bool>(),
         limits in 0_usize..30,
         notes in 0_usize..30,
     ) {
-        let mut snapshot = crowded(&if of_storms { storm() } else { trouble() }, copies);
+        let fault = if faulty { "\n1s fault restart for=3s: the API server restarts\n2s fault compact\n" } else { "" };
+        let mut snapshot = crowded(&(if of_storms { storm() } else { trouble() } + fault), copies);
         if muted {
             let kinds: Vec<String> = snapshot.findings.iter().map(|finding| format!("{}:", finding.kind)).collect();
             snapshot = snapshot.without_findings(&kinds);
@@ -127,6 +129,8 @@ fn crowded(script: &str, copies: usize) -> Snapshot {
         }
         snapshot.problems.extend(all.problems.iter().cloned());
         snapshot.storms.extend(all.storms.iter().cloned());
+        snapshot.faults.times += all.faults.times;
+        snapshot.faults.latest.extend(all.faults.latest.iter().cloned());
         snapshot.missed.unrecorded_spans.push(observer_core::observer::Unrecorded { observations: None, from: None, until: None });
     }
     snapshot.missed.connect_failures = 1;
