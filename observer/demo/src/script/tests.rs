@@ -167,6 +167,20 @@ fn standard_script_starts_all_storm_clients_within_two_minutes() {
     assert!(first <= Duration::from_secs(10) && first + shown < Duration::from_mins(2), "{first:?}, {shown:?}");
 }
 
+/// A client with open watches sends no request, so refusals alone would not concern it.
+#[test]
+fn torture_ends_watches_while_requests_are_refused() {
+    let script = Script::torture().unwrap();
+    let ends: Vec<Duration> =
+        script.once.iter().filter(|step| matches!(step.act, Act::EndWatches(_))).map(|step| step.at).collect();
+    for step in &script.once {
+        if let Act::Answer { lasting, .. } = step.act {
+            let refused = step.at..step.at + lasting;
+            assert!(ends.iter().any(|at| refused.contains(at)), "{}", step.words);
+        }
+    }
+}
+
 fn parse(text: &str) -> Result<Script, ScriptError> {
     Script::parse("s", text)
 }
