@@ -64,9 +64,10 @@ impl Watcher {
         let mut command = match self {
             Self::Python => script("python3", "-c", PYTHON),
             Self::Node(HttpVersion::One) => script("node", "-e", NODE_1),
-            Self::Node(HttpVersion::Two) => script("node", "-e", NODE_2),
+            // Only client-go pings.
+            Self::Node(HttpVersion::Two | HttpVersion::TwoWithoutPings) => script("node", "-e", NODE_2),
             Self::Curl(http) => {
-                let version = if http == HttpVersion::Two { "--http2" } else { "--http1.1" };
+                let version = if http == HttpVersion::One { "--http1.1" } else { "--http2" };
                 let mut curl = Command::new("curl");
                 curl.args(["--silent", "--no-buffer", version, "--user-agent", version, "--cacert"]).arg(&authority);
                 curl.args(["--header", &format!("Authorization: Bearer {token}")]);
