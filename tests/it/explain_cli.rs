@@ -202,17 +202,17 @@ fn watch_of_a_resource_has_its_path_and_the_reasons() {
 
             VERSION           SERVED FROM        RULE                    EXCEPTION
             1.16 – 1.26       cache              watch-unset-cache
-              no resourceVersion: as resourceVersion=0, the watch cache sends its state as ADDED events, then changes
+              no resourceVersion: as with resourceVersion=0, the watch cache sends its state as ADDED events, then changes
             1.27.0 – 1.27.12  etcd               watch-unset-etcd-bug
-              no resourceVersion: 1.27 before 1.27.13, 1.28 before 1.28.9 and 1.29 before 1.29.4 list from etcd and open a separate watch there
+              no resourceVersion: because of a bug, 1.27.0 to 1.27.12, 1.28.0 to 1.28.8 and 1.29.0 to 1.29.3 list from etcd and open a separate watch there
             1.27.13 – 1.27.x  cache              watch-unset-cache
               same as 1.16 – 1.26
             1.28.0 – 1.28.8   etcd               watch-unset-etcd-bug
-              as 1.27.0 – 1.27.12
+              same as 1.27.0 – 1.27.12
             1.28.9 – 1.28.x   cache              watch-unset-cache
               same as 1.16 – 1.26
             1.29.0 – 1.29.3   etcd               watch-unset-etcd-bug
-              as 1.27.0 – 1.27.12
+              same as 1.27.0 – 1.27.12
             1.29.4 – 1.31     cache              watch-unset-cache
               same as 1.16 – 1.26
             1.32              cache, consistent  watch-unset-consistent  an ERROR event 504 in the watch, if the watch cache lags more than 3 s
@@ -220,7 +220,7 @@ fn watch_of_a_resource_has_its_path_and_the_reasons() {
             1.33              cache              watch-unset-cache
               same as 1.16 – 1.26
             1.34 – 1.37       cache, consistent  watch-unset-consistent  an ERROR event 504 in the watch, if the watch cache lags more than 3 s
-              as 1.32
+              same as 1.32
             assumed for every version: default feature gates · etcd answers progress requests · watch cache ready
         "]],
     );

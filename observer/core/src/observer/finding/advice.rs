@@ -18,7 +18,7 @@ pub(super) const PERHAPS_LAGS: &str = "Find out whether the API server's watch c
     compare with a list without it. If both have the same resourceVersion, restart the client.";
 /// The first minor release whose watch cache answers lists of the newest state.
 const CONSISTENT_FROM: u16 = 31;
-/// The first minor release that refuses a streaming list that it does not support (§2.7 of docs/semantics.md).
+/// The first minor release that refuses a streaming list that it does not support (§2.3 of docs/semantics.md).
 const STREAMING_REFUSED_FROM: u16 = 19;
 
 /// Advice for a client that polls; `lists` covers all clients.

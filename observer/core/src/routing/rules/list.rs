@@ -19,7 +19,7 @@ rules! {
     LIST_UNSET_CONSISTENT = "list-unset-consistent", "§1.3 D 5, F 7, §1.7", CACHER_31, CurrentRevision,
         "no resourceVersion: the watch cache answers once it has reached etcd's current revision. This needs Kubernetes 1.31 or later, and an etcd that answers progress requests (3.4.31 or later in 3.4, otherwise 3.5.13 or later)";
     LIST_UNSET_CONSISTENT_NO_FALLBACK = "list-unset-consistent-no-fallback", "§1.3 G, §1.6", CACHER_31, CurrentRevision,
-        "no resourceVersion: as list-unset-consistent, but if the cache is still behind after 3 s, 429 instead of an etcd read (alpha gate of 1.37)";
+        "no resourceVersion: like list-unset-consistent, but if the cache is still behind after 3 s, 429 instead of an etcd read (alpha gate of 1.37)";
     LIST_UNSET_CONSISTENT_ALPHA = "list-unset-consistent-alpha", "§1.3 C′ 1", CACHER_28_30, CurrentRevision,
         "no resourceVersion, ConsistentListFromCache on: the watch cache answers once it has reached etcd's current revision; before 1.31 without a fallback, and for every etcd version";
     LIST_UNSET_NO_PROGRESS = "list-unset-no-progress", "§1.3 D 5, F 7, §1.8", CACHER_31, Objects,
@@ -64,7 +64,7 @@ rules! {
     LIST_CONTINUE_LATEST = "list-continue-latest", "§1.3 F 6", SNAPSHOTS, CurrentRevision,
         "a continue token from a 410, which reads the latest revision: a consistent read from the watch cache, after the token's key";
     LIST_CONTINUE_LATEST_NO_FALLBACK = "list-continue-latest-no-fallback", "§1.3 G, F 6, §1.6", SNAPSHOTS, CurrentRevision,
-        "as list-continue-latest, but if the cache is still behind after 3 s, 429 instead of an etcd read (alpha gate of 1.37)";
+        "like list-continue-latest, but if the cache is still behind after 3 s, 429 instead of an etcd read (alpha gate of 1.37)";
     LIST_CONTINUE_LATEST_ETCD = "list-continue-latest-etcd", "§1.3 F 6, §1.8", SNAPSHOTS, Objects,
         "a continue token from a 410, which reads the latest revision, and etcd does not answer progress requests: read from etcd";
     LIST_NOT_READY_ETCD = "list-not-ready-etcd", "§1.5", NOT_READY, Objects,
@@ -76,5 +76,5 @@ rules! {
     LIST_NOT_READY_REFUSED = "list-not-ready-refused", "§1.5", NOT_READY, Nothing,
         "the watch cache is not ready, and the list has no limit or has a selector: 429 (ResilientWatchCacheInitialization, from 1.31)";
     LIST_NOT_READY_REFUSED_LATE = "list-not-ready-refused-late", "§1.5", NOT_READY, CurrentRevision,
-        "as list-not-ready-refused; 1.31 to 1.33 ask etcd for its current revision before they check whether the cache is ready";
+        "like list-not-ready-refused, but 1.31 to 1.33 ask etcd for its current revision before they check whether the cache is ready";
 }

@@ -10,10 +10,10 @@ const REWRITE: &str = "kubernetes/apimachinery pkg/apis/meta/internalversion/def
 
 rules! {
     WATCH_UNSET_CACHE = "watch-unset-cache", "§2.2", WATCH, Nothing,
-        "no resourceVersion: as resourceVersion=0, the watch cache sends its state as ADDED events, then changes";
+        "no resourceVersion: as with resourceVersion=0, the watch cache sends its state as ADDED events, then changes";
     WATCH_UNSET_ETCD_BUG = "watch-unset-etcd-bug", "§0.3, §2.2",
         "kubernetes/apiserver pkg/storage/cacher/cacher.go Watch, v0.27.0 to v0.27.12, v0.28.0 to v0.28.8, v0.29.0 to v0.29.3", ObjectsThenWatch,
-        "no resourceVersion: 1.27 before 1.27.13, 1.28 before 1.28.9 and 1.29 before 1.29.4 list from etcd and open a separate watch there";
+        "no resourceVersion: because of a bug, 1.27.0 to 1.27.12, 1.28.0 to 1.28.8 and 1.29.0 to 1.29.3 list from etcd and open a separate watch there";
     WATCH_UNSET_ETCD_GATE = "watch-unset-etcd-gate", "§2.2, §2.4", WATCH, ObjectsThenWatch,
         "no resourceVersion, WatchFromStorageWithoutResourceVersion on: the API server lists and watches in etcd";
     WATCH_UNSET_CONSISTENT = "watch-unset-consistent", "§2.2", REWRITE, CurrentRevision,

@@ -55,7 +55,7 @@ fn verdict_lines(verdict: &VerdictRecord, reads_vary: bool, sheet: &mut Sheet<'_
         sheet.fact("", Tone::Plain, &format!("{} if {}   rule {}", alternative.served_from, alternative.when, alternative.rule));
     }
     if let Some(otherwise) = &verdict.otherwise {
-        sheet.fact("else", Tone::Plain, &format!("{}, if {}", otherwise.then, otherwise.when));
+        sheet.fact("exception", Tone::Plain, &format!("{}, if {}", otherwise.then, otherwise.when));
     }
     let others = if reads_vary { ", and similar ones" } else { "" };
     for read in &verdict.etcd_reads {
