@@ -74,7 +74,7 @@ fn findings_count_for_the_fault_after_which_they_appear() {
 
 #[test]
 fn latest_faults_are_kept_and_all_are_counted() {
-    let script: String = (1..=100).map(|second| format!("{second}s fault compact\n")).collect();
+    let script = (1..=100).map(|second| format!("{second}s fault compact\n")).collect::<Vec<_>>().concat();
     let faults = play(&format!("{WATCHED}{script}"), Limits::default()).0.faults;
     assert_eq!((faults.times, faults.latest.len() as u64 + faults.dropped()), (100, 100));
     assert_eq!(faults.latest.back().map(|fault| seconds(fault.at)), Some("100s".to_owned()));

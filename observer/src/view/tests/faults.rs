@@ -46,7 +46,7 @@ fn report_has_each_fault_with_what_followed() {
           the API server restarts
           · my-controller/0.1 pods: 1 watch ended (connection closed by the server); 1 relist after 6.4 s (connection refused, listed instead of resuming (client-go < 1.16)), 2 objects, 1 unchanged
           · finding refused-misread:my-controller/0.1:pods/all-namespaces
-    "]].assert_eq(&lines.map(|line| format!("{line}\n")).collect::<String>());
+    "]].assert_eq(&lines.map(|line| line.to_owned() + "\n").collect::<String>());
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn markdown_report_has_faults_in_place_of_the_note() {
         | 12:01:00 | `end-watches` | my-controller/0.1 pods: 1 watch ended (ended by the server); 1 request failed (500 InternalError); 1 watch resumed after 2.0 s; no relist |  |
         | 12:01:40 | `compact` | no watch ended, no request failed, no relist |  |
         | 12:02:00 | `restart for=3s` | my-controller/0.1 pods: 1 watch ended (connection closed by the server); 1 relist after 6.4 s (connection refused, listed instead of resuming (client-go &#60; 1.16)), 2 objects, 1 unchanged | refused-misread:my-controller/0.1:pods/all-namespaces |
-    "]].assert_eq(&lines.map(|line| format!("{line}\n")).collect::<String>());
+    "]].assert_eq(&lines.map(|line| line.to_owned() + "\n").collect::<String>());
 }
 
 fn run() -> Run {
