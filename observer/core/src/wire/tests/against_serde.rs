@@ -123,9 +123,7 @@ fn facts_of(value: &Value) -> Vec<Fact> {
     let lists: Vec<&Value> =
         ["items", "rows"].iter().filter_map(|name| value.get(name)).filter(|list| list.is_array() || list.is_null()).collect();
     let identity = identity_of(value);
-    let is_status = kind == "Status"
-        && api_version != "example.com/v1"
-        && (matches!(api_version.as_str(), "" | "v1") || api_version.starts_with("meta.k8s.io/"));
+    let is_status = is_status(value);
     let named_list = kind.ends_with("List") || kind == "Table" && api_version.starts_with("meta.k8s.io/");
     let is_list = !lists.is_empty() || !is_status && named_list && identity.name.is_empty() && identity.uid.is_empty();
 
@@ -146,6 +144,12 @@ fn facts_of(value: &Value) -> Vec<Fact> {
     facts
 }
 
+/// Whether it is a `Status` of the API itself.
+fn is_status(value: &Value) -> bool {
+    let api_version = string(value, "apiVersion");
+    value["kind"] == "Status" && (matches!(api_version.as_str(), "" | "v1") || api_version.starts_with("meta.k8s.io/"))
+}
+
 fn frame_of(event: &Value, bytes: u64) -> WatchFrame {
     let event_type = match event["type"].as_str() {
         Some("ADDED") => EventType::Added,
@@ -163,7 +167,6 @@ fn frame_of(event: &Value, bytes: u64) -> WatchFrame {
     let identity =
         Some(identity_of(row)).filter(|row| is_table && *row != ObjectRef::default()).unwrap_or_else(|| identity_of(object));
     let ends = |object: &Value| object["metadata"]["annotations"]["k8s.io/initial-events-end"] == "true";
-    let is_status = object["kind"] == "Status" && !string(object, "apiVersion").starts_with("example.com");
     WatchFrame {
         event_type,
         object: match event_type {
@@ -172,7 +175,7 @@ fn frame_of(event: &Value, bytes: u64) -> WatchFrame {
             EventType::Added | EventType::Modified | EventType::Deleted | EventType::Unknown => identity,
         },
         initial_events_end: event_type == EventType::Bookmark && (ends(object) || ends(row)),
-        status: (event_type == EventType::Error && is_status).then(|| Box::new(status_of(object))),
+        status: (event_type == EventType::Error && is_status(object)).then(|| Box::new(status_of(object))),
         bytes,
     }
 }
