@@ -1,8 +1,6 @@
 //! `watchtap demo`.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,6 +13,7 @@ use tokio::task::JoinSet;
 use super::follow::{self, Follow};
 use super::output::printed;
 use crate::api_server::ProfileSource;
+use crate::bounded_file;
 use crate::error_chain;
 use crate::kubeconfig::{Environment, Kubeconfig};
 use crate::printable::{Printable, print_message, stdout};
@@ -67,10 +66,7 @@ pub(super) struct Demo {
 
 /// Parses a script for clap, which adds the flag to an error.
 pub(super) fn script_file(file: &str) -> Result<Script, String> {
-    let mut text = String::new();
-    let script = File::open(file).map_err(|error| error.to_string())?;
-    // One byte more than a script may have, so that a longer one is detected.
-    script.take(Script::MOST_BYTES as u64 + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    let text = bounded_file::read_text(Path::new(file), Script::MOST_BYTES as u64).map_err(|error| error.to_string())?;
     Script::parse(file, &text).map_err(|error| error.to_string())
 }
 

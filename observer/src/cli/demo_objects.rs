@@ -1,9 +1,10 @@
 //! Objects for the demo cluster, from YAML or JSON files.
 
-use std::fs::File;
-use std::io::Read as _;
+use std::path::Path;
 
 use serde_json::Value;
+
+use crate::bounded_file;
 
 /// Maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -14,12 +15,7 @@ pub(super) struct Objects(pub(super) Vec<Value>);
 
 /// Reads a file, for clap, which adds the flag to an error.
 pub(super) fn objects(file: &str) -> Result<Objects, String> {
-    let mut text = String::new();
-    let opened = File::open(file).map_err(|error| error.to_string())?;
-    opened.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(format!("the file is larger than {MAX_BYTES} bytes"));
-    }
+    let text = bounded_file::read_text(Path::new(file), MAX_BYTES).map_err(|error| error.to_string())?;
     // An error must quote no lines of the file, since these could contain secrets.
     let options = serde_saphyr::options! { with_snippet: false };
     let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(&text, options).map_err(|error| error.to_string())?;

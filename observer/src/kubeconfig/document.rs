@@ -1,7 +1,6 @@
 //! Reads one kubeconfig file, and parses it into YAML documents.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -10,6 +9,7 @@ use serde_saphyr::options::NonFiniteFloatPolicy;
 
 use super::error::{Error, Location};
 use super::section::type_name;
+use crate::bounded_file;
 
 /// Maximum size of a kubeconfig file, in bytes. A context with its certificates takes about 6 KiB.
 pub(super) const MAX_BYTES: u64 = 8 * 1024 * 1024;
@@ -26,7 +26,7 @@ const MAX_REPLAYED: usize = 50_000;
 /// client-go reads only the first document of a file, kube-rs reads all. Here, all documents are read, each as if it were a
 /// separate file.
 pub(super) fn read(file: &Path) -> Result<Option<Vec<Map<String, Value>>>, Error> {
-    let bytes = match read_bounded(file) {
+    let bytes = match bounded_file::read(file, MAX_BYTES) {
         Ok(bytes) => bytes,
         Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) if source.kind() == io::ErrorKind::FileTooLarge => {
@@ -36,16 +36,6 @@ pub(super) fn read(file: &Path) -> Result<Option<Vec<Map<String, Value>>>, Error
     };
     let text = decode(bytes).ok_or_else(|| Error::NotText { file: file.to_owned() })?;
     parse(file, &text)?.into_iter().map(|document| mapping(file, document)).collect::<Result<_, _>>().map(Some)
-}
-
-/// Reads to the end, which also works for a pipe (`KUBECONFIG=<(…)`). A file with more than [`MAX_BYTES`] is an error.
-pub(super) fn read_bounded(file: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(file)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).is_ok_and(|read| read > MAX_BYTES) {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(bytes)
 }
 
 /// Decodes UTF-8, or UTF-16 with its byte order mark. PowerShell's `>` writes UTF-16, and kube-rs reads it

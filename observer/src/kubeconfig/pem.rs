@@ -10,6 +10,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use super::document;
 use super::error::{Error, Location};
 use super::section::Entry;
+use crate::bounded_file;
 
 /// PEM text and its origin.
 pub(super) struct Loaded {
@@ -29,7 +30,7 @@ pub(super) fn load(entry: &Entry, name: &str) -> Result<Option<Loaded>, Error> {
     }
     let Some(path) = entry.text(name).map(PathBuf::from) else { return Ok(None) };
     let location = entry.location.child(name);
-    match document::read_bounded(&path) {
+    match bounded_file::read(&path, document::MAX_BYTES) {
         Ok(pem) => Ok(Some(Loaded { pem, path: Some(path), location })),
         Err(source) => Err(Error::UnreadableFile { location, path, source }),
     }

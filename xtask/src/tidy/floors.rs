@@ -33,7 +33,16 @@ const CORE: House = House {
 const SHELL: House = House {
     sources: "observer/src/",
     floors: &[
-        &["client_process", "error_chain", "forward_proxy", "injected_fault", "private_file", "probe_check_result", "signals"],
+        &[
+            "bounded_file",
+            "client_process",
+            "error_chain",
+            "forward_proxy",
+            "injected_fault",
+            "private_file",
+            "probe_check_result",
+            "signals",
+        ],
         &["capture", "kubeconfig", "printable"],
         &["child", "exec_plugin"],
         &["api_server"],

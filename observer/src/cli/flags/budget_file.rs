@@ -1,13 +1,12 @@
 //! Reads the file of `--budget`. An error never quotes the file, which may be a secret taken for a budget.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use observer_core::observer::Budget;
 use serde_json::error::Category;
 
+use crate::bounded_file;
 use crate::cli::nearest::{hint, nearest};
 
 /// Longest budget file that is read, in bytes.
@@ -16,10 +15,7 @@ const MAX_BUDGET: u64 = 1 << 20;
 /// Reads a budget.
 pub(super) fn read(path: &Path) -> Result<Budget> {
     let shown = path.display();
-    let mut text = String::new();
-    let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
-    file.take(MAX_BUDGET + 1).read_to_string(&mut text).with_context(|| format!("cannot read {shown}"))?;
-    ensure!(text.len() as u64 <= MAX_BUDGET, "{shown} is longer than a budget can be ({MAX_BUDGET} bytes)");
+    let text = bounded_file::read_text(path, MAX_BUDGET).with_context(|| format!("cannot read {shown}"))?;
     let budget: Budget =
         serde_json::from_str(&text).map_err(|error| anyhow!("{shown} is not a budget: {}", description(&error)))?;
     let (schema, known) = (&budget.schema, Budget::SCHEMA);
