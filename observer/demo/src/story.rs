@@ -84,6 +84,8 @@ impl<R: Fn(Happening<'_>)> Playback<R> {
     /// Plays steps in order. An act that takes time delays later ones, so that the pauses between them stay the same.
     async fn steps(&mut self, steps: &[Step]) -> Result<()> {
         let mut before = Duration::ZERO;
+        // Times count from zero again.
+        self.printed = None;
         for step in steps {
             sleep(self.clock.lasts(step.at.saturating_sub(before))).await;
             before = step.at;

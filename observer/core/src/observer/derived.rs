@@ -24,14 +24,6 @@ impl Observer {
         let at = self.at_shutdown.as_ref().map_or(self.now(), AtShutdown::at);
         let gets = self.following.get_pollers(at);
         let storms = self.following.storms(self.limits.rows);
-        find(&Known {
-            reflectors,
-            at,
-            lists,
-            limits: &limits,
-            gets: &gets,
-            storms: &storms,
-            profile: self.upstreams.main_profile(),
-        })
+        find(&Known { reflectors, at, lists, limits: &limits, gets: &gets, storms: &storms, upstreams: &self.upstreams })
     }
 }

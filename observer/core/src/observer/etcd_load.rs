@@ -10,7 +10,7 @@ use crate::k8s::Verb;
 use crate::routing::ServedFrom;
 use crate::thresholds::{HEAVY_BYTES, HEAVY_OBJECTS, HEAVY_PER_SECOND};
 
-/// Reads from etcd by finished requests.
+/// Reads from etcd by finished requests, and open watches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EtcdReads {
     /// Objects that lists from etcd delivered. A selector is applied after reading, so etcd may have read more.

@@ -163,7 +163,8 @@ impl Upstreams {
         self.used().nth(1).is_some()
     }
 
-    /// The profile of the only API server that clients have used. If they used none or several, that of the first that was named.
+    /// The profile of the only API server that clients have used. If they used none or several, the profile of the one
+    /// that was named first.
     pub(super) fn main_profile(&self) -> &ServerProfile {
         match (self.used().next(), self.several()) {
             (Some((_, upstream)), false) => &upstream.profile,

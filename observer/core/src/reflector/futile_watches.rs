@@ -103,7 +103,11 @@ impl Reflector {
         let Some((watches, _)) = before.futile.present.filter(|(watches, _)| Some(watches.resource_version) == revision) else {
             return;
         };
-        self.futile = std::mem::take(&mut before.futile);
+        self.futile.present = before.futile.present.take();
+        match watches.end {
+            FutileEnd::Expired => self.futile.expired = before.futile.expired.take(),
+            FutileEnd::Empty => self.futile.empty = before.futile.empty.take(),
+        }
         self.spells.inherit(watches.end.trouble(), &mut before.spells);
     }
 

@@ -149,7 +149,7 @@ impl Listing {
         self.next(exchange);
     }
 
-    /// Requests the next page, or retries the failed one. Earlier pages remain valid.
+    /// Notes that the client requests the next page, or retries the failed one. Earlier pages remain valid.
     pub(super) fn next_page(&mut self, exchange: &Exchange) {
         if self.failure.is_some() {
             (self.items, self.repeats) = self.before;

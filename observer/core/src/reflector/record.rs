@@ -204,6 +204,8 @@ impl ReflectorRow {
         let stalling = reflector.stalls.reported();
         let watching = watching(reflector);
         let newest = server.and_then(|server| server.newest(&reflector.key.resource));
+        // A reflector that waits for the server to reach its revision is ahead of it.
+        let own = reflector.revision.filter(|_| !reflector.is_stuck());
         Self {
             reflector: reflector.id,
             client_id: reflector.key.client,
@@ -219,8 +221,8 @@ impl ReflectorRow {
             last_seen: reflector.last_seen,
             resource_version: reflector.revision,
             server_revision: reflector.stuck.filter(|stuck| stuck.reported).and_then(|stuck| stuck.current),
-            behind: behind(newest, reflector.revision),
-            behind_store: behind(server.and_then(|server| server.newest_beside(&reflector.key.resource)), reflector.revision),
+            behind: behind(newest, own),
+            behind_store: behind(server.and_then(|server| server.newest_beside(&reflector.key.resource)), own),
             objects: reflector.objects.estimated_len(),
             last_list_bytes: counts.last_list_bytes,
             last_event: reflector.last_event,

@@ -11,7 +11,7 @@ use crate::thresholds::PROOF_OF_DEAFNESS;
 use crate::time::Timestamp;
 use crate::wire::ObjectRef;
 
-/// A time in which an API server refused connections.
+/// A period in which an API server refused connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub from: Timestamp,
@@ -30,7 +30,7 @@ pub(super) struct Servers {
 /// One API server.
 #[derive(Debug, Default)]
 pub(super) struct Server {
-    /// The last time in which it refused connections.
+    /// The last period in which it refused connections.
     refusal: Option<Refusal>,
     resources: KnownResources,
     /// Newest revision of all resources that share an etcd by default.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::exchange::Exchange;
 use crate::k8s::{ResourceVersion, Verb};
 use crate::observation::Body;
-use crate::routing::ServedFrom;
+use crate::routing::{ServedFrom, Verdict};
 use crate::thresholds::{BOOKMARK_DUE, WAIT_FOR_CACHE};
 use crate::time::Timestamp;
 use crate::wire::{EventType, ObjectRef};
@@ -50,11 +50,14 @@ pub enum ChangeSource {
 impl ChangeSource {
     /// The source of the objects in the response of `exchange`.
     pub(super) fn of(exchange: &Exchange) -> Self {
-        if exchange.verb() == Some(Verb::Watch) {
+        let verdict = exchange.verdict.as_ref();
+        let is_from_etcd = verdict.is_some_and(|verdict| verdict.served_from == ServedFrom::Etcd);
+        // A watch without a watch cache is all that another watch could get.
+        if exchange.verb() == Some(Verb::Watch) && (!is_from_etcd || verdict.is_some_and(Verdict::is_of_uncached_resource)) {
             return Self::Watches;
         }
         let waited = exchange.response.as_ref().map(|(at, _)| at.since(exchange.started));
-        match exchange.verdict.as_ref().map(|verdict| &verdict.served_from) {
+        match verdict.map(|verdict| &verdict.served_from) {
             Some(ServedFrom::Cache | ServedFrom::Snapshot) => Self::Watches,
             // After this wait, the API server reads etcd.
             Some(ServedFrom::CacheConsistent) if waited.is_some_and(|waited| waited < WAIT_FOR_CACHE) => Self::Watches,

@@ -35,6 +35,9 @@ pub enum SilenceProof {
         /// Whether this watch should deliver it. False if its selector may exclude the objects, or if the sign came from etcd and
         /// the watch cache may lag.
         certain: bool,
+        /// Whether this watch has a selector.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        selective: bool,
     },
     /// The watch asked for a revision that the server does not have.
     Ahead {
@@ -59,8 +62,11 @@ impl Reflector {
     pub(super) fn silence_due(&self, now: Timestamp) -> Option<Timestamp> {
         let State::Watching(watching) = &self.state else { return None };
         let opened = watching.opened?;
-        if self.spells.is_ongoing(Trouble::DeafWatch) || self.spells.is_ongoing(Trouble::WatchAhead) {
+        if self.spells.is_ongoing(Trouble::DeafWatch) {
             return None;
+        }
+        if self.spells.is_ongoing(Trouble::WatchAhead) {
+            return Some(now.plus(EXAMINED_EVERY));
         }
         let Some(latest) = watching.latest else {
             // Another client's list may show at any time that the server is behind.
@@ -78,12 +84,22 @@ impl Reflector {
         at: Timestamp,
         emit: &mut dyn FnMut(ReflectorEvent),
     ) {
+        if self.is_reached_by(server) {
+            return self.end_trouble(Trouble::WatchAhead, at, emit);
+        }
         let Some(silence) = self.silence_at(exchange, server, at) else { return };
         match silence.because {
             SilenceProof::Deaf { .. } => self.deaf = Some(silence),
             SilenceProof::Ahead { .. } => self.ahead = Some(silence),
         }
         self.begin_trouble(silence.because.trouble(), silence.since, at, emit);
+    }
+
+    /// Whether the server has reached the revision of a watch that was ahead of it.
+    fn is_reached_by(&self, server: Option<&Server>) -> bool {
+        let Some(Silence { because: SilenceProof::Ahead { asked, .. }, .. }) = self.ahead else { return false };
+        let current = server.and_then(|server| server.current(&self.key.resource));
+        self.spells.is_ongoing(Trouble::WatchAhead) && current.is_some_and(|(current, _)| current >= asked)
     }
 
     /// Ends the silence: the watch delivers something, or is over.
@@ -136,6 +152,6 @@ impl Reflector {
             Sign::Bookmark { .. } => true,
             Sign::Change { source, .. } => !is_selective && (source == ChangeSource::Watches || is_uncached),
         };
-        Some(silence(SilenceProof::Deaf { sign, certain }))
+        Some(silence(SilenceProof::Deaf { sign, certain, selective: is_selective }))
     }
 }

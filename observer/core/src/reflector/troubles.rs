@@ -59,9 +59,9 @@ impl Silence {
         let silent = length(until.since(self.since));
         match self.because {
             SilenceProof::Ahead { asked, current } => {
-                format!("watches from revision {asked}, but the API server is at {current}; open for {silent}, nothing came")
+                format!("watches from revision {asked}, but the API server was at {current}; open for {silent}, nothing came")
             }
-            SilenceProof::Deaf { sign, certain } => {
+            SilenceProof::Deaf { sign, certain, selective } => {
                 let perhaps = if certain { "" } else { "perhaps deaf: " };
                 let after = length(sign.at().since(self.since));
                 let what = match sign {
@@ -70,7 +70,10 @@ impl Silence {
                 };
                 let doubt = match sign {
                     _ if certain => "",
-                    Sign::Change { source: ChangeSource::Etcd, .. } => " from etcd, and the watch cache may lag",
+                    Sign::Change { source: ChangeSource::Etcd, .. } if !selective => " from etcd, and the watch cache may lag",
+                    Sign::Change { source: ChangeSource::Etcd, .. } => {
+                        " from etcd: its selector may exclude it, or the watch cache may lag"
+                    }
                     Sign::Change { .. } | Sign::Bookmark { .. } => ", which its selector may exclude",
                 };
                 format!("{perhaps}nothing came for {silent}; others got {what} {after} into that time{doubt}")

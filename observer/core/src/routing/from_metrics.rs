@@ -122,10 +122,10 @@ watch_cache_capacity{group="apps",resource="deployments"} 100
     fn gates_and_caches_are_learned_from_labels_of_any_version() {
         assert_eq!(
             learned("1.31.4", OLD),
-            "version v1.31.4 (/version); feature gates: /metrics; ConsistentListFromCache=false; \
+            "version v1.31.4 (/version); feature gates known (/metrics); ConsistentListFromCache=false; \
              deployments.apps without watch cache (/metrics)"
         );
-        assert_eq!(learned("1.34.4", NEW), "version v1.34.4 (/version); feature gates: /metrics");
+        assert_eq!(learned("1.34.4", NEW), "version v1.34.4 (/version); feature gates known (/metrics)");
     }
 
     #[test]
@@ -144,7 +144,7 @@ watch_cache_capacity{group="apps",resource="deployments"} 100
     fn metrics_of_another_server_version_are_ignored() {
         let page = format!("kubernetes_build_info{{git_version=\"v1.34.4\"}} 1{NEW}");
         assert!(learned("1.33.4", &page).contains("feature gates: defaults assumed"));
-        assert!(learned("1.34.4", &page).contains("feature gates: /metrics"));
+        assert!(learned("1.34.4", &page).contains("feature gates known (/metrics)"));
     }
 
     #[test]

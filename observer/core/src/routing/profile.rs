@@ -194,8 +194,9 @@ impl ServerProfile {
             EtcdSupport::AssumedSound => None,
             EtcdSupport::Unknown => Some("etcd unknown".to_owned()),
         };
-        let gates = if basis.gates == Basis::MinorDefault { "defaults assumed".to_owned() } else { basis.gates.to_string() };
-        let mut phrases = vec![format!("feature gates: {gates}")];
+        let known = format!("feature gates known ({})", basis.gates);
+        let gates = if basis.gates == Basis::MinorDefault { "feature gates: defaults assumed".to_owned() } else { known };
+        let mut phrases = vec![gates];
         let answers = |gate: &Gate| if self.gates_by_answers.contains(gate) { " (answers)" } else { "" };
         phrases.extend(self.gates_to_report().map(|(gate, on)| format!("{}={on}{}", gate.as_str(), answers(gate))));
         let disagreed = self.gates_by_answers.iter().filter(|gate| !self.gates.contains_key(gate));

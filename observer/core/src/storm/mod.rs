@@ -10,4 +10,5 @@ mod trigger;
 pub use limits::StormLimits;
 pub use record::{StormId, StormKind, StormMember, StormRecord};
 pub use storms::{StormEvent, Storms};
+pub(crate) use trigger::FIX_CAUSES;
 pub use trigger::Trigger;

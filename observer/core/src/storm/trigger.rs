@@ -68,6 +68,9 @@ fn vote(cause: RelistCause, server_refused: bool) -> Trigger {
     }
 }
 
+/// The recommended change if neither a trigger nor a finding about a member names one.
+pub(crate) const FIX_CAUSES: &str = "Fix the causes of the relists: each transfers every object again.";
+
 impl Trigger {
     /// The recommended change if no finding about a member names one.
     pub const fn advice(self) -> &'static str {
@@ -87,7 +90,7 @@ impl Trigger {
             Self::ServerErrors => {
                 "Find out why the API server refused watches or lists: see its log, and the priority levels that reject requests."
             }
-            Self::Unknown => "Fix the causes of the relists: each transfers every object again.",
+            Self::Unknown => FIX_CAUSES,
         }
     }
 }

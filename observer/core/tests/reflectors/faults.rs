@@ -34,7 +34,7 @@ fn everything_counts_for_the_fault_before_it() {
          41s a11 ends",
         &expect![[r#"
             10s end-watches (a client should resume)
-                c/v1 pods: ended {"complete": 1}, failed {}, resumes 1 after Some(2000000), relists 0 after None {}, 0 of 0 unchanged
+                c/v1 pods: ended {"ended by the server": 1}, failed {}, resumes 1 after Some(2000000), relists 0 after None {}, 0 of 0 unchanged
             20s answer 429 for=5s
             30s expire all
                 c/v1 pods: ended {"410 Expired": 1}, failed {"429 TooManyRequests": 1}, resumes 0 after None, relists 1 after Some(2000000) {"expired/cache-reset": 1}, 1 of 2 unchanged

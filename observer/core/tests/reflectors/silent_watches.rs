@@ -42,6 +42,16 @@ fn watch_that_misses_a_change_for_minutes_is_deaf_until_it_delivers() {
     );
 }
 
+/// Findings of one program have one identifier. Several silences at the same time last as long as the longest.
+#[test]
+fn deaf_watches_of_one_program_last_as_long_as_the_longest() {
+    let second = SILENT.replace("a connects", "c connects").replace(" a1 ", " c1 ").replace(" a3 ", " c3 ");
+    let found =
+        snapshot(&format!("{SILENT}{}{OTHER} 70s b3 MODIFIED x@20\n 250s b connects", second.replace("0s server v1.34.4", "")));
+    let finding = only(&found, FindingKind::DeafWatch);
+    assert_eq!((finding.reflectors.len(), finding.amount / 1_000_000), (2, 190));
+}
+
 #[test]
 fn bookmarks_of_others_prove_a_watch_deaf_that_got_one_before() {
     let snapshot = snapshot(&format!("{SILENT}{OTHER} 160s b3 BOOKMARK @11\n 250s b connects"));
@@ -171,13 +181,32 @@ fn watch_from_a_revision_that_the_server_does_not_have_is_ahead() {
         &expect![[r"
             1s initial-list #1 requests=1 items=1 known=0/1
             20s resume #1 rv=900: the watch before was reset by the server (code 2)
-            30s watch-ahead-of-server #1: watches from revision 900, but the API server is at 100; open for 10 s, nothing came
+            30s watch-ahead-of-server #1: watches from revision 900, but the API server was at 100; open for 10 s, nothing came
             22s initial-list #2 requests=1 items=1 known=0/1
             90s watch-ahead-of-server #1 is over
             #1 client 1 nodes · cluster watching rv=901 lists=1 watches=2 resumes=1 relists=0 known=0/2
             #2 client 2 pods · all namespaces watching rv=100 lists=1 watches=1 resumes=0 relists=0 known=0/1
         "]],
     );
+}
+
+/// The server only reached the revision; nothing of the resource changed.
+#[test]
+fn watch_is_no_longer_ahead_once_the_server_reaches_its_revision() {
+    let script = "0s server v1.34.4
+         0s a connects client=ahead/1
+         1s a1 GET /api/v1/nodes?watch=1&resourceVersion=900&allowWatchBookmarks=true
+         1s a1 opens
+         2s b connects client=other/1
+         3s b1 GET /api/v1/pods
+         3s b1 whole rv=100 y@50
+         100s b3 GET /api/v1/pods
+         100s b3 whole rv=901 y@901
+         130s b connects";
+    let found = snapshot(script);
+    let spell = only(&found, FindingKind::WatchAheadOfServer).spell.unwrap();
+    assert_eq!((spell.times, spell.lasts()), (1, false));
+    assert_eq!(spell.lasted_us / 1_000_000 / 10, 10, "{spell:?}");
 }
 
 fn snapshot(script: &str) -> Snapshot {

@@ -27,10 +27,10 @@ pub struct Budget {
     /// Limits on each resource that `resources` does not name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub other_resources: Allowance,
-    /// Numbers of findings, by kind.
+    /// Maximum numbers of findings, by kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub findings: BTreeMap<FindingKind, u64>,
-    /// Number of findings of each kind that `findings` does not name.
+    /// Maximum number of findings of each kind that `findings` does not name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_findings: Option<u64>,
 }

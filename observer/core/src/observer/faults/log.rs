@@ -1,6 +1,8 @@
-//! Collects what happens after each fault. Everything counts for the latest fault before its own start.
+//! Collects what happens after each fault. Everything counts for the latest fault before it: lists and resumes by their start,
+//! failures and ends of watches by their end.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::record::{FaultRecord, Faults};
 use super::response::FaultResponse;
@@ -13,8 +15,13 @@ use crate::time::Timestamp;
 
 /// Bound for faults that are kept; the latest are kept.
 const MAX_FAULTS: usize = 64;
-/// Bound for the rows of all faults together.
+/// Bound for the rows of all faults together; those of the earliest faults are dropped.
 const MAX_ROWS: usize = 768;
+/// Bound for the rows of one fault.
+const MAX_ROWS_EACH: usize = 256;
+/// Bound for faults whose new findings are derived. It takes time in proportion to all reflectors, and a capture may have any number
+/// of faults.
+const MAX_COMPARED: u64 = 256;
 
 /// The faults so far, and the findings that were there when the last one began.
 #[derive(Debug, Default)]
@@ -29,6 +36,11 @@ impl FaultLog {
         self.faults.is_none()
     }
 
+    /// Whether the findings of another fault are compared.
+    pub(in crate::observer) const fn compares_more(&self) -> bool {
+        self.faults.times < MAX_COMPARED
+    }
+
     /// Begins a fault. `findings` are those of all time before it.
     pub(in crate::observer) fn begin(&mut self, at: Timestamp, act: String, note: String, findings: &[Finding]) {
         let fresh = self.fresh(findings);
@@ -40,7 +52,7 @@ impl FaultLog {
         if self.faults.latest.len() >= MAX_FAULTS {
             self.faults.latest.pop_front();
         }
-        let fault = FaultRecord { at, act, note, clients: Vec::new(), clients_dropped: 0, findings: Vec::new() };
+        let fault = FaultRecord { at, act, note, clients: Vec::new(), clients_dropped: 0, uncounted: 0, findings: Vec::new() };
         self.faults.latest.push_back(fault);
     }
 
@@ -66,10 +78,10 @@ impl FaultLog {
                 self.on(resume.at, &resume.client, &resume.shape.resource, |row, fault| row.resumed(resume.at, fault));
             }
             Event::Request { record } if is_failure(record) => {
-                self.on(record.at, &record.client, &record.shape.resource, |row, _| row.failed(record));
+                self.on(ended_at(record), &record.client, &record.shape.resource, |row, _| row.failed(record));
             }
-            Event::WatchEnded { record, .. } if is_failure(record) => {
-                self.on(record.at, &record.client, &record.shape.resource, |row, _| row.failed(record));
+            Event::WatchEnded { ended_at, record } if is_failure(record) => {
+                self.on(*ended_at, &record.client, &record.shape.resource, |row, _| row.failed(record));
             }
             Event::WatchEnded { ended_at, record } => {
                 self.on(*ended_at, &record.client, &record.shape.resource, |row, _| row.watch_ended(record));
@@ -104,16 +116,27 @@ impl FaultLog {
 
     /// Calls `act` with the row of this client and resource, and with the time of its fault.
     fn on(&mut self, at: Timestamp, client: &Client, resource: &str, act: impl FnOnce(&mut FaultResponse, Timestamp)) {
-        let rows: usize = self.faults.latest.iter().map(|fault| fault.clients.len()).sum();
+        self.make_room();
         let Some(fault) = self.faults.latest.iter_mut().rev().find(|fault| fault.at <= at) else { return };
         let is_it = |row: &FaultResponse| row.client == *client && row.resource == resource;
         let index = fault.clients.iter().position(is_it).or_else(|| {
             let row = || FaultResponse { client: client.clone(), resource: resource.to_owned(), ..FaultResponse::default() };
-            (rows < MAX_ROWS).then(|| fault.clients.push(row())).map(|()| fault.clients.len() - 1)
+            (fault.clients.len() < MAX_ROWS_EACH).then(|| fault.clients.push(row())).map(|()| fault.clients.len() - 1)
         });
         match index.and_then(|index| fault.clients.get_mut(index)) {
             Some(row) => act(row, fault.at),
-            None => fault.clients_dropped = fault.clients_dropped.saturating_add(1),
+            None => fault.uncounted = fault.uncounted.saturating_add(1),
+        }
+    }
+
+    /// Drops the rows of the earliest fault that has any, if there is no room for another row.
+    fn make_room(&mut self) {
+        let rows: usize = self.faults.latest.iter().map(|fault| fault.clients.len()).sum();
+        if rows >= MAX_ROWS
+            && let Some(first) = self.faults.latest.iter_mut().find(|fault| !fault.clients.is_empty())
+        {
+            first.clients_dropped = first.clients.len() as u64;
+            first.clients = Vec::new();
         }
     }
 
@@ -126,6 +149,11 @@ impl FaultLog {
 
 fn occurrences(findings: &[Finding]) -> BTreeMap<String, u64> {
     findings.iter().map(|finding| (finding.id.clone(), finding.spell.map_or(0, |spell| spell.times))).collect()
+}
+
+/// The end of a request; its start while it is open.
+fn ended_at(record: &RequestRecord) -> Timestamp {
+    record.at.plus(Duration::from_micros(record.total_us.unwrap_or_default()))
 }
 
 /// Whether a fault may have made a request for a resource fail. A controller gets 404 and 409 in normal operation.

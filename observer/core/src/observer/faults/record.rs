@@ -21,9 +21,12 @@ pub struct FaultRecord {
     /// The clients whose watches ended, whose requests failed, or that listed or resumed, by resource.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<FaultResponse>,
-    /// Rows of `clients` for which there was no room.
+    /// Rows of `clients` that were dropped to make room for those of later faults.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub clients_dropped: u64,
+    /// Ends, failures, lists and resumes of clients for which there was no row.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub uncounted: u64,
     /// Identifiers of findings that were new, or occurred again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,

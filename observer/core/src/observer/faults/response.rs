@@ -22,7 +22,7 @@ pub struct FaultResponse {
     pub client: Client,
     /// The resource, as users type it: `pods`, `deployments.apps`.
     pub resource: String,
-    /// Granted watches that ended, by their end.
+    /// Accepted watches that ended, by their end.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub watches_ended: BTreeMap<String, u64>,
     /// Requests that failed, by status or end. Of other requests than lists and watches, only 429, 500 and above count.

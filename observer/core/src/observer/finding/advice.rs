@@ -57,7 +57,9 @@ pub(super) fn to_never_synced(minor: Option<u16>) -> &'static str {
 /// Advice for the client of a deaf watch.
 pub(super) fn to_deaf(row: &ReflectorRow) -> &'static str {
     let because = row.evidence.deaf.map(|silence| silence.because);
-    if let Some(SilenceProof::Deaf { sign: Sign::Change { source: ChangeSource::Etcd, .. }, certain: false }) = because {
+    if let Some(SilenceProof::Deaf { sign: Sign::Change { source: ChangeSource::Etcd, .. }, certain: false, selective: false }) =
+        because
+    {
         return PERHAPS_LAGS;
     }
     if row.client.program.starts_with("OpenAPI-Generator") {

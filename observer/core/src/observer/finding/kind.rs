@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::storm::FIX_CAUSES;
+
 /// Defines the kinds in their order, the worst first: meaning, identifier, and the advice where nothing more specific is known.
 macro_rules! kinds {
     ($($(#[$meaning:meta])* $kind:ident = $id:literal, $advice:expr;)*) => {
@@ -51,8 +53,8 @@ kinds! {
              a read timeout above the watch's timeoutSeconds.";
     /// A watch waits at a revision that the server does not have.
     WatchAheadOfServer = "watch-ahead-of-server",
-        "Restart the client: it has a revision of another etcd, or from before a restore. After a restore, raise the \
-             revision (etcdutl snapshot restore --bump-revision).";
+        "Restart the client: it has a revision of another etcd, or from before a restore. When restoring etcd, \
+             raise the revision (etcdutl snapshot restore --bump-revision).";
     /// A client watches again and again from a revision that the server no longer has.
     ExpiredLoop = "expired-loop",
         "Restart the client, which helps at once. Then let it relist after a 410, and watch from the resourceVersion \
@@ -98,7 +100,7 @@ kinds! {
         "Read lists faster, or in fewer pages: etcd compacts the revision of a list after five minutes by default.";
     /// Many reflectors relisted at the same time, for a cause that no other finding explains.
     RelistStorm = "relist-storm",
-        "Fix the causes of the relists: each transfers every object again.";
+        FIX_CAUSES;
     /// Reflectors relisted because the API server's watch cache was reset.
     CacheReset = "cache-reset",
         "Find out why the watch cache was reset. Possible causes: the API server or etcd restarted, or a CRD changed. \

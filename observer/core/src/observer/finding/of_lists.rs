@@ -6,7 +6,7 @@ use super::kind::FindingKind;
 use crate::exchange::{Scope, Shape};
 use crate::observer::rows::ListRow;
 use crate::quantity::{count, counted};
-use crate::reflector::{ReflectorId, ReflectorRow};
+use crate::reflector::{ListsFrom, ReflectorId, ReflectorRow};
 use crate::routing::ServedFrom;
 use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS, SLOW_BYTES, WAIT_FOR_CACHE};
 use crate::time::microseconds;
@@ -14,18 +14,22 @@ use crate::time::microseconds;
 /// Number of lists from which their median is the usual time.
 const ENOUGH_LISTS: u64 = 4;
 
-/// All findings about `lists`. `minor` is the server's minor release.
+/// All findings about `lists`. `minor_of` returns the minor release of the API server of a shape.
 pub(super) fn of_lists<'f>(
     lists: &'f [ListRow],
     reflectors: &'f [ReflectorRow],
-    minor: Option<u16>,
+    minor_of: impl Fn(&Shape) -> Option<u16> + 'f,
 ) -> impl Iterator<Item = Finding> + 'f {
     lists.iter().flat_map(move |row| {
-        let found =
-            [from_etcd(row, reflectors, minor), filtered(row, lists, reflectors), fell_back(row), ignored_limit(row, reflectors)];
+        let found = [
+            from_etcd(row, reflectors, minor_of(&row.shape)),
+            filtered(row, lists, reflectors),
+            fell_back(row),
+            ignored_limit(row, reflectors),
+        ];
         // Few rows have a finding, so only then are the reflectors compared with the row.
         found.into_iter().flatten().map(move |finding| {
-            let is_meant = |reflector: &&ReflectorRow| finding.kind != FindingKind::IgnoredLimit || !reflector.has_watched();
+            let is_meant = |reflector: &&ReflectorRow| finding.kind != FindingKind::IgnoredLimit || expects_pages(reflector);
             let ids: Vec<ReflectorId> = listers(row, reflectors).filter(is_meant).map(|reflector| reflector.reflector).collect();
             Finding { reflectors: ids, ..finding }
         })
@@ -100,10 +104,14 @@ fn fell_back(row: &ListRow) -> Option<Finding> {
     Some(Finding { amount: row.waited_for_cache, ..found })
 }
 
+/// Whether it lists with `resourceVersion=0` and never watches.
+fn expects_pages(reflector: &&ReflectorRow) -> bool {
+    reflector.lists_from == Some(ListsFrom::Any) && !reflector.has_watched()
+}
+
 /// Informers of client-go send a limit with `resourceVersion=0` and expect everything, so their lists are no finding.
 fn ignored_limit(row: &ListRow, reflectors: &[ReflectorRow]) -> Option<Finding> {
-    let is_of_informers = listers(row, reflectors).all(ReflectorRow::has_watched) && listers(row, reflectors).next().is_some();
-    (row.ignored_limit > 0 && !is_of_informers).then(|| {
+    (row.ignored_limit > 0 && listers(row, reflectors).any(|reflector| expects_pages(&reflector))).then(|| {
         let seen = format!(
             "{} returned {} in one response each: the watch cache ignores a limit with resourceVersion=0",
             counted(row.ignored_limit, "list"),

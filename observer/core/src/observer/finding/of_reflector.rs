@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::advice;
 use super::found::{Finding, finding};
 use super::kind::FindingKind;
+use super::unit::AmountUnit;
 use crate::exchange::Scope;
 use crate::observer::rows::ListRow;
 use crate::quantity::{self, bytes, counted};
@@ -92,7 +93,7 @@ fn stuck(row: &ReflectorRow, now: Timestamp) -> Option<Finding> {
     let revision = row.stuck_at.or(row.resource_version).unwrap_or_default();
     let spell = spell(row, Trouble::Stuck)?;
     let seen = if row.state == ReflectorState::Stuck {
-        let reached = row.server_revision.map_or_else(String::new, |current| format!(" (it is at {current})"));
+        let reached = row.server_revision.map_or_else(String::new, |current| format!(" (it was at {current} at the last refusal)"));
         format!("requests revision {revision} repeatedly; the server has not reached it{reached}")
     } else {
         let lasted = quantity::microseconds(spell.lasted_us(now));
@@ -153,10 +154,11 @@ fn relisted(row: &ReflectorRow, kind: FindingKind, cause: RelistCause, why: &str
     Some(Finding { advice, ..found })
 }
 
-/// A client that lists whenever its watch has ended. Once or twice may be a new process or a rebuilt informer that looks the same.
+/// A client that lists whenever its watch has ended. Once or twice may be a rebuilt informer that looks the same. Without a known
+/// process, it may be a new process each time.
 fn no_resume(row: &ReflectorRow) -> Option<Finding> {
     relisted(row, FindingKind::NoResume, ENDED_NORMALLY, "after a watch that had ended normally")
-        .filter(|found| found.amount >= UNRESUMED_WATCHES)
+        .filter(|found| found.amount >= UNRESUMED_WATCHES && row.process.is_some())
 }
 
 fn streaming_refused(row: &ReflectorRow) -> Option<Finding> {
@@ -198,7 +200,9 @@ fn troubled(row: &ReflectorRow, kind: FindingKind, trouble: Trouble, now: Timest
     let watches = expired.or(empty);
     let attempts = row.evidence.unsynced.filter(|_| kind == FindingKind::NeverSynced);
     let number = watches.map(|watches| watches.times).or_else(|| attempts.map(|attempts| attempts.attempts));
-    let amount = number.unwrap_or_else(|| spell.lasted_us(now));
+    // A new process may have inherited the evidence after the shutdown request.
+    let is_counted = kind.unit() != Some(AmountUnit::Microseconds);
+    let amount = if is_counted { number? } else { spell.lasted_us(now) };
     let found = finding(kind, Some(row.client.clone()), row.shape.clone(), vec![row.reflector], format!("{seen}{times}{left}"));
     Some(Finding { amount, spell: Some(spell), ..found })
 }

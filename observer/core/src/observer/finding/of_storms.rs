@@ -1,6 +1,6 @@
 //! Derives the findings about storms whose causes no other finding explains.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::found::{Finding, finding};
 use super::kind::FindingKind;
@@ -19,10 +19,13 @@ pub(super) fn of_storms(storms: &[StormRecord], found: &[Finding]) -> Vec<Findin
     alike.into_values().filter_map(|storms| of_alike(&storms)).collect()
 }
 
-/// Whether other findings explain most of its relists.
+/// Whether findings about its members explain most of its relists.
 fn is_explained(storm: &StormRecord, found: &[Finding]) -> bool {
+    let members: BTreeSet<ReflectorId> = storm.members.iter().map(|member| member.reflector).collect();
+    let is_of_member = |finding: &&Finding| finding.reflectors.iter().any(|id| members.contains(id));
+    let kinds: BTreeSet<FindingKind> = found.iter().filter(is_of_member).map(|finding| finding.kind).collect();
     let kind = |id: &str| explained_by(causes_named(id).first()?.cause);
-    let is_found = |id: &String| kind(id).is_some_and(|kind| found.iter().any(|finding| finding.kind == kind));
+    let is_found = |id: &String| kind(id).is_some_and(|kind| kinds.contains(&kind));
     let explained: u64 = storm.causes.iter().filter(|(id, _)| is_found(id)).map(|(_, number)| *number).sum();
     explained.saturating_mul(2) > storm.relists
 }

@@ -94,8 +94,8 @@ const VALIDATES_FOR_THE_CACHE: Release = Release::new(33, 0);
 /// `shouldDelegateList`).
 const CACHE_KNOWS_LIMITS: Release = Release::new(31, 0);
 
-/// The layer that parses `resourceVersion` refuses one that is not a number. The etcd layer answers 400, for a get only after it
-/// has read the object. The watch cache returns an error without a status, which becomes 500. This was measured on 1.29.6 to 1.37.2
+/// The layer that parses `resourceVersion` refuses one that is not a number. The etcd layer answers 400; for a get, it
+/// reads the object first. The watch cache returns an error without a status, which becomes 500. This was measured on 1.29.6 to 1.37.2
 /// (`docs/accuracy.md`).
 fn version_is_no_number(verb: Verb, facts: &Facts<'_>, cached: bool) -> Option<Decision> {
     if facts.version != Version::Invalid {
