@@ -30,7 +30,7 @@ pub(super) fn budget(budget: &BudgetKept, colour: Colour, out: &mut Printable) {
 
 /// `budget kept`, `budget exceeded: 2 limits`.
 pub(super) fn result(budget: &BudgetKept) -> String {
-    let unsure = if budget.at_least { " (part of the run was not observed: the cost may be higher)" } else { "" };
+    let unsure = if budget.at_least { " (part of the run may be missing: the numbers may be higher)" } else { "" };
     if budget.exceeded.is_empty() {
         return format!("budget kept{unsure}");
     }

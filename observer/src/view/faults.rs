@@ -32,7 +32,7 @@ pub(super) fn faults(faults: &Faults, colour: Colour, out: &mut Printable) {
             out.end_line();
         }
         let findings = fault.findings.iter().map(|id| (Tone::Bad, format!("finding {id}")));
-        for (tone, line) in followed(fault).into_iter().chain(findings) {
+        for (tone, line) in followed_first(fault, MAX_ROWS).into_iter().chain(findings) {
             out.append(&colour.paint(tone, format_args!("  · {line}")));
             out.end_line();
         }
@@ -44,12 +44,14 @@ pub(super) fn clock(fault: &FaultRecord) -> String {
     time_of_day(fault.at).get(..8).unwrap_or_default().to_owned()
 }
 
-/// The actions of clients after the fault: a line for each client and resource.
-pub(super) fn followed(fault: &FaultRecord) -> Vec<(Tone, String)> {
-    let rows = fault.clients.iter().take(MAX_ROWS).map(|row| (tone(row), response(row)));
-    let more = (fault.clients.len().saturating_sub(MAX_ROWS) as u64).saturating_add(fault.clients_dropped);
+/// The actions of clients after the fault: a line for each client and resource, at most `most`, and what is left out.
+pub(super) fn followed_first(fault: &FaultRecord, most: usize) -> Vec<(Tone, String)> {
+    let rows = fault.clients.iter().take(most).map(|row| (tone(row), response(row)));
+    let more = (fault.clients.len().saturating_sub(most) as u64).saturating_add(fault.clients_dropped);
     let more = (more > 0).then(|| (Tone::Quiet, format!("… and {}", counted(more, "more row"))));
-    let mut lines: Vec<(Tone, String)> = rows.chain(more).collect();
+    let uncounted =
+        (fault.uncounted > 0).then(|| (Tone::Quiet, format!("{} of further clients", counted(fault.uncounted, "event"))));
+    let mut lines: Vec<(Tone, String)> = rows.chain(more).chain(uncounted).collect();
     if lines.is_empty() {
         lines.push((Tone::Plain, "no watch ended, no request failed, no relist".to_owned()));
     }

@@ -103,14 +103,14 @@ fn storm_account(storm: &StormRecord) -> String {
     )
 }
 
-/// `cache: 40 · etcd: 2 · not complete by its end: 1`: all lists of a storm.
+/// `cache: 40 · etcd: 2 · not complete when it ended: 1`: all lists of a storm.
 pub(super) fn layers(storm: &StormRecord) -> String {
     let known: u64 = storm.served_from.values().sum();
     let unknown = storm.complete.saturating_sub(known);
     let unknown = (unknown > 0).then(|| format!("unknown: {}", count(unknown)));
     let incomplete = storm.relists.saturating_sub(storm.complete);
-    let by_its_end = if storm.ended.is_some() { " by its end" } else { "" };
-    let incomplete = (incomplete > 0).then(|| format!("not complete{by_its_end}: {}", count(incomplete)));
+    let then = if storm.ended.is_some() { " when it ended" } else { "" };
+    let incomplete = (incomplete > 0).then(|| format!("not complete{then}: {}", count(incomplete)));
     let layers = storm.served_from.iter().map(|(layer, lists)| format!("{layer}: {}", count(*lists)));
     let words: Vec<String> = layers.chain(unknown).chain(incomplete).collect();
     if words.is_empty() { "-".to_owned() } else { words.join(" · ") }

@@ -74,7 +74,7 @@ pub(super) fn finding_note(finding: &Finding, snapshot: &Snapshot) -> Printable 
         title: Inline::words("Finding ").and(Inline::code(&finding.id)),
         happened: Inline::text(format_args!("{}{period}", seen(finding))),
         moments,
-        cost: (!cost.is_empty()).then(|| cost.join("; in all ")),
+        cost: (!cost.is_empty()).then(|| cost.join("; ")),
         reason: reason_in(snapshot, &finding.shape, reason.chain([docs])),
         change: finding.advice,
         command: match row {
@@ -207,7 +207,9 @@ fn of_verdict(verdict: &VerdictRecord) -> Inline {
 
 /// ``served from etcd by rule `list-unset-etcd` (…)``.
 fn served_from(layer: &str, id: Option<&str>) -> Inline {
-    let answered = Inline::words("served from ").and(Inline::text(layer));
+    // Nothing serves a request that is refused.
+    let how = if layer.starts_with("refused") { "" } else { "served from " };
+    let answered = Inline::words(how).and(Inline::text(layer));
     let Some(id) = id else { return answered };
     let sentence = |rule: &Rule| Inline::words(" (").and(Inline::text(rule.sentence)).and(Inline::words(")"));
     answered.and(Inline::words(" by rule ")).and(Inline::code(id)).and(rule(id).map_or_else(Inline::default, sentence))
@@ -271,7 +273,7 @@ fn of_member(member: &StormMember) -> Inline {
 
 fn of_row(row: &ReflectorRow) -> String {
     format!(
-        "{}, {} listed, {} received ({} unchanged), {}",
+        "its reflector made {} with {}, received {} in all ({} unchanged), and {}",
         counted(row.list_requests, "list request"),
         counted(row.items, "object"),
         counted(row.repeats.objects, "object"),

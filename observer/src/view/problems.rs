@@ -80,13 +80,11 @@ pub(super) fn details(snapshot: &Snapshot) -> Vec<(Tone, String)> {
         let of_this = |finding: &&Finding| finding.kind == problem.kind && problem.findings.contains(&finding.id);
         let findings: Vec<&Finding> = snapshot.findings.iter().filter(of_this).collect();
         lines.push((Tone::Plain, cut(&format!("{}. {}: {}", index + 1, problem.kind, problem_line(problem)))));
-        let mut advice = "";
-        for finding in findings.iter().take(MAX_FINDINGS) {
-            if finding.advice != advice {
-                advice = finding.advice;
-                lines.push((Tone::Plain, format!("   advice: {advice}")));
-            }
-            lines.push((Tone::Plain, cut(&format!("   · {}{} [{}]", following::seen(finding), times(finding), finding.id))));
+        let shown = findings.get(..MAX_FINDINGS).unwrap_or(&findings);
+        for alike in shown.chunk_by(|one, other| one.advice == other.advice) {
+            let line = |finding: &&Finding| format!("   · {}{} [{}]", following::seen(finding), times(finding), finding.id);
+            lines.extend(alike.iter().map(|finding| (Tone::Plain, cut(&line(finding)))));
+            lines.extend(alike.first().map(|finding| (Tone::Plain, format!("     advice: {}", finding.advice))));
         }
         if findings.len() > MAX_FINDINGS {
             let more = (findings.len() - MAX_FINDINGS) as u64;

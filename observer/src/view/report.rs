@@ -203,7 +203,7 @@ fn watches(rows: &[WatchRow], colour: Colour, out: &mut Printable) {
         ("N", Align::Right),
         ("  SERVED FROM", Align::Left),
         ("RULE", Align::Left),
-        ("TIME OPEN", Align::Right),
+        ("TIME OPEN (SUM)", Align::Right),
         ("EVENTS", Align::Right),
         ("BOOKMARKS", Align::Right),
         ("BYTES", Align::Right),
@@ -360,16 +360,15 @@ fn legend(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     let rule = first_rule.unwrap_or("RULE");
     let totals = &snapshot.totals;
     let weighed = match (totals.confirmed, totals.contradicted) {
-        (0, 0) => "no answer confirmed or contradicted a verdict".to_owned(),
+        (0, 0) => "in this run, no answer confirmed or contradicted a verdict".to_owned(),
         (confirmed, contradicted) => {
-            format!("answers confirmed {} and contradicted {}", counted(confirmed, "verdict"), count(contradicted))
+            format!("in this run, answers confirmed {} and contradicted {}", counted(confirmed, "verdict"), count(contradicted))
         }
     };
-    let marks = format!(
-        "~ predicted from the request and the server's version, ! contradicted by the answer, no mark: confirmed by it · {weighed}"
-    );
+    let marks =
+        "~ predicted from the request and the server's version, ! contradicted by the answer, no mark: confirmed by it".to_owned();
     out.end_line();
-    for line in [marks, format!("why: watchtap explain {rule}")] {
+    for line in [marks, weighed, format!("why: watchtap explain {rule}")] {
         out.append(&colour.paint(Tone::Quiet, line));
         out.end_line();
     }

@@ -22,6 +22,8 @@ const MAX_LIMITS: usize = 5;
 const MAX_PROBLEMS: usize = 5;
 const MAX_STORMS: usize = 2;
 const MAX_FAULTS: usize = 16;
+/// Clients and resources of one fault.
+const MAX_FAULT_ROWS: usize = 5;
 
 /// The report of a run for a comment on a pull request, within 60 lines.
 pub fn report_markdown(run: &Run, snapshot: &Snapshot) -> Printable {
@@ -128,10 +130,14 @@ fn problem_table(problems: &[Problem], document: &mut Markdown) {
 /// The latest faults of a demo cluster.
 fn fault_table(faults: &Faults, document: &mut Markdown) {
     let hidden = faults.latest.len().saturating_sub(MAX_FAULTS);
+    let before = faults.dropped().saturating_add(hidden as u64);
+    if before > 0 {
+        document.paragraph(&Inline::text(format_args!("… {} before these", counted(before, "fault"))));
+    }
     let rows = faults.latest.iter().skip(hidden).map(|fault| {
-        let followed: Vec<String> = faults::followed(fault).into_iter().map(|(_, line)| line).collect();
+        let followed = faults::followed_first(fault, MAX_FAULT_ROWS).into_iter().map(|(_, line)| Inline::text(line));
         let findings = fault.findings.join(", ");
-        let followed = Inline::text(followed.join(" · "));
+        let followed = followed.reduce(|one, next| one.and(Inline::words(" · ")).and(next)).unwrap_or_default();
         vec![Inline::text(faults::clock(fault)), Inline::code(&fault.act), followed, Inline::text(findings)]
     });
     let rows: Vec<Vec<Inline>> = rows.collect();

@@ -5,10 +5,19 @@
 /// no output to search.
 pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/api_server/credentials.rs", &["exec"], "opens token files"),
+    (
+        "observer/src/bounded_file.rs",
+        &[
+            "exec with broken YAML",
+            "exec with a budget of something else",
+            "exec in a demo cluster with objects of something else",
+            "demo with a script of something else",
+        ],
+        "opens kubeconfigs, budgets, scripts and objects; what it says of them",
+    ),
     ("observer/src/capture/file.rs", &["exec", "run", "demo"], "captures"),
     ("observer/src/capture/reading.rs", &["read", "read what is no capture"], "opens captures; what it says of them"),
     ("observer/src/cli/flags/budget.rs", &["exec"], "budgets"),
-    ("observer/src/cli/flags/budget_file.rs", &["exec with a budget of something else"], "opens budgets; what is none"),
     ("observer/src/cli/command_line.rs", &["exec with a budget of something else"], "usage errors and help"),
     ("observer/src/cli/completions.rs", &["completions"], "the script"),
     (
@@ -16,7 +25,6 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
         &["demo --list", "demo --print-script", "demo with a script of something else"],
         "what is no script",
     ),
-    ("observer/src/cli/demo_objects.rs", &["exec in a demo cluster with objects of something else"], "what is no object"),
     ("observer/src/cli/credential.rs", &["credential", "credential of nobody"], "the plugin's credential, which is the client's"),
     (
         "observer/src/cli/explain/command.rs",
@@ -57,7 +65,6 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/demo/serve/life.rs", &["demo"], "the demo's listener"),
     ("observer/src/demo/serve/port.rs", &["demo"], "the demo's listener"),
     ("observer/src/injected_fault.rs", &[], "the words of a panic for `tests/panics`, in no build that ships"),
-    ("observer/src/kubeconfig/document.rs", &["exec", "exec with broken YAML"], "opens kubeconfigs; what it says of them"),
     ("observer/src/kubeconfig/run_folder.rs", &["exec", "run", "demo"], "the client's kubeconfig"),
     ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),
     ("observer/src/lib.rs", &[], "names the module"),

@@ -14,7 +14,7 @@ pub(crate) struct ApiServerFlags {
     /// Address of an API server, as its clients dial it; may be given several times. It replaces the default: the server of the
     /// kubeconfig's current context, or in a pod without a kubeconfig the server of its cluster. Pods dial the cluster IP of the
     /// `kubernetes` Service, and their sockets still show it, since kube-proxy rewrites packets and not sockets. To see pods from a
-    /// node, give the cluster IP in addition to the default address
+    /// node, too, give the flag twice: with the cluster IP, and with the default address
     #[arg(long = "api-server", value_name = "HOST:PORT", value_parser = host_and_port)]
     api_servers: Vec<UpstreamEndpoint>,
 

@@ -77,8 +77,8 @@ pub(crate) struct ProfileSourceFlags {
     #[command(flatten)]
     flags: ProfileFlags,
 
-    /// Request neither /version nor /metrics. Every verdict is then unknown, unless --server-version is given, which alone also
-    /// avoids both requests
+    /// Request neither /version nor /metrics. Every verdict is then unknown, unless --server-version is given.
+    /// With --server-version, watchtap never requests them
     #[arg(long)]
     no_version_request: bool,
 

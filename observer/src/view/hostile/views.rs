@@ -107,7 +107,7 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(parts, 1..6).prop_map(|parts| parts.concat())
 }
 
-/// Shows observations with `text` in their texts in every view. `which` selects the texts, in a cycle.
+/// Shows observations in every view, after `text` was put into some of their strings. `which` selects these strings, in a cycle.
 #[track_caller]
 fn check(text: &str, which: &[bool]) {
     let mut which = which.iter().copied().cycle();

@@ -91,8 +91,8 @@ mod tests {
     #[test]
     fn unreadable_numbers_are_refused_with_the_reason() {
         for (text, key, problem) in [
-            ("", NumberKey::Items, "a number is missing after items"),
-            ("many", NumberKey::Items, "many is not a unit of items; it has none"),
+            ("", NumberKey::Items, "a number is missing after objects"),
+            ("many", NumberKey::Items, "many is not a unit of objects; it has none"),
             ("1MB", NumberKey::Relists, "MB is not a unit of relists; it has none"),
             ("1s", NumberKey::Bytes, "s is not a unit of bytes; use B, kB, MB, GB or TB"),
             ("1kB", NumberKey::Total, "kB is not a unit of total; use us, ms, s, m or h"),

@@ -165,7 +165,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     Binding {
         keys: &[(Key::Char('s'), Act::SortByNext, TABLE), (Key::Char('S'), Act::Reverse, TABLE)],
         name: "s, S",
-        meaning: "sort by the next column, marked ▾ (after the last column: worst first); reverse the order",
+        meaning: "sort by the next column, marked ▾, and after the last one by the default order, worst first; reverse the order",
         hint: Some(("s sort", TABLE)),
     },
     Binding {

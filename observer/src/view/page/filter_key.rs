@@ -106,7 +106,7 @@ impl NumberKey {
         match self {
             Self::Relists => "relists",
             Self::Resumes => "resumes",
-            Self::Items => "items",
+            Self::Items => "objects",
             Self::Unchanged => "unchanged",
             Self::Bytes => "bytes",
             Self::Events => "events",
@@ -128,9 +128,9 @@ impl NumberKey {
         }
     }
 
-    /// The key of a typed word. `objects` is the heading of the column `items`.
+    /// The key of a typed word. `items` also stands for `objects`.
     pub(super) fn of(word: &str) -> Option<Self> {
-        let word = if word == "objects" { Self::Items.as_str() } else { word };
+        let word = if word == "items" { Self::Items.as_str() } else { word };
         Self::ALL.into_iter().find(|key| key.as_str() == word)
     }
 

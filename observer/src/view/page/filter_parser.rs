@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn unknown_number_lists_the_known_ones() {
         let problem = alternatives("pods size>3").unwrap_err();
-        assert!(problem.starts_with("character 6: no number is named size; use one of relists, resumes, items, "), "{problem}");
+        assert!(problem.starts_with("character 6: no number is named size; use one of relists, resumes, objects, "), "{problem}");
         assert!(problem.ends_with(" (or write \"size>3\")"), "{problem}");
     }
 

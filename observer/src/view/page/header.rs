@@ -155,9 +155,9 @@ fn missed(missed: &Missed) -> Vec<(Tone, String)> {
         words => (Tone::Bad, format!("{label}: {}", words.join(", "))),
     };
     let mut phrases = vec![
-        phrase("traffic observed 100 %", "not observed", &not_seen(missed)),
+        phrase("observed 100 %", "not observed", &not_seen(missed)),
         phrase("unparsed 0", "unparsed", &not_understood(missed)),
-        phrase("dropped from tables 0", "dropped", &dropped(missed)),
+        phrase("rows dropped 0", "dropped", &dropped(missed)),
     ];
     let failed = connections(missed);
     if !failed.is_empty() {

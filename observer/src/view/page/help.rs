@@ -26,8 +26,8 @@ const FILTERS: &[(&str, &str)] = &[
 
 const WORDS: &[(&str, &str)] = &[
     (
-        "from etcd: 1 of 9",
-        "etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy; then the gets and watches that etcd answered",
+        "from etcd",
+        "1 of 9 lists: etcd answered one of nine; then the bytes that these returned, and the gets and watches that etcd answered; red if the load on etcd is heavy",
     ),
     (
         "~ and !",
@@ -41,14 +41,15 @@ const WORDS: &[(&str, &str)] = &[
     ("unchanged", "objects that were sent again although the client had this version"),
     (
         "behind",
-        "how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because no revision was observed, or etcd went back); behind etcd: of any resource",
+        "how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because no revision was observed, or etcd went back)",
     ),
+    ("behind etcd", "the same, compared with the newest revision of any resource"),
     ("storm", "many reflectors that relist within seconds"),
     (
         "on a restart",
-        "reflectors that would relist if the API server restarted now, and the cost: their resource version is too old for its new \
-        cache, or they have watched without a resource version instead of resuming; perhaps N more: if there were writes that watchtap \
-        did not see; client-go before 1.16 also relists whenever connections are refused, and these relists are not counted",
+        "reflectors that would relist if the API server restarted now, and what that would cost; they relist because their resource \
+        version is too old for its new cache, or because they watch without one instead of resuming; perhaps N more relist if there \
+        were writes that watchtap did not see; not counted: client-go before 1.16, which relists whenever connections are refused",
     ),
     ("dropped", "rows that the tables no longer hold, because a limit was reached; traffic is never dropped"),
     ("not observed", "traffic that was forwarded and not observed; if there is any, all numbers are lower bounds"),

@@ -27,7 +27,7 @@ pub(in crate::tap::probe) enum Finding {
     Detached {
         /// The file's number.
         file: u16,
-        /// The time of the kernel's clock after which nothing was recorded of it.
+        /// No record of the file is later than this time of the kernel's clock.
         at: u64,
     },
     /// Recording of a process's header fields begins or ends; a begin comes before the first field.

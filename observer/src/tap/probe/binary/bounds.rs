@@ -30,5 +30,5 @@ pub const RELOCATIONS: usize = 16_000_000;
 /// Maximum size of the code of one piece of a function, in bytes. The largest probed function has about 4 KB.
 pub const FUNCTION_BYTES: u64 = 256 * 1024;
 
-/// Maximum number of pieces of code of one C function: itself, its cold part, and the functions that it ends with a jump to.
+/// Maximum number of pieces of code of one C function: itself, its cold part, and the functions that it tail-calls.
 pub const FUNCTION_PARTS: usize = 16;

@@ -51,7 +51,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet<'_>) {
     sheet.fact("cost", Tone::Plain, &cost);
     sheet.fact("served from", Tone::Plain, &layers(storm));
     if let Some(members) = without_list(storm) {
-        sheet.fact("without list", Tone::Bad, &members);
+        sheet.fact("no list yet", Tone::Bad, &members);
     }
     for (cause, number) in &storm.causes {
         sheet.fact("cause", Tone::Notable, &format!("{} × {} ({cause})", count(*number), cause_label(cause)));

@@ -99,7 +99,7 @@ fn page_without_clients_shows_how_to_connect() {
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …                         UTC
         from etcd: 0 of 0 lists · 0 relists · 0 storms · 0 open watches · req 0/s …
-        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        observed 100 % · unparsed 0 · rows dropped 0
         on an API server restart: no relist, as no reflector is synced and watching
         [1 Reflectors(0)] 2 Requests(0)  3 Storms(0)  4 Clients(0)  5 Findings(0)
 
@@ -151,7 +151,7 @@ fn hostile_names_are_drawn_without_terminal_controls() {
     expect![[r"
         watchtap  kind-dev · API server v1.34.4 (/version) …                         UTC
         from etcd: 0 of 3 lists · 0 relists · 0 storms · 0 open watches · req 0.3/s …
-        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        observed 100 % · unparsed 0 · rows dropped 0
         on an API server restart: no relist, as no reflector is synced and watching
         [1 Reflectors(3)] 2 Requests(3)  3 Storms(0)  4 Clients(3)  5 Findings(0)
           CLIENT                                   RESOURCE  STATE   RELISTS  LAST CAUSE
@@ -181,8 +181,10 @@ fn losses_are_shown_above_the_tables() {
     snapshot.missed.last_connect_failure = "timed out".to_owned();
     let page = Page::new(Arc::new(snapshot), "kind-dev", Vec::new(), Colour::On);
     let buffer = drawn(&page, 140, 24);
-    expect!["not observed: 4.1 kB in 2 gaps · unparsed: malformed HTTP in 1 place · dropped from tables 0 · 3 connections failed: timed out"]
-        .assert_eq(text(&buffer).lines().nth(2).unwrap_or_default());
+    expect![
+        "not observed: 4.1 kB in 2 gaps · unparsed: malformed HTTP in 1 place · rows dropped 0 · 3 connections failed: timed out"
+    ]
+    .assert_eq(text(&buffer).lines().nth(2).unwrap_or_default());
     assert_eq!(buffer.cell((0, 2)).map(|cell| cell.fg), Some(Color::Red));
 }
 
@@ -196,12 +198,13 @@ fn wide_terminal_shows_the_rates_of_the_last_minutes() {
         page.show(Arc::new(snapshot.clone()));
     }
     let third = |page: &Page, width: u16| text(&drawn(page, width, 24)).lines().nth(2).unwrap_or_default().to_owned();
-    expect!["traffic observed 100 % · unparsed 0 · dropped from tables 0       req/s                  ▃█▁▅ max 8.0 · events/s                  ▁▁▁▁ max 0"].assert_eq(&third(&page, 140));
-    expect!["traffic observed 100 % · unparsed 0 · dropped from tables 0"].assert_eq(&third(&page, 100));
-    expect!["traffic observed 100 % · unparsed 0 · dropped from tables 0"].assert_eq(&third(&page, 99));
+    expect!["observed 100 % · unparsed 0 · rows dropped 0                      req/s                  ▃█▁▅ max 8.0 · events/s                  ▁▁▁▁ max 0"].assert_eq(&third(&page, 140));
+    expect!["observed 100 % · unparsed 0 · rows dropped 0        req/s     ▃█▁▅ max 8.0 · events/s     ▁▁▁▁ max 0"]
+        .assert_eq(&third(&page, 100));
+    expect!["observed 100 % · unparsed 0 · rows dropped 0"].assert_eq(&third(&page, 99));
     snapshot.missed.malformed = 1;
     page.show(Arc::new(snapshot));
-    expect!["traffic observed 100 % · unparsed: malformed HTTP in 1 place · dropped from tables 0"].assert_eq(&third(&page, 140));
+    expect!["observed 100 % · unparsed: malformed HTTP in 1 place · rows dropped 0"].assert_eq(&third(&page, 140));
 }
 
 #[test]

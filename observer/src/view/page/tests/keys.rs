@@ -84,7 +84,7 @@ fn sort_key_cycles_columns_and_returns_to_worst_first() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
-        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        observed 100 % · unparsed 0 · rows dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
         1. restart elastic-operator, and update client-go there to 1.18.6 or later:
            stuck for 3 m 17 s at a revision that the API server has not reached
@@ -181,7 +181,7 @@ fn filter_counts_its_rows_and_esc_clears_it() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
-        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        observed 100 % · unparsed 0 · rows dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
         1. restart elastic-operator, and update client-go there to 1.18.6 or later:
            stuck for 3 m 17 s at a revision that the API server has not reached
@@ -217,7 +217,7 @@ fn cancelled_filter_restores_the_previous_one() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
-        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        observed 100 % · unparsed 0 · rows dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
         1. restart elastic-operator, and update client-go there to 1.18.6 or later:
            stuck for 3 m 17 s at a revision that the API server has not reached
@@ -291,7 +291,7 @@ fn pause_freezes_the_page_and_shows_its_age() {
     expect![[r"
         watchtap  kind-dev …            PAUSED, 1 m 0 s old · 1 stuck · 3 findings · UTC
         from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
-        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        observed 100 % · unparsed 0 · rows dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
         1. restart elastic-operator, and update client-go there to 1.18.6 or later:
            stuck for 3 m 18 s at a revision that the API server has not reached

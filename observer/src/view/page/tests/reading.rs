@@ -12,7 +12,7 @@ fn help() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) …  1 stuck · 3 findings · UTC
         from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms …
-        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        observed 100 % · unparsed 0 · rows dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 mo…
         [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
         KEYS
@@ -31,15 +31,15 @@ fn help() {
           f               filter by the selected row's client and resource
           c               in tabs 1 and 4: open tab 2 with only the request shapes that
                           the client has used recently; esc returns
-          s, S            sort by the next column, marked ▾ (after the last column:
-                          worst first); reverse the order
+          s, S            sort by the next column, marked ▾, and after the last one by
+                          the default order, worst first; reverse the order
         j k scroll · esc back · q quit
     "]]
     .assert_eq(&small(&page));
     expect![[r#"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
         from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        observed 100 % · unparsed 0 · rows dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
         [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
         KEYS
@@ -53,7 +53,7 @@ fn help() {
           in a filter     enter keeps it; esc restores the filter before it; backspace deletes a character
           f               filter by the selected row's client and resource
           c               in tabs 1 and 4: open tab 2 with only the request shapes that the client has used recently; esc returns
-          s, S            sort by the next column, marked ▾ (after the last column: worst first); reverse the order
+          s, S            sort by the next column, marked ▾, and after the last one by the default order, worst first; reverse the order
           r               show the new rows, and sort all; until then rows keep their places and new ones are counted, so that nothing moves
           p               freeze the page; watchtap continues to observe
           t               show times in UTC, or in the zone of this machine; line 1 names the zone
@@ -75,16 +75,16 @@ fn help() {
           NOT a, -a       rows that do not match a: -client:kubectl
           "system:node"   quotes, around a word with a colon, a space or an operator
           facts           client resource scope state cause verb served rule kind
-          numbers         relists resumes items unchanged bytes events rate behind in-state n failed first-byte total reflectors clients peak joined-in stuck watching lists watches
+          numbers         relists resumes objects unchanged bytes events rate behind in-state n failed first-byte total reflectors clients peak joined-in stuck watching lists watches
 
         WORDS
-          from etcd: 1 of 9 etcd answered one of nine lists; in brackets the bytes of these answers; red if the load on etcd is heavy; then the gets and watches that etcd answered
+          from etcd       1 of 9 lists: etcd answered one of nine; then the bytes that these returned, and the gets and watches that etcd answered; red if the load on etcd is heavy
           ~ and !         ~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer; a row has the mark of its least certain request
           relist          a list of a reflector that has listed and watched before, or a watch that sends it all objects again; the lists of a client that never watches are not relists
           lists           each page of a list counts as one; findings count a list with all its pages once
           unchanged       objects that were sent again although the client had this version
-          behind          how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because no revision was observed, or etcd went back); behind etcd: of any
-                          resource
+          behind          how many revisions a reflector lags behind the newest that was observed of its resource (?: unknown, because no revision was observed, or etcd went back)
+          behind etcd     the same, compared with the newest revision of any resource
           storm           many reflectors that relist within seconds
         j k scroll · esc back · q quit
     "#]].assert_eq(&large(&page));
@@ -97,7 +97,7 @@ fn about_page_shows_the_basis_of_the_numbers() {
     expect![[r"
         watchtap  kind-dev · API server v1.30.4 (/version) · feature gates: defaults assumed                                                                                          1 stuck · 3 findings · UTC
         from etcd: 1 of 22 lists (2.1 MB returned), 1 get · 2 relists · 0 storms · 2 open watches · req 0.2/s · events 0/s · 27 requests · 17 MB
-        traffic observed 100 % · unparsed 0 · dropped from tables 0
+        observed 100 % · unparsed 0 · rows dropped 0
         on an API server restart: 1 of 2 watching reflectors would relist, perhaps 1 more · 1 object · 14 kB
         [1 Reflectors(5)] 2 Requests(11)  3 Storms(0)  4 Clients(4)  5 Findings(3)
         API SERVER

@@ -55,7 +55,7 @@ fn smallest_terminal_shows_the_table_and_names_the_hidden_parts() {
           why             a resourceVersion without limit: the watch
                           cache answers once it has reached that
                           revision, or 504 after 3 s
-          else            refused with 504, if the watch cache lags
+          exception       refused with 504, if the watch cache lags
                           more than 3 s
           more            watchtap explain list-rv
         hidden: restart, observed · j k scroll · esc back · ? help …
@@ -69,7 +69,7 @@ fn account_vanishes_first_then_the_header_loses_lines() {
     let parts = |height: u16| {
         let lines = lines_of(&drawn(&page, 80, height));
         let has = |text: &str| lines.iter().any(|line| line.contains(text));
-        (has("  advice  "), has("on an API server restart"), has("traffic observed"))
+        (has("  advice  "), has("on an API server restart"), has("observed 100 %"))
     };
     assert_eq!(parts(22), (true, true, true));
     assert_eq!(parts(21), (false, true, true));
