@@ -105,13 +105,13 @@ fn fell_back(row: &ListRow) -> Option<Finding> {
 }
 
 /// Whether it lists with `resourceVersion=0` and never watches.
-fn expects_pages(reflector: &&ReflectorRow) -> bool {
+fn expects_pages(reflector: &ReflectorRow) -> bool {
     reflector.lists_from == Some(ListsFrom::Any) && !reflector.has_watched()
 }
 
 /// Informers of client-go send a limit with `resourceVersion=0` and expect everything, so their lists are no finding.
 fn ignored_limit(row: &ListRow, reflectors: &[ReflectorRow]) -> Option<Finding> {
-    (row.ignored_limit > 0 && listers(row, reflectors).any(|reflector| expects_pages(&reflector))).then(|| {
+    (row.ignored_limit > 0 && listers(row, reflectors).any(expects_pages)).then(|| {
         let seen = format!(
             "{} returned {} in one response each: the watch cache ignores a limit with resourceVersion=0",
             counted(row.ignored_limit, "list"),
