@@ -17,7 +17,8 @@ pub(crate) fn read(file: &Path, most: u64) -> io::Result<Vec<u8>> {
 
 /// The same, for a file of UTF-8.
 pub(crate) fn read_text(file: &Path, most: u64) -> io::Result<String> {
-    String::from_utf8(read(file, most)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not UTF-8"))
+    String::from_utf8(read(file, most)?)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("the file is not UTF-8: {error}")))
 }
 
 #[cfg(test)]
@@ -34,6 +35,6 @@ mod tests {
         assert_eq!((error.kind(), error.to_string().as_str()), (io::ErrorKind::FileTooLarge, "the file is larger than 4 bytes"));
         assert_eq!(read(Path::new("/dev/zero"), 1000).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         std::fs::write(&file, [0xFF]).unwrap();
-        assert_eq!(read_text(&file, 5).unwrap_err().to_string(), "the file is not UTF-8");
+        assert!(read_text(&file, 5).unwrap_err().to_string().starts_with("the file is not UTF-8: invalid utf-8"));
     }
 }

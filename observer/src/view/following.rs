@@ -185,8 +185,7 @@ pub(super) fn polling(polling: &Polling) -> String {
     let (every, lasted) = (microseconds(polling.every_us), length(polling.lasted()));
     let how = match polling.kind {
         PollingKind::Wait => format!("waited {lasted}, one list every {every}"),
-        PollingKind::Polls => format!("polls every {every} for {lasted}"),
-        PollingKind::Poller => format!("polls every {every} for {lasted}"),
+        PollingKind::Polls | PollingKind::Poller => format!("polls every {every} for {lasted}"),
         PollingKind::HotLoop => format!("lists in a loop, every {every} for {lasted}"),
     };
     format!("{how} ({}, ± {}, no watch)", counted(polling.lists, "list"), microseconds(polling.jitter_us))
@@ -216,9 +215,9 @@ pub(super) fn seen(finding: &Finding) -> String {
 pub(super) fn exposure(exposure: &Exposure) -> Option<String> {
     (exposure.watching > 0).then(|| {
         format!(
-            "on an API server restart: {} of {} would relist ({}, {}), and perhaps {} more, if there were writes that watchtap did not see",
+            "on an API server restart: {} of {} watching reflectors would relist ({}, {}), and perhaps {} more, if there were writes that watchtap did not see",
             count(exposure.reflectors),
-            format!("{} watching reflectors", count(exposure.watching)),
+            count(exposure.watching),
             counted(exposure.items, "object"),
             bytes(exposure.bytes),
             count(exposure.perhaps),

@@ -173,7 +173,7 @@ impl Note {
                 document.command(&command);
             }
             Err(because) => {
-                document.paragraph(&labelled("Repeat the request:", Inline::words("no command: ").and(Inline::text(because))))
+                document.paragraph(&labelled("Repeat the request:", Inline::words("no command: ").and(Inline::text(because))));
             }
         }
         document.into_printable()

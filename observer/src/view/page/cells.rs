@@ -82,7 +82,7 @@ pub(super) fn wrap(text: &str, cells: usize) -> Vec<String> {
         } else if !line.is_empty() {
             line.push(' ');
         }
-        line.push_str(&word);
+        line.push_str(word);
         while width(&line) > cells {
             let first = line.chars().next().map_or(0, char::len_utf8);
             let rest = line.split_off(fitting(&line, cells).max(first));
