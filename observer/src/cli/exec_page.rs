@@ -21,7 +21,7 @@ use crate::view::{CommandEnd, Page};
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct CommandPageFlags {
     /// Show the live page while the command runs, and after it until q. The page has the terminal: the command's stdin is empty, and
-    /// its stdout and stderr go to a file. q or Ctrl-C interrupts a command that runs
+    /// its stdout and stderr go to a file. q or Ctrl-C interrupts the command if it still runs
     #[arg(long, help_heading = "Page")]
     page: bool,
 

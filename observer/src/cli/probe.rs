@@ -31,8 +31,8 @@ use crate::view::{Run, counted};
   unknown version. Each program that cannot be probed is reported.
 
 WHAT IT TAKES:
-  Linux 6.6 or later with BTF on x86-64, without kernel lockdown in confidentiality
-  mode, and the initial user namespace. Root has every capability that is needed.
+  Linux 6.6 or later with BTF on x86-64, in the initial user namespace. Kernel
+  lockdown must not be in confidentiality mode. Root has every capability that is needed.
   Other users need:
     CAP_BPF, CAP_PERFMON     to load and attach the programs (or CAP_SYS_ADMIN)
     CAP_SYS_PTRACE           to read the processes of other users

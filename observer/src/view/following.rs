@@ -86,10 +86,10 @@ pub(super) fn storm_ended(storm: &StormRecord) -> String {
     format!("ended; its members joined within {}: {}", length(lasted(storm)), storm_account(storm))
 }
 
-/// `31 reflectors of 12 clients, 40 relists (cache: 40), at most 12 a second, 52,000 objects (48,100 unchanged), 210 MB, trigger=…`.
+/// `31 reflectors of 12 clients, 40 relists (cache: 40), peak 12 a second, 52,000 objects (48,100 unchanged), 210 MB, trigger=…`.
 fn storm_account(storm: &StormRecord) -> String {
     format!(
-        "{} of {}, {} ({}), at most {} a second, {} ({} unchanged), {}, trigger={}{}",
+        "{} of {}, {} ({}), peak {} a second, {} ({} unchanged), {}, trigger={}{}",
         counted(storm.reflectors, "reflector"),
         clients(storm),
         counted(storm.relists, "relist"),
@@ -103,13 +103,13 @@ fn storm_account(storm: &StormRecord) -> String {
     )
 }
 
-/// `cache: 40 · etcd: 2 · not complete when it ended: 1`: all lists of a storm.
+/// `cache: 40 · etcd: 2 · not complete when the storm ended: 1`: all lists of a storm.
 pub(super) fn layers(storm: &StormRecord) -> String {
     let known: u64 = storm.served_from.values().sum();
     let unknown = storm.complete.saturating_sub(known);
     let unknown = (unknown > 0).then(|| format!("unknown: {}", count(unknown)));
     let incomplete = storm.relists.saturating_sub(storm.complete);
-    let then = if storm.ended.is_some() { " when it ended" } else { "" };
+    let then = if storm.ended.is_some() { " when the storm ended" } else { "" };
     let incomplete = (incomplete > 0).then(|| format!("not complete{then}: {}", count(incomplete)));
     let layers = storm.served_from.iter().map(|(layer, lists)| format!("{layer}: {}", count(*lists)));
     let words: Vec<String> = layers.chain(unknown).chain(incomplete).collect();

@@ -19,7 +19,7 @@ pub(super) fn inventory(snapshot: &Snapshot, colour: Colour, out: &mut Printable
     }
     let mut table = Table::new(&[
         ("KEPT BY CLIENTS", Align::Left),
-        ("WITH OBJECTS", Align::Right),
+        ("INFORMERS", Align::Right),
         ("OBJECTS", Align::Right),
         ("GROWTH", Align::Right),
         ("LIST BYTES", Align::Right),

@@ -89,7 +89,7 @@ pub(super) fn finding_note(finding: &Finding, snapshot: &Snapshot) -> Printable 
 pub(super) fn storm_note(storm: &StormRecord, snapshot: &Snapshot) -> Printable {
     let state = if storm.ended.is_some() { "" } else { ", and it is ongoing" };
     let happened = format!(
-        "{} of {} relisted within {}, at most {} a second{state}",
+        "{} of {} relisted within {}, peak {} a second{state}",
         counted(storm.reflectors, "reflector"),
         counted(storm.clients, "client"),
         length(lasted(storm)),
@@ -208,7 +208,7 @@ fn of_verdict(verdict: &VerdictRecord) -> Inline {
 /// ``served from etcd by rule `list-unset-etcd` (…)``.
 fn served_from(layer: &str, id: Option<&str>) -> Inline {
     // Nothing serves a request that is refused.
-    let how = if layer.starts_with("refused") { "" } else { "served from " };
+    let how = if layer.starts_with("refused") { "verdict " } else { "served from " };
     let answered = Inline::words(how).and(Inline::text(layer));
     let Some(id) = id else { return answered };
     let sentence = |rule: &Rule| Inline::words(" (").and(Inline::text(rule.sentence)).and(Inline::words(")"));
@@ -273,7 +273,7 @@ fn of_member(member: &StormMember) -> Inline {
 
 fn of_row(row: &ReflectorRow) -> String {
     format!(
-        "its reflector made {} with {}, received {} in all ({} unchanged), and {}",
+        "its reflector sent {}, which returned {}; its lists and watches delivered {} ({} unchanged) in {}",
         counted(row.list_requests, "list request"),
         counted(row.items, "object"),
         counted(row.repeats.objects, "object"),

@@ -84,7 +84,7 @@ impl Upstreams {
         Ok(())
     }
 
-    /// The profile of a server of `version` at the address of a server of another version. Returns `None` if connections hold too
+    /// The profile of another server at a known address, which has `version` while the first one there has a different one. Returns `None` if connections hold too
     /// many such profiles already.
     pub(super) fn another(&mut self, name: &UpstreamName, version: &ServerVersion) -> Option<Arc<ServerProfile>> {
         /// Maximum number of other versions per address; a rolling upgrade has one.

@@ -215,8 +215,8 @@ impl Clients {
         id
     }
 
-    /// The client of a request whose process is unknown. If exactly one process with these [`Words`] is known, it may be that
-    /// client. It must have no open connection, or have made the last request on `connection`.
+    /// The client of a request whose process is unknown. It is the only known process with
+    /// these [`Words`], if that process has no open connection or made the last request on `connection`.
     fn of_words(&mut self, words: Words, connection: ConnectionId) -> Option<ClientId> {
         if let Some(Speakers { number: 1, last }) = self.by_words.get(&words)
             && (self.on(connection) == Some(*last) || self.known.get(last).is_some_and(|client| client.open_connections == 0))

@@ -121,7 +121,7 @@ pub struct ReflectorRow {
     /// Lists that replaced refused streaming lists.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub fallbacks: u64,
-    /// Requests for lists, pages and retries included.
+    /// Requests for lists, including pages and retries.
     pub list_requests: u64,
     /// Requests for watches.
     pub watch_requests: u64,
@@ -280,7 +280,7 @@ impl ReflectorRow {
         matches!(self.shape.resource.as_str(), "events" | "events.events.k8s.io")
     }
 
-    /// Number of objects that it has more than in its last complete list.
+    /// By how many objects it has grown since its last complete list.
     pub const fn grown(&self) -> u64 {
         self.objects.saturating_sub(self.listed_objects)
     }

@@ -59,7 +59,7 @@ impl Silence {
         let silent = length(until.since(self.since));
         match self.because {
             SilenceProof::Ahead { asked, current } => {
-                format!("watches from revision {asked}, but the API server was at {current}; open for {silent}, nothing came")
+                format!("from revision {asked}, while the API server was at {current}: nothing came for {silent}")
             }
             SilenceProof::Deaf { sign, certain, selective } => {
                 let perhaps = if certain { "" } else { "perhaps deaf: " };

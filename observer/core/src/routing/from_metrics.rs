@@ -80,7 +80,7 @@ impl FromMetrics {
     }
 }
 
-/// `pods`, `deployments.apps`: in one label up to 1.33, in two from 1.34 on.
+/// Inserts the resource of a sample, such as `pods` or `deployments.apps`: in one label up to 1.33, in two from 1.34 on.
 fn insert(resources: &mut BTreeSet<String>, sample: &Sample<'_>) {
     let resource = sample.label("resource").unwrap_or_default();
     let group = sample.label("group").unwrap_or_default();

@@ -77,8 +77,8 @@ pub(crate) struct ProfileSourceFlags {
     #[command(flatten)]
     flags: ProfileFlags,
 
-    /// Request neither /version nor /metrics. Every verdict is then unknown, unless --server-version is given.
-    /// With --server-version, watchtap never requests them
+    /// Request neither /version nor /metrics. Every verdict is then unknown, unless --server-version is given;
+    /// --server-version alone avoids both requests, too
     #[arg(long)]
     no_version_request: bool,
 

@@ -103,8 +103,8 @@ async fn report_process(inquiry: Inquiry, pending: PendingProcess) {
     }
 }
 
-/// Counts and reports the failure. If upstream may be refusing connections, it waits for a dial before the client is reset. So a
-/// client that reconnects at once is refused.
+/// Counts and reports the failure. If upstream may be refusing connections, this waits for the result of a dial before it resets
+/// the client. By then the listener refuses, too, so a client that reconnects at once is refused.
 async fn fail(shared: &Shared, error: UpstreamError) {
     let is_refusal = matches!(error, UpstreamError::Refused { .. });
     let may_refuse = match error {

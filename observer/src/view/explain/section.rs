@@ -1,5 +1,5 @@
-//! Parts of the documents in `docs`, as plain text. They are the only home of their sentences, so the program contains the
-//! documents.
+//! Parts of the documents in `docs`, as plain text. These sentences stand only in the documents, so the program contains
+//! the documents.
 
 use observer_core::observer::FindingKind;
 

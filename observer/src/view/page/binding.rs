@@ -131,7 +131,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     Binding {
         keys: &[(Key::Char('q'), Act::Quit, PAGE), (Key::Interrupt, Act::Quit, EVERYWHERE)],
         name: "q, ctrl-c",
-        meaning: "drain open connections, then quit with a report; exec: interrupt the command before that, if it runs",
+        meaning: "drain open connections, then quit with a report; exec: first interrupt the command, if it still runs",
         hint: Some(("q quit", PAGE)),
     },
     Binding {
@@ -147,7 +147,7 @@ pub(super) const BINDINGS: &[Binding] = &[
             (Key::Backspace, Act::DeleteCharacter, PROMPT),
         ],
         name: "in a filter",
-        meaning: "enter keeps it; esc restores the filter before it; backspace deletes a character",
+        meaning: "enter keeps it; esc restores the previous filter; backspace deletes a character",
         hint: None,
     },
     Binding {
@@ -165,7 +165,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     Binding {
         keys: &[(Key::Char('s'), Act::SortByNext, TABLE), (Key::Char('S'), Act::Reverse, TABLE)],
         name: "s, S",
-        meaning: "sort by the next column, marked ▾, and after the last one by the default order, worst first; reverse the order",
+        meaning: "s: sort by the next column, marked ▾ (after the last one: in the default order, worst first); S: reverse the order",
         hint: Some(("s sort", TABLE)),
     },
     Binding {

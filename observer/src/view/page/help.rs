@@ -27,7 +27,7 @@ const FILTERS: &[(&str, &str)] = &[
 const WORDS: &[(&str, &str)] = &[
     (
         "from etcd",
-        "1 of 9 lists: etcd answered one of nine; then the bytes that these returned, and the gets and watches that etcd answered; red if the load on etcd is heavy",
+        "1 of 9 lists: etcd answered one of nine; then the bytes that the lists from etcd returned, and the gets and watches that etcd answered; red if the load on etcd is heavy",
     ),
     (
         "~ and !",
@@ -49,7 +49,7 @@ const WORDS: &[(&str, &str)] = &[
         "on a restart",
         "reflectors that would relist if the API server restarted now, and what that would cost; they relist because their resource \
         version is too old for its new cache, or because they watch without one instead of resuming; perhaps N more relist if there \
-        were writes that watchtap did not see; not counted: client-go before 1.16, which relists whenever connections are refused",
+        were writes that watchtap did not see; client-go before 1.16 also relists whenever connections are refused, which the counts ignore",
     ),
     ("dropped", "rows that the tables no longer hold, because a limit was reached; traffic is never dropped"),
     ("not observed", "traffic that was forwarded and not observed; if there is any, all numbers are lower bounds"),

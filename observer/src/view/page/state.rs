@@ -207,8 +207,8 @@ impl Page {
         self.new_rows.clear();
     }
 
-    /// Takes the current rows of the tab, and keeps their places. New rows follow at the end while no user is there, and otherwise
-    /// wait, unless the table is empty.
+    /// Takes the current rows of the tab, and keeps their places. Until the first key press, and in an empty table, new rows follow
+    /// at the end; otherwise they wait.
     pub(super) fn take_rows(&mut self) {
         let order = &mut self.tables[self.tab.place()].order;
         (self.rows, self.new_rows) = order.keep(self.tab.rows(&self.shown, &self.clock));

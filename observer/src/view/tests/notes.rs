@@ -26,9 +26,9 @@ fn note_on_a_finding_has_evidence_reason_change_and_command() {
         - 12:03:31.000 requests a list, RV=1100
         - 12:03:34.000 504 Timeout
 
-        **Cost:** lasted 3 m 17 s; its reflector made 17 list requests with 2 objects, received 2 objects in all (0 unchanged), and 90 kB.
+        **Cost:** lasted 3 m 17 s; its reflector sent 17 list requests, which returned 2 objects; its lists and watches delivered 2 objects (0 unchanged) in 90 kB.
 
-        **API server version v1.30.4:** refused by rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s); see `docs/findings.md#stuck-reflector`.
+        **API server version v1.30.4:** verdict refused by rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s); see `docs/findings.md#stuck-reflector`.
 
         **Change:** Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
 
@@ -46,7 +46,7 @@ fn note_on_a_storm_names_trigger_members_and_cost() {
     expect![[r"
         ### Storm 1
 
-        **Observed:** 12 reflectors of 3 clients relisted within 1.1 s, at most 7 a second, and it is ongoing. Timeline, in UTC:
+        **Observed:** 12 reflectors of 3 clients relisted within 1.1 s, peak 7 a second, and it is ongoing. Timeline, in UTC:
 
         - 12:01:40.000 the first relist began
         - 12:01:40.900 it was a storm

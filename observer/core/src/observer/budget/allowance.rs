@@ -70,8 +70,7 @@ impl Budget {
     /// Schema that is read and written.
     pub const SCHEMA: &'static str = "watchtap.budget/v1";
 
-    /// The tightest budget that `usage` does not exceed. Its limits are the amounts of `usage`, plus a tenth for quantities that
-    /// drift. It allows no lists of any other resource, and no findings of any other kind.
+    /// A budget that `usage` keeps: its limits are the amounts of `usage`, with a tenth added for quantities that drift. It allows no lists of any other resource, and no findings of any other kind.
     pub fn just_kept_by(usage: &Usage) -> Self {
         let allowance = |used: &BTreeMap<Quantity, u64>| -> Allowance {
             let each = |quantity: Quantity| {

@@ -53,8 +53,8 @@ kinds! {
              a read timeout above the watch's timeoutSeconds.";
     /// A watch waits at a revision that the server does not have.
     WatchAheadOfServer = "watch-ahead-of-server",
-        "Restart the client: it has a revision of another etcd, or from before a restore. When restoring etcd, \
-             raise the revision (etcdutl snapshot restore --bump-revision).";
+        "Restart clients after each restore of etcd: they have a revision from before, or of another etcd. When \
+             restoring, raise the revision (etcdutl snapshot restore --bump-revision).";
     /// A client watches again and again from a revision that the server no longer has.
     ExpiredLoop = "expired-loop",
         "Restart the client, which helps at once. Then let it relist after a 410, and watch from the resourceVersion \

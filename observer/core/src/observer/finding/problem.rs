@@ -78,10 +78,9 @@ fn change_needed(finding: &Finding) -> &'static str {
 
 impl Problem {
     fn of(kind: FindingKind, all: &[&Finding], known: &BTreeMap<ReflectorId, &Client>) -> Self {
-        // Objects that a client kept until it left are no longer kept.
-        let are_kept: Vec<&Finding> =
-            all.iter().copied().filter(|finding| kind == FindingKind::WideInformer && finding.lasts()).collect();
-        let findings = if are_kept.is_empty() { all } else { &are_kept };
+        // While some of these last, the text is about them alone.
+        let lasting: Vec<&Finding> = all.iter().copied().filter(|finding| is_state(kind) && finding.lasts()).collect();
+        let findings = if lasting.is_empty() { all } else { &lasting };
         let amount = kind.together(findings.iter().map(|finding| finding.amount));
         let (clients, resources) = (programs(findings, known), resources(findings));
         let advice = findings.first().map_or(kind.advice(), |finding| finding.advice);
@@ -104,6 +103,20 @@ impl Problem {
     pub fn lasts(&self) -> bool {
         self.spell.is_some_and(Spell::lasts)
     }
+}
+
+/// Whether findings of this kind are about the present, and not about everything that happened.
+const fn is_state(kind: FindingKind) -> bool {
+    matches!(
+        kind,
+        FindingKind::StuckReflector
+            | FindingKind::DeafWatch
+            | FindingKind::WatchAheadOfServer
+            | FindingKind::ExpiredLoop
+            | FindingKind::SilentExpired
+            | FindingKind::NeverSynced
+            | FindingKind::WideInformer
+    )
 }
 
 /// The parts from which the text of a problem is made.

@@ -40,7 +40,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet<'_>) {
     );
     sheet.fact("times", Tone::Plain, &times);
     let size = format!(
-        "{} of {} · {} · at most {} a second",
+        "{} of {} · {} · peak {} a second",
         counted(storm.reflectors, "reflector"),
         counted(storm.clients, "client"),
         counted(storm.relists, "relist"),
@@ -51,7 +51,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet<'_>) {
     sheet.fact("cost", Tone::Plain, &cost);
     sheet.fact("served from", Tone::Plain, &layers(storm));
     if let Some(members) = without_list(storm) {
-        sheet.fact("no list yet", Tone::Bad, &members);
+        sheet.fact("still no list", Tone::Bad, &members);
     }
     for (cause, number) in &storm.causes {
         sheet.fact("cause", Tone::Notable, &format!("{} × {} ({cause})", count(*number), cause_label(cause)));

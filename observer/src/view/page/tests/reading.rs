@@ -23,16 +23,16 @@ fn help() {
                           layer answered
           esc             back; in a table it clears the filter
           ?, ctrl-l       this help; redraw the screen
-          q, ctrl-c       drain open connections, then quit with a report; exec:
-                          interrupt the command before that, if it runs
+          q, ctrl-c       drain open connections, then quit with a report; exec: first
+                          interrupt the command, if it still runs
           /               filter the rows: see FILTERS below
-          in a filter     enter keeps it; esc restores the filter before it; backspace
+          in a filter     enter keeps it; esc restores the previous filter; backspace
                           deletes a character
           f               filter by the selected row's client and resource
           c               in tabs 1 and 4: open tab 2 with only the request shapes that
                           the client has used recently; esc returns
-          s, S            sort by the next column, marked ▾, and after the last one by
-                          the default order, worst first; reverse the order
+          s, S            s: sort by the next column, marked ▾ (after the last one: in
+                          the default order, worst first); S: reverse the order
         j k scroll · esc back · q quit
     "]]
     .assert_eq(&small(&page));
@@ -48,12 +48,12 @@ fn help() {
           enter           open the row: timeline, evidence, members, advice, or why a layer answered
           esc             back; in a table it clears the filter
           ?, ctrl-l       this help; redraw the screen
-          q, ctrl-c       drain open connections, then quit with a report; exec: interrupt the command before that, if it runs
+          q, ctrl-c       drain open connections, then quit with a report; exec: first interrupt the command, if it still runs
           /               filter the rows: see FILTERS below
-          in a filter     enter keeps it; esc restores the filter before it; backspace deletes a character
+          in a filter     enter keeps it; esc restores the previous filter; backspace deletes a character
           f               filter by the selected row's client and resource
           c               in tabs 1 and 4: open tab 2 with only the request shapes that the client has used recently; esc returns
-          s, S            sort by the next column, marked ▾, and after the last one by the default order, worst first; reverse the order
+          s, S            s: sort by the next column, marked ▾ (after the last one: in the default order, worst first); S: reverse the order
           r               show the new rows, and sort all; until then rows keep their places and new ones are counted, so that nothing moves
           p               freeze the page; watchtap continues to observe
           t               show times in UTC, or in the zone of this machine; line 1 names the zone
@@ -78,7 +78,7 @@ fn help() {
           numbers         relists resumes objects unchanged bytes events rate behind in-state n failed first-byte total reflectors clients peak joined-in stuck watching lists watches
 
         WORDS
-          from etcd       1 of 9 lists: etcd answered one of nine; then the bytes that these returned, and the gets and watches that etcd answered; red if the load on etcd is heavy
+          from etcd       1 of 9 lists: etcd answered one of nine; then the bytes that the lists from etcd returned, and the gets and watches that etcd answered; red if the load on etcd is heavy
           ~ and !         ~ predicted from the request and the server's version; ! contradicted by the answer; no mark: confirmed by the answer; a row has the mark of its least certain request
           relist          a list of a reflector that has listed and watched before, or a watch that sends it all objects again; the lists of a client that never watches are not relists
           lists           each page of a list counts as one; findings count a list with all its pages once

@@ -193,7 +193,7 @@ fn ongoing_storms_are_listed() {
         storm 1 · mass-expiry
           state           ongoing; its members joined within 1.1 s
           times           began 12:01:40.000 · reported at 12:01:40.900 · last reflector joined 12:01:41.100
-          size            12 reflectors of 3 clients · 12 relists · at most 7 a second
+          size            12 reflectors of 3 clients · 12 relists · peak 7 a second
           cost            24 objects (12 unchanged) · 60 kB
           served from     cache: 12
           cause           12 × 410 Gone: no bookmarks sent (expired/no-bookmarks)
