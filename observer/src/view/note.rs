@@ -205,14 +205,12 @@ fn of_verdict(verdict: &VerdictRecord) -> Inline {
     served_from(&verdict.served_from.to_string(), Some(verdict.rule))
 }
 
-/// ``served from etcd by rule `list-unset-etcd` (…)``.
+/// ``verdict: etcd, rule `list-unset-etcd` (…)``.
 fn served_from(layer: &str, id: Option<&str>) -> Inline {
-    // Nothing serves a request that is refused.
-    let how = if layer.starts_with("refused") { "verdict " } else { "served from " };
-    let answered = Inline::words(how).and(Inline::text(layer));
+    let answered = Inline::words("verdict: ").and(Inline::text(layer));
     let Some(id) = id else { return answered };
     let sentence = |rule: &Rule| Inline::words(" (").and(Inline::text(rule.sentence)).and(Inline::words(")"));
-    answered.and(Inline::words(" by rule ")).and(Inline::code(id)).and(rule(id).map_or_else(Inline::default, sentence))
+    answered.and(Inline::words(", rule ")).and(Inline::code(id)).and(rule(id).map_or_else(Inline::default, sentence))
 }
 
 fn reflector(id: ReflectorId, snapshot: &Snapshot) -> Option<&ReflectorRow> {

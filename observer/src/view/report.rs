@@ -366,7 +366,7 @@ fn legend(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
         }
     };
     let marks =
-        "~ predicted from the request and the server's version, ! contradicted by the answer, no mark: confirmed by it".to_owned();
+        "~ predicted from the request and the server's version, ! contradicted by the answer, no mark: confirmed by it; a row has the mark of its least certain request".to_owned();
     out.end_line();
     for line in [marks, weighed, format!("why: watchtap explain {rule}")] {
         out.append(&colour.paint(Tone::Quiet, line));

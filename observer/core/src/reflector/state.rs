@@ -301,7 +301,7 @@ impl Reflector {
         self.stuck.is_some_and(|stuck| stuck.reported)
     }
 
-    /// Its troubles until `now`. A relist loop ends with its last relist once that is more than ten minutes ago.
+    /// Its troubles until `now`. A relist loop is over when its last relist was more than ten minutes ago; it then ended at that relist.
     pub(super) fn spells_at(&self, now: Timestamp) -> BTreeMap<Trouble, Spell> {
         let mut spells = self.spells.all();
         let last = self.counts.loop_over(now);

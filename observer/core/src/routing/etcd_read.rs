@@ -59,7 +59,7 @@ pub enum EtcdOperation {
 pub enum Purpose {
     /// For objects.
     Data,
-    /// For the revision in the answer's header; the key does not exist.
+    /// A read of a key that does not exist, only for the revision in the answer's header.
     CurrentRevision,
 }
 

@@ -141,7 +141,7 @@ impl Storm {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of lists per second is not negative")]
     pub(super) fn record(&self, upstream: &UpstreamName, ended: Option<Timestamp>, most: usize) -> StormRecord {
         let mut members: Vec<StormMember> = self.members.values().cloned().collect();
-        members.sort_by_key(|member| (Reverse((member.bytes, member.items, member.relists)), member.reflector));
+        members.sort_by_key(most_bytes_first);
         members.truncate(most);
         let unlisted = self.unlisted.iter().filter_map(|reflector| self.members.get(reflector)).take(MAX_MEMBERS);
         StormRecord {
@@ -178,6 +178,10 @@ impl Storm {
     }
 }
 
+const fn most_bytes_first(member: &StormMember) -> (Reverse<(u64, u64, u64)>, ReflectorId) {
+    (Reverse((member.bytes, member.items, member.relists)), member.reflector)
+}
+
 impl PastStorm {
     /// Estimated bytes of its members.
     pub(super) fn memory(&self) -> usize {
@@ -212,6 +216,7 @@ impl PastStorm {
         }
         if let Some(member) = record.members.iter_mut().find(|member| member.reflector == list.reflector) {
             member.pay(cost);
+            record.members.sort_by_key(most_bytes_first);
         }
     }
 }

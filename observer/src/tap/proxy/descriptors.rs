@@ -57,7 +57,7 @@ impl Descriptors {
         Arc::clone(&self.free).try_acquire_owned().ok().map(|permit| Pair { _permit: Some(permit) })
     }
 
-    /// Waits for the descriptors of another connection.
+    /// Waits until the descriptors for one more connection are free, and takes them.
     pub(super) async fn pair(&self) -> Pair {
         // Acquiring fails only for a closed semaphore, and this one is never closed.
         Pair { _permit: Arc::clone(&self.free).acquire_owned().await.ok() }

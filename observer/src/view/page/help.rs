@@ -48,7 +48,7 @@ const WORDS: &[(&str, &str)] = &[
     (
         "on a restart",
         "reflectors that would relist if the API server restarted now, and what that would cost; they relist because their resource \
-        version is too old for its new cache, or because they watch without one instead of resuming; perhaps N more relist if there \
+        version is too old for its new cache, or because they start a watch without a resource version; perhaps N more relist if there \
         were writes that watchtap did not see; client-go before 1.16 also relists whenever connections are refused, which the counts ignore",
     ),
     ("dropped", "rows that the tables no longer hold, because a limit was reached; traffic is never dropped"),

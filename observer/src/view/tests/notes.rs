@@ -106,7 +106,7 @@ fn note_on_lists_has_the_time_line_of_their_client() {
     let finding = snapshot.findings.iter().find(|finding| finding.kind == FindingKind::ListsFromEtcd).unwrap();
     let note = finding_note(finding, &snapshot).into_string();
     assert!(note.contains("12:00:02.000 received 600 objects, RV=1000"), "{note}");
-    assert!(note.contains("served from etcd by rule `list-unset-etcd` ("), "{note}");
+    assert!(note.contains("verdict: etcd, rule `list-unset-etcd` ("), "{note}");
     assert!(note.contains("```sh\nkubectl get --raw '/api/v1/pods'\n```\n"), "{note}");
 }
 

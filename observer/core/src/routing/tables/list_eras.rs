@@ -68,7 +68,7 @@ pub(in crate::routing) const LIST_ERAS: &[Era] = &[
     Era { versions: Versions::since(31), gates: &[], rows: ERA_D },
 ];
 
-/// 1.16 to 1.18, without resourceVersionMatch. Row 2 precedes row 1 so that a request with a token names its own rule.
+/// 1.16 to 1.18, without resourceVersionMatch. Row 2 comes before row 1, so that a request with a token gets the rule of tokens.
 const ERA_A: &[ListRow] = list_rows! {
     //     continue | match | version | limit | keys | snapshot | consistent
     "A 2" | Set      | Any   | Any     | Any   | Any  | Any      | Any => ETCD,         LIST_CONTINUE_ETCD;
