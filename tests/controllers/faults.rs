@@ -39,7 +39,7 @@ fn kube_rs_relists_once_after_its_watch_expired() {
     assert_eq!(row(&faults[0])["resumes"], 1, "{faults:#?}");
     let expired = row(&faults[2]);
     // The watch is cut, and the next one gets 410.
-    assert_eq!(expired["watches_ended"], json!({"410 Expired": 1, "complete": 1}), "{expired:#}");
+    assert_eq!(expired["watches_ended"], json!({"410 Expired": 1, "ended by the server": 1}), "{expired:#}");
     assert_eq!((&expired["resumes"], &expired["relists"]), (&Value::Null, &json!(1)), "{expired:#}");
 }
 

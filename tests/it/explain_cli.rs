@@ -330,7 +330,7 @@ fn finding_is_explained_by_its_kind_or_its_identifier() {
         &expect![[r"
             slow-reader   finding
 
-            change        Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the entire process stops, look for CPU limits and garbage collection.
+            change        Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the entire process pauses, look for CPU limits and garbage collection.
             mute          --mute 'slow-reader:'
             docs          docs/findings.md#slow-reader
 
