@@ -47,7 +47,7 @@ fn report_begins_with_the_budget_and_ends_with_the_worst_problem() {
 
         **Cost:** lasted 3 m 17 s; its reflector sent 17 list requests, which returned 2 objects; its lists and watches delivered 2 objects (0 unchanged) in 90 kB.
 
-        **API server version v1.30.4:** verdict refused by rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s); see `docs/findings.md#stuck-reflector`.
+        **API server version v1.30.4:** verdict: refused, rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s); see `docs/findings.md#stuck-reflector`.
 
         **Change:** Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
 

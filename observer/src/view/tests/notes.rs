@@ -28,7 +28,7 @@ fn note_on_a_finding_has_evidence_reason_change_and_command() {
 
         **Cost:** lasted 3 m 17 s; its reflector sent 17 list requests, which returned 2 objects; its lists and watches delivered 2 objects (0 unchanged) in 90 kB.
 
-        **API server version v1.30.4:** verdict refused by rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s); see `docs/findings.md#stuck-reflector`.
+        **API server version v1.30.4:** verdict: refused, rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s); see `docs/findings.md#stuck-reflector`.
 
         **Change:** Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource version after this error.
 
@@ -84,7 +84,7 @@ fn note_on_a_relist_names_cause_and_rule() {
 
         **Cost:** 1 request, 3 objects (2 of 3 unchanged), 7.2 MB.
 
-        **API server version v1.30.4:** 410 Gone, the resource version of the watch had expired: no bookmark had advanced it, and the client had not requested any; served from cache by rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s).
+        **API server version v1.30.4:** 410 Gone, the resource version of the watch had expired: no bookmark had advanced it, and the client had not requested any; verdict: cache, rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s).
 
         **Change:** Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the resource does not change; this needs API server 1.16 or later.
 
