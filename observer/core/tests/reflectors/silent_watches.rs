@@ -178,7 +178,7 @@ fn watch_from_a_revision_that_the_server_does_not_have_is_ahead() {
          90s a5 ADDED x@901";
     check(
         &with_ticks(script),
-        &expect![[r#"
+        &expect![[r"
             1s initial-list #1 requests=1 items=1 known=0/1
             20s resume #1 rv=900: the watch before was reset by the server (code 2)
             30s watch-ahead-of-server #1: from revision 900, while the API server was at 100: nothing came for 10 s
@@ -186,7 +186,7 @@ fn watch_from_a_revision_that_the_server_does_not_have_is_ahead() {
             90s watch-ahead-of-server #1 is over
             #1 client 1 nodes · cluster watching rv=901 lists=1 watches=2 resumes=1 relists=0 known=0/2
             #2 client 2 pods · all namespaces watching rv=100 lists=1 watches=1 resumes=0 relists=0 known=0/1
-        "#]],
+        "]],
     );
 }
 
