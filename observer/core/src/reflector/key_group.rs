@@ -29,6 +29,11 @@ pub(super) struct KeyGroup {
 const MOST_TOGETHER: usize = 64;
 
 impl KeyGroup {
+    /// Whether it has only one reflector.
+    pub(super) const fn is_of_one(&self) -> bool {
+        self.all <= 1
+    }
+
     /// Adds a reflector, with a request at `at`.
     pub(super) fn join(&mut self, at: Timestamp) {
         self.all += 1;

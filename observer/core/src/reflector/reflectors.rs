@@ -139,7 +139,7 @@ impl Reflectors {
         let context = Context { server: self.servers.get(&exchange.upstream), client_returned };
         let pid = self.clients.get(client).and_then(|client| client.process.as_ref()).map(|process| process.pid);
         let Some(reflector) = self.known.get_mut(&id) else { return };
-        reflector.pid = pid;
+        reflector.pid = pid.filter(|_| self.by_key.get(&reflector.key).is_none_or(KeyGroup::is_of_one));
         let kept = reflector.kept_objects();
         if is_list {
             reflector.lists(exchange, &context, emit);

@@ -98,7 +98,8 @@ pub(super) struct Reflector {
     pub heard_from: Timestamp,
     /// When a pending timer examines its watch.
     pub examined_at: Option<Timestamp>,
-    /// The process of its client, if it is known. Otherwise its requests may be those of several processes.
+    /// The process of its client, if it is known and no other reflector shares its key. Otherwise its requests may be those of several
+    /// clients: a process may be a proxy in front of them.
     pub pid: Option<u32>,
     /// Its watches from one revision that deliver nothing.
     pub futile: Futile,

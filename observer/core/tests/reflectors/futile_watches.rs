@@ -162,6 +162,30 @@ fn new_process_that_watches_from_the_same_expired_revision_continues_the_loop() 
     assert_eq!(snapshot(&other).findings[0].amount, 3, "the fourth process lists");
 }
 
+/// A proxy in front of watchtap is one process for all its clients, each with a connection of its own. After a restart, each of
+/// them gets one 410.
+#[test]
+fn clients_behind_a_proxy_are_in_no_loop() {
+    let mut script = "0s server v1.34.4\n".to_owned();
+    for letter in ['a', 'b', 'c', 'd'] {
+        let _infallible = writeln!(
+            script,
+            "0s {letter} connects client=client-go/1 as=soak/keeper pid=7\n\
+             0s {letter}1 GET /api/v1/pods?watch=true&resourceVersion=100\n0s {letter}1 opens\n\
+             10s {letter}1 ERROR 410 Expired\n10s {letter}1 ends"
+        );
+    }
+    for (at, letter) in [(11, 'a'), (12, 'b'), (13, 'c'), (14, 'd')] {
+        let _infallible = writeln!(
+            script,
+            "{at}s {letter}3 GET /api/v1/pods?watch=true&resourceVersion=100\n{at}s {letter}3 opens\n\
+             {at}s {letter}3 ERROR 410 Expired\n{at}s {letter}3 ends"
+        );
+    }
+    let kinds: Vec<FindingKind> = snapshot(&script).findings.iter().map(|finding| finding.kind).collect();
+    assert!(!kinds.contains(&FindingKind::ExpiredLoop), "{kinds:?}");
+}
+
 /// Two replicas that run at the same time are no series.
 #[test]
 fn process_that_still_runs_keeps_its_watches() {
