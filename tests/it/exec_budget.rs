@@ -33,7 +33,10 @@ fn written_budget_is_kept_by_the_next_run() {
     assert_eq!(finished.status.code(), Some(0), "{}", finished.report["budget"]);
 }
 
-/// Twenty lists without a pause are one finding.
+/// Lists that are a hot loop, and too few to look like a client's own rate limit, which some pauses on a busy machine do.
+const HOT_LOOP: usize = 11;
+
+/// Lists without a pause are one finding.
 #[test]
 fn findings_over_their_limit_exit_with_124() {
     let found = json!([{"finding": "hot-loop", "allowed": 0, "used": 1}]);
@@ -45,7 +48,7 @@ fn findings_over_their_limit_exit_with_124() {
     ] {
         let mut budget = limits;
         budget["schema"] = "watchtap.budget/v1".into();
-        let finished = run_listing(20, |place| {
+        let finished = run_listing(HOT_LOOP, |place| {
             vec!["--mute".into(), mute.into(), "--budget".into(), place.write("budget.json", &budget.to_string())]
         });
         assert_eq!(finished.status.code(), Some(code), "{budget}: {}", finished.stderr);
@@ -57,10 +60,10 @@ fn findings_over_their_limit_exit_with_124() {
 fn budget_written_by_a_run_with_a_finding_allows_it_once() {
     let folder = tempfile::tempdir().unwrap();
     let budget = folder.path().join("budget.json");
-    assert_eq!(run_listing(20, |_| vec!["--write-budget".into(), budget.clone()]).status.code(), Some(0));
+    assert_eq!(run_listing(HOT_LOOP, |_| vec!["--write-budget".into(), budget.clone()]).status.code(), Some(0));
     let written: Value = serde_json::from_str(&fs::read_to_string(&budget).unwrap()).unwrap();
     assert_eq!((&written["findings"], &written["other_findings"]), (&json!({"hot-loop": 1}), &json!(0)), "{written:#}");
-    let finished = run_listing(20, |_| vec!["--budget".into(), budget.clone()]);
+    let finished = run_listing(HOT_LOOP, |_| vec!["--budget".into(), budget.clone()]);
     assert_eq!(finished.status.code(), Some(0), "{}", finished.report["budget"]);
 }
 
