@@ -59,7 +59,10 @@ impl FaultLog {
     /// The faults, if `findings` are those of all time until now.
     pub(in crate::observer) fn until_now(&self, findings: &[Finding]) -> Faults {
         let mut faults = self.faults.clone();
-        if let Some(last) = faults.latest.back_mut() {
+        // Without a comparison at its start, every finding would look new.
+        if self.faults.times <= MAX_COMPARED
+            && let Some(last) = faults.latest.back_mut()
+        {
             last.findings = self.fresh(findings);
         }
         faults
