@@ -1,6 +1,6 @@
 // Watches the events of a namespace from one resource version with fabric8's client, and from the same one when the watch ends, as in
-// fabric8io/kubernetes-client issue 7896. After the line "list" on standard input, it lists, and watches from that list's version.
-// It exits at the end of standard input.
+// fabric8io/kubernetes-client issue 7896. After the line "list" on standard input, it ends its watch, lists, and watches from that
+// list's version. It exits at the end of standard input.
 //
 // Its arguments are the namespace and the resource version. `java` compiles this file by itself.
 
@@ -55,14 +55,15 @@ public final class EventWatcher {
         };
         while (true) {
             ListOptions options = new ListOptionsBuilder().withResourceVersion(version).build();
+            String line;
             try (Watch watch = events.watch(options, watcher)) {
-                String line = news.take();
+                line = news.take();
                 System.out.println(line);
-                if (line.equals("list")) {
-                    version = events.list().getMetadata().getResourceVersion();
-                }
             }
             Thread.sleep(PAUSE_MILLISECONDS);
+            if (line.equals("list") || news.remove("list")) {
+                version = events.list().getMetadata().getResourceVersion();
+            }
         }
     }
 }
