@@ -8,15 +8,22 @@ use anyhow::{Result, anyhow, ensure};
 use fastrand::Rng;
 use observer_tests::{Client, Listening, connect};
 
+use super::churn::churned_name;
 use super::repeated::Repeated;
 
 /// Sends various requests, each on its own connection, until it is dropped. It ignores errors of an unavailable server.
 pub(crate) fn visitor(client: Client, configmaps: &str) -> Repeated {
     const PACE: Duration = Duration::from_millis(200);
-    let questions = [format!("{configmaps}/cm-0"), format!("{configmaps}?limit=10"), "/version".to_owned(), "/apis".to_owned()];
-    let mut questions = questions.into_iter().cycle();
-    Repeated::every(PACE, move |_| {
-        questions.next().and_then(|question| client.get(&question).ok());
+    let configmaps = configmaps.to_owned();
+    Repeated::every(PACE, move |turn| {
+        let question = match turn % 4 {
+            // Another object each time: a client that repeatedly gets one object is a finding.
+            0 => format!("{configmaps}/{}", churned_name(turn / 4)),
+            1 => format!("{configmaps}?limit=10"),
+            2 => "/version".to_owned(),
+            _ => "/apis".to_owned(),
+        };
+        client.get(&question).ok();
     })
 }
 
