@@ -23,7 +23,7 @@ pub(super) fn inventory(snapshot: &Snapshot, colour: Colour, out: &mut Printable
         ("OBJECTS", Align::Right),
         ("GROWTH", Align::Right),
         ("LIST BYTES", Align::Right),
-        ("LARGEST", Align::Left),
+        ("LARGEST INFORMER", Align::Left),
     ]);
     for client in snapshot.inventory.iter().take(MAX_CLIENTS) {
         let largest = client.informers.first().and_then(|id| snapshot.reflectors.iter().find(|row| row.reflector == *id));

@@ -50,7 +50,8 @@ fn refuses(outage: &Outage, snapshot: &Snapshot, since: &str) -> String {
     format!("API server{at} refuses connections for {lasted}{since}; watchtap refuses its clients, too")
 }
 
-/// `API server refused connections 2 times, 6.1 s in all: 12:00:01.204 for 3.0 s, 12:01:02.000 for 3.1 s; watchtap refused its clients, too`.
+/// `API server refused connections 2 times: 12:00:01.204 for 3.0 s, 12:01:02.000 for 3.1 s; watchtap refused its clients, too`. It
+/// has the total, too, if not all are listed.
 pub(super) fn outages_over(snapshot: &Snapshot) -> Option<String> {
     let outages = &snapshot.outages;
     let over = outages.times.saturating_sub(outages.lasting().count() as u64);
@@ -63,14 +64,13 @@ pub(super) fn outages_over(snapshot: &Snapshot) -> Option<String> {
         .map(|(outage, until)| format!("{} for {}", time_of_day(outage.since), length(until.since(outage.since))))
         .collect();
     named.reverse();
-    let earlier = if over > MAX_OUTAGES as u64 { "…, " } else { "" };
-    let (times, all) =
-        (if over == 1 { "once".to_owned() } else { format!("{} times", count(over)) }, Duration::from_micros(outages.lasted_us));
-    Some(format!(
-        "API server refused connections {times}, {} in all: {earlier}{}; watchtap refused its clients, too",
-        length(all),
-        named.join(", ")
-    ))
+    let times = if over == 1 { "once".to_owned() } else { format!("{} times", count(over)) };
+    let earlier = if over > MAX_OUTAGES as u64 {
+        format!(", {} in all: …, ", length(Duration::from_micros(outages.lasted_us)))
+    } else {
+        ": ".to_owned()
+    };
+    Some(format!("API server refused connections {times}{earlier}{}; watchtap refused its clients, too", named.join(", ")))
 }
 
 /// The findings of each problem, under the change to make; JSON has all of them.
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn ended_outages_are_reported_with_their_times() {
         let twice = snapshot(&[(10, true), (13, false), (60, true), (64, false)], 70);
-        let line = "API server refused connections 2 times, 7.0 s in all: 12:00:10.000 for 3.0 s, 12:01:00.000 for 4.0 s; watchtap refused its clients, too";
+        let line = "API server refused connections 2 times: 12:00:10.000 for 3.0 s, 12:01:00.000 for 4.0 s; watchtap refused its clients, too";
         assert_eq!(lines(&twice), [(Tone::Bad, line.to_owned())]);
         let rounds: Vec<(u64, bool)> = (0..40).map(|half| (10 * half, half % 2 == 0)).collect();
         let [(_, line)] = &lines(&snapshot(&rounds, 500))[..] else { panic!() };

@@ -119,8 +119,8 @@ impl Reflector {
     }
 }
 
-/// How the watch was futile; `None` if it was not. `chosen` is the earliest time at which the requested revision can have been
-/// current.
+/// How the watch was futile; `None` if it was not. `chosen` is the earliest time at which the server can have chosen the
+/// requested revision; without it, the revision counts as old.
 fn futile_end(exchange: &Exchange, past: &PastWatch, chosen: Option<Timestamp>) -> Option<FutileEnd> {
     if past.failure == Some(FailureKind::Expired) {
         return Some(FutileEnd::Expired);

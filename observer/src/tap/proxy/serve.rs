@@ -135,8 +135,8 @@ impl ProxyHandle {
         self.shared.first_client.subscribe().wait_for(|came| *came).await.map(drop).unwrap_or_default();
     }
 
-    /// Dials upstream now. If upstream refuses, the port refuses clients even before the first one connects. An accepted connection
-    /// is kept for the next client.
+    /// Dials upstream now. If upstream refuses, the port refuses clients even before the first one connects. If upstream accepts the
+    /// connection, it is kept for the next client.
     pub fn check_upstream(&self) {
         self.shared.gate.ask();
     }

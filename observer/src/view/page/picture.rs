@@ -9,6 +9,7 @@ use super::row::RowKey;
 use super::sheet::Sheet;
 use super::spots::Target;
 use super::state::{Page, Reading};
+use super::tab::Tab;
 use super::widths::Sight;
 use super::{about, account, grid, header, help, problems};
 use crate::view::colour::Tone;
@@ -100,7 +101,8 @@ impl Page {
         let height = usize::from(height);
         let account = if height >= usize::from(ACCOUNT_FROM) { usize::from(account::LINES) } else { 0 };
         let most = height.saturating_sub(others + account + AROUND + LEAST_ROWS).min(height / PROBLEMS);
-        if self.is_table() && most > 1 { problems::lines(&self.shown, cells, most) } else { Vec::new() }
+        let place = if self.tab == Tab::Findings { "see below" } else { "key 5" };
+        if self.is_table() && most > 1 { problems::lines(&self.shown, cells, most, place) } else { Vec::new() }
     }
 
     /// The last message while it is recent, in lines above the keys.

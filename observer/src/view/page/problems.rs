@@ -8,9 +8,9 @@ use crate::view::colour::Tone;
 use crate::view::problems::{problem_line, tone};
 use crate::view::quantity::counted;
 
-/// The first problems, in at most `most` lines; the others are counted. A problem is shown completely or not at all, unless it is the
+/// The first problems, in at most `most` lines; the others are counted, with `place`, where they are. A problem is shown completely or not at all, unless it is the
 /// first.
-pub(super) fn lines(snapshot: &Snapshot, cells: usize, most: usize) -> Vec<Line> {
+pub(super) fn lines(snapshot: &Snapshot, cells: usize, most: usize, place: &str) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut hidden = 0_u64;
     for (index, problem) in snapshot.problems.iter().enumerate() {
@@ -27,7 +27,7 @@ pub(super) fn lines(snapshot: &Snapshot, cells: usize, most: usize) -> Vec<Line>
         }
     }
     if hidden > 0 {
-        lines.push(Line::of(Tone::Quiet, &format!("… and {} (key 5)", counted(hidden, "more problem"))));
+        lines.push(Line::of(Tone::Quiet, &format!("… and {} ({place})", counted(hidden, "more problem"))));
     }
     lines
 }
