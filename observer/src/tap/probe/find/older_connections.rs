@@ -61,8 +61,8 @@ impl OlderConnections {
         true
     }
 
-    /// Whether the PID was checked for another process, which had another start time than `began`. This detects a reused PID if the
-    /// order with the exit was lost.
+    /// Whether the PID was checked for another process, which had another start time than `began`. This detects a reused PID even if
+    /// the message about the exit of the earlier process was lost.
     pub(in crate::tap::probe) fn is_of_another(&self, process: u32, began: u64) -> bool {
         self.checked.get(&process).is_some_and(|former| *former != began)
     }
