@@ -3,8 +3,8 @@
 use super::elf::Stretch;
 use super::instruction::{Flow, Instruction, Registers};
 
-/// Decodes control flow only (Arm Architecture Reference Manual DDI 0487, C4.1). No instruction counts as emulated and each writes
-/// every register, so that only the entry and the returns are chosen.
+/// Decodes control flow only (Arm Architecture Reference Manual DDI 0487, C4.1). Every instruction is treated as not emulated, and as
+/// writing every register. So only the entry and the returns are chosen as probe points.
 pub(super) fn decode(code: Stretch<'_>) -> Vec<Instruction> {
     let words = code.bytes.chunks_exact(4).filter_map(<[u8]>::first_chunk).map(|word| u32::from_le_bytes(*word));
     let addresses = (code.address..).step_by(4);
