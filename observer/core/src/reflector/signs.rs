@@ -163,7 +163,8 @@ impl Changes {
         }
     }
 
-    /// The earliest change for which `is_it` holds. One that watches deliver proves more than one from etcd.
+    /// The earliest change for which `is_it` holds. A change that watches delivered comes first: it is stronger evidence than a change
+    /// that was read from etcd.
     fn find(&self, is_it: impl Fn(Timestamp, u64) -> bool) -> Option<Sign> {
         let sign = |source| move |(at, revision)| Sign::Change { at, revision, source };
         let of_watches = self.of_watches.find(&is_it).map(sign(ChangeSource::Watches));

@@ -15,7 +15,7 @@ pub enum Change {
     New,
     /// It occurs in the first run only.
     Gone,
-    /// It costs more. Of requests, the first of these that differs decides: reads from etcd, failures, bytes, requests, time.
+    /// It costs more. For requests, the first measure that differs decides: reads from etcd, failures, bytes, number of requests, time.
     Worse,
     /// It costs less, by the same order.
     Better,

@@ -60,7 +60,7 @@ pub(super) fn write(storm: &StormRecord, sheet: &mut Sheet<'_>) {
 }
 
 fn members(storm: &StormRecord, sheet: &mut Sheet<'_>) {
-    sheet.section("MEMBERS   most bytes first; all columns after RELISTS count only complete relists");
+    sheet.section("MEMBERS   most bytes first; columns after RELISTS count complete relists only");
     let rows: Vec<Vec<Cell>> = storm.members.iter().take(MOST_MEMBERS).map(cells).collect();
     sheet.table("MEMBERS", MEMBERS, &rows);
     let not_drawn = storm.members.len().saturating_sub(MOST_MEMBERS) as u64;

@@ -209,7 +209,7 @@ fn storm_shows_its_members_ranked_by_cost() {
           served from     cache: 12
           cause           12 × 410 Gone: no bookmarks sent (expired/no-bookmarks)
 
-        MEMBERS   most bytes first; all columns after RELISTS count only complete relists
+        MEMBERS   most bytes first; columns after RELISTS count complete relists only
           CLIENT      RESOURCE            RELISTS  OBJECTS  UNCHANGED   BYTES
           fleet-c/v1  kind3s.example.com        1        2          1   12 kB
           fleet-c/v1  kind2s.example.com        1        2          1  9.0 kB

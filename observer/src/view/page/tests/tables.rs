@@ -198,7 +198,7 @@ fn ongoing_storms_are_listed() {
           served from     cache: 12
           cause           12 × 410 Gone: no bookmarks sent (expired/no-bookmarks)
 
-        MEMBERS   most bytes first; all columns after RELISTS count only complete relists
+        MEMBERS   most bytes first; columns after RELISTS count complete relists only
           CLIENT      RESOURCE            SCOPE           RELISTS  REQUESTS  OBJECTS  UNCHANGED   BYTES
           fleet-c/v1  kind3s.example.com  all namespaces        1         1        2          1   12 kB
           fleet-c/v1  kind2s.example.com  all namespaces        1         1        2          1  9.0 kB
