@@ -28,7 +28,7 @@ impl Cell {
         Self { text: text.to_string(), tone }
     }
 
-    /// The gate does not change the number of characters.
+    /// In characters. Printing replaces unsafe characters one for one, so the width remains.
     fn width(&self) -> usize {
         self.text.chars().count()
     }

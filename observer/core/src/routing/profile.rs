@@ -122,8 +122,8 @@ impl ServerProfile {
         Self { version: Some(version), provenance: Provenance { version: basis, ..Provenance::default() }, ..Self::default() }
     }
 
-    /// The profile of another server at the same address, whose `version` a client was given. It has no gates that metrics or
-    /// answers of the known server showed. It has the same etcd and the same watch caches.
+    /// The profile of another server at the same address, whose `version` a client was given. Gates that were learned from metrics
+    /// or answers of the known server are not copied, so the defaults of `version` apply. The etcd and the watch caches are the same.
     #[must_use]
     pub fn of_another_version(&self, version: ServerVersion) -> Self {
         let mut other = Self { version: Some(version), ..self.clone() };
