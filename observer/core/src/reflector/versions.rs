@@ -78,7 +78,7 @@ impl Versions {
         self.by_object.remove(&key(object));
     }
 
-    /// Keeps half of the objects, and the same share of future objects.
+    /// Halves the share of objects that is kept, now and in future.
     pub(super) fn thin(&mut self) {
         self.thinned = self.thinned.saturating_add(1);
         let thinned = self.thinned;

@@ -20,7 +20,7 @@ impl FileNumbers {
         self.free.pop_front()
     }
 
-    /// Returns the number of a file that is no longer probed.
+    /// Frees the number of a file that is no longer probed.
     pub(super) fn give_back(&mut self, number: u16) {
         self.free.push_back(number);
     }
