@@ -12,17 +12,17 @@ const STEADY: ClockId = ClockId::Boottime;
 #[cfg(not(target_os = "linux"))]
 const STEADY: ClockId = ClockId::Monotonic;
 
-/// Minimum step of the wall clock that stamps show, in nanoseconds.
+/// Stamps show a step of the wall clock only if it has at least this size, in nanoseconds.
 const LEAST_STEP: u64 = 10 * MILLISECOND;
 /// Maximum time between the readings of the two clocks, in nanoseconds; a slower pair is read again.
 const LONGEST_READING: u64 = MILLISECOND;
 /// In nanoseconds.
 const MILLISECOND: u64 = 1_000_000;
-/// Maximum number of readings of the pair, on a busy machine.
+/// Maximum number of times that the two clocks are read for one reading; a busy machine may need several.
 const READINGS: usize = 4;
 
-/// One reading of the wall clock, plus the time that has passed since: within a run it never goes backwards. If the wall clock is
-/// set during the run, stamps carry the difference for display.
+/// The time of one reading of the wall clock, plus the time that has passed since then. So the clock never goes backwards within a
+/// run. If the wall clock is set during the run, stamps carry the difference for display.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Reading,

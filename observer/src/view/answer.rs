@@ -1,4 +1,4 @@
-//! The answer of a report: the reads from etcd, the relists and the storms of a run.
+//! The main results of a run, for a report: reads from etcd, relists, storms and other totals.
 
 use observer_core::observer::Snapshot;
 

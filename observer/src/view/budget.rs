@@ -38,7 +38,7 @@ pub(super) fn result(budget: &BudgetKept) -> String {
     format!("budget exceeded: {limits}{unsure}")
 }
 
-/// A row of the table: the resource or the kind of finding, what is counted of it, the limit, the actual amount, and the difference.
+/// A row of the table: the resource or the kind of finding, the limited quantity, the limit, the actual amount, and the difference.
 pub(super) fn cells(excess: &Excess) -> [String; 5] {
     let Excess { limited, allowed, used } = excess;
     let (of, what, amount): (String, String, fn(u64) -> String) = match limited {

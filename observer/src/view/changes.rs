@@ -7,10 +7,10 @@ use observer_core::observer::{
 use super::etcd;
 use super::quantity::{bytes, count, counted, counted_as, length, microseconds};
 
-/// Phrases named on each side of the answer.
+/// Maximum number of phrases for worse results, and for better results.
 const MAX_PHRASES: usize = 4;
 
-/// The answer of a comparison: the measures that are worse, and those that are better, each in a few words.
+/// The main results of a comparison: phrases for what got worse, and phrases for what got better.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub worse: Option<String>,
@@ -59,7 +59,7 @@ pub(super) fn measured(row: &ComparedMeasure) -> [String; 2] {
     [row.before, row.after].map(|value| if row.measure.is_of_bytes() { bytes(value) } else { count(value) })
 }
 
-/// The measures that are not 0 in both runs.
+/// The measures that are above 0 in at least one run.
 pub(super) fn measures(comparison: &Comparison) -> impl Iterator<Item = &ComparedMeasure> {
     comparison.measures.iter().filter(|row| row.before > 0 || row.after > 0)
 }
@@ -99,7 +99,7 @@ pub(super) fn amount(unit: AmountUnit, amount: u64) -> String {
     }
 }
 
-/// `before → after`, or only one of them if both are equal.
+/// `before → after`; a single value if both are equal, or if one is missing.
 pub(super) fn arrow(before: Option<String>, after: Option<String>) -> String {
     match (before, after) {
         (Some(before), Some(after)) if before == after => after,

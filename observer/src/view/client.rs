@@ -2,7 +2,8 @@
 
 use observer_core::exchange::Client;
 
-/// Its program, by the `User-Agent`: client-go's default is the file name and its version, followed by the platform in further words.
+/// The program of a client: the first word of its `User-Agent`. By default, client-go sends a file name with a version, and then
+/// the platform.
 pub(super) fn program(client: &Client) -> String {
     let program = if client.program.is_empty() { "unnamed client" } else { &client.program };
     program.to_owned()

@@ -45,11 +45,11 @@ impl Colour {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     Plain,
-    /// Served from a cache.
+    /// A good result, such as an answer from a cache.
     Good,
     /// Deserves a look.
     Notable,
-    /// Many objects read from etcd, or a loss.
+    /// A bad result, such as an answer from etcd, a storm or a loss.
     Bad,
     Heading,
     Quiet,

@@ -10,13 +10,13 @@ use super::quantity::{bytes, count, counted, microseconds};
 use super::table::{Align, Cell, Table};
 use crate::printable::Printable;
 
-/// Requests shown; a line sums up the rest, and JSON has all.
+/// Maximum number of request shapes shown. A line counts the rest, and JSON has all.
 const MAX_ROWS: usize = 40;
-/// Findings, and causes of relists, shown.
+/// Maximum number of findings shown, and of causes of relists shown.
 const MAX_FINDINGS: usize = 15;
 
 /// The changes, worst first: what is worse and better, then measures, findings, relists and requests. Unchanged shapes are only
-/// counted. `names` are those of the first and the second run.
+/// counted. `names` are the names of the first and the second run.
 pub fn comparison_text(names: [&str; 2], notes: &[String], comparison: &Comparison, colour: Colour) -> Printable {
     let [before, after] = names;
     let mut out = colour.paint(Tone::Heading, format_args!("watchtap read: {after} against {before}"));
@@ -132,7 +132,7 @@ fn bound(side: &Side, number: u64) -> String {
     if side.lower_bound { format!("≥ {}", count(number)) } else { count(number) }
 }
 
-/// The change of a measure, a finding or a cause, of which less is better.
+/// The cell for the change of a measure, a finding or a cause: less is better.
 fn judged(change: Change) -> Cell {
     let tone = match change {
         Change::New | Change::Worse => Tone::Bad,
@@ -142,7 +142,7 @@ fn judged(change: Change) -> Cell {
     Cell::toned(word(change), tone)
 }
 
-/// The tone of a change of requests. A new list may replace another one.
+/// The tone of a change of requests. A new list is notable and not bad, because it may replace another list.
 fn tone(row: &ComparisonRow) -> Tone {
     match row.change {
         Change::Worse => Tone::Bad,

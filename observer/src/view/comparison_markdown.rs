@@ -9,13 +9,14 @@ use super::markdown::{Column, Inline, Markdown};
 use super::quantity::{bytes, count, counted};
 use crate::printable::Printable;
 
-/// Notes, findings, causes and requests shown. With the rest, these are at most 60 lines.
+/// Maximum numbers of notes, findings, causes and requests shown. The complete document then has at most 60 lines.
 const MAX_NOTES: usize = 2;
 const MAX_FINDINGS: usize = 6;
 const MAX_CAUSES: usize = 4;
 const MAX_REQUESTS: usize = 7;
 
-/// The changes for a comment on a pull request, worst first, within 60 lines. `names` are those of the first and the second run.
+/// The changes for a comment on a pull request, worst first, within 60 lines. `names` are the names of the first and the second
+/// run.
 pub fn comparison_markdown(names: [&str; 2], notes: &[String], comparison: &Comparison) -> Printable {
     let mut document = Markdown::default();
     document.paragraph(&answer(comparison));
@@ -107,7 +108,7 @@ fn request(row: &ComparisonRow) -> Vec<Inline> {
     ]
 }
 
-/// The worse ones stand out.
+/// The word for a change. New and worse changes are in bold.
 fn change(change: Change) -> Inline {
     match change {
         Change::New | Change::Worse => Inline::bold(word(change)),

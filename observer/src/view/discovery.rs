@@ -1,4 +1,4 @@
-//! Discovery in one line per client: a client requests a hundred documents before its first list, and none is about an object.
+//! Folds the discovery requests of a client into one line. A client requests about a hundred documents before its first list.
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ struct Folded {
 const OPEN_FOR: Duration = Duration::from_secs(1);
 
 impl Discovery {
-    /// Adds a request. If it is another client's than before, the former client's line is returned.
+    /// Adds a request. If the request before it was of another program, returns the line of that program.
     pub(super) fn add(&mut self, record: &RequestRecord) -> Option<String> {
         let program = program(&record.client);
         let is_another = self.folded.as_ref().is_some_and(|folded| folded.program != program);
@@ -70,7 +70,8 @@ impl Discovery {
     }
 }
 
-/// Whether a request is discovery: `/api`, `/apis`, `/openapi` and the paths below them. Requests for a resource have a scope.
+/// Whether a request is discovery: `/api`, `/apis`, `/openapi` and the paths below them. Requests for a resource, which have a
+/// scope, are not discovery.
 pub(super) fn is_discovery(record: &RequestRecord) -> bool {
     let first = record.shape.resource.strip_prefix('/').and_then(|path| path.split('/').next());
     record.shape.scope.is_none() && matches!(first, Some("api" | "apis" | "openapi"))

@@ -10,7 +10,7 @@ use super::colour::{Colour, Tone};
 use super::quantity::{count, counted, counted_as, microseconds, time_of_day};
 use crate::printable::Printable;
 
-/// Clients and resources shown of one fault; JSON has all.
+/// Maximum number of rows shown per fault, one for each client and resource; JSON has all.
 const MAX_ROWS: usize = 15;
 
 /// The faults in order, each with what followed until the next one.
@@ -44,7 +44,7 @@ pub(super) fn clock(fault: &FaultRecord) -> String {
     time_of_day(fault.at).get(..8).unwrap_or_default().to_owned()
 }
 
-/// The actions of clients after the fault: a line for each client and resource, at most `most`, and what is left out.
+/// The reactions of clients after the fault: at most `most` lines, one for each client and resource, then the number left out.
 pub(super) fn followed_first(fault: &FaultRecord, most: usize) -> Vec<(Tone, String)> {
     let rows = fault.clients.iter().take(most).map(|row| (tone(row), response(row)));
     let more = (fault.clients.len().saturating_sub(most) as u64).saturating_add(fault.clients_dropped);
@@ -86,12 +86,12 @@ fn relists(row: &FaultResponse) -> String {
     )
 }
 
-/// ` after 0.9 s`: the time until the first one.
+/// ` after 0.9 s`: the time from the fault to the first resume or relist.
 fn after(microseconds_after: Option<u64>) -> String {
     microseconds_after.map_or_else(String::new, |after| format!(" after {}", microseconds(after)))
 }
 
-/// `429, 3 × 500`: the words, each with its number unless it is 1.
+/// `429, 3 × 500`: each word with its number, unless the number is 1.
 fn numbered(numbers: &BTreeMap<String, u64>, label: impl Fn(&str) -> String) -> String {
     let each = |(word, number): (&String, &u64)| match number {
         1 => label(word),

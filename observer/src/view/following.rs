@@ -116,7 +116,7 @@ pub(super) fn layers(storm: &StormRecord) -> String {
     if words.is_empty() { "-".to_owned() } else { words.join(" · ") }
 }
 
-/// The members of an ended storm whose list is not complete, some by name.
+/// The members of an ended storm that still have no complete list: some names, and the number of the others.
 pub(super) fn without_list(storm: &StormRecord) -> Option<String> {
     if storm.ended.is_none() || storm.without_list == 0 {
         return None;
@@ -191,8 +191,8 @@ pub(super) fn polling(polling: &Polling) -> String {
     format!("{how} ({}, ± {}, no watch)", counted(polling.lists, "list"), microseconds(polling.jitter_us))
 }
 
-/// The cause of the relist that is under way, or else of the last complete one. Without either, the most frequent cause of the
-/// attempts; `-` without any.
+/// The cause of the relist under way, otherwise of the last complete relist. If there is neither, the most frequent cause of
+/// attempts; `-` if there is none.
 pub(super) fn last_cause(row: &ReflectorRow) -> String {
     if let Some(cause) = &row.relisting {
         return format!("relisting: {}", cause_label(cause));

@@ -1,5 +1,5 @@
-//! The gallery of incidents: each script in `tests/incidents` makes its section of `docs/incidents.md`. Run the tests with
-//! `UPDATE_EXPECT=1` to write it.
+//! The gallery of incidents: each script in `tests/incidents` makes a section of `docs/incidents.md`. To write this file, run the
+//! tests with `UPDATE_EXPECT=1`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,7 +25,7 @@ struct Incident {
     /// The public reports, as `OWNER/REPOSITORY#NUMBER`.
     cases: Vec<String>,
     happened: Vec<String>,
-    /// The kind of finding that names it.
+    /// The kind of finding that watchtap reports for the incident.
     finding: String,
     /// The test that plays it.
     played: String,
@@ -71,7 +71,7 @@ impl Incident {
         Ok(Self { number, title, cases, happened: values("happened"), finding, played, script })
     }
 
-    /// The problem that names it.
+    /// The problem in `snapshot` that has the incident's kind of finding.
     fn problem<'s>(&self, snapshot: &'s Snapshot) -> &'s Problem {
         let of_it = |problem: &&Problem| problem.kind.as_str() == self.finding;
         let problems: Vec<String> = snapshot.problems.iter().map(problem_line).collect();

@@ -52,7 +52,7 @@ struct Compared<'c> {
     comparison: &'c Comparison,
 }
 
-/// A comparison as one JSON object; `names` are those of the first and the second run.
+/// A comparison as one JSON object; `names` are the names of the first and the second run.
 pub fn comparison_json(names: [&str; 2], notes: &[String], comparison: &Comparison) -> serde_json::Result<Printable> {
     let compared = Compared { schema: COMPARISON_SCHEMA, watchtap: env!("CARGO_PKG_VERSION"), names, notes, comparison };
     json(&compared)

@@ -124,7 +124,7 @@ impl<W: Write> LiveLines<W> {
         self.line(at, if broke { Tone::Notable } else { Tone::Plain }, "end", &text)
     }
 
-    /// Writes the discovery folded until now.
+    /// Writes the line for the discovery requests folded until now.
     fn discovery(&mut self, at: Timestamp) -> io::Result<()> {
         match self.discovery.folded() {
             Some(text) => self.line(at, Tone::Quiet, DISCOVERY, &text),

@@ -1,4 +1,4 @@
-//! GitHub-flavoured Markdown, such as a comment on a pull request.
+//! GitHub-flavoured Markdown, for comments on pull requests and similar documents.
 //!
 //! Names, selectors and messages are untrusted text. In [`Inline::text`] and [`Inline::code`], they cannot become Markdown, HTML,
 //! links, mentions or references: <https://github.github.com/gfm/>. [`Printable`] replaces line breaks and control characters.
@@ -46,7 +46,8 @@ impl Inline {
         Self(safe)
     }
 
-    /// Any text, as code. Within a table, a code span can hold neither backticks, nor bars, nor backslashes.
+    /// Any text, as code. A text with backticks, bars or backslashes becomes a code element, because a code span in a table cannot
+    /// contain them.
     pub(super) fn code(text: impl Display) -> Self {
         let text = cut(&text.to_string());
         if !text.is_empty() && text.trim() == text && !text.contains(['`', '|', '\\']) {
@@ -75,7 +76,7 @@ impl Inline {
     }
 }
 
-/// The alignment of a table's column.
+/// A column of a table: its alignment and its heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Left(&'static str),
@@ -96,7 +97,7 @@ impl Markdown {
         self.line(line);
     }
 
-    /// A list, one line an item. Items beyond `most` are counted in a last one.
+    /// A list with one line per item. A last line counts the items beyond `most`.
     pub(super) fn list(&mut self, items: &[Inline], most: usize) {
         if items.is_empty() {
             return;
@@ -140,7 +141,7 @@ impl Markdown {
         self.line(&Inline::words("```"));
     }
 
-    /// A part that is complete.
+    /// Appends a part that is already Markdown.
     pub(super) fn append(&mut self, part: &Printable) {
         self.blank();
         self.out.append(part);

@@ -1,4 +1,4 @@
-//! Views: an [`observer_core::observer::Snapshot`] or an event in, text, JSON or Markdown out. They compute nothing of their own.
+//! Views turn an [`observer_core::observer::Snapshot`] or an event into text, JSON or Markdown. They compute nothing of their own.
 
 mod answer;
 mod budget;

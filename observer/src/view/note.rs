@@ -22,7 +22,7 @@ use crate::printable::Printable;
 
 /// Maximum number of timeline entries; the latest are shown.
 const MAX_MOMENTS: usize = 6;
-/// Members of a storm, and causes of its relists, that are named.
+/// A note names at most this many members of a storm, and at most this many causes of its relists.
 const MAX_NAMED: usize = 2;
 
 /// The parts of a note, in their order.
@@ -221,7 +221,7 @@ fn same_objects(one: &Shape, other: &Shape) -> bool {
     (&one.resource, &one.scope, &one.upstream) == (&other.resource, &other.scope, &other.upstream)
 }
 
-/// The lists of this shape, otherwise those of the same objects.
+/// The lists of this shape, otherwise lists of the same objects.
 fn lists<'s>(shape: &Shape, snapshot: &'s Snapshot) -> Option<&'s ListRow> {
     let exact = snapshot.lists.iter().find(|row| row.shape == *shape);
     exact.or_else(|| snapshot.lists.iter().find(|row| same_objects(&row.shape, shape)))
@@ -232,7 +232,7 @@ fn answered<'s>(shape: &Shape, snapshot: &'s Snapshot) -> Option<&'s VerdictReco
     lists(shape, snapshot).and_then(|row| row.verdict.as_ref()).or_else(watches)
 }
 
-/// The requests that a finding without reflectors is about, otherwise those of its client; the earliest first.
+/// The requests of the finding's shape. If there are none, all requests of its client. The earliest come first.
 fn requests<'s>(finding: &Finding, snapshot: &'s Snapshot) -> Vec<&'s RequestRecord> {
     let of_shape: Vec<&RequestRecord> = snapshot.requests.iter().filter(|record| record.shape == finding.shape).collect();
     if !of_shape.is_empty() {
@@ -241,7 +241,7 @@ fn requests<'s>(finding: &Finding, snapshot: &'s Snapshot) -> Vec<&'s RequestRec
     snapshot.requests.iter().filter(|record| Some(&record.client) == finding.client.as_ref()).collect()
 }
 
-/// The moments until the end of a finding or of the run, if they are still kept; otherwise all.
+/// The moments until `until`, the end of a finding or of the run. If none of them is kept, or there is no end, all moments.
 fn kept_until(until: Option<Timestamp>, moments: &[Moment]) -> &[Moment] {
     let Some(until) = until else { return moments };
     let kept = moments.partition_point(|moment| moment.at <= until);

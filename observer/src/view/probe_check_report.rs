@@ -31,7 +31,7 @@ pub fn probe_check_json(check: &ProbeCheck) -> serde_json::Result<Printable> {
     json(&document)
 }
 
-/// The complete check as text, with the answer first.
+/// The complete check as text, with the result first.
 pub fn probe_check_text(check: &ProbeCheck, colour: Colour) -> Printable {
     let mut out = answer(check, colour);
     let mut requirements = Table::new(&[("", Align::Left), ("NEEDED", Align::Left), ("FOUND", Align::Left)]);

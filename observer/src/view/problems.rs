@@ -21,7 +21,7 @@ const MAX_FINDINGS: usize = 5;
 /// Longest line of a finding, in characters.
 const MAX_LINE: usize = 200;
 
-/// The problems, below the answer of a report.
+/// The problems, below the main results of a report.
 pub(super) fn lines(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     let mut lines: Vec<(Tone, String)> = outages_over(snapshot).map(|line| (Tone::Bad, line)).into_iter().collect();
     let named = snapshot.problems.iter().take(MAX_PROBLEMS).enumerate();
@@ -38,7 +38,7 @@ pub(super) fn lasting_outages(snapshot: &Snapshot) -> Vec<String> {
     snapshot.outages.lasting().map(|outage| refuses(outage, snapshot, "")).collect()
 }
 
-/// The same for a later reader, with the time of the beginning.
+/// The same, with the time at which each outage began, for a reader at a later time.
 pub(super) fn lasting_outages_with_times(snapshot: &Snapshot) -> Vec<String> {
     let line = |outage: &Outage| refuses(outage, snapshot, &format!(", since {}", time_of_day(outage.since)));
     snapshot.outages.lasting().map(line).collect()
@@ -50,8 +50,8 @@ fn refuses(outage: &Outage, snapshot: &Snapshot, since: &str) -> String {
     format!("API server{at} refuses connections for {lasted}{since}; watchtap refuses its clients, too")
 }
 
-/// `API server refused connections 2 times: 12:00:01.204 for 3.0 s, 12:01:02.000 for 3.1 s; watchtap refused its clients, too`. It
-/// has the total, too, if not all are listed.
+/// `API server refused connections 2 times: 12:00:01.204 for 3.0 s, 12:01:02.000 for 3.1 s; watchtap refused its clients, too`. If
+/// not all outages are listed, it also has their total length.
 pub(super) fn outages_over(snapshot: &Snapshot) -> Option<String> {
     let outages = &snapshot.outages;
     let over = outages.times.saturating_sub(outages.lasting().count() as u64);
@@ -94,7 +94,7 @@ pub(super) fn details(snapshot: &Snapshot) -> Vec<(Tone, String)> {
     lines
 }
 
-/// ` (12:00:01–12:03:09)`, the beginning and the end of a finding, if they differ.
+/// ` (12:00:01–12:03:09)`: the beginning and the end of a finding; empty if they are unknown.
 fn times(finding: &Finding) -> String {
     finding.spell.map_or_else(String::new, |spell| format!(" ({})", when(spell)))
 }
@@ -121,7 +121,7 @@ pub(super) fn problem_line(problem: &Problem) -> String {
     format!("{}: {}", problem.change, problem.wrong)
 }
 
-/// How a problem is shown: one that lasts stands out.
+/// The tone of a problem: an ongoing problem stands out.
 pub(super) fn tone(problem: &Problem) -> Tone {
     if problem.lasts() { Tone::Bad } else { Tone::Notable }
 }

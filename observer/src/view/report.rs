@@ -18,7 +18,7 @@ use super::table::{Align, Cell, Table};
 use super::verdict::{detail, marked_cell, rule, served_tone};
 use crate::printable::Printable;
 
-/// Rows shown per table; a line sums up the rest, and JSON has all.
+/// Maximum number of rows shown per table. A line counts the rest, and JSON has all.
 const MAX_ROWS: usize = 15;
 
 /// The report of a run or of its replay: results first, then losses, then the tables.
@@ -176,7 +176,7 @@ fn lists(rows: &[ListRow], colour: Colour, out: &mut Printable) {
     left_out(rows.len(), out);
 }
 
-/// The details of a verdict beside its layer and rule, and the number of failures.
+/// The details of a verdict other than its layer and rule, and the number of failures.
 fn notes(verdict: Option<&VerdictRecord>, reads_vary: bool, failed: u64, all: u64) -> Vec<String> {
     let others = if reads_vary { ", and similar ones" } else { "" };
     let reads = verdict.iter().flat_map(|verdict| &verdict.etcd_reads).map(|read| format!("reads {read}{others}"));
@@ -230,7 +230,7 @@ fn watches(rows: &[WatchRow], colour: Colour, out: &mut Printable) {
     left_out(rows.len(), out);
 }
 
-/// How long clients wait for their own writes to return by their own watches.
+/// How long clients wait until their own watches deliver their own writes.
 fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut Printable) {
     if rows.is_empty() {
         return;

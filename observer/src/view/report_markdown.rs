@@ -16,13 +16,14 @@ use super::report::{is_silent, server};
 use super::run::{BudgetKept, Run};
 use crate::printable::Printable;
 
-/// Facts, limits, problems, storms and faults shown. With the note, or with the faults in its place, these are at most 60 lines.
+/// Maximum numbers of facts, limits, problems, storms and faults shown. With a note, or with faults instead of it, the report has
+/// at most 60 lines.
 const MAX_FACTS: usize = 6;
 const MAX_LIMITS: usize = 5;
 const MAX_PROBLEMS: usize = 5;
 const MAX_STORMS: usize = 2;
 const MAX_FAULTS: usize = 16;
-/// Clients and resources of one fault.
+/// Maximum number of rows shown per fault, one for each client and resource.
 const MAX_FAULT_ROWS: usize = 5;
 
 /// The report of a run for a comment on a pull request, within 60 lines.

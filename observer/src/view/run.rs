@@ -25,7 +25,7 @@ pub struct Run {
 pub struct BudgetKept {
     /// The exceeded limits; empty if the budget was kept.
     pub exceeded: Vec<Excess>,
-    /// Whether parts of the run were not seen, so that it cost at least this much.
+    /// Whether parts of the run were not seen, so that the actual amounts may be higher.
     pub at_least: bool,
 }
 
@@ -35,8 +35,8 @@ const BEFORE_CREDENTIALS: [&str; 4] = ["--token", "--password", "bearer", "basic
 const QUOTING: [char; 3] = ['"', '\'', '\\'];
 
 impl Run {
-    /// The words of a command line without control characters, and without credentials given by flag. If a word is a script,
-    /// credentials in other forms are not recognised.
+    /// The words of a command line, without control characters and recognised credentials. Credentials are recognised after flags,
+    /// after `Bearer` and `Basic`, and in URLs.
     pub fn shown<'w>(words: impl IntoIterator<Item = std::borrow::Cow<'w, str>>) -> Vec<String> {
         let mut value_is_secret = false;
         let mut shown = Vec::new();

@@ -34,7 +34,7 @@ impl Cell {
     }
 }
 
-/// A table whose columns are as wide as their widest cell. Lines below a row may belong to it.
+/// A table whose columns are as wide as their widest cell. A row may have notes, which are written below it.
 #[derive(Debug)]
 pub(super) struct Table {
     columns: Vec<(&'static str, Align)>,

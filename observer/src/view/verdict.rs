@@ -35,7 +35,7 @@ const fn certainty_mark(certainty: Option<Certainty>) -> &'static str {
     }
 }
 
-/// Both sides of a contradiction: `cache was predicted by list-rv0, and etcd answered`.
+/// Both sides of a contradiction: `verdict corrected: answered by etcd (predicted: cache, list-rv0)`.
 pub(super) fn contradiction(verdict: &VerdictRecord) -> String {
     let predicted = verdict.predicted.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string);
     let shown = match &verdict.served_from {
@@ -51,7 +51,7 @@ pub(super) fn contradiction(verdict: &VerdictRecord) -> String {
     format!("verdict corrected: {shown} (predicted: {predicted}, {})", verdict.rule)
 }
 
-/// Details beside the layer: the remaining layers and the reason, the status of a refusal, or the prediction that was wrong.
+/// Details in addition to the layer: the remaining layers and the reason, the status of a refusal, or the wrong prediction.
 pub(super) fn detail(verdict: &VerdictRecord) -> Option<String> {
     if verdict.predicted.is_some() {
         let proof = verdict.proof.map_or("", ProofId::as_str);

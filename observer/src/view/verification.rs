@@ -97,7 +97,7 @@ fn predicted(row: &Row) -> String {
     }
 }
 
-/// The request of a row that does not agree, and the result of each attempt.
+/// The note of a row. If prediction and measurement do not agree, also its request and the result of each attempt.
 fn notes(row: &Row) -> Vec<String> {
     let mut notes: Vec<String> = row.note.iter().cloned().collect();
     if matches!(row.judgement, Judgement::Disagree | Judgement::Noisy) {
@@ -124,7 +124,7 @@ fn counters(moved: Counters) -> String {
     if moved.is_empty() { "no counter moved".to_owned() } else { moved.join(", ") }
 }
 
-/// The requests of others during an attempt.
+/// The requests of other clients during an attempt.
 fn disturbance(attempt: &Attempt) -> String {
     let others = attempt.other_requests.filter(|others| *others > 0).map(|others| format!(" · {others} requests of other clients"));
     let control = attempt

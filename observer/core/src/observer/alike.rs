@@ -1,4 +1,4 @@
-//! Finds the request shapes of two runs that correspond to each other, so that the runs can be compared.
+//! Matches the request shapes of two runs with each other, so that the runs can be compared.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::exchange::{Scope, Shape};
 
 /// Facts of both runs that show which shapes are the same.
 pub(super) struct Alike {
-    /// Scope of each resource that was requested without a namespace; `None` if shapes disagree.
+    /// Scope of each resource that was requested without a namespace; `None` if shapes of the resource have different scopes.
     scopes: BTreeMap<String, Option<Scope>>,
     /// Whether shapes name their API server in both runs.
     upstream_names: bool,
@@ -27,8 +27,8 @@ impl Alike {
         Self { scopes, upstream_names: runs.iter().all(|run| !run.upstreams.is_empty()) }
     }
 
-    /// `shape` in the form that both runs share. An unknown scope is taken from other shapes of the resource. The API server is
-    /// named only if both runs used several.
+    /// Returns `shape` in a form that can be compared between the runs. An unknown scope is replaced by the scope of other shapes
+    /// of the resource. The API server is named only if both runs used several.
     pub(super) fn key(&self, shape: &Shape) -> Shape {
         let mut key = shape.clone();
         if key.scope == Some(Scope::All) {

@@ -9,7 +9,7 @@ use crate::observation::{Blockage, ConnectionId, ExchangeId};
 use crate::time::Timestamp;
 
 impl Observer {
-    /// Notes that `stream`, or all of `connection`, has waited for the client since `since`.
+    /// Notes that `stream`, or every stream of `connection`, has waited for the client since `since`.
     pub(super) fn blocked(
         &mut self,
         (connection, stream): (ConnectionId, Option<StreamId>),
@@ -24,7 +24,7 @@ impl Observer {
         self.change_blockage((connection, stream), at, emit, |open| open.block(at, by, since));
     }
 
-    /// Notes that this blockage of `stream`, or of all of `connection`, is over.
+    /// Notes that the blockage `by` of `stream`, or of all streams of `connection`, is over.
     pub(super) fn unblocked(
         &mut self,
         (connection, stream): (ConnectionId, Option<StreamId>),

@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Default)]
 pub(super) struct Connection {
     pub(super) upstream: UpstreamName,
-    /// Blockages that keep the server from sending on any of its streams.
+    /// Blockages that affect all streams: the server cannot send anything on this connection.
     pub(super) blocked: Vec<Blockage>,
     pub(super) first_end: Option<ConnectionEnd>,
     /// Whether it was open before it was observed.
@@ -19,7 +19,7 @@ pub(super) struct Connection {
     pub(super) profile: Option<Arc<ServerProfile>>,
     /// Whether the client asked the server to close it, or asked for an upgrade, after which it closes.
     pub(super) ends_with_response: bool,
-    /// When its latest exchange ended; before the first end, when it was opened.
+    /// When its latest exchange ended. If no exchange has ended yet, when the connection was opened.
     pub(super) idle_since: Timestamp,
 }
 

@@ -10,7 +10,7 @@ use crate::k8s::Verb;
 use crate::routing::ServedFrom;
 use crate::thresholds::{HEAVY_BYTES, HEAVY_OBJECTS, HEAVY_PER_SECOND};
 
-/// Reads from etcd by finished requests, and open watches.
+/// Reads from etcd by finished requests and by open watches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EtcdReads {
     /// Objects that lists from etcd delivered. A selector is applied after reading, so etcd may have read more.
@@ -34,7 +34,8 @@ pub enum EtcdLoad {
     None,
     /// Some lists were read from etcd, but the load is not heavy.
     Light,
-    /// A list delivered 500 objects or 1 MB from etcd, or all lists together delivered 100 objects per second.
+    /// One list from etcd delivered at least 500 objects or 1 MB. Or all lists from etcd delivered at least 500 objects, and at
+    /// least 100 objects per second.
     Heavy,
 }
 
@@ -62,7 +63,7 @@ impl EtcdReads {
         }
     }
 
-    /// These reads, with `open` watches.
+    /// These reads, plus the watches among `open` that etcd answers.
     #[must_use]
     pub(super) fn with_open<'e>(self, open: impl Iterator<Item = &'e Exchange>) -> Self {
         let open = open.filter(|exchange| exchange.verb() == Some(Verb::Watch) && is_from_etcd(exchange)).count() as u64;

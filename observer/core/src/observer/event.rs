@@ -169,7 +169,7 @@ pub enum Event {
         /// Resource, objects and options of the request.
         #[serde(flatten)]
         shape: Box<Shape>,
-        /// The prediction (`predicted` by `rule`), and the layer that the answer shows (`served_from` by `proof`).
+        /// The corrected verdict. `rule` predicted the layer in `predicted`, and `proof` shows the layer in `served_from`.
         verdict: Box<VerdictRecord>,
         /// The proof in words.
         because: &'static str,
@@ -305,7 +305,8 @@ impl Event {
         }
     }
 
-    /// Removes the API server's name, for runs with only one API server. The Observer removes it from request records.
+    /// Removes the API server's name, for runs with only one API server. Request records are not changed here: the Observer removes
+    /// the name from them.
     #[must_use]
     pub(super) fn without_upstream_name(mut self) -> Self {
         match &mut self {

@@ -30,7 +30,7 @@ pub(super) struct Counted {
 /// Receiver of the events that follow from an observation.
 pub(super) struct Emitter<'t> {
     pub emit: &'t mut dyn FnMut(Event),
-    /// Whether clients used several API servers; if not, events omit the name.
+    /// Whether clients used several API servers. If not, events omit the server's name.
     pub several: bool,
 }
 
@@ -109,7 +109,8 @@ impl Following {
         self.reflectors.rows(now)
     }
 
-    /// The first `most` of `rows`, with their timelines and the evidence of their last relists, and the number of the others.
+    /// The first `most` of `rows`, with their timelines and the evidence of their last relists. Also the number of rows that are
+    /// left out.
     pub(super) fn in_detail(&self, mut rows: Vec<ReflectorRow>, most: usize) -> (Vec<ReflectorRow>, u64) {
         let not_shown = rows.len().saturating_sub(most) as u64;
         rows.truncate(most);

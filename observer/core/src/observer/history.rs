@@ -23,22 +23,22 @@ pub(super) struct Histories {
 #[derive(Debug, Default)]
 struct History {
     revisions: RevisionHistory,
-    /// The highest revision that an answer about the resource showed, of an item or of the list.
+    /// The highest revision of an item or a list in the answers about the resource.
     shown: Option<u64>,
     /// Whether the resource is stored in the same etcd as the others.
     company: Company,
 }
 
-/// Whether a resource is stored in one etcd with the others. Flags can give any resource an etcd of its own
+/// Whether a resource is stored in the same etcd as the other resources. Flags can give any resource an etcd of its own
 /// (`--etcd-servers-overrides`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Company {
     /// No evidence yet.
     #[default]
     Unknown,
-    /// Same etcd: its current revision was at least as high as the highest revision that the others had shown.
+    /// Same etcd: a current revision of the resource was at least as high as the highest revision of the others.
     Abreast,
-    /// Another etcd: later, its current revision was lower than one that the others had shown.
+    /// Another etcd: after `Abreast`, a current revision of the resource was lower than a revision of the others.
     Apart,
 }
 
@@ -60,7 +60,7 @@ impl Histories {
     }
 
     /// Learns the revisions in a part of an answer. Returns whether the answer shows that revisions seen earlier are gone.
-    /// `has_room` is whether a new resource may be added.
+    /// `has_room`: whether a new resource may be added.
     pub(super) fn learn(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, has_room: bool) -> bool {
         let Some(resource) = exchange.request.resource() else { return false };
         let goes_back = self.heed_going_back(exchange, resource, body);
@@ -147,7 +147,7 @@ impl Histories {
     }
 }
 
-/// The revision that an answer shows as current, and when it was. For a list, that is the time of its request.
+/// The revision that an answer shows as current, and the time at which it was current. For a list, it is the time of the request.
 fn current_by(exchange: &Exchange, at: Timestamp, body: &Body) -> Option<(u64, Timestamp)> {
     match body {
         Body::List(meta) if is_current_state(exchange) => {
@@ -169,7 +169,7 @@ fn current_by(exchange: &Exchange, at: Timestamp, body: &Body) -> Option<(u64, T
     }
 }
 
-/// Whether a list shows the current state, not that of a revision in its request.
+/// Whether an answer is a list of the current state, and not of the state at a revision that the request names.
 fn is_current_state(exchange: &Exchange) -> bool {
     let options = &exchange.request.options;
     exchange.verb() == Some(Verb::List)

@@ -21,9 +21,9 @@ pub struct Inventory {
     pub process: Option<Process>,
     /// Number of objects in all its informers.
     pub objects: u64,
-    /// Bytes of the last complete list of each, as they were sent: less than what the client needs for them.
+    /// Bytes of the last complete list of each informer, as they were sent. The client needs more memory for the objects.
     pub bytes: u64,
-    /// Objects more than in these lists.
+    /// Number of objects by which the informers have grown since these lists.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub grown: u64,
     /// Its reflectors, those with the most bytes first.

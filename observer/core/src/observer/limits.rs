@@ -10,13 +10,15 @@ pub struct Limits {
     pub open_exchanges: usize,
     /// Open connections whose API server is remembered.
     pub connections: usize,
-    /// Latest finished requests that are kept individually. A snapshot adds as many of those under way.
+    /// Latest finished requests that are kept individually. A snapshot adds at most as many requests under way.
     pub records: usize,
-    /// Rows of the tables of lists, watches and other requests together, and rows of each other table of a snapshot.
+    /// Rows of the tables of lists, watches and other requests together. Each of the other tables of a snapshot has this bound for
+    /// itself.
     pub rows: usize,
     /// Estimated bytes of all requests under way. The default has room for 10 000 watches with long selectors.
     pub open_memory: usize,
-    /// Estimated bytes of the finished requests that are kept individually. Those under way may take as much again in a snapshot.
+    /// Estimated bytes of the finished requests that are kept individually. In a snapshot, requests under way may take as many
+    /// bytes in addition.
     pub records_memory: usize,
     /// Estimated bytes of all rows together.
     pub rows_memory: usize,
@@ -56,7 +58,7 @@ impl Limits {
     /// Reduces the limits so that all tables together take about `memory` bytes at most. From 1 GiB on, the defaults stay
     /// unchanged.
     ///
-    /// A capture may come from an attacker, and a small one can name more than a live run ever sees.
+    /// A capture may come from an attacker. Even a small capture can name more connections and resources than a live run has.
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
         /// Bytes kept per connection, and per resource with a name of maximum length.

@@ -59,7 +59,7 @@ pub struct Missed {
     pub open_not_shown: u64,
     /// Finished requests that are in the totals, but in no table, because the tables were full.
     pub rows_dropped: u64,
-    /// Connections to API servers beyond those that are distinguished. No facts about these servers are kept.
+    /// Connections to API servers that are not distinguished, because there are too many. No facts about these servers are kept.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub upstreams_dropped: u64,
     /// Clients that were reset although the API server refused connections: its refusal came too late to pass on.

@@ -84,7 +84,7 @@ impl Observer {
         if self.notes_faults() { self.process_after_fault(observation, emit) } else { self.process(observation, emit) }
     }
 
-    /// As [`Self::observe`], without the account of what happened after faults.
+    /// As [`Self::observe`], but adds no events to the records of faults.
     pub(super) fn process(&mut self, observation: Observation, emit: &mut dyn FnMut(Event)) {
         let Observation { at, subject } = observation;
         self.now = self.now.max(at);
@@ -168,8 +168,7 @@ impl Observer {
         if self.upstreams.several() { snapshot } else { snapshot.without_upstream_names() }
     }
 
-    /// Keeps the state of the reflectors at a shutdown request. A later request replaces this state if it belongs to another
-    /// shutdown.
+    /// Keeps the state of the reflectors at a shutdown request. A later request of another shutdown replaces this state.
     fn shutdown_requested(&mut self, at: Timestamp) {
         if self.at_shutdown.as_ref().is_none_or(|before| before.is_over(at)) {
             self.at_shutdown = Some(self.following.at_shutdown(at));
@@ -352,9 +351,9 @@ impl Observer {
         (own.unwrap_or(profile), history)
     }
 
-    /// Learns the version that a client was given. If no version was known, it is the server's. If another version was known, the
-    /// address leads to several servers (a rolling upgrade), and this connection leads to one of `version`. A version from a flag
-    /// is never replaced.
+    /// Learns the version that a client was given. If no version was known, this is the server's version. If another version was
+    /// known, the address leads to several servers (a rolling upgrade), and this connection leads to a server with `version`. A
+    /// version from a flag is never replaced.
     fn learn_version(&mut self, connection: ConnectionId, version: &ServerVersion, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let upstream = self.upstream_of(connection);
         let known = self.upstreams.known_of(&upstream, None).0;
@@ -400,7 +399,8 @@ impl Observer {
     }
 
     /// Notes that observations are missing: open exchanges may have ended, and the server may have been restarted. The profile is
-    /// assumed to hold. So is the server of each connection, since connection IDs are not reused within a run.
+    /// assumed to be still true. Each connection is assumed to lead to the same server, since connection IDs are not reused within
+    /// a run.
     pub(super) fn lose_sight_of_all(&mut self, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let mut connections: Vec<ConnectionId> = self.open.keys().map(|id| id.connection).collect();
         connections.dedup();

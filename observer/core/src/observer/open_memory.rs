@@ -1,7 +1,7 @@
 //! Bounds the memory of requests under way.
 //!
-//! A request is counted when it begins, and again when its answer may have added strings. The request with which the total exceeds
-//! the bound is no longer followed.
+//! A request is counted when it begins, and again when its answer may have added strings. If this raises the total above the bound,
+//! the request is no longer followed.
 
 use super::event::Event;
 use super::observe::Observer;
@@ -11,7 +11,7 @@ use crate::observation::{ConnectionId, ExchangeEnd, ExchangeId, ExchangeObservat
 use crate::time::Timestamp;
 
 impl Observer {
-    /// Follows a new request, if there is room. Returns whether there was.
+    /// Follows a new request, if there is room. Returns whether it is followed.
     pub(super) fn admit(&mut self, mut exchange: Box<Exchange>) -> bool {
         let memory = exchange.memory();
         if self.open.len() >= self.limits.open_exchanges || !self.open_memory.has_room(memory) {
@@ -52,7 +52,7 @@ impl Observer {
         self.open.range(stream(0)..=stream(u64::MAX)).map(|(id, exchange)| (id, &**exchange))
     }
 
-    /// Ends an open exchange; one that is not open stays unknown.
+    /// Ends an exchange. If the exchange is not open, nothing happens.
     pub(super) fn end(&mut self, exchange: ExchangeId, at: Timestamp, end: ExchangeEnd, emit: &mut dyn FnMut(Event)) {
         self.on(exchange, at, &ExchangeObservation::Ended { end });
         self.finish(exchange, at, emit);

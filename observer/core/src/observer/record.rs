@@ -18,7 +18,7 @@ pub struct VerdictRecord {
     pub served_from: ServedFrom,
     /// The rule's identifier, for `watchtap explain RULE`.
     pub rule: &'static str,
-    /// How sure the layer is; `Predicted` until a response was seen.
+    /// How certain the layer is. It stays `Predicted` unless the answer confirms or contradicts the prediction.
     pub certainty: Certainty,
     /// Identifier of the proof in the answer that confirmed or contradicted it, for `watchtap explain`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,7 +113,7 @@ pub struct RequestRecord {
     /// How often and how long the response waited because the client did not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalled: Option<StallRecord>,
-    /// `reason` of the `Status`, if the answer is one.
+    /// `reason` of the `Status`, if the answer is a `Status`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// Why the body was not understood.

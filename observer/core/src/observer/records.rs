@@ -41,7 +41,8 @@ impl Records {
         dropped
     }
 
-    /// All records, the oldest first, followed by as many of those in `open`. Also the number of `open` that had no room.
+    /// All records, the oldest first, followed by records of `open`, within the same bounds. Also the number of exchanges in `open`
+    /// that had no room.
     pub(super) fn with<'e>(&self, open: impl Iterator<Item = &'e Exchange>, limits: &Limits) -> (Vec<RequestRecord>, u64) {
         let mut records: Vec<RequestRecord> = self.kept.iter().map(|kept| kept.record.clone()).collect();
         let (mut memory, mut shown, mut not_shown) = (MemoryUse::of(limits.records_memory), 0, 0);

@@ -16,7 +16,7 @@ use crate::observation::UpstreamName;
 pub(super) struct Scopes {
     /// Maximum number of custom and aggregated resources whose scope is remembered.
     most: usize,
-    /// Whether a resource has namespaces, by API server and resource as shapes name it.
+    /// Whether a resource has namespaces. The key is the API server, and the resource as shapes name it.
     namespaced: BTreeMap<(UpstreamName, String), bool>,
 }
 

@@ -1,9 +1,9 @@
 //! Decides whether a connection closed by the server proves that the server's snapshots are gone.
 //!
-//! A restart of the API server loses its snapshots, so a verdict that relies on one would be wrong after it. Refused connections
-//! show a restart. Behind a load balancer, no connection is refused, and one closed connection may be the only sign. Other
-//! connections that stay open prove nothing, since each may lead to another API server. So one closed connection is enough
-//! evidence, unless there is another explanation:
+//! A restart of the API server loses its snapshots, so a verdict that relies on a snapshot would be wrong after the restart.
+//! Refused connections show a restart. Behind a load balancer, no connection is refused, and one closed connection may be the only
+//! sign. Other connections that stay open prove nothing, since each may lead to another API server. So one closed connection is
+//! enough evidence, unless there is another explanation:
 //!
 //! - The client asked for it: `Connection: close`, HTTP/1.0 without `keep-alive`, its own GOAWAY, or its own half ended first.
 //! - The connection was upgraded (exec, port-forward, a WebSocket), and ended with the upgraded exchange.

@@ -32,7 +32,7 @@ pub struct Totals {
     pub lists_from_etcd: u64,
     /// Lists among them whose layer is unknown.
     pub lists_unknown: u64,
-    /// Reads from etcd by these lists and by gets.
+    /// Reads from etcd by these lists, by gets and by watches.
     pub etcd_reads: EtcdReads,
     /// Finished requests whose answer confirmed the layer of the verdict.
     pub confirmed: u64,
@@ -88,8 +88,8 @@ pub struct Snapshot {
     /// until [`Self::at`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shutdown_requested: Option<Timestamp>,
-    /// The known facts about the API server, with their basis. If clients used several, this describes the first that the tap
-    /// named.
+    /// The known facts about the API server, with their basis. If clients used several API servers, this describes the first that
+    /// the tap named.
     pub profile: ServerProfile,
     /// The API servers that clients used, by name; empty if they used only one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -107,13 +107,13 @@ pub struct Snapshot {
     /// Findings grouped by cause: ongoing ones first, then the worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
-    /// Times in which API servers refused connections, and the tap's listeners with them.
+    /// Times in which API servers, and therefore the tap's listeners, refused connections.
     #[serde(skip_serializing_if = "Outages::is_none")]
     pub outages: Outages,
     /// The faults that a demo cluster played, and what clients did after each.
     #[serde(skip_serializing_if = "Faults::is_none")]
     pub faults: Faults,
-    /// Recommended changes, the worst first.
+    /// Diagnoses with evidence and advice, the worst first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     /// Number of findings that the user muted.
@@ -146,7 +146,7 @@ impl Snapshot {
         self.totals.etcd_reads.load(self.totals.lists_from_etcd, self.at.since(self.started.unwrap_or(self.at)))
     }
 
-    /// The time of the state of [`Self::reflectors`]: the shutdown request, if there was one.
+    /// The time that the state of [`Self::reflectors`] refers to: the shutdown request if there was one, otherwise [`Self::at`].
     pub fn reflectors_at(&self) -> Timestamp {
         self.shutdown_requested.unwrap_or(self.at)
     }

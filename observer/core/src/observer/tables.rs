@@ -27,7 +27,7 @@ struct Key {
     contradicted: bool,
 }
 
-/// Sums over finished exchanges that share a [`Key`], and for watches over open ones too.
+/// Sums over exchanges that share a [`Key`]. The exchanges are finished, except for watches, which may be open.
 #[derive(Debug)]
 struct Row {
     /// Memory that was counted for the row, in bytes.
@@ -108,7 +108,7 @@ impl Tables {
         rows
     }
 
-    /// Rows of finished and `open` watches. Open watches are counted until `now`.
+    /// Rows of finished and `open` watches. The time of open watches counts until `now`.
     pub(super) fn watches<'e>(&self, open: impl Iterator<Item = &'e Exchange>, now: Timestamp, scopes: &Scopes) -> Vec<WatchRow> {
         let mut rows: BTreeMap<Key, WatchRow> =
             self.of(|verb| verb == Some(Verb::Watch)).map(|(key, row)| (key.clone(), row.watch(&key.shape))).collect();
@@ -177,7 +177,8 @@ fn key(exchange: &Exchange) -> Key {
     }
 }
 
-/// Whether the watch cache answered a list with a limit, which it ignores at `resourceVersion=0`, with many times as many objects.
+/// Whether the watch cache answered a list with many times more objects than its limit. The cache ignores limits at
+/// `resourceVersion=0`.
 fn ignores_limit(exchange: &Exchange) -> bool {
     let limit = exchange.request.options.limit;
     let rule = exchange.verdict.as_ref().map(|verdict| verdict.rule);
@@ -266,7 +267,7 @@ impl Row {
         }
     }
 
-    /// Reduces the certainty of the row to that of its least certain request.
+    /// Reduces the certainty of the row to the certainty of its least certain request.
     fn weaken(&mut self, other: Option<(Option<ProofId>, Certainty)>) {
         if let (Some(verdict), Some((proof, certainty))) = (&mut self.verdict, other)
             && proof != verdict.proof

@@ -31,7 +31,7 @@ pub(super) struct Upstreams {
     most: usize,
     /// Memory of their profiles.
     memory: MemoryUse,
-    /// The first API server that was named. A snapshot shows its profile as that of the run while clients use none, or several.
+    /// The first API server that was named. While clients use none or several, a snapshot shows the profile of this one.
     first: Option<UpstreamName>,
     unknown: ServerProfile,
 }
@@ -84,8 +84,8 @@ impl Upstreams {
         Ok(())
     }
 
-    /// The profile of another server at a known address, which has `version` while the first one there has a different one. Returns `None` if connections hold too
-    /// many such profiles already.
+    /// The profile of a server with `version`, at an address whose known profile has another version. Returns `None` if the address
+    /// is unknown, or connections already hold too many such profiles.
     pub(super) fn another(&mut self, name: &UpstreamName, version: &ServerVersion) -> Option<Arc<ServerProfile>> {
         /// Maximum number of other versions per address; a rolling upgrade has one.
         const MOST: usize = 4;
@@ -120,7 +120,7 @@ impl Upstreams {
         self.known.get(name)?.histories.shown(resource)
     }
 
-    /// Learns from an answer that contradicted its verdict. Returns the profile if that changed it.
+    /// Learns from an answer that contradicted its verdict. Returns the profile if it changed.
     pub(super) fn learn_from(
         &mut self,
         name: &UpstreamName,
@@ -140,7 +140,7 @@ impl Upstreams {
         }
     }
 
-    /// Learns the revisions in a part of an answer. Returns whether the answer shows that earlier ones are gone.
+    /// Learns the revisions in a part of an answer. Returns whether the answer shows that earlier revisions are gone.
     pub(super) fn learn_revision(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, limits: &Limits) -> bool {
         let has_room = self.known.values().map(|upstream| upstream.histories.len()).sum::<usize>() < limits.histories;
         self.known.get_mut(&exchange.upstream).is_some_and(|upstream| upstream.histories.learn(exchange, at, body, has_room))
@@ -163,8 +163,8 @@ impl Upstreams {
         self.used().nth(1).is_some()
     }
 
-    /// The profile of the only API server that clients have used. If they used none or several, the profile of the one
-    /// that was named first.
+    /// The profile of the only API server that clients have used. If they used none or several, the profile of the API server that
+    /// was named first.
     pub(super) fn main_profile(&self) -> &ServerProfile {
         match (self.used().next(), self.several()) {
             (Some((_, upstream)), false) => &upstream.profile,

@@ -16,8 +16,8 @@ use super::watch_end::WatchEnd;
 use crate::observation::Blockage;
 use crate::time::Timestamp;
 
-/// A client that disconnected at most this long before the shutdown request counts as connected. Both received the same signal, or
-/// the client's exit triggered the shutdown. The end of its connections may be observed first.
+/// A client that disconnected at most this long before the shutdown request counts as connected. Either the client and watchtap got
+/// the same signal, or the client's exit triggered the shutdown. The end of its connections may be observed first.
 const LEFT_WITH: Duration = Duration::from_secs(2);
 /// A request at most this long after the first belongs to the same shutdown.
 const SAME: Duration = Duration::from_secs(10);

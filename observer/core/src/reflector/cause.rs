@@ -58,8 +58,8 @@ pub enum RelistCause {
 pub enum Stale {
     /// No bookmark advanced the client's revision: the client had not requested bookmarks.
     BookmarksNotRequested,
-    /// No bookmark advanced the client's revision, although it had requested them: servers up to 1.27 send none while a resource is
-    /// quiet.
+    /// No bookmark advanced the client's revision, although the client had requested bookmarks: servers up to 1.27 send none while
+    /// a resource is quiet.
     NoBookmarks,
     /// The server's watch cache was reset and holds only later events.
     CacheReset,

@@ -193,8 +193,8 @@ impl Clients {
         Some(id)
     }
 
-    /// The client whose process is unknown, if it has these [`Words`] and no open connection. A new process with the same words is
-    /// this client, unless another process with them is known.
+    /// The client with these [`Words`] whose process is unknown, if it has no open connection. A process that is new counts as this
+    /// client, unless another process with the same words is known.
     fn unfound(&self, words: &Words) -> Option<ClientId> {
         let id = *self.by_key.get(&Key::Words(words.clone()))?;
         let is_away = self.known.get(&id).is_some_and(|client| client.open_connections == 0);
@@ -215,8 +215,9 @@ impl Clients {
         id
     }
 
-    /// The client of a request whose process is unknown. It is the only known process with
-    /// these [`Words`], if that process has no open connection or made the last request on `connection`.
+    /// The client of a request whose process is unknown. If exactly one process with these [`Words`] is known, the request may come
+    /// from it. The request is attributed to that process if it has no open connection, or made the last request on `connection`.
+    /// Otherwise the client is identified by the words alone.
     fn of_words(&mut self, words: Words, connection: ConnectionId) -> Option<ClientId> {
         if let Some(Speakers { number: 1, last }) = self.by_words.get(&words)
             && (self.on(connection) == Some(*last) || self.known.get(last).is_some_and(|client| client.open_connections == 0))

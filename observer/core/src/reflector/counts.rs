@@ -42,7 +42,7 @@ pub(super) struct Sums {
     pub last_list_items: u64,
     /// Objects of the first complete list that had any.
     pub first_list_items: u64,
-    /// Lists with a lower revision than the reflector already had.
+    /// Lists with a lower revision than the reflector already had, without lists with `resourceVersion=0`.
     pub went_back: u64,
     /// Highest number of consecutive watches that ended within a second, before any event.
     pub most_short_watches: u64,
@@ -114,7 +114,7 @@ impl Counts {
         self.repeats_at_least |= is_lossy;
     }
 
-    /// Counts a complete list; `at_least` if some of its traffic, or of that before it, was not observed.
+    /// Counts a complete list. `at_least` is true if traffic of this list, or traffic before it, was not observed.
     pub(super) fn note_list(&mut self, listing: &Listing, at_least: bool) {
         add(&mut self.sums.items, listing.items);
         add(&mut self.sums.streamed_items, if listing.options.watch { listing.items } else { 0 });

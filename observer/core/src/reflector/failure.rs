@@ -49,8 +49,9 @@ impl Failure {
 }
 
 impl FailureKind {
-    /// The meaning of a refusal (kubernetes/apimachinery pkg/api/errors/errors.go, `IsTooLargeResourceVersion`, `IsResourceExpired`,
-    /// `IsGone`). Servers before 1.18.6 send no cause; only their message shows it.
+    /// The meaning of a refusal (kubernetes/apimachinery pkg/api/errors/errors.go, `IsTooLargeResourceVersion`,
+    /// `IsResourceExpired`, `IsGone`). Servers before 1.18.6 send no cause; only their message shows that the revision is too
+    /// large.
     pub(super) fn of(code: u16, status: Option<&Status>) -> Self {
         let names_it = |status: &Status| {
             status.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge")

@@ -7,10 +7,10 @@ use crate::k8s::{Continue, ListOptions, ResourceVersion};
 /// How well a request fits the history of a reflector. Greater is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fit {
-    /// It retries a failed list, requests an announced page, or is a watch after another watch.
+    /// The request retries a failed list, asks for an announced page, or is a watch after another watch.
     is_expected: bool,
     names_its_revision: bool,
-    /// It never watched, and listed in this form before.
+    /// The reflector never watched, and its last list had the same form.
     is_poller: bool,
     likely: u8,
 }

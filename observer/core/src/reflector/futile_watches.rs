@@ -29,7 +29,7 @@ pub struct FutileWatches {
     pub last: Timestamp,
 }
 
-/// How a watch ended without an event, although another revision would have delivered some.
+/// How a futile watch ended: without an event, because the server no longer has the revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FutileEnd {
@@ -49,7 +49,7 @@ impl FutileEnd {
     }
 }
 
-/// The present series of such watches, and the last one that was long enough to be reported.
+/// The present series of futile watches, and for each kind of end the last series that was reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Futile {
     present: Option<(FutileWatches, ConnectionId)>,
@@ -58,7 +58,7 @@ pub(super) struct Futile {
 }
 
 impl Futile {
-    /// The last reported series that ended so.
+    /// The last reported series whose watches ended with `end`.
     pub(super) const fn reported(&self, end: FutileEnd) -> Option<FutileWatches> {
         match end {
             FutileEnd::Expired => self.expired,
@@ -68,7 +68,7 @@ impl Futile {
 }
 
 impl Reflector {
-    /// Notes the end of a watch: it continues the series, starts another one, or ends it.
+    /// Notes the end of a watch. The watch continues the series, starts another series, or ends the series.
     pub(super) fn note_futile(&mut self, exchange: &Exchange, past: &PastWatch, emit: &mut dyn FnMut(ReflectorEvent)) {
         let revision = exchange.request.options.resource_version.revision();
         let Some((resource_version, end)) = revision.zip(futile_end(exchange, past, self.revision_chosen)) else {
@@ -96,8 +96,8 @@ impl Reflector {
         }
     }
 
-    /// Takes over the series of `before`, which a process that has exited made of the same requests, if this watch asks for its
-    /// revision. Some programs start a new process after each 410.
+    /// Takes over the series of `before`, if this watch asks for the revision of that series. `before` made the same requests in an
+    /// earlier process of the program, which has exited. Some programs start a new process after each 410.
     pub(super) fn inherit_futile(&mut self, before: &mut Self, exchange: &Exchange) {
         let revision = exchange.request.options.resource_version.revision();
         let Some((watches, _)) = before.futile.present.filter(|(watches, _)| Some(watches.resource_version) == revision) else {

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 const MAX_FOLLOWED: usize = 1_024;
 /// An object that was not asked for during this time makes room for another one.
 const IDLE: Duration = Duration::from_mins(5);
-/// A pause of this length ends a series of gets without a pause.
+/// A pause of this length ends a series of gets that followed each other without a pause.
 const PAUSE: Duration = Duration::from_secs(5);
 /// Minimum time between two attempts to make room.
 const MAKE_ROOM_EVERY: Duration = Duration::from_secs(10);
@@ -37,11 +37,11 @@ pub enum GetPace {
     OneObject(Polling),
     /// Objects of one resource, many each second.
     Many {
-        /// Gets in the busy times.
+        /// Number of gets in all busy windows.
         gets: u64,
-        /// The most gets a second, averaged over 30 s.
+        /// Highest number of gets per second, averaged over a window of 30 s.
         per_second: u64,
-        /// Start of the first busy time, and end of the last one.
+        /// Start of the first busy window, and end of the last one.
         between: (Timestamp, Timestamp),
     },
 }
@@ -78,7 +78,7 @@ struct Resource {
     began: Timestamp,
     gets: u64,
     writes: u64,
-    /// Number of seconds of the window with a get, and the last of them.
+    /// Number of seconds in the window during which a get was requested, and the last of these seconds.
     seconds: u64,
     last_second: u64,
     busy: Option<GetPace>,

@@ -92,8 +92,8 @@ impl KeyGroup {
         }
     }
 
-    /// Reflectors that may have made a request at `revision`: first those with this revision, then all idle ones, each latest
-    /// first.
+    /// Reflectors that may have made a request at `revision`. The reflectors at this revision come first, then all idle ones;
+    /// within both groups, the latest comes first.
     pub(super) fn candidates(&self, revision: Option<u64>) -> impl Iterator<Item = ReflectorId> {
         let there = revision.and_then(|revision| self.at_revision.get(&revision));
         let there = there.into_iter().flat_map(|there| there.iter().rev().take(MAX_CANDIDATES));

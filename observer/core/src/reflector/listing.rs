@@ -111,7 +111,7 @@ impl Listing {
         })
     }
 
-    /// Whether the next request, a watch or not, replaces this failed streaming list with a plain list.
+    /// Whether the next request replaces this streaming list with a plain list. `is_watch` is whether that request is a watch.
     pub(super) fn is_replaced_by(&self, is_watch: bool) -> bool {
         self.options.ends_state_with_bookmark() && !is_watch
     }

@@ -1,4 +1,4 @@
-//! State changes of a reflector on the requests and responses of lists.
+//! Changes the state of a reflector when a list is requested or answered.
 
 use super::cause::{RelistCause, UnknownCause};
 use super::events::{ListEvent, ReflectorEvent, RelistBegan, StuckEvent};

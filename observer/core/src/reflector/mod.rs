@@ -1,4 +1,4 @@
-//! Reflectors, reconstructed from traffic: which requests belong to one list-and-watch, and why it relisted.
+//! Reflectors, reconstructed from traffic: which requests belong to one list-and-watch, and why the reflector relisted.
 //!
 //! Upstream: client-go tools/cache/reflector.go, 1.15 to 1.36. For other libraries, see §6.7 of docs/semantics.md.
 

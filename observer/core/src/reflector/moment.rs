@@ -209,7 +209,7 @@ impl Timeline {
         self.dropped
     }
 
-    /// The moments since the last delivery, as evidence for a request that is not in the timeline yet.
+    /// The last delivery and the moments after it, as evidence for a request that is not in the timeline yet.
     pub(super) fn since_last_delivery(&self) -> Vec<Moment> {
         let came = |moment: &Moment| {
             matches!(moment.what, Happened::Delivered { .. } | Happened::InitialEventsEnded { .. } | Happened::ListCame { .. })

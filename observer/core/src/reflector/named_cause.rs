@@ -29,14 +29,14 @@ pub(super) const WITHOUT_CODE: [RelistCause; 22] = [
     RelistCause::Unknown { reason: UnknownCause::WatchEndedNormally },
 ];
 
-/// The first part of the identifier of a watch that ended with an ERROR event; its code follows.
+/// First part of the identifier of [`RelistCause::WatchError`]; the code of the `ERROR` event follows.
 const WATCH_ERROR: &str = "watch-error";
-/// The first part of the identifier of a refused watch; the status follows.
+/// First part of the identifier of [`RelistCause::WatchRefused`]; the HTTP status follows.
 const WATCH_REFUSED: &str = "watch-refused";
-/// Names of several causes: the first part of their identifiers.
+/// Names that stand for several causes: the first part of the identifiers of these causes.
 const GROUPS: [&str; 2] = ["expired", "unknown"];
 
-/// A cause, as a name stands for it.
+/// A cause that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedCause {
     /// The cause. Its status code is 0 if the name had none.

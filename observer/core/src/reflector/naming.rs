@@ -35,7 +35,7 @@ pub(super) struct Past<'r> {
     pub refused: bool,
     /// Whether part of the traffic since the reflector's last watch or list was not observed.
     pub out_of_sight: bool,
-    /// Whether the client had no connection left and reconnected after the watch ended, and its process is unknown.
+    /// Whether the client's process is unknown, and the client reconnected after its watch and all its connections had ended.
     pub may_be_another_process: bool,
     /// The client-go release, inferred from earlier requests.
     pub age: Option<ClientAge>,

@@ -8,7 +8,8 @@ use crate::exchange::{Client, Exchange};
 use crate::thresholds::{BURST, EVEN_GAPS, LONGEST_GAP, SHORTEST_GAP};
 use crate::time::{PerSecond, Timestamp, microseconds};
 
-/// Bound for the clients that are followed. The client that has been idle for longest is dropped to make room.
+/// Bound for the clients that are followed, and for the rate limits that are kept. To make room, the client that has been idle for
+/// longest is dropped, or the rate limit of the client that was seen first.
 const MAX_FOLLOWED: usize = 1_024;
 /// Maximum number of request times kept per client. It has room for the default burst of client-go (10) or controller-runtime (30),
 /// plus the evenly spaced requests after the burst.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::thresholds::{ALIKE, HOT, HOT_LISTS, LONGEST_WAIT, OVER_AFTER, POLLS};
 use crate::time::{Timestamp, microseconds};
 
-/// Maximum number of intervals that are examined, the latest.
+/// Maximum number of intervals that are examined. Older intervals are dropped.
 const INTERVALS: usize = 16;
 
 /// The kind of a series of lists without a watch.
@@ -30,7 +30,7 @@ pub enum PollingKind {
 pub struct Polling {
     /// The kind of the series.
     pub kind: PollingKind,
-    /// Lists since its last watch, or since the series began.
+    /// Number of lists in the series. A watch ends a series.
     pub lists: u64,
     /// Median interval between lists, in microseconds.
     pub every_us: u64,
@@ -142,7 +142,7 @@ impl Polling {
     }
 }
 
-/// The worse of two series; of equals, the later.
+/// The series of the worse kind. If both have the same kind, the later series.
 fn worse(before: Option<Polling>, after: Option<Polling>) -> Option<Polling> {
     before.into_iter().chain(after).max_by_key(|polling| polling.kind)
 }

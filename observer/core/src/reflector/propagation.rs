@@ -23,7 +23,7 @@ const MAX_AWAITED_IN_ALL: usize = 4_096;
 /// How long the event of a write is awaited.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// Own writes of one client to one resource that arrived on a watch of the same client.
+/// Writes of one client to one resource whose events arrived on a watch of the same client.
 ///
 /// The time runs from the end of the write's response to the event with the same revision. Meanwhile the client knows of its write,
 /// but its cache does not. Often the event arrives before the response; such a write counts as 0.
@@ -35,11 +35,11 @@ pub struct PropagationRow {
     pub client: Client,
     /// The resource that it writes and watches.
     pub resource: String,
-    /// Writes that arrived on a watch.
+    /// Number of writes whose event arrived on a watch.
     pub writes: u64,
-    /// Those among them that arrived before the end of the response.
+    /// Number of these writes whose event arrived before the end of the response.
     pub before_answer: u64,
-    /// Median time in microseconds, with two significant digits like the next two.
+    /// Median time, in microseconds. This and the next two times have two significant digits.
     pub median_us: u64,
     /// 99th percentile of the time, in microseconds.
     pub p99_us: u64,

@@ -100,7 +100,7 @@ pub struct ReflectorRow {
     /// When the last bookmark of the open watch arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_bookmark: Option<Timestamp>,
-    /// Lists with a lower revision than the reflector already had.
+    /// Number of lists with a lower revision than the reflector already had, without lists with `resourceVersion=0`.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub went_back: u64,
     /// The cause of its current stall; `None` unless it has not read for at least 1 s.
@@ -135,8 +135,8 @@ pub struct ReflectorRow {
     /// Whether its last five relists were within ten minutes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub relists_in_a_loop: bool,
-    /// Number of other reflectors of the same process that listed or watched the same for at least 3 s at the same time; 0 if the
-    /// process is unknown.
+    /// Number of other reflectors of the same process that listed or watched the same objects at the same time, for at least 3 s.
+    /// The number is 0 if the process is unknown.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub duplicates: u64,
     /// Whether its client has no open connection.
@@ -169,13 +169,13 @@ pub struct ReflectorRow {
     /// Number of objects in its first complete list.
     #[serde(skip)]
     pub first_list_items: u64,
-    /// When its initial list was complete; `None` if the first observed request was another one.
+    /// When its initial list was complete; `None` if the initial list was not observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synced: Option<Timestamp>,
     /// Its troubles, with counts and times.
     #[serde(skip)]
     pub spells: BTreeMap<Trouble, Spell>,
-    /// The revision at which it is stuck, or was last.
+    /// The revision at which it is stuck, or was last stuck.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck_at: Option<u64>,
     /// The revision that its last list asked for.

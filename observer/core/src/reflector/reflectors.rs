@@ -170,7 +170,7 @@ impl Reflectors {
         self.set_examination(id, at);
     }
 
-    /// Processes that a response to a reflector starts or stops waiting for a client that does not read.
+    /// Processes the start or end of a blockage: the response has to wait for a client that does not read.
     pub fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         let Some(reflector) = self.of(exchange.id) else { return };
         let before = reflector.stalls.due();

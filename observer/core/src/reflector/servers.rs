@@ -35,7 +35,8 @@ pub(super) struct Server {
     resources: KnownResources,
     /// Newest revision of all resources that share an etcd by default.
     newest_of_all: Option<u64>,
-    /// The newest revision at the time of a request for the newest state, which is a read of that etcd.
+    /// The revision of the etcd that most resources share, and the time of the request that read it: the last one for the newest
+    /// state.
     current: Option<(u64, Timestamp)>,
 }
 
@@ -83,8 +84,8 @@ impl Servers {
         }
     }
 
-    /// Notes a decoded part of a body with its source, and the revision that it shows, if any. If the newest state is below a revision shown earlier,
-    /// etcd was restored, and the higher revisions are dropped.
+    /// Notes a decoded part of a body with its source, and the revision that the body shows, if any. If a request for the newest
+    /// state gets a lower revision than one seen before that request, etcd was restored. The higher revisions are then dropped.
     pub(super) fn heard(
         &mut self,
         name: &UpstreamName,
@@ -132,7 +133,7 @@ impl Servers {
 }
 
 impl Server {
-    /// The refusal that overlaps the time from `from` to `until`, if any.
+    /// The period in which the server refused connections, if it overlaps the time from `from` to `until`.
     pub(super) fn refused_between(&self, from: Timestamp, until: Timestamp) -> Option<Refusal> {
         self.refusal.filter(|refusal| refusal.from <= until && refusal.until.is_none_or(|end| end >= from))
     }
@@ -147,7 +148,8 @@ impl Server {
         self.resources.get(resource).and_then(|known| known.newest).map(|(newest, _)| newest)
     }
 
-    /// The revision of the etcd that stores `resource`, and the time of the request that read it; `None` if no request did.
+    /// The revision of the etcd that stores `resource`, and the time of the request that read this revision. `None` without such a
+    /// request, or if the resource may be in another etcd.
     pub(super) fn current(&self, resource: &Resource) -> Option<(u64, Timestamp)> {
         self.current.filter(|_| is_in_main_etcd(resource))
     }

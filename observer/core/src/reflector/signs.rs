@@ -81,7 +81,7 @@ pub(super) struct Signs {
     in_namespace: BTreeMap<String, Changes>,
 }
 
-/// The latest newer objects, by source.
+/// The latest objects that were newer than all objects before them, by source.
 #[derive(Clone, Debug, Default)]
 struct Changes {
     of_watches: Latest,

@@ -12,7 +12,7 @@ use crate::routing::{ServedFrom, Verdict};
 use crate::thresholds::{AHEAD_AFTER, DEAF_AFTER, EXAMINED_EVERY};
 use crate::time::Timestamp;
 
-/// A watch that is open and delivers nothing, and the fact that proves that it should.
+/// An open watch that delivers nothing, and the proof that it is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Silence {
     /// When its last event or bookmark arrived, or when it was opened.
@@ -58,7 +58,8 @@ impl SilenceProof {
 }
 
 impl Reflector {
-    /// When to examine whether an open watch is silent without a reason, always later than `now`; `None` without such a watch.
+    /// When to examine whether the open watch is silent without a reason, always later than `now`. `None` if no watch is open, or
+    /// if it is already reported as deaf.
     pub(super) fn silence_due(&self, now: Timestamp) -> Option<Timestamp> {
         let State::Watching(watching) = &self.state else { return None };
         let opened = watching.opened?;
@@ -111,7 +112,8 @@ impl Reflector {
         }
     }
 
-    /// The time from which a silence is measured: `latest`, the last delivery, or the end of a later stall or suspension.
+    /// The time from which a silence is measured. This is the later of two times: `latest`, when something was last delivered, and
+    /// the end of the last stall or suspension.
     fn silent_since(&self, latest: Timestamp) -> Timestamp {
         latest.max(self.heard_from)
     }

@@ -27,9 +27,10 @@ pub enum Trouble {
     StreamingRefused,
     /// A list had a lower revision than the reflector already had.
     WentBack,
-    /// A list with `resourceVersion=0`, which any state may answer, had a lower revision than the reflector already had.
+    /// A list with `resourceVersion=0` had a lower revision than the reflector already had. The server may answer such a list from
+    /// any state.
     OlderState,
-    /// Its watch delivers nothing, although others get newer states of the resource.
+    /// Its watch delivers nothing, although other clients get newer states of the resource.
     DeafWatch,
     /// Its watch asked for a revision that the server does not have.
     WatchAhead,
@@ -42,7 +43,7 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// The identifier, which is also that of the finding.
+    /// The identifier of the trouble and of its finding.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Stuck => "stuck-reflector",
@@ -147,7 +148,7 @@ impl Spells {
         }
     }
 
-    /// Moves a trouble from another reflector, which it replaces.
+    /// Takes over a trouble from `from`, the troubles of an earlier reflector.
     pub(super) fn inherit(&mut self, trouble: Trouble, from: &mut Self) {
         if let Some(spell) = from.0.remove(&trouble) {
             self.0.insert(trouble, spell);

@@ -62,7 +62,7 @@ impl Stalls {
         Some(PastStall { stalling, is_news: !stalling.reported, lasted_us })
     }
 
-    /// Advances time to `at`. Returns the blockage that has now lasted long enough to be reported, once.
+    /// Advances time to `at`. Returns the current blockage once it is long enough to be reported; returns each blockage only once.
     pub(super) fn pass(&mut self, at: Timestamp) -> Option<Stalling> {
         let stalling = self.current.as_mut().filter(|stalling| !stalling.reported && stalling.due() <= at)?;
         stalling.reported = true;

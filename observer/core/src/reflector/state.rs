@@ -52,7 +52,8 @@ pub(super) struct Reflector {
     /// The newest revision that it received.
     pub revision: Option<u64>,
     pub revision_since: Timestamp,
-    /// Earliest time at which the server can have chosen that revision, so a bound for its age. `None` if that was not observed.
+    /// Earliest time at which the server can have chosen `revision`, so a bound for the age of the revision. `None` if that time
+    /// was not observed.
     pub revision_chosen: Option<Timestamp>,
     /// Revision of its last complete list, and the earliest time at which the server can have chosen it.
     pub listed_revision: Option<(u64, Timestamp)>,
@@ -72,7 +73,8 @@ pub(super) struct Reflector {
     /// Revision at which it was last stuck.
     pub last_stuck_at: Option<u64>,
     pub polls: PollClock,
-    /// The last useful watch, and the number of failed attempts since; `None` once a resume is confirmed.
+    /// The last useful watch, or else the first failed one, and the number of failed attempts. `None` once a resume is confirmed,
+    /// or after a list.
     pub interrupted: Option<Interrupted>,
     /// The resume to report once the watch is confirmed.
     pub resuming: Option<Box<ResumeEvent>>,
@@ -98,12 +100,12 @@ pub(super) struct Reflector {
     pub heard_from: Timestamp,
     /// When a pending timer examines its watch.
     pub examined_at: Option<Timestamp>,
-    /// The process of its client, if it is known and no other reflector shares its key. Otherwise its requests may be those of several
-    /// clients: a process may be a proxy in front of them.
+    /// The process ID of the client, if the process is known and no other reflector has the same key. Otherwise the requests may
+    /// come from several clients, since a process may be a proxy in front of them.
     pub pid: Option<u32>,
     /// Its watches from one revision that deliver nothing.
     pub futile: Futile,
-    /// Its streaming list that has not ended, or the last one that was reported.
+    /// Its streaming list that has not ended, and the last such list that was reported.
     pub unsynced: Unsyncings,
     /// When its first list was complete.
     pub synced: Option<Timestamp>,
@@ -145,12 +147,13 @@ impl Room {
 #[derive(Debug)]
 pub(super) struct Context<'c> {
     pub server: Option<&'c Server>,
-    /// When its client returned after all of its connections had ended; `None` if it did not, or if its process is known.
+    /// When the client returned after all of its connections had ended. `None` if the client did not return, or if its process is
+    /// known.
     pub client_returned: Option<Timestamp>,
 }
 
 impl Context<'_> {
-    /// The refusal of the server that overlaps this time, if any.
+    /// The period in which the server refused connections, if it overlaps the time from `from` to `until`.
     pub(super) fn refused_between(&self, from: Timestamp, until: Timestamp) -> Option<Refusal> {
         self.server.and_then(|server| server.refused_between(from, until))
     }

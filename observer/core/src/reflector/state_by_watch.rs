@@ -40,7 +40,7 @@ impl Reflector {
         Some(watching.latest.unwrap_or(opened).plus(PAUSE).min(opened.plus(LONGEST)))
     }
 
-    /// Whether `frame` reports a change after the initial state.
+    /// Whether `frame` shows that the initial state is complete: every event except `ADDED` and `ERROR` does.
     pub(super) fn is_behind_state(&self, frame: &WatchFrame) -> bool {
         let State::Listing(listing, Some(_)) = &self.state else { return false };
         listing.is_without_end()

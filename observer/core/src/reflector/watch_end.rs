@@ -1,4 +1,4 @@
-//! How a watch ended, as far as this decides the client's next request.
+//! How a watch ended. The end decides the client's next request.
 
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ pub enum WatchEnd {
         /// The error code of RFC 9113 §7.
         code: u32,
     },
-    /// The connection ended. The server ended it first, or the first end is unknown.
+    /// The connection ended. Either the server ended it first, or it is unknown which side did.
     ConnectionLost {
         /// How the server ended it; `None` if unknown.
         manner: Option<EndManner>,

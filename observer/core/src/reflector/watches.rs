@@ -1,4 +1,4 @@
-//! State changes of a reflector on the requests, events and ends of watches.
+//! Changes the state of a reflector when a watch is requested, delivers events, or ends.
 
 use super::events::{ReflectorEvent, ResumeEvent};
 use super::failure::FailureKind;
@@ -14,7 +14,7 @@ use crate::time::{Timestamp, microseconds};
 use crate::wire::{EventType, WatchFrame};
 
 impl Reflector {
-    /// Processes a request for a watch that does not count as a list.
+    /// Processes a request for a watch that does not begin with all objects.
     pub(super) fn watches(&mut self, exchange: &Exchange) {
         let at = exchange.started;
         self.last_seen = at;
@@ -56,7 +56,7 @@ impl Reflector {
         self.forget_watches();
     }
 
-    /// Drops the earlier watches, which do not explain the next request.
+    /// Drops the facts about earlier watches, because they do not explain the next request.
     pub(super) fn forget_watches(&mut self) {
         self.past_watch = None;
         self.interrupted = None;
@@ -99,8 +99,8 @@ impl Reflector {
         }
     }
 
-    /// Confirms an accepted watch as a resume, because it delivered an event or lasted for a second. Acceptance alone proves nothing:
-    /// the server also grants a watch from an expired revision, and sends an `ERROR` event first.
+    /// Confirms an accepted watch as a resume, because it delivered an event or lasted for a second. Acceptance alone proves
+    /// nothing: the server also accepts a watch from an expired revision. The first event of such a watch is an `ERROR` event.
     pub(super) fn confirm_resume(&mut self, emit: &mut dyn FnMut(ReflectorEvent)) {
         if let Some(resume) = self.resuming.take() {
             self.interrupted = None;

@@ -123,7 +123,7 @@ impl Watching {
 }
 
 impl PastWatch {
-    /// Failure of the streaming list whose watch this was: it ended before the list was complete.
+    /// The failure of the streaming list that this watch delivered: the watch ended before the list was complete.
     pub(super) fn failure_of_list(&self) -> Failure {
         Failure { at: self.ended, code: self.end.code(), kind: self.failure.unwrap_or(FailureKind::Broken), is_page: false }
     }

@@ -1,7 +1,8 @@
 //! The columns of the routing tables. Each column has two types: the classes of requests (such as [`Token`]), and the
 //! conditions of a row on these classes (such as [`TokenIs`]).
 //!
-//! A condition with the name of a class admits only that class. The other conditions have docstrings. `Any` includes "not given".
+//! A condition with the name of a class admits only that class. Any other condition has a docstring, or its name lists the classes
+//! that it admits. `Any` also admits "not given".
 
 use super::gates::Gate;
 
@@ -9,9 +10,9 @@ use super::gates::Gate;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Absent,
-    /// Revision above zero.
+    /// Token with a revision above zero.
     Positive,
-    /// "Inconsistent continue": reads the latest revision.
+    /// Token that upstream calls "inconsistent continue": the server reads the latest revision.
     Negative,
     Invalid,
 }
@@ -85,7 +86,7 @@ pub(super) enum If {
 /// Which keys a list reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
-    /// One key ("non-recursive"): the field selector demands a name, and its key can be built.
+    /// One key ("non-recursive"): the request names one object, and the key of that object can be built.
     One,
     /// A prefix ("recursive").
     Many,

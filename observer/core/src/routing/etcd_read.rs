@@ -37,8 +37,8 @@ pub struct EtcdRead {
     /// The revision to read at, or to start from; `None` is the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<RevisionAt>,
-    /// Whether the call is repeated, each time after the last returned key. It ends when the range is exhausted, or when as many
-    /// matching objects are found as the client requested.
+    /// Whether the call is repeated, each time from the key after the last returned key. The repetition ends when the range is
+    /// exhausted, or when as many matching objects are found as the client requested.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
 }
@@ -48,7 +48,7 @@ pub struct EtcdRead {
 pub enum EtcdOperation {
     /// `etcdserverpb.KV/Range`.
     Range,
-    /// The streaming range of etcd 3.7; with an older etcd a paged Range.
+    /// The streaming range of etcd 3.7. With an older etcd, the API server sends a paged Range instead.
     RangeStream,
     /// `etcdserverpb.Watch/Watch`.
     Watch,
@@ -72,7 +72,7 @@ pub enum RevisionAt {
     Stated,
     /// Watches from this revision on.
     From(u64),
-    /// Watches from the revision after that of the previous call.
+    /// Watches from the revision that follows the revision of the previous call.
     AfterStated,
 }
 
@@ -124,7 +124,7 @@ fn list(resource: &Resource, info: &RequestInfo, options: &ListOptions, facts: &
     EtcdRead { operation, key, limit, revision, repeated: facts.limit && facts.selective, ..read }
 }
 
-/// An initial list if no revision is given, then the client's own watch in etcd.
+/// If the request names no revision, an initial list comes first. Then the API server opens a watch in etcd for this client alone.
 fn watch(resource: &Resource, info: &RequestInfo, options: &ListOptions, facts: &Facts<'_>) -> Vec<EtcdRead> {
     let initial = collection(resource, info, options, facts);
     let watch = EtcdRead { operation: EtcdOperation::Watch, ..initial.clone() };
@@ -155,8 +155,9 @@ fn collection(resource: &Resource, info: &RequestInfo, options: &ListOptions, fa
     }
 }
 
-/// The revision at which etcd reads a list; `None` for the current one. 1.16 reads any named revision exactly. A revision with a
-/// limit and without a match is exact ("legacy exact"), except for a list of one key, which reads the latest state.
+/// The revision at which etcd reads a list; `None` for the current one. A list with the match `Exact` or a continue token is read
+/// at the revision that the request names. Without a match, the same is true for a prefix with a limit ("legacy exact"), and in
+/// 1.16 for any prefix. Any other list reads the current state.
 fn list_revision(options: &ListOptions, facts: &Facts<'_>) -> Option<u64> {
     let revision = named_revision(options)?;
     let is_range = facts.keys == Keys::Many;

@@ -66,8 +66,8 @@ impl From<EtcdVersion> for String {
     }
 }
 
-/// The known version of the etcd behind an API server. Of several endpoints, including those of an etcd for events, the oldest
-/// version counts.
+/// The known version of the etcd behind an API server. If there are several endpoints, the oldest version counts. This includes
+/// endpoints of an etcd for events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EtcdSupport {

@@ -55,7 +55,7 @@ pub enum EtcdWrite {
 }
 
 /// The calls of a create, update, patch or delete. For a deletecollection: the calls for each object, after its list. Empty for
-/// reads, and for resources that are not stored. `query` is that of the request: with `dryRun` nothing is written.
+/// reads, and for resources that are not stored. `query` is the query of the request: if it has `dryRun`, nothing is written.
 pub fn etcd_writes(info: &RequestInfo, query: &str, profile: &ServerProfile) -> Vec<EtcdWrite> {
     let Some(resource) = &info.resource else { return Vec::new() };
     let is_stored = !is_virtual(resource) && !profile.is_aggregated(resource) && !NOT_STORED.contains(&info.subresource.as_str());
@@ -89,7 +89,7 @@ fn lease(resource: &Resource) -> Option<EtcdWrite> {
     is_event(resource).then_some(EtcdWrite::LeaseGrant { ttl: "--event-ttl, 1 h" })
 }
 
-/// If a `PodDisruptionBudget` covers the pod, its status is updated first, with one allowed disruption less (kubernetes
+/// If a `PodDisruptionBudget` covers the pod, the status of the budget is updated first: it allows one disruption less (kubernetes
 /// `pkg/registry/core/pod/storage/eviction.go`, v1.34).
 fn evicted(info: &RequestInfo, pod: String) -> Vec<EtcdWrite> {
     let budget = format!("/registry/poddisruptionbudgets/{}/{{its budget}}", info.namespace);

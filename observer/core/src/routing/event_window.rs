@@ -42,7 +42,7 @@ impl EventWindow {
     }
 
     /// Whether the window certainly reaches back to a revision of this age. `revisions_since` is the number of later revisions that
-    /// were seen. At most that many events came after it.
+    /// the server has shown. At most that many events followed the revision.
     pub fn holds(self, age: Duration, revisions_since: u64) -> bool {
         match self {
             Self::Grows => age < SURELY_HELD && revisions_since < LARGEST,

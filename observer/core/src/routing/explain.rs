@@ -22,8 +22,9 @@ pub struct VersionSpan {
     pub verdict: Verdict,
 }
 
-/// How every version that the tables cover would answer, oldest first; empty for requests without a verdict. Gates and etcd are
-/// those of `template`; a gate has no effect in a version that does not have it. The cache is assumed ready, and revisions unknown.
+/// The answers of all versions that the tables cover, oldest first; empty for requests without a verdict. Gates and etcd are those
+/// of `template`; a gate has no effect in a version that does not have it. The cache is assumed to be ready. Which revisions were
+/// current is assumed to be unknown.
 pub fn across_versions(info: &RequestInfo, options: &ListOptions, template: &ServerProfile) -> Vec<VersionSpan> {
     let mut spans: Vec<VersionSpan> = Vec::new();
     for release in boundaries() {
@@ -43,7 +44,7 @@ pub fn across_versions(info: &RequestInfo, options: &ListOptions, template: &Ser
     spans
 }
 
-/// Changes that would avoid reads from etcd, one phrase each. Empty if the request reads no objects from etcd.
+/// Changes that would avoid reads of objects from etcd, one phrase each. Empty if etcd cannot be the layer that answers.
 pub fn cheaper(asked: &Question<'_>) -> Vec<String> {
     let reads_objects = |verdict: &Verdict| verdict.served_from.layers().contains(&Layer::Etcd);
     if !route(asked).is_some_and(|verdict| reads_objects(&verdict)) {
@@ -71,7 +72,8 @@ pub fn cheaper(asked: &Question<'_>) -> Vec<String> {
     phrases
 }
 
-/// `API server 1.31 – 1.32 or ≥ 1.33.3 (then from cache, consistent)`: the newer versions that answer from their caches alike.
+/// Names the newer versions that can answer from the watch cache or its snapshots, all from the same layer:
+/// `API server 1.31 – 1.32 or ≥ 1.33.3 (then from cache, consistent)`.
 fn newer_server(asked: &Question<'_>) -> Option<String> {
     let version = asked.profile.version.as_ref()?;
     let present = Release::new(version.minor(), version.patch().unwrap_or(Release::LAST_PATCH));
@@ -91,7 +93,7 @@ fn newer_server(asked: &Question<'_>) -> Option<String> {
     Some(format!("API server {} (then from {answer})", ranges.join(" or ")))
 }
 
-/// A range; `≥ 1.33.3` if it has no end.
+/// Writes a range of versions. A range up to [`Release::NEWEST`] becomes `≥ 1.33.3`.
 fn from_first(versions: Versions) -> String {
     let first = versions.first;
     match (versions.last == Release::NEWEST, first.patch) {

@@ -11,8 +11,8 @@ use crate::k8s::{Continue, ContinueRevision, ListOptions, RequestInfo, ResourceV
 const KNOWS_MATCH: Release = Release::new(19, 0);
 /// The first release that knows `sendInitialEvents`.
 const KNOWS_INITIAL_EVENTS: Release = Release::new(27, 0);
-/// The first release that takes the namespace of a list by name from an exact `metadata.namespace` selector (kubernetes/apiserver
-/// `pkg/registry/generic/registry/store.go` `ListPredicate`: absent in v0.26.0, present in v0.27.0).
+/// The first release that reads the namespace from an exact `metadata.namespace` selector if a list names one object
+/// (kubernetes/apiserver `pkg/registry/generic/registry/store.go` `ListPredicate`: absent in v0.26.0, present in v0.27.0).
 const READS_NAMESPACE_SELECTOR: Release = Release::new(27, 0);
 
 /// One possible combination of values for the facts that are unknown.
@@ -42,7 +42,7 @@ pub(super) struct Facts<'q> {
     pub(super) selective: bool,
     pub(super) initial: InitialEvents,
     pub(super) bookmarks: bool,
-    /// Value of the `watch` parameter. If true, the options are validated as those of a watch, with any path.
+    /// Value of the `watch` parameter. If it is true, the server validates the options as options of a watch, whatever the path is.
     pub(super) as_watch: bool,
 }
 
@@ -85,7 +85,7 @@ impl<'q> Facts<'q> {
         }
     }
 
-    /// Whether lists can be made consistent (kubernetes/apiserver `pkg/storage/cacher/delegator/interface.go`
+    /// Whether the watch cache can answer consistent lists (kubernetes/apiserver `pkg/storage/cacher/delegator/interface.go`
     /// `ConsistentReadSupported`, v0.33 to v0.37).
     pub(super) fn supports_consistent_lists(&self) -> bool {
         self.progress && self.gate(GateIs::On(Gate::ConsistentListFromCache))
@@ -97,7 +97,8 @@ pub(super) fn names_one(info: &RequestInfo, options: &ListOptions) -> bool {
     !info.name.is_empty() || options.exact_field("metadata.name").is_some_and(|name| !name.is_empty())
 }
 
-/// The keys that a collection request can read in `release`; both if it is unknown whether the resource has namespaces (§1.1).
+/// The keys that a collection request can read in `release` (§1.1). The result has both variants if it is unknown whether the
+/// resource has namespaces.
 pub(super) fn possible_keys(info: &RequestInfo, options: &ListOptions, release: Release) -> Vec<Keys> {
     if options.continue_token != Continue::Unset || !names_one(info, options) {
         return vec![Keys::Many];
@@ -118,7 +119,7 @@ pub(super) fn selected_namespace(options: &ListOptions, release: Release) -> Opt
     options.exact_field("metadata.namespace").filter(|namespace| narrows && !namespace.is_empty())
 }
 
-/// The revision that an exact, legacy exact or continued list names.
+/// The revision in the continue token, or else in `resourceVersion`; `None` if the request names no revision.
 pub(super) fn named_revision(options: &ListOptions) -> Option<u64> {
     match (&options.continue_token, options.resource_version) {
         (Continue::Token(token), _) => match token.revision {

@@ -8,7 +8,7 @@ use super::profile::{Basis, ServerProfile};
 use super::version::ServerVersion;
 use crate::metrics::Sample;
 
-/// Maximum number of resources that are distinguished; a large cluster has a few hundred.
+/// Maximum number of resources that are kept from one kind of sample; a large cluster has a few hundred.
 const MAX_RESOURCES: usize = 4096;
 
 /// Facts about a server's configuration, gathered from the samples of one page.
@@ -21,7 +21,7 @@ const MAX_RESOURCES: usize = 4096;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FromMetrics {
     gates: BTreeMap<Gate, bool>,
-    /// Whether a cache answered a consistent read, so that etcd answers progress requests.
+    /// Whether a cache answered a consistent read. This proves that etcd answers progress requests.
     read_consistently: bool,
     stored: BTreeSet<String>,
     cached: BTreeSet<String>,
@@ -80,7 +80,8 @@ impl FromMetrics {
     }
 }
 
-/// Inserts the resource of a sample, such as `pods` or `deployments.apps`: in one label up to 1.33, in two from 1.34 on.
+/// Inserts the resource of a sample, such as `pods` or `deployments.apps`. The group is part of the label `resource` up to 1.33.
+/// From 1.34 on, it is a label of its own.
 fn insert(resources: &mut BTreeSet<String>, sample: &Sample<'_>) {
     let resource = sample.label("resource").unwrap_or_default();
     let group = sample.label("group").unwrap_or_default();
@@ -89,7 +90,7 @@ fn insert(resources: &mut BTreeSet<String>, sample: &Sample<'_>) {
     }
 }
 
-/// Whether `resource` is that of events. They never have a watch cache, so a profile does not list them as uncached.
+/// Whether `resource` is `events`. Events never have a watch cache, so a profile does not list them as uncached.
 fn is_event(resource: &str) -> bool {
     matches!(resource, "events" | "events.events.k8s.io")
 }

@@ -16,7 +16,7 @@ pub enum Gate {
     ConsistentListFromCache,
     /// If the watch cache lags, a consistent list is refused with 429 instead of being read from etcd.
     ConsistentListFromCacheSkipTimeoutFallback,
-    /// Snapshots of the watch cache answer exact and continued lists.
+    /// Snapshots of the watch cache answer lists at an exact revision, and lists with a continue token.
     ListFromCacheSnapshot,
     /// While the watch cache is not ready, the server answers from etcd, or refuses with 429, instead of waiting.
     ResilientWatchCacheInitialization,
@@ -57,7 +57,7 @@ impl fmt::Display for GateStage {
 /// State of a gate in one release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GateState {
-    /// Its stage, which decides whether setting it has an effect.
+    /// The stage of the gate. It decides whether a setting of the gate has an effect.
     pub stage: GateStage,
     /// Whether the gate is on if it is not set.
     pub default: bool,

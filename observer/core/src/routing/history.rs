@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// A revision that was current at most this long ago is still held: the event window of the watch cache (kubernetes/apiserver
-/// `pkg/storage/cacher/watch_cache.go`, 75 s in v0.19 to v0.37; §1.4 of docs/semantics.md).
+/// The watch cache still holds a revision that was current at most this long ago. This is the length of its event window
+/// (kubernetes/apiserver `pkg/storage/cacher/watch_cache.go`, 75 s in v0.19 to v0.37; §1.4 of docs/semantics.md).
 pub const SURELY_HELD: Duration = Duration::from_secs(75);
-/// A revision that was current this long ago is compacted: twice the default of `--etcd-compaction-interval`.
+/// etcd has compacted a revision that was last current at least this long ago: twice the default of `--etcd-compaction-interval`.
 pub const SURELY_COMPACTED: Duration = Duration::from_mins(10);
 
 /// Spacing of the kept revisions that were current within the last [`SURELY_HELD`].
@@ -19,15 +19,16 @@ const OLDER_EVERY: Duration = Duration::from_secs(10);
 /// Whether the watch cache holds a snapshot of a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// It does: the revision was current at most 75 s ago. The traffic does not show one exception: a resource that was not written
-    /// since etcd's last compaction has lost its snapshots. v0.34 to v0.37 drop all snapshots below the compacted revision, the
-    /// newest included.
+    /// The watch cache holds a snapshot: the revision was current at most 75 s ago. The traffic does not show one exception: a
+    /// resource that was not written since etcd's last compaction has lost its snapshots. v0.34 to v0.37 drop all snapshots below
+    /// the compacted revision, the newest included.
     Held,
-    /// The revision is newer than every one seen, and one was seen at most 75 s ago: the cache has it, or waits for it.
+    /// The revision is newer than all revisions seen, and a revision was seen at most 75 s ago. The cache has the revision, or
+    /// waits for it.
     Ahead,
-    /// It does not, nor does etcd: the revision is at least two compaction intervals old.
+    /// Neither the watch cache nor etcd has the revision: it is at least two compaction intervals old.
     Gone,
-    /// The revisions seen do not decide it.
+    /// The revisions seen so far do not show whether the watch cache holds a snapshot.
     Undecided,
 }
 

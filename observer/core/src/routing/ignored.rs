@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::version::{Release, ServerVersion};
 use crate::k8s::{ListOptions, RequestInfo, ResourceVersionMatch, Verb, query};
 
-/// Longest name of an unknown parameter that is printed, in bytes.
+/// Maximum length of the name of an unknown parameter that is printed, in bytes.
 const MAX_NAME: usize = 32;
 
 /// A parameter that changes no verdict.
@@ -17,7 +17,7 @@ pub struct IgnoredParameter {
     pub reason: String,
 }
 
-/// The verbs that have the same parameters.
+/// A group of verbs that ignore the same parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Get,
@@ -40,8 +40,8 @@ const AFTER_READING: &str = "applied after the objects are read; it changes the 
 const OF_EVENTS: &str = "it selects events of the watch, and never changes the layer";
 const OF_SUBRESOURCES: &str = "of subresources that connect to a node or a pod; the layer does not depend on it";
 
-/// Name, verbs, and the reason why the rules ignore it there. The first row that matches counts. Names without a matching row are
-/// read.
+/// A parameter, the verbs that ignore it, and the reason. The first row that matches counts. The rules read a known parameter if no
+/// row matches it.
 const IGNORED: &[(&str, &[Class], &str)] = &[
     ("allowWatchBookmarks", &[Get], ONLY_VERSION),
     ("allowWatchBookmarks", &[List], ONLY_WATCHES),
@@ -113,8 +113,9 @@ const KNOWN_FROM: &[(&str, Release, &str)] = &[
     ("shardSelector", Release::new(36, 0), "known from 1.36 on"),
 ];
 
-/// The parameters of `query` (without `?`) that change no verdict on the request, in their order. `version` is that of the server,
-/// if it is known. Values are never printed. A name is printed only if it is known, or consists of letters.
+/// The parameters of `query` (without `?`) that change no verdict on the request, in the order of the query. `version` is the
+/// version of the server, if it is known. Values are never printed. The name of an unknown parameter is printed only if it has a
+/// value and consists of letters, `-` and `_`.
 pub fn ignored_parameters(info: &RequestInfo, query: &str, version: Option<&ServerVersion>) -> Vec<IgnoredParameter> {
     let asked = Asked { info, options: &ListOptions::parse(query), class: Class::of(info.verb), version };
     let mut seen = Vec::new();
@@ -157,7 +158,7 @@ struct Asked<'q> {
 }
 
 impl Asked<'_> {
-    /// Why no rule reads the parameter; `None` if one does.
+    /// Why no rule reads the parameter; `None` if a rule reads it.
     fn reason(&self, name: &str) -> Option<String> {
         if !is_known(name) {
             return Some(unknown(name));
@@ -206,7 +207,7 @@ fn is_known(name: &str) -> bool {
     query::KEPT.contains(&name) || IGNORED.iter().any(|(known, ..)| *known == name)
 }
 
-/// Whether a name is unlikely to be a secret: letters, joined by `-` or `_`.
+/// Whether a name is unlikely to be a secret: it has at most [`MAX_NAME`] bytes, and all of them are letters, `-` or `_`.
 fn is_plain(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
     !name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(is_part)

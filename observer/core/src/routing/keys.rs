@@ -40,7 +40,7 @@ const BUILT_IN_GROUPS: &[&str] = &[
 /// Groups of kube-apiserver itself whose keys contain the group.
 const BUILT_IN_GROUPS_IN_KEYS: &[&str] = &["apiextensions.k8s.io", "apiregistration.k8s.io"];
 
-/// Built-in resources whose keys do not contain their plural name, and the name that they contain.
+/// Built-in resources whose keys do not contain the plural name of the resource. The second text is the name that the keys contain.
 const SPECIAL_PREFIXES: &[(&str, &str)] = &[
     ("replicationcontrollers", "controllers"),
     ("services", "services/specs"),
@@ -84,8 +84,9 @@ pub(super) fn is_virtual(resource: &Resource) -> bool {
     is_built_in(resource) && VIRTUAL.contains(&resource.resource.as_str())
 }
 
-/// Whether `resource` is stored in the etcd that most resources share, and uses its revisions. Events and leases often have an etcd
-/// of their own (`--etcd-servers-overrides`). `false` for custom and aggregated resources, for which it is unknown.
+/// Whether `resource` is certainly stored in the etcd that most resources share, so its revisions are those of that etcd. Events
+/// and leases often have an etcd of their own (`--etcd-servers-overrides`). `false` for custom and aggregated resources: their etcd
+/// is unknown.
 pub fn is_in_main_etcd(resource: &Resource) -> bool {
     is_built_in(resource) && !["events", "leases"].contains(&resource.resource.as_str())
 }

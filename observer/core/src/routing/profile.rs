@@ -19,7 +19,7 @@ const COMMONLY_AGGREGATED: [&str; 3] = ["metrics.k8s.io", "custom.metrics.k8s.io
 pub enum Basis {
     /// A flag of watchtap. It overrides all other sources.
     Flag,
-    /// The server's own answer to `GET /version`.
+    /// The server's own answer to watchtap's `GET /version`.
     VersionEndpoint,
     /// The server's own answer to a client's `GET /version`.
     ClientTraffic,
@@ -76,13 +76,13 @@ impl Default for Provenance {
     }
 }
 
-/// The facts about one API server that decide which layer answers. Every value is legal.
+/// The facts about one API server that decide which layer answers. Any combination of values is valid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct ServerProfile {
     /// `None` when it is unknown.
     pub version: Option<ServerVersion>,
-    /// Gates that are set, or that the server reported. A gate that cannot be set in that version has no effect.
+    /// Gates that are set, or that the server reported. A gate has no effect if it cannot be set in the version of the server.
     pub gates: BTreeMap<Gate, bool>,
     /// Gates that answers showed in a state other than their default ([`super::lesson`]). If `gates` lacks such a gate, another
     /// answer showed the opposite state: several servers share one address.
@@ -122,8 +122,9 @@ impl ServerProfile {
         Self { version: Some(version), provenance: Provenance { version: basis, ..Provenance::default() }, ..Self::default() }
     }
 
-    /// The profile of another server at the same address, whose `version` a client was given. Gates that were learned from metrics
-    /// or answers of the known server are not copied, so the defaults of `version` apply. The etcd and the watch caches are the same.
+    /// The profile of another server at the same address: a client's `GET /version` returned `version`. The etcd and the watch
+    /// caches are assumed to be the same. If the version of this server is known, gates from its metrics or answers are not copied.
+    /// The defaults of `version` apply instead.
     #[must_use]
     pub fn of_another_version(&self, version: ServerVersion) -> Self {
         let mut other = Self { version: Some(version), ..self.clone() };
@@ -185,7 +186,7 @@ impl ServerProfile {
         phrases
     }
 
-    /// The assumptions that do not depend on the version, one phrase each.
+    /// The assumptions about facts other than the version, one phrase each.
     pub fn assumptions_beside_version(&self) -> Vec<String> {
         let basis = &self.provenance;
         // Nearly every etcd answers progress requests, so this assumption is not reported.
@@ -211,7 +212,8 @@ impl ServerProfile {
         phrases
     }
 
-    /// Gates for output. `/metrics` has all gates of a server, so only those that differ from their default are reported.
+    /// Gates for output. `/metrics` has all gates of a server, so gates from there are reported only if they differ from their
+    /// default.
     fn gates_to_report(&self) -> impl Iterator<Item = (&Gate, &bool)> {
         let release = self.version.as_ref().map(ServerVersion::release).filter(|_| self.provenance.gates == Basis::Metrics);
         self.gates.iter().filter(move |(gate, on)| release.is_none_or(|release| gate.state(release).default != **on))

@@ -31,8 +31,9 @@ const LOOKS_FIRST: Release = Release::new(34, 0);
 /// The answer if no row covers a request. A test proves that this never happens.
 const NO_RULE: ServedFrom = ServedFrom::Unknown { reason: UnknownReason::NoRule, remaining: Vec::new() };
 
-/// Which layer answers. `None` if the request returns no stored objects: non-resource requests, writes (their own reads do not
-/// count), the legacy `/proxy/` prefix, and resources that are not stored.
+/// Which layer answers. `None` if the request returns no stored objects: non-resource requests, writes, the legacy `/proxy/`
+/// prefix, and resources that are not stored. Reads that a write causes do not count, except the list at the beginning of a
+/// deletecollection.
 pub fn route(question: &Question<'_>) -> Option<Verdict> {
     let resource = question.info.resource.as_ref()?;
     let reads = matches!(question.info.verb, Verb::Get | Verb::List | Verb::Watch | Verb::DeleteCollection);
@@ -61,13 +62,14 @@ pub fn route(question: &Question<'_>) -> Option<Verdict> {
     Some(verdict)
 }
 
-/// The verdict on a request that was sent before its connection was observed, or that cannot be read for that reason.
+/// The verdict on a request that was sent before its connection was observed, or that cannot be decoded without the earlier bytes.
 pub fn attached_late() -> Verdict {
     let reason = UnknownReason::AttachedLate;
     Verdict::certain(ServedFrom::Unknown { reason, remaining: Vec::new() }, rules::rule_of(reason))
 }
 
-/// The verdict that all worlds share, or an unknown one with the decision of each world.
+/// If all worlds have the same layer, the verdict with that layer. Otherwise an unknown verdict, with the different decisions as
+/// alternatives.
 fn agree(question: &Question<'_>, resource: &Resource, worlds: &[World]) -> Verdict {
     let decisions: Vec<Decision> = worlds.iter().map(|world| decide(question, resource, *world)).collect();
     let (Some(first), Some(world)) = (decisions.first(), worlds.first()) else {
@@ -180,7 +182,8 @@ fn notes(question: &Question<'_>, resource: &Resource, version: &ServerVersion, 
 }
 
 impl World {
-    /// Every world that the known facts leave possible. For each unknown fact, the cheaper value comes first.
+    /// Every world that the known facts leave possible. If the worlds agree, the first one determines the rule, the second outcome
+    /// and the reads.
     fn all(question: &Question<'_>, resource: &Resource, releases: impl IntoIterator<Item = Release>) -> Vec<Self> {
         let progress = question.profile.etcd.supports_progress_requests().map_or(vec![true, false], |known| vec![known]);
         let snapshots = possible_snapshots(question);

@@ -69,7 +69,7 @@ pub enum UnknownReason {
     SnapshotUnknown,
     /// No row of the tables covers the request.
     NoRule,
-    /// The answer contradicts the prediction, and leaves more than one layer, or none.
+    /// The answer contradicts the prediction, and leaves several layers possible, or none.
     Contradicted,
     /// The request was sent before its connection was observed, or cannot be read without earlier bytes.
     AttachedLate,
@@ -126,7 +126,7 @@ impl ServedFrom {
         }
     }
 
-    /// The layers that can be the answer: one, or those that remain.
+    /// The layers that may have answered: the known layer, or all that remain possible if it is unknown.
     pub fn layers(&self) -> BTreeSet<Layer> {
         match self {
             Self::Unknown { remaining, .. } => remaining.iter().copied().collect(),

@@ -52,12 +52,13 @@ pub struct Verdict {
     pub served_from: ServedFrom,
     /// The rule that gave the verdict.
     pub rule: RuleId,
-    /// How sure it is; `Predicted` until a response is seen.
+    /// How sure the verdict is; `Predicted` until the answer proves something.
     pub certainty: Certainty,
-    /// The proof in the answer that confirmed or contradicted it.
+    /// The proof in the answer that confirmed, contradicted or decided the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<ProofId>,
-    /// The prediction, if the answer contradicts it. `served_from` is then the layer that the answer shows, `rule` the wrong rule.
+    /// The prediction, if the answer contradicts it. Then `served_from` has the layer that the answer shows, and `rule` has the
+    /// rule of the prediction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted: Option<Box<ServedFrom>>,
     /// The second outcome, when there is one.
@@ -66,8 +67,8 @@ pub struct Verdict {
     /// Reads from etcd, in order, without those of a second outcome. Empty for an unknown layer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<EtcdRead>,
-    /// The verdicts that remain possible when the layer is unknown. Empty without a version: then
-    /// [`across_versions`](super::across_versions) gives the answers of all versions.
+    /// The verdicts that remain possible when the layer is unknown. Empty if the server's version is unknown;
+    /// [`across_versions`](super::across_versions) then gives the answers of all versions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<Alternative>,
     /// Remarks on the verdict, one phrase each.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Maximum length of a version that is parsed, in bytes.
 const MAX_TEXT: usize = 128;
 
-/// A release of Kubernetes 1.x, as the tables compare them. Pre-releases count as their `.0`.
+/// A release of Kubernetes 1.x, in the form that the tables compare. A pre-release has the number of the release that it precedes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release {
     /// `34` of 1.34.4.
@@ -158,23 +158,23 @@ impl ServerVersion {
         self.patch
     }
 
-    /// The release whose rules are used instead, if this version is newer than the tables cover; otherwise `None`.
+    /// The newest release that the tables cover, if this version is newer: its rules are used. `None` for any other version.
     pub fn borrowed_from(&self) -> Option<Release> {
         (self.minor > Release::NEWEST.minor).then_some(Release::NEWEST)
     }
 
-    /// The release whose rules apply; without a patch, the newest of its minor.
+    /// The release whose rules apply. If the patch is unknown, this is the newest release of the minor.
     pub fn release(&self) -> Release {
         self.borrowed_from().unwrap_or(Release::new(self.minor, self.patch.unwrap_or(Release::LAST_PATCH)))
     }
 
-    /// Whether it is older than every release that the tables cover.
+    /// Whether this version is older than every release that the tables cover.
     pub fn is_too_old(&self) -> bool {
         self.minor < Release::OLDEST.minor
     }
 
-    /// The releases that it can be. With a patch, this is one release. Without a patch, these are all releases of `known` in its
-    /// minor.
+    /// The releases whose rules can apply. This is one release if the patch is known, or if the version is newer than all that the
+    /// tables cover. Otherwise, these are all releases of `known` with the same minor.
     pub(super) fn releases(&self, known: fn() -> BTreeSet<Release>) -> Vec<Release> {
         if let Some(newest) = self.borrowed_from() {
             return vec![newest];

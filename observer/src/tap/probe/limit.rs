@@ -2,11 +2,11 @@
 
 use super::kernel::KernelError;
 
-/// Without the tracepoints that report what threads send and receive.
+/// The limit if there are no tracepoints that report the sends and receives of threads.
 pub(super) const UNPAIRED: &str = "only connections of Go and of OpenSSL 3.0 with its own descriptor are seen";
-/// Without the tracepoint that reports state changes of sockets.
+/// The limit if there is no tracepoint that reports state changes of sockets.
 pub(super) const NO_ENDS: &str = "how connections end is not seen";
-/// The first examination of all processes takes too long to wait for.
+/// The limit while the first examination of all processes continues, after the probe has stopped waiting for it.
 pub(super) const NOT_EXAMINED: &str =
     "examining all processes has taken two minutes and continues: programs and libraries are not seen until they are examined";
 

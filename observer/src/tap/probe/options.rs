@@ -6,19 +6,19 @@ use std::path::PathBuf;
 
 use crate::api_server::UpstreamId;
 
-/// The default of [`ProbeOptions::calls_per_second`]. At 5 µs each, so many calls a second cost about half of a processor. That is
-/// the cost where the probed instructions must be single-stepped: 1 to 2 µs at the entry, and again at the return.
+/// The default of [`ProbeOptions::calls_per_second`]. At 5 µs per call, this number of calls takes about half of a processor. A
+/// call costs that much if its probed instructions must be single-stepped: 1 to 2 µs of it at the entry, and again at the return.
 const CALLS_PER_SECOND: u32 = 100_000;
 
 /// The processes that a probe records, and the bounds of its cost.
 ///
-/// A process is recorded if it matches any of `processes`, `names` or `cgroups`; without these, all processes are. The kernel
-/// decides when a process first calls its TLS library after executing its program. A process that takes another name or cgroup
-/// later keeps the decision until it executes another program.
+/// A process is recorded if it matches any of `processes`, `names` or `cgroups`; without these, all processes are recorded. The
+/// kernel makes this decision when the process calls its TLS library for the first time after executing its program. A process that
+/// takes another name or cgroup later keeps the decision until it executes another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeOptions {
-    /// The addresses of API servers, as their clients reach them, 64 at most, and the server at each. Only connections to one of
-    /// them are followed.
+    /// The addresses of API servers, 64 at most, as their clients reach them. The value is the server at the address. Only
+    /// connections to one of these addresses are followed.
     pub api_servers: BTreeMap<SocketAddr, UpstreamId>,
     /// Whether connections are also followed at the API server's end. A connection seen at both ends counts once, unless its
     /// addresses are translated in between.
@@ -27,8 +27,8 @@ pub struct ProbeOptions {
     pub ring_bytes: u32,
     /// Processes by PID, 4,096 at most, as numbered in watchtap's PID namespace. Children are not included.
     pub processes: Vec<u32>,
-    /// Processes by name, 1,024 at most: that of the first thread, as in `/proc/PID/comm`. Linux keeps 15 bytes, so only the first
-    /// 15 bytes of a name here are compared.
+    /// Processes by name, 1,024 at most. The name of a process is that of its first thread, as in `/proc/PID/comm`. Linux keeps 15
+    /// bytes, so only the first 15 bytes of a name here are compared.
     pub names: Vec<String>,
     /// Processes by cgroup of version 2, 4,096 at most. Each includes its descendants, such as the containers of a pod, and later
     /// processes. A cgroup is given by its path in `/proc/PID/cgroup` (the part after `0::`) or by its folder. For a process more

@@ -121,7 +121,7 @@ impl ProbeTap {
         Ok(Self { limits, is_asked_to_end, thread: Some(thread), over })
     }
 
-    /// Missing kernel features or targets, and what is not seen because of each, one per line.
+    /// Missing kernel features or targets, each with a description of what is not seen because of it.
     pub fn limits(&self) -> &[String] {
         &self.limits
     }

@@ -18,7 +18,7 @@ pub(super) enum ClientStall {
     /// The socket takes everything.
     #[default]
     Unneeded,
-    /// The socket has been full since then.
+    /// The socket has been full since this time; the timer ends when that is to be reported.
     Waiting(Timestamp, Pin<Box<Sleep>>),
     /// The socket has been full for long enough to be reported.
     Reported,

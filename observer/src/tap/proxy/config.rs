@@ -20,7 +20,7 @@ pub struct ProxyConfig {
     pub upstream_id: UpstreamId,
     /// The API server's host and port.
     pub upstream: UpstreamEndpoint,
-    /// The forward proxy through which it is reached, if any.
+    /// The forward proxy through which the API server is reached, if any.
     pub forward_proxy: Option<ForwardProxy>,
     /// How the API server is trusted, and which certificate is presented to it.
     pub upstream_tls: UpstreamTls,
@@ -65,6 +65,7 @@ pub enum Admission {
     /// Every client that can connect: its own credential decides its rights.
     Anybody,
     /// Clients with a certificate that this authority issued. Required if `upstream_tls` carries a client certificate: otherwise
-    /// every client that can connect would act as that user. Listeners for different users need different authorities.
+    /// every client that can connect would act as the user of that certificate. Listeners for different users need different
+    /// authorities.
     HoldersOf(Arc<PrivateAuthority>),
 }

@@ -1,6 +1,6 @@
-//! The TLS identities that the proxy uses on both sides of a listener's connections, and the admission of clients. Upstream it
-//! presents the user's certificate. Both sides change at once. Otherwise a client that was let in without a certificate could act
-//! with the user's certificate.
+//! The TLS identities that the proxy uses on both sides of a listener's connections, and the admission of clients. Upstream, the
+//! proxy presents the user's certificate. When it begins to present one ([`CurrentTls::present`]), both sides change at once.
+//! Otherwise a client that was let in without a certificate could act with the user's certificate.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -17,7 +17,7 @@ use observer_pki::{AuthorityError, PrivateAuthority};
 pub(super) struct ConnectionTls {
     pub(super) upstream_tls: UpstreamTls,
     pub(super) server_configs: Arc<ServerConfigs>,
-    /// Number of changes of the user's certificate in files before this one.
+    /// Number of changes of the user's certificate in files, up to these identities.
     renewals: u64,
 }
 

@@ -10,7 +10,7 @@ use crate::api_server::UpstreamError;
 pub struct ProxyCounts {
     /// TCP connections accepted from clients.
     pub accepted: u64,
-    /// Clients that had to wait for file descriptors. A client is counted once it is the next to be served.
+    /// Clients that had to wait for file descriptors. A client is counted when it becomes the next to be served.
     pub waits_for_descriptors: u64,
     /// Times that the system refused to accept a waiting client, for any reason other than a lack of descriptors.
     pub waits_for_system: u64,

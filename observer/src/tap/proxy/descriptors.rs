@@ -52,7 +52,7 @@ impl Descriptors {
         &self.hellos
     }
 
-    /// Takes the descriptors of another connection, if any are free.
+    /// Takes the descriptors for one more connection, if two are free.
     pub(super) fn try_pair(&self) -> Option<Pair> {
         Arc::clone(&self.free).try_acquire_owned().ok().map(|permit| Pair { _permit: Some(permit) })
     }

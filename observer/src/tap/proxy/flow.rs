@@ -1,7 +1,7 @@
 //! Copies one direction of a connection, and passes on its end.
 //!
 //! ```text
-//!       end read, reported           withheld, if upstream's            passed on
+//!       end read, reported      a wait, only for upstream's end           passed on
 //!   Open ───────────────► Withheld ─────────────────────────► Ending ───────────► FlowEnd
 //!     └── write fails ───────────────────────────────────────────────────────────► FlowEnd::SinkGone
 //! ```

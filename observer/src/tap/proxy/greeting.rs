@@ -1,8 +1,8 @@
 //! The handshake with upstream, which can pause before its last flight.
 //!
-//! The user's client certificate must not be used for a client before this client has proved that it may use it. But the client's
-//! handshake needs the protocol that upstream chooses. Upstream sends its choice with its certificate, before the proxy sends any
-//! identity. So the handshake with upstream pauses there.
+//! The user's client certificate must not be used for a client before the client has proved that it may use this certificate. But
+//! the client's handshake needs the protocol that upstream chooses. Upstream sends its choice with its certificate, before the
+//! proxy sends any identity. So the handshake with upstream pauses at that point.
 
 use std::future::poll_fn;
 use std::io;
@@ -21,7 +21,7 @@ pub(super) struct Greeting {
     tls: ClientConnection,
 }
 
-/// Why a handshake failed, and its connection. Any alert has been sent on it.
+/// Why a handshake failed, and its connection. If the proxy had an alert to send, it has tried to send it on this connection.
 pub(super) type Failed = (io::Error, Transport);
 
 impl Greeting {

@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 
 use super::hellos::Hello;
 
-/// Maximum number of bytes per read. A client holds at most as many that are not accounted for yet.
+/// Maximum number of bytes per read. So a client never holds more than this number of bytes that are not accounted for yet.
 const STEP: usize = 4096;
 
 /// Reads to the end of the `ClientHello`. An invalid one is answered with an alert, unless the client left.

@@ -1,14 +1,14 @@
 //! Bounds the memory that clients hold before their `ClientHello` is complete.
 //!
-//! Until then a client is unknown, and nothing is dialled for it. A `ClientHello` may be 64 KB long, and may take as long as the
-//! handshake limit allows. So the number of incomplete `ClientHello`s is bounded, and so are their bytes, over all listeners of the
-//! process:
+//! Until then a client is unknown, and nothing is dialled for it, except at its CONNECT request. A `ClientHello` may be 64 KB long,
+//! and may take as long as the handshake limit allows. So the number of incomplete `ClientHello`s is bounded, and so are their
+//! bytes, over all listeners of the process:
 //!
 //! - At [`MAX_OPEN`] incomplete `ClientHello`s, the next client waits in the kernel's accept queue, as it does when no descriptors
-//!   are free. A `ClientHello` is one flight, so a genuine client completes it within a round trip. The client with the oldest one
-//!   is reset once it is older than [`SLOW`].
-//! - Above [`MAX_BYTES`], the client with the longest one is reset. A real `ClientHello` has some 500 to 4 000 bytes, so that
-//!   client is not genuine.
+//!   are free. A `ClientHello` is one flight, so a genuine client completes it within a round trip. If the oldest `ClientHello` is
+//!   older than [`SLOW`], its client is reset.
+//! - Above [`MAX_BYTES`], the client with the longest `ClientHello` is reset. This client is not genuine, since a real
+//!   `ClientHello` has some 500 to 4 000 bytes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

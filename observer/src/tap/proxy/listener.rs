@@ -69,8 +69,8 @@ impl Listener {
         }
     }
 
-    /// Closes the port and waits up to `grace` for the connections to end. It then ends the others on both sides, with
-    /// `close_notify` and FIN. Connections that have not ended [`close_signal::LIMIT`] later are reset.
+    /// Closes the port and waits up to `grace` for the connections to end. It then ends the remaining connections on both sides,
+    /// with `close_notify` and FIN. Those that have not ended [`close_signal::LIMIT`] later are reset.
     pub(super) async fn finish(self, grace: Duration) {
         let Self { port, mut connections, close_signal, .. } = self;
         drop(port);

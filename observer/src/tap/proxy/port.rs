@@ -1,7 +1,7 @@
 //! A listening port that can refuse clients without being lost to another process.
 //!
-//! Two sockets are bound to the address. One never listens and lives as long as the port: it keeps other processes out. The other
-//! one listens, and is closed while upstream refuses; the kernel then answers SYN with RST, as upstream's does.
+//! Two sockets are bound to the address. The first never listens and lives as long as the port: it keeps other processes out. The
+//! second listens, and is closed while upstream refuses. Then the kernel answers SYN with RST, as the kernel of upstream does.
 
 use std::future::pending;
 use std::io;
@@ -49,9 +49,9 @@ pub(super) struct Client {
 #[derive(Debug)]
 enum Accepting {
     AsTheyCome,
-    /// After this accepted client, which waits until another connection ends and frees descriptors. This has been reported.
+    /// After this accepted client, which waits until another connection ends and frees descriptors. The wait has been reported.
     Behind(TcpStream, SocketAddr),
-    /// Not before this time, since the system refused to accept a client. This has been reported.
+    /// Not before this time, since the system refused to accept a client. The refusal has been reported.
     From(Instant),
 }
 

@@ -2,7 +2,7 @@
 //! called the probe elsewhere, is unrelated.
 //!
 //! ```text
-//!             question                    refused                    every 200 ms (2 s after a minute)
+//!             question                    refused               every 200 ms (after a minute: every 2 s)
 //!   Idle ───────────────► Dialling ─────────────────► Refused ◄──────────────────────► Dialling
 //!    ▲                      │  accepted: a spare                                          │
 //!    └──────────────────────┴─────────────────────────────────────────────────────────────┘

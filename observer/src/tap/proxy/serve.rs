@@ -19,12 +19,12 @@ use observer_pki::PrivateAuthority;
 
 /// A listener in front of one API server.
 ///
-/// For each connection, it reads the client's `ClientHello` first. It then dials upstream and offers the client's protocols. Last,
-/// it answers the client with the protocol that upstream chose. So a client is let in only if upstream is there, and each client
-/// connection has one upstream connection.
+/// For each connection, it reads the client's `ClientHello` first. It then dials upstream, unless it has dialled at a CONNECT
+/// request, and offers the client's protocols. Last, it answers the client with the protocol that upstream chose. So a client is
+/// let in only if upstream is there, and each client connection has one upstream connection.
 ///
-/// While upstream refuses TCP connections, so does the proxy's port. One difference remains visible to clients, counted as
-/// [`ProxyCounts::reset_instead_of_refused`]: they are reset instead of refused until the proxy has found out that upstream
+/// While upstream refuses TCP connections, the proxy's port refuses them, too. One difference remains visible to clients, counted
+/// as [`ProxyCounts::reset_instead_of_refused`]: they are reset instead of refused until the proxy has found out that upstream
 /// refuses. It finds out after a sign (an end, a GOAWAY, a failed dial), since it does not poll an upstream that accepts. If
 /// upstream's address drops SYNs, a client is accepted and then reset after the handshake limit. If upstream is reached through a
 /// forward proxy, the port of the forward proxy decides; see [`UpstreamRoute`].
@@ -99,7 +99,7 @@ impl Proxy {
     }
 }
 
-/// Waits for a stop and returns its grace; waits forever once no handle is left.
+/// Waits until a stop is requested, and returns its grace period. Waits forever once no handle is left.
 async fn grace(stop: &mut watch::Receiver<Option<Duration>>) -> Duration {
     let grace = stop.wait_for(Option::is_some).await.ok().and_then(|grace| *grace);
     match grace {

@@ -103,8 +103,9 @@ async fn report_process(inquiry: Inquiry, pending: PendingProcess) {
     }
 }
 
-/// Counts and reports the failure. If upstream may be refusing connections, this waits for the result of a dial before it resets
-/// the client. By then the listener refuses, too, so a client that reconnects at once is refused.
+/// Counts and reports the failure. If upstream may be refusing connections, also waits for the result of a dial, and the caller
+/// resets the client after that. If the dial was refused, the listener refuses, too, by then. So a client that reconnects at once
+/// is refused.
 async fn fail(shared: &Shared, error: UpstreamError) {
     let is_refusal = matches!(error, UpstreamError::Refused { .. });
     let may_refuse = match error {

@@ -30,11 +30,11 @@ const KEEP_ALIVE_PROBES: u32 = 19;
 /// `net/ipv4/tcp_timer.c`), so it would disconnect a suspended client. The client's own pings detect a dead upstream (client-go: 30
 /// s + 15 s); they succeed or fail as without watchtap.
 ///
-/// Without watchtap, a process that closes its socket leaves an orphan to its kernel, which gives it up. On Linux 6.18 that takes
-/// 219 s if nothing is acknowledged, and 340 s if the peer acknowledges with a zero window. The proxy's socket is no orphan, since
-/// its other direction is still read. It would stay as long as unacknowledged data may (`tcp_retries2`, a quarter of an hour).
-/// Half-open connections of clients that have given up would accumulate. So there is a limit, and it is no shorter than the
-/// kernel's limit for orphans.
+/// Without watchtap, a process that closes its socket leaves an orphan to its kernel, and the kernel gives the orphan up. On Linux
+/// 6.18 that takes 219 s if nothing is acknowledged, and 340 s if the peer acknowledges with a zero window. The proxy's socket is
+/// no orphan, since its other direction is still read. Without a limit, it would stay until the kernel gives up its unacknowledged
+/// data (`tcp_retries2`, a quarter of an hour). Half-open connections of clients that have given up would accumulate. So there is a
+/// limit, and it is no shorter than the kernel's limit for orphans.
 #[cfg(target_os = "linux")]
 const LAST_WORD: Duration = Duration::from_mins(6);
 

@@ -1,4 +1,4 @@
-//! The copy of a connection's traffic for the observing side.
+//! The copy of a connection's traffic for the observing half.
 
 use observer_core::http::{Direction, FrameWalker};
 

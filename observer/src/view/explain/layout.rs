@@ -15,7 +15,7 @@ pub enum ExplainFormat {
     Json,
 }
 
-/// The heading of an explanation, with what it is about, and an empty line.
+/// The heading of an explanation, and an empty line. `kind` is the kind of thing that `name` stands for.
 pub(super) fn heading(name: &str, kind: &str, colour: Colour) -> Printable {
     let mut out = colour.paint(Tone::Heading, name);
     if !kind.is_empty() {
@@ -35,7 +35,7 @@ pub(super) fn label(name: &str, out: &mut Printable) {
     out.push(format_args!("{name:<13} "));
 }
 
-/// Appends `text`, wrapped between words. Lines after the first are indented by the width of `first`.
+/// Appends `first` and `text`, wrapped between words. Later lines are indented by the width of `first`.
 pub(super) fn paragraph(first: &str, text: &str, out: &mut Printable) {
     let indent = " ".repeat(first.chars().count());
     let mut written = first.to_owned();

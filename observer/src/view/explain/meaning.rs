@@ -10,7 +10,7 @@ use crate::printable::{Printable, json};
 use crate::view::colour::Colour;
 use crate::view::json::EXPLAIN_SCHEMA;
 
-/// The meanings of a name. Some names are a cause and a kind of finding.
+/// The meanings of a name. Some names stand for both a cause and a kind of finding.
 #[derive(Clone, Debug, Serialize)]
 pub struct Meaning {
     schema: &'static str,
@@ -44,8 +44,8 @@ struct KindMeaning {
 }
 
 impl Meaning {
-    /// The meanings of the name of a cause, of a kind of finding, or of a finding (`kind:program:resource/scope`). `None` if it is
-    /// none of these.
+    /// The meanings of `name`. It may be the name of a cause, of a kind of finding, or of a finding
+    /// (`kind:program:resource/scope`); otherwise `None`.
     pub fn of(name: &str) -> Option<Self> {
         let (kind, is_identifier) = name.split_once(':').map_or((name, false), |(kind, _)| (kind, true));
         let finding = FindingKind::named(kind).map(KindMeaning::from);

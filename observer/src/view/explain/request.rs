@@ -35,7 +35,7 @@ pub struct Explained {
     versions: Vec<Span>,
 }
 
-/// Consecutive versions that answer alike, with the reason.
+/// Consecutive versions that answer in the same way, with the reason.
 #[derive(Clone, Debug, Serialize)]
 struct Span {
     #[serde(flatten)]
@@ -44,8 +44,8 @@ struct Span {
 }
 
 impl Explained {
-    /// Applies the rules; `None` if the request reads and writes no object. `query` is the request's, without `?`, with all
-    /// parameters that the user gave. No value of an unknown one is kept.
+    /// Applies the rules; `None` if the request neither reads nor writes objects. `query` is the query of the request without `?`,
+    /// with all parameters that the user gave. The values of unknown parameters are not kept.
     pub fn of(request: &str, info: &RequestInfo, query: &str, profile: &ServerProfile) -> Option<Self> {
         let options = &ListOptions::parse(query);
         let question = Question { info, options, profile, cache: CacheState::Ready, history: None, now: Timestamp::default() };

@@ -1,4 +1,4 @@
-//! The explanation of a rule, and that of a proof.
+//! The explanations of rules and of proofs.
 
 use observer_core::routing::{Proof, Rule};
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! Parts of the documents in `docs`, as plain text. These sentences stand only in the documents, so the program contains
-//! the documents.
+//! Parts of the documents in `docs`, as plain text. The program contains these documents, because their sentences are written
+//! nowhere else.
 
 use observer_core::observer::FindingKind;
 
@@ -8,7 +8,7 @@ const FINDINGS: &str = include_str!("../../../../docs/findings.md");
 /// `docs/semantics.md`, with a table of all causes of relists.
 const SEMANTICS: &str = include_str!("../../../../docs/semantics.md");
 
-/// The heading of the section with the causes of relists, and that of the next section.
+/// The heading of the section with the causes of relists, and the heading of the next section.
 const CAUSES: [&str; 2] = ["\n### 6.5 ", "\n### 6.6 "];
 
 /// A paragraph, or an item of a list.
@@ -22,7 +22,7 @@ pub(super) struct Block {
 /// The row of a cause of relists in the tables of §6.5.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CauseRow {
-    /// The observations before the relist that decide for this cause.
+    /// The observations before the relist that show this cause.
     pub(super) seen: String,
     /// The versions of servers and clients; may be empty.
     pub(super) versions: String,
@@ -71,7 +71,7 @@ fn blocks(markdown: &str) -> Vec<Block> {
     blocks
 }
 
-/// Without code marks and emphasis; a link is replaced by its text.
+/// Returns `markdown` without code marks and emphasis. A link is replaced by its text.
 fn plain(markdown: &str) -> String {
     let mut text = String::new();
     let mut rest = markdown;

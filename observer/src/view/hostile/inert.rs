@@ -30,7 +30,7 @@ pub(super) fn inert(document: &str) {
     assert!(!in_command, "a command without an end");
 }
 
-/// Removes code spans and code elements. A code span must not hold what ends a cell.
+/// Removes code spans and code elements. A code span must not contain a character that ends the span or a table cell.
 #[track_caller]
 fn without_code(line: &str) -> String {
     let mut rest = line;

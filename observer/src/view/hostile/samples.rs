@@ -74,7 +74,7 @@ const fn name_of_exchange(observed: &ExchangeObservation) -> &'static str {
     }
 }
 
-/// One of each kind, on a connection that no story has.
+/// One observation of each kind, on a connection that is in no story.
 pub(super) fn samples() -> Vec<Subject> {
     let connection = ConnectionId(1_000);
     let upstream = || UpstreamName("a:6443".to_owned());

@@ -1,4 +1,4 @@
-//! Replaces the texts of observations. Their places are found, not listed.
+//! Adds untrusted text to the texts of observations. The places of these texts are searched for, not listed.
 
 use observer_core::observation::Observation;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(super) fn spoiled(observation: &Observation, text: &str, which: &mut impl It
     serde_json::from_value(value).unwrap()
 }
 
-/// An observation with `text` before or after the text at `place`; `None` if there is none, or the result is invalid.
+/// An observation with `text` before or after the text at `place`; `None` if there is no text at `place`, or the result is invalid.
 fn changed(observation: &Value, place: &str, text: &str, is_before: bool) -> Option<Value> {
     let mut changed = observation.clone();
     let leaf = changed.pointer_mut(place)?;

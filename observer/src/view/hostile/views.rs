@@ -26,7 +26,7 @@ use crate::verification::Verification;
 const OBEYED: &str = "\0\u{7}\u{8}\t\n\u{b}\r\u{1b}\u{7f}\u{80}\u{84}\u{85}\u{90}\u{9b}\u{9c}\u{9d}\u{9f}\u{ad}\u{61c}\u{180e}\u{200b}\u{200c}\u{200d}\
     \u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2060}\u{2061}\u{2064}\u{2066}\u{2067}\u{2068}\u{2069}\u{feff}\u{fe0f}\
     \u{e0001}\u{e0041}\u{e007f}\u{e0100}";
-/// Sequences of our own: the tones of [`Colour`].
+/// Escape sequences of watchtap itself: the tones of [`Colour`].
 const TONES: &[&str] = &["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
 /// Sequences that make a terminal act.
 const COMMANDS: &[&str] =
@@ -245,7 +245,7 @@ fn probe_checks(text: &str, colour: Colour) {
     harmless(probe_check_json(&check).unwrap().as_str(), Colour::Off);
 }
 
-/// Checks that only characters that are shown, line breaks and, with colours, our own sequences remain.
+/// Checks that `printed` has only displayed characters and line breaks, and, with colours, watchtap's own escape sequences.
 #[track_caller]
 fn harmless(printed: &str, colour: Colour) {
     let mut rest = printed.to_owned();

@@ -23,7 +23,7 @@ const EXPOSED: &[Column] = &[
     Column::number("BYTES").rank(1),
 ];
 
-/// The complete text, in lines of `cells`.
+/// The complete text, in lines of at most `cells` cells.
 pub(super) fn lines(page: &Page, cells: usize) -> Vec<Line> {
     let snapshot = &page.shown;
     let mut sheet = page.sheet(cells);
@@ -39,7 +39,7 @@ pub(super) fn lines(page: &Page, cells: usize) -> Vec<Line> {
     sheet.into_lines()
 }
 
-/// How to point clients here.
+/// Writes how to connect clients to watchtap.
 fn clients(guidance: &[String], sheet: &mut Sheet<'_>) {
     sheet.section("CLIENTS");
     for line in guidance {

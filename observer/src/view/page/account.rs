@@ -58,7 +58,7 @@ fn of_reflector(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Sentence> {
     why.into_iter().chain(advice(snapshot, &[row.reflector])).collect()
 }
 
-/// A client that begins from nothing does not relist.
+/// The cause in words, after `relisted:`. A client that begins from nothing does not relist, so its cause has no such word.
 fn cause_in_words(cause: RelistCause) -> String {
     if cause.begins_from_nothing() { cause.sentence() } else { format!("relisted: {}", cause.sentence()) }
 }

@@ -5,20 +5,20 @@ use super::filter_key::{Measure, NumberKey};
 /// Billionths in one.
 const ONE: u128 = 1_000_000_000;
 
-/// Digits before or behind the point; more are refused, so that no number overflows.
+/// Maximum number of digits before the point, and after it. More are refused, so that no number overflows.
 const MOST_DIGITS: usize = 15;
 
 /// A number in billionths of a count, a byte or a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Amount(u128);
 
-/// The units of bytes, and those of time, with their billionths. The case of the former does not matter.
+/// The units of bytes and the units of time, with their sizes in billionths. Case does not matter in units of bytes.
 const BYTES: [(&str, u128); 5] =
     [("B", ONE), ("kB", 1_000 * ONE), ("MB", 1_000_000 * ONE), ("GB", 1_000_000_000 * ONE), ("TB", 1_000_000_000_000 * ONE)];
 const TIMES: [(&str, u128); 6] = [("µs", 1_000), ("us", 1_000), ("ms", 1_000_000), ("s", ONE), ("m", 60 * ONE), ("h", 3_600 * ONE)];
 
 impl Amount {
-    /// The number in a column with `per_one` units in one.
+    /// The number of a cell, in a column where `per_one` units make one count, byte or second.
     pub(super) fn of(number: u64, per_one: u64) -> Self {
         Self(u128::from(number) * ONE / u128::from(per_one.max(1)))
     }

@@ -1,4 +1,5 @@
-//! The keys of the page: this table has the act, the place, the help and the hint of each. Dispatch, help and last line follow it.
+//! The keys of the page. One table has the act, the places, the help and the hint of each key. Dispatch, help and the last line use
+//! this table.
 
 use super::key::Key;
 use super::tab::Tab;
@@ -33,7 +34,7 @@ pub(super) enum Act {
     About,
 }
 
-/// A way through rows or lines.
+/// A movement through rows or lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Travel {
     Up,

@@ -29,8 +29,8 @@ impl<'b> Canvas<'b> {
         self.buffer.area.height
     }
 
-    /// Puts `text` at cell `x` of row `y`, at most `cells` wide, and returns the next cell. All text of the page passes here, so
-    /// this is its gate.
+    /// Puts `text` at cell `x` of row `y`, at most `cells` wide, and returns the next cell. All text of the page passes through
+    /// here, where unprintable characters are replaced.
     pub(super) fn put(&mut self, (x, y): (u16, u16), cells: u16, tone: Tone, text: &str) -> u16 {
         let text = cut(&printable(text), usize::from(cells));
         let area = self.buffer.area;

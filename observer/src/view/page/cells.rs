@@ -1,4 +1,4 @@
-//! Text as a terminal shows it: measured in cells, and without characters that have another effect.
+//! Text as a terminal shows it: measured in cells, and without characters that have an effect other than being shown.
 
 use ratatui::buffer::CellWidth as _;
 use ratatui::style::Style;
@@ -7,19 +7,21 @@ use ratatui::text::Span;
 use crate::printable::{self, Printable};
 use crate::view::table::Align;
 
-/// Code points combined in one cell at most. Languages need a few; names that reach over the lines above them need more.
+/// Maximum number of code points in one character on the screen. Languages need a few; text that is drawn over other lines has
+/// more.
 const MOST_MARKS: usize = 8;
 
 /// The units of numbers on the page.
 const UNITS: [&str; 12] = ["%", "B", "kB", "MB", "GB", "TB", "µs", "ms", "s", "m", "h", "d"];
 
-/// Units, each with the space before it, after which a smaller one may follow.
+/// Units that a smaller unit may follow, as in `1 m 43 s`. Each has the space before it.
 const LONGER: [&str; 3] = [" m", " h", " d"];
 
 /// Stands for text that has no room.
 const CUT: &str = "…";
 
-/// `text` through the gate, and without heaps of marks: names come from the wire and may contain anything.
+/// `text` with unprintable characters replaced, and also characters of too many code points. Names come from the wire and may
+/// contain anything.
 pub(super) fn printable(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
@@ -70,8 +72,8 @@ pub(super) fn filled(text: &str, cells: usize, align: Align) -> String {
     }
 }
 
-/// A printable text in lines of `cells`. Lines break between words, but not before a unit, and within words that are longer than a
-/// line.
+/// A printable text in lines of at most `cells` cells. Lines break between words, but not before a unit. Words longer than a line
+/// are broken, too.
 pub(super) fn wrap(text: &str, cells: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();

@@ -43,8 +43,7 @@ pub(super) fn number(snapshot: &Snapshot) -> usize {
     by_client(snapshot).len()
 }
 
-/// The clients of a snapshot, in its order of reflectors: first clients with stuck reflectors, then those with the most relists,
-/// then the most bytes.
+/// The clients of a snapshot, sorted by their sums: by stuck reflectors, then by relists, then by bytes, the highest first.
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
     let mut sums: Vec<Sum<'_>> = by_client(snapshot).into_values().filter_map(Sum::of).collect();
     sums.sort_by_key(|sum| (Reverse(sum.stuck), Reverse(sum.relists), Reverse(sum.bytes), sum.first.client_id));

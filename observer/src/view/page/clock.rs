@@ -35,7 +35,7 @@ impl Clock {
         self.format("%Z %:z", at).unwrap_or_else(|| "UTC".to_owned())
     }
 
-    /// `None` in UTC, and for times that a calendar does not have.
+    /// `None` in UTC, and for times outside the range of the calendar.
     fn format(&self, format: &str, at: Timestamp) -> Option<String> {
         let zone = self.local.as_ref().filter(|_| self.is_local)?;
         Some(moment(at)?.to_zoned(zone.clone()).strftime(format).to_string())
@@ -47,7 +47,7 @@ pub(super) fn in_a_name(at: Timestamp) -> String {
     moment(at).unwrap_or_default().strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
-/// `None` for times that a calendar does not have.
+/// `None` for times outside the range of the calendar.
 fn moment(at: Timestamp) -> Option<jiff::Timestamp> {
     jiff::Timestamp::from_nanosecond(i128::from(at.as_nanos()) + i128::from(at.wall_ahead())).ok()
 }

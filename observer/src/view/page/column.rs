@@ -12,7 +12,7 @@ pub(super) const GAP: u16 = 2;
 /// From this rank on, a column is of little worth.
 const EXTRA: u8 = 4;
 
-/// Numbers of a column that make one second, or one event per second.
+/// How many units of a column make one second, or one event per second.
 pub(super) const NANOSECONDS: u64 = 1_000_000_000;
 pub(super) const MICROSECONDS: u64 = 1_000_000;
 pub(super) const THOUSANDTHS: u64 = 1_000;
@@ -26,7 +26,7 @@ pub(super) struct Column {
     rank: u8,
     /// Cells that its text may be cut to, to make room for columns of less worth; `None` if it is never cut.
     least: Option<u16>,
-    /// The name of its numbers in filters, and how many of them make one count, byte or second.
+    /// The name of its numbers in filters, and how many of its units make one count, byte or second.
     number: Option<(NumberKey, u64)>,
 }
 
@@ -56,27 +56,27 @@ impl Column {
         self.measures(key, 1)
     }
 
-    /// Lets filters compare its numbers, of which `per_one` make one count or second.
+    /// Lets filters compare its numbers. `per_one` of its units make one count or second.
     pub(super) const fn measures(self, key: NumberKey, per_one: u64) -> Self {
         Self { number: Some((key, per_one)), ..self }
     }
 
-    /// Whether its numbers are those of `key`.
+    /// Whether filters compare its numbers under the name `key`.
     pub(super) fn has(&self, key: NumberKey) -> bool {
         self.per_one(key).is_some()
     }
 
-    /// How many of its numbers make one; `None` if they are not those of `key`.
+    /// How many of its units make one count, byte or second; `None` if `key` is not the name of its numbers.
     pub(super) fn per_one(&self, key: NumberKey) -> Option<u64> {
         self.number.filter(|(own, _)| *own == key).map(|(_, per_one)| per_one)
     }
 
-    /// The cells without which it is not shown, if its content needs `needed`.
+    /// The minimum width at which it is shown, if its content needs `needed` cells.
     fn floor(&self, needed: u16) -> u16 {
         self.least.map_or(needed, |least| needed.min(least))
     }
 
-    /// The cells that it keeps before a column of little worth is shown.
+    /// The minimum width that it must have before a column of little worth is shown.
     fn readable(&self, needed: u16) -> u16 {
         self.least.map_or(needed, |least| needed.min(least.saturating_mul(2)))
     }
@@ -136,7 +136,7 @@ fn by_worth(columns: &[Column]) -> Vec<usize> {
     indices
 }
 
-/// Gives the cells that are left to the columns whose text is cut, one each in turn.
+/// Distributes the remaining cells over the columns whose text is cut, one cell at a time.
 fn fill(shown: &mut [(usize, u16)], need: impl Fn(usize) -> u16, mut left: u16) {
     while left > 0 {
         let before = left;

@@ -52,7 +52,7 @@ impl Command {
         Line::of_phrases(&phrases, cells)
     }
 
-    /// The same in full, since the line may have no room for it.
+    /// Writes the command in full, since its line may have no room for it.
     pub(super) fn describe(&self, sheet: &mut Sheet<'_>) {
         let (tone, state) = self.state();
         sheet.section("COMMAND");

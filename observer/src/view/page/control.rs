@@ -196,7 +196,7 @@ impl Page {
         self.prompt = self.prompt.take().filter(|prompt| !prompt.problem.is_empty());
     }
 
-    /// Closes the prompt, and restores the filter before it.
+    /// Closes the prompt, and restores the filter that was active before.
     fn drop_filter(&mut self) {
         if let Some(prompt) = self.prompt.take() {
             self.filter = prompt.before;

@@ -1,5 +1,5 @@
-//! Copies the selected row to the clipboard: as a command that repeats it, or as a note for an issue. A note can also be written to a
-//! file.
+//! Copies the selected row to the clipboard: as a command that repeats its request, or as a note for an issue. A note can also be
+//! written to a file.
 
 use std::io;
 use std::path::Path;
@@ -38,7 +38,7 @@ impl Page {
         }
     }
 
-    /// Writes such a note to a file.
+    /// Writes a note on the selected finding, storm or relist to a file.
     pub(super) fn write_note(&mut self) -> Outcome {
         match self.copied_key().and_then(|key| self.note(&key)) {
             Ok(text) => Outcome::Write(NoteFile { stem: format!("watchtap-note-{}", clock::in_a_name(self.shown.at)), text }),

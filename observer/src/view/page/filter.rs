@@ -137,7 +137,7 @@ fn number(row: &Row, key: NumberKey, columns: &[Column]) -> Option<Amount> {
 }
 
 impl Comparison {
-    /// All of them with their signs; a sign that begins with another one comes before it.
+    /// All comparisons with their signs. `>=` comes before `>`, and `<=` before `<`, so that the longer sign is found.
     pub(super) const ALL: [(Self, &'static str); 5] =
         [(Self::AtLeast, ">="), (Self::AtMost, "<="), (Self::More, ">"), (Self::Less, "<"), (Self::Equal, "=")];
 

@@ -77,7 +77,7 @@ fn term(word: &Word, is_negated: bool) -> Result<Term, String> {
     Ok(Term { is_negated: is_negated != negative.is_some(), test: condition(at, open, text)? })
 }
 
-/// Reads a term whose part `open` may contain an operator.
+/// Reads the term `text`. Only `open`, the part before the first quote, may contain an operator.
 fn condition(at: usize, open: &str, text: &str) -> Result<Test, String> {
     let plain = || Ok(Test::Anywhere(text.to_lowercase()));
     let Some(place) = open.find([':', '<', '>', '=']).filter(|place| *place > 0) else { return plain() };

@@ -9,8 +9,8 @@ use super::row::Cell;
 use crate::view::colour::Tone;
 use crate::view::table::Align;
 
-/// The headings of the columns in `shown`, with a mark before the one that the rows are sorted by: `▾` in its own order, `▴`
-/// reversed.
+/// The headings of the columns in `shown`. A mark precedes the heading of the column by which the rows are sorted: `▾`, or `▴` if
+/// the order is reversed.
 pub(super) fn headings(columns: &[Column], shown: &[(usize, u16)], sorted: (Option<usize>, bool)) -> Line {
     let (by, reversed) = sorted;
     let mark = if reversed { "▴" } else { "▾" };
@@ -24,7 +24,7 @@ pub(super) fn headings(columns: &[Column], shown: &[(usize, u16)], sorted: (Opti
     line
 }
 
-/// The cells of each heading with the index of its column; the gap before it belongs to it.
+/// The cells of each heading, with the index of its column. The cells include the gap before the heading.
 pub(super) fn spans(shown: &[(usize, u16)]) -> Vec<(usize, Range<u16>)> {
     let mut spans = Vec::new();
     let mut end = 0;
@@ -36,7 +36,7 @@ pub(super) fn spans(shown: &[(usize, u16)]) -> Vec<(usize, Range<u16>)> {
     spans
 }
 
-/// A row after a mark.
+/// The line of a row, with `mark` at its beginning.
 pub(super) fn row(columns: &[Column], shown: &[(usize, u16)], values: &[Cell], mark: &str) -> Line {
     let mut line = Line::of(Tone::Plain, &filled(mark, usize::from(MARGIN), Align::Left));
     for (place, (index, cells)) in shown.iter().enumerate() {

@@ -18,7 +18,7 @@ use crate::view::missed::{connections, not_seen, not_understood};
 use crate::view::problems::lasting_outages;
 use crate::view::quantity::{bytes, count, counted, counted_as, length};
 
-/// API servers that refuse connections and are named above everything else.
+/// Maximum number of refusing API servers that are named above everything else.
 const MAX_OUTAGES: usize = 2;
 
 /// The smallest height in which a line states that nothing was missed. Losses are shown in any height.
@@ -27,7 +27,8 @@ const OBSERVED_FROM: u16 = 16;
 /// The smallest height with room for the cost of a restart.
 const RESTART_FROM: u16 = 18;
 
-/// The smallest width with room for sparklines, and their length in it. Of wider terminals, each gets a share of the rest.
+/// The smallest width with room for sparklines, and their length in it. In a wider terminal, each sparkline gets a third of the
+/// additional cells.
 const SPARKLINES_FROM: usize = 100;
 const SHORTEST_SPARKLINE: usize = 8;
 const SPARKLINE_SHARE: usize = 3;
@@ -80,7 +81,7 @@ fn sparklines(page: &Page, cells: usize) -> Vec<(Tone, String)> {
     both.into_iter().collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// Phrases on the left, and on the right only if all of them have room.
+/// Phrases `left` on the left. Phrases `right` are shown on the right only if all of them have room.
 fn beside(left: &[(Tone, String)], right: &[(Tone, String)], cells: usize) -> Line {
     let alone = Line::of_phrases(left, cells);
     let needed = alone.width() + Line::of_phrases(right, cells).width() + APART;
@@ -93,7 +94,7 @@ fn state(page: &Page) -> Vec<(Tone, String)> {
     alarms(&page.shown, page.frozen_for()).into_iter().chain([zone]).collect()
 }
 
-/// Current problems, and whether the picture is frozen: `age` is how much older it is than the newest snapshot.
+/// Current problems, and whether the picture is frozen. `age` is the time from the frozen picture to the newest snapshot.
 fn alarms(snapshot: &Snapshot, age: Option<Duration>) -> Vec<(Tone, String)> {
     let paused = age.map(|age| (Tone::Notable, format!("PAUSED, {} old", length(age))));
     let ongoing = snapshot.storms.iter().filter(|storm| storm.ended.is_none());

@@ -55,7 +55,7 @@ const WORDS: &[(&str, &str)] = &[
     ("not observed", "traffic that was forwarded and not observed; if there is any, all numbers are lower bounds"),
 ];
 
-/// The help, in lines of `cells`.
+/// The help, in lines of at most `cells` cells.
 pub(super) fn lines(cells: usize) -> Vec<Line> {
     let mut sheet = Sheet::new(cells);
     sheet.title("KEYS");

@@ -39,7 +39,7 @@ pub enum Key {
     Interrupt,
 }
 
-/// The action after a key, beside drawing the page.
+/// The action after a key, in addition to drawing the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// No further action.
@@ -59,7 +59,7 @@ pub enum Outcome {
 /// A note, and the beginning of its file's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteFile {
-    /// The name without the extension. If there is such a file, the shell appends a number.
+    /// The name without the extension. If a file with this name exists, a number is appended.
     pub stem: String,
     /// The content, in Markdown.
     pub text: Printable,

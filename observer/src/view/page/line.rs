@@ -56,7 +56,8 @@ impl Line {
         self.parts.iter().map(|(_, text)| width(text)).sum()
     }
 
-    /// Phrases on the left, and phrases aligned to the end of the line. The position of the latter does not depend on the left.
+    /// Phrases on the left, and phrases aligned to the end of the line. The position of the phrases on the right does not depend on
+    /// those on the left.
     pub(super) fn left_and_right(left: &[(Tone, String)], right: &[(Tone, String)], cells: usize) -> Self {
         const APART: usize = 2;
         let mut end = Self::of_phrases(right, cells * 2 / 3);

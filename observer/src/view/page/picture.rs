@@ -17,7 +17,7 @@ use crate::view::colour::Tone;
 /// The smallest terminal with room for the page.
 const SMALLEST: (u16, u16) = (60, 12);
 
-/// In narrower and lower terminals, the last line names the parts that have no room.
+/// If a terminal is narrower or lower than this, the last line names the parts that have no room.
 const AMPLE: (u16, u16) = (80, 22);
 
 /// The smallest height with room for sentences on the selected row, below the table.
@@ -26,19 +26,19 @@ const ACCOUNT_FROM: u16 = AMPLE.1;
 /// The smallest height with room for a table and a detail.
 const HIGH: u16 = 40;
 
-/// Problems take at most one line in this many.
+/// Problems take at most the height of the terminal divided by this number.
 const PROBLEMS: usize = 4;
 
 /// Maximum number of lines of a recent message.
 const MOST_NEWS: usize = 3;
 
-/// A recent message takes at most one line in this many.
+/// A recent message takes at most the height of the terminal divided by this number.
 const NEWS: usize = 8;
 
 /// Lines around the table: the tabs, the headings, and the keys.
 const AROUND: usize = 3;
 
-/// Minimum number of table rows. Problems and messages are cut to leave room for them; the header is not.
+/// Minimum number of table rows. Problems are cut to leave room for them; the header and messages are not.
 const LEAST_ROWS: usize = 3;
 
 /// The mark of the selected row.
@@ -96,7 +96,7 @@ impl Page {
         Sheet::new(cells).with(&self.detail_widths, &self.clock)
     }
 
-    /// The problems, while a table is shown. `others` are the lines of the header and of a message.
+    /// The problems, while a table is shown. `others` is the number of lines of the header and of a message.
     fn problems(&self, cells: usize, height: u16, others: usize) -> Vec<Line> {
         let height = usize::from(height);
         let account = if height >= usize::from(ACCOUNT_FROM) { usize::from(account::LINES) } else { 0 };
@@ -114,7 +114,7 @@ impl Page {
         first_lines(sheet.into_lines(), MOST_NEWS.min(usize::from(height) / NEWS), cells)
     }
 
-    /// Draws rows `from` to `until`, without the last.
+    /// Draws the rows from `from` up to, but not including, `until`.
     fn body(&self, canvas: &mut Canvas<'_>, from: u16, until: u16) {
         let cells = usize::from(canvas.width());
         match (self.reading, &self.opened) {
@@ -156,8 +156,8 @@ impl Page {
         }
     }
 
-    /// Draws the selected row below the table: in a high terminal the detail, as far as there is room, otherwise a few sentences.
-    /// The height depends only on the terminal. Returns the row at which it begins.
+    /// Draws the facts about the selected row below the table: its detail in a high terminal, a few sentences in a lower one,
+    /// nothing in a small one. Their height depends only on the terminal. Returns the line at which they begin.
     fn below_table(&self, canvas: &mut Canvas<'_>, from: u16, until: u16, key: &RowKey) -> u16 {
         let room = until.saturating_sub(from);
         let cells = usize::from(canvas.width());

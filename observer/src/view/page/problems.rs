@@ -8,8 +8,8 @@ use crate::view::colour::Tone;
 use crate::view::problems::{problem_line, tone};
 use crate::view::quantity::counted;
 
-/// The first problems, in at most `most` lines; the others are counted, with `place`, where they are. A problem is shown completely or not at all, unless it is the
-/// first.
+/// The first problems, in at most `most` lines. A last line counts the others, and names `place`, where they are shown. A problem
+/// is shown completely or not at all; only the first may be cut.
 pub(super) fn lines(snapshot: &Snapshot, cells: usize, most: usize, place: &str) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut hidden = 0_u64;

@@ -10,7 +10,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::request_row::RequestRow;
 
-/// Encodes everything except the unreserved characters of RFC 3986, so that no shell treats a character specially either.
+/// Encodes everything except the unreserved characters of RFC 3986, so that the result has no character with a special meaning in a
+/// shell.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A selector of this length or more may have been cut when it was read.
@@ -44,7 +45,7 @@ pub(in crate::view) fn latest<'s>(row: &ReflectorRow, snapshot: &'s Snapshot) ->
     asked(true).chain(asked(false)).find_map(record)
 }
 
-/// The exchange of a moment that requests a list, or a watch.
+/// The exchange of a moment that requests a list, or a watch if `list` is false.
 fn exchange(what: &Happened, list: bool) -> Option<observer_core::observation::ExchangeId> {
     match what {
         Happened::ListAsked { exchange, is_page: false, .. } if list => Some(*exchange),

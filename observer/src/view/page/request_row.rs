@@ -85,7 +85,7 @@ impl<'s> RequestRow<'s> {
     }
 }
 
-/// The row of a single request.
+/// The key of the row that a single request belongs to.
 pub(super) fn key_of(record: &RequestRecord) -> RequestKey {
     key(record.verb, &record.shape, record.verdict.as_ref())
 }

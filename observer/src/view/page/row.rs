@@ -77,7 +77,7 @@ impl Cell {
         Self { rank: Some(number), is_known: true, ..Self::words(text) }
     }
 
-    /// A cell of a column of numbers whose own number is unknown, or does not exist.
+    /// A cell in a column of numbers. The number of this cell is unknown, or does not exist.
     pub(super) fn unknown(text: &str) -> Self {
         Self { rank: Some(0), ..Self::words(text) }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::row::{Row, RowKey};
 
 /// The order of a table. Rows keep their places from snapshot to snapshot, so that nothing moves while it is read. They are sorted
-/// only when the user asks for it.
+/// when the user asks for it, and at intervals until the first key press.
 #[derive(Debug, Default)]
 pub(super) struct RowOrder {
     /// The column to sort by; `None` for the snapshot's order, worst first.
@@ -46,7 +46,7 @@ impl RowOrder {
         self.remember(rows);
     }
 
-    /// Splits `rows` into those that have places, which keep them, and new ones, which have none.
+    /// Splits `rows` into known rows, which keep their places, and new rows, which have no places yet.
     pub(super) fn keep(&self, mut rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
         self.put_in_order(&mut rows);
         let (mut known, new): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| self.places.contains_key(&row.key));

@@ -7,8 +7,8 @@ use super::binding::Travel;
 /// Lines that a step of the wheel scrolls.
 const WHEEL: usize = 3;
 
-/// The first line in sight, and the number of lines with room. The room is known only when the page is drawn, and is needed to move
-/// by a screen.
+/// The first line in sight, and the number of lines for which there is room. The room is known only when the page is drawn, and is
+/// needed to move by a screen.
 #[derive(Debug, Default)]
 pub(super) struct Scroll {
     top: Cell<usize>,
@@ -42,7 +42,8 @@ impl Scroll {
         self.top.set(if down { top.saturating_add(WHEEL) } else { top.saturating_sub(WHEEL) });
     }
 
-    /// The same over `lines` lines. Returns the first and the last line in sight; `None` if there is none.
+    /// Scrolls by a step of the wheel within `lines` lines. Returns the first and the last line in sight; `None` if no line is in
+    /// sight.
     pub(super) fn turn_wheel_over(&self, down: bool, lines: usize) -> Option<(usize, usize)> {
         self.turn_wheel(down);
         let room = self.room.get();

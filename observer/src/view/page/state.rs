@@ -22,7 +22,7 @@ use super::tab::Tab;
 use super::widths::Widths;
 use crate::view::colour::Colour;
 
-/// Messages that can still be read.
+/// Maximum number of messages that are kept.
 const MOST_HEARD: usize = 20;
 
 /// How often rows are sorted until a key is pressed.
@@ -39,7 +39,7 @@ pub struct Page {
     pub(super) clock: Clock,
     /// The name of the run, such as its context.
     pub(super) name: String,
-    /// Instructions that lead clients here.
+    /// Instructions for connecting clients to watchtap.
     pub(super) guidance: Vec<String>,
     /// The command that runs behind watchtap; `None` if it started none.
     pub(super) command: Option<Command>,
@@ -72,7 +72,8 @@ pub struct Page {
     pub(super) widths: Widths,
     /// The widths of the tables of the detail as drawn before.
     pub(super) detail_widths: Widths,
-    /// Whether a key was ever pressed. Until then, a user may only be watching, so rows are sorted without being asked.
+    /// Whether a key was ever pressed, or the mouse was used. Until then, a user may only be looking, so rows are sorted at
+    /// intervals.
     pub(super) touched: bool,
     /// When the rows were last sorted.
     arranged: Timestamp,
@@ -110,7 +111,8 @@ pub(super) enum Reading {
 }
 
 impl Page {
-    /// A page over `snapshot` for the run `name`. It shows `guidance`, which leads clients here, until a client has connected.
+    /// A page over `snapshot` for the run `name`. It shows `guidance`, instructions for connecting clients, until a client has
+    /// connected.
     pub fn new(snapshot: Arc<Snapshot>, name: &str, guidance: Vec<String>, colour: Colour) -> Self {
         let mut page = Self {
             colour,
@@ -150,7 +152,7 @@ impl Page {
         Self { clock: Clock::with_zone(zone), ..self }
     }
 
-    /// Takes a newer snapshot. While the picture is frozen, it is kept for later.
+    /// Takes a newer snapshot. While the picture is frozen, the snapshot is kept for later.
     pub fn show(&mut self, snapshot: Arc<Snapshot>) {
         self.latest = snapshot;
         self.history.note(self.latest.at, &self.latest.rates);
@@ -164,7 +166,7 @@ impl Page {
         }
     }
 
-    /// Takes a message that the program prints while the page has its terminal.
+    /// Takes a message that watchtap prints while the page is shown.
     pub fn hear(&mut self, line: &str) {
         let line = line.strip_prefix("watchtap: ").unwrap_or(line);
         if line.is_empty() {

@@ -8,7 +8,7 @@ use super::tab::Tab;
 use crate::view::colour::Tone;
 use crate::view::quantity::count;
 
-/// How much of the labels is written; the next one is shorter.
+/// The form of the labels. Each form is shorter than the form before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Names with the numbers of rows.

@@ -22,7 +22,7 @@ pub(super) struct Sight {
     pub filter: String,
     /// The size of the terminal in cells.
     pub size: (u16, u16),
-    /// The row whose detail is drawn, if a detail has the tables.
+    /// The row whose detail contains the tables; `None` if they are in no detail.
     pub row: Option<RowKey>,
 }
 
@@ -36,7 +36,7 @@ struct Drawn {
 }
 
 impl Widths {
-    /// Forgets all widths if `sight` differs from that of the last drawing.
+    /// Forgets all widths if `sight` differs from the sight of the last drawing.
     pub(super) fn look_at(&self, sight: Sight) {
         if self.sight.borrow().as_ref() != Some(&sight) {
             self.tables.borrow_mut().clear();

@@ -41,7 +41,7 @@ pub struct Excess {
     /// The quantity or the kind of finding.
     #[serde(flatten)]
     pub limited: Limited,
-    /// The limit, in units of `limited`.
+    /// The limit: a count, or bytes for [`Quantity::Bytes`].
     pub allowed: u64,
     /// The actual amount, in the same unit.
     pub used: u64,
@@ -70,7 +70,8 @@ impl Budget {
     /// Schema that is read and written.
     pub const SCHEMA: &'static str = "watchtap.budget/v1";
 
-    /// A budget that `usage` keeps: its limits are the amounts of `usage`, with a tenth added for quantities that drift. It allows no lists of any other resource, and no findings of any other kind.
+    /// A budget that a run with this `usage` keeps. Each limit is the amount in `usage`, plus a tenth for quantities that drift.
+    /// The budget allows no lists of other resources, and no findings of other kinds.
     pub fn just_kept_by(usage: &Usage) -> Self {
         let allowance = |used: &BTreeMap<Quantity, u64>| -> Allowance {
             let each = |quantity: Quantity| {
@@ -89,7 +90,7 @@ impl Budget {
         }
     }
 
-    /// The limits that `usage` exceeds: first those of the total, then those of each resource, then those on findings.
+    /// The limits that `usage` exceeds: first limits on the total, then limits on resources, then limits on findings.
     pub fn exceeded_by(&self, usage: &Usage) -> Vec<Excess> {
         let of_resource = |resource: &String| self.resources.get(resource).unwrap_or(&self.other_resources);
         let resources = usage.resources.iter().flat_map(|(resource, used)| excesses(Some(resource), of_resource(resource), used));
@@ -105,7 +106,7 @@ impl Budget {
     }
 }
 
-/// The limits in `allowance` on `resource` that `used` exceeds.
+/// The limits in `allowance` that `used` exceeds. They apply to `resource`, or to the total if it is `None`.
 fn excesses(resource: Option<&String>, allowance: &Allowance, used: &BTreeMap<Quantity, u64>) -> impl Iterator<Item = Excess> {
     allowance.iter().filter_map(move |(quantity, allowed)| {
         let used = used.get(quantity).copied().unwrap_or(0);

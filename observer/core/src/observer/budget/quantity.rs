@@ -18,7 +18,8 @@ pub enum Quantity {
     Bytes,
     /// Relists, including watches that send all objects again.
     Relists,
-    /// Reflectors beyond the first that listed or watched the same objects in one process at the same time.
+    /// Additional reflectors of one process that listed or watched the same objects at the same time. The first of them does not
+    /// count.
     DuplicateInformers,
 }
 

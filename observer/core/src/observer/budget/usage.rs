@@ -1,4 +1,4 @@
-//! The actual cost and findings of a run, counted as a budget can limit them.
+//! The actual cost and findings of a run, in the quantities that a budget can limit.
 
 use std::collections::BTreeMap;
 

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-/// Byte and object counts are equal if they differ by at most one part in this many: revisions and timestamps in the bodies grow.
+/// Divisor for counts of bytes and objects. Two counts are equal if they differ by at most the first count divided by this number:
+/// revisions and timestamps in bodies grow.
 pub(super) const SIZE_GRAIN: u64 = 20;
-/// Durations are equal if they differ by at most one part in this many.
+/// Divisor for durations. Two durations are equal if they differ by at most the first duration divided by this number.
 pub(super) const TIME_GRAIN: u64 = 5;
 
 /// The change of requests, a finding or a measure from the first run to the second.
@@ -17,7 +18,7 @@ pub enum Change {
     Gone,
     /// It costs more. For requests, the first measure that differs decides: reads from etcd, failures, bytes, number of requests, time.
     Worse,
-    /// It costs less, by the same order.
+    /// It costs less. For requests, the same measures decide in the same order.
     Better,
     /// It costs the same, but another layer or rule answers.
     Moved,
@@ -39,7 +40,7 @@ impl Change {
         }
     }
 
-    /// The change of a cost that is not there if it is 0.
+    /// The change of a number of occurrences. 0 means that there were none.
     pub(super) const fn of_occurrence(before: u64, after: u64) -> Self {
         match (before, after) {
             (0, 1..) => Self::New,
@@ -48,7 +49,8 @@ impl Change {
         }
     }
 
-    /// The place of a row that may be better or worse: the worst first, unchanged ones last.
+    /// The rank by which rows are sorted, the lowest first: new and worse rows, gone and better rows, other changes, unchanged
+    /// rows.
     pub(super) const fn rank(self) -> u8 {
         match self {
             Self::New | Self::Worse => 0,

@@ -1,4 +1,4 @@
-//! Compares the findings of two runs. They correspond if kind, program without version, resource and scope are the same.
+//! Compares the findings of two runs. Findings correspond if kind, program without version, resource and scope are the same.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -32,9 +32,9 @@ pub struct ComparedFinding {
 /// A finding in one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FindingSide {
-    /// Amount in the unit of the kind: of several findings, the longest duration or the sum of the counts.
+    /// Amount in the unit of the kind. For several findings, it is the longest duration, or the sum of the counts.
     pub amount: u64,
-    /// Whether it lasted at the end of the run.
+    /// Whether it was ongoing at the end of the run.
     pub lasts: bool,
     /// The evidence, in words and numbers.
     pub seen: String,
@@ -91,7 +91,7 @@ fn side(kind: FindingKind, findings: &[&Finding]) -> Option<FindingSide> {
     Some(FindingSide { amount, lasts, seen: first.seen.clone() })
 }
 
-/// Durations and numbers of objects vary between runs that do the same work.
+/// The largest difference that is still `same`: durations and numbers of objects vary between runs that do the same work.
 const fn grain(kind: FindingKind, before: u64) -> u64 {
     match kind.unit() {
         Some(AmountUnit::Microseconds) => before / TIME_GRAIN,

@@ -18,7 +18,7 @@ use crate::storm::StormRecord;
 pub enum Measure {
     /// Number of storms.
     Storms,
-    /// Number of findings. Its change is that of the findings themselves: worse if one is new or worse.
+    /// Number of findings. Its change does not follow from the number: it is worse if a finding is new or worse.
     Findings,
     /// Relists of clients that still had their state.
     Relists,
@@ -166,7 +166,7 @@ fn requests(snapshot: &Snapshot) -> impl Iterator<Item = Row> {
     lists.chain(snapshot.watches.iter().map(|row| Row { failed: row.failed, bytes: row.bytes }))
 }
 
-/// The sum over all reflectors. The sum of the errors is an upper bound of the error.
+/// The counts of repeated objects, summed over all reflectors. The summed error is an upper bound of the actual error.
 fn repeats(snapshot: &Snapshot) -> Repeats {
     let mut sum = Repeats::default();
     for row in &snapshot.reflectors {

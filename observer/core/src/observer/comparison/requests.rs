@@ -15,7 +15,8 @@ use crate::observer::record::VerdictRecord;
 use crate::observer::snapshot::Snapshot;
 use crate::routing::ServedFrom;
 
-/// Durations that differ by at most this many microseconds are equal, too: latencies of unchanged requests vary that much.
+/// Durations that differ by at most this many microseconds are equal, whatever [`TIME_GRAIN`] allows: latencies of unchanged
+/// requests vary that much.
 const LATENCY_GRAIN_US: u64 = 1_000;
 
 /// Requests of one shape in both runs.
@@ -53,10 +54,11 @@ pub struct Side {
     pub bytes: u64,
     /// Whether some answers were not read, so that items, events and bytes are lower bounds.
     pub lower_bound: bool,
-    /// Median time to the head of a list's response, in microseconds, of the summed row with the most requests.
+    /// Median time to the head of a list's response, in microseconds. It is the median of the row with the most requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_byte_us: Option<u64>,
-    /// Median time to the end, in microseconds, of the summed row with the most requests; `None` for watches.
+    /// Median time to the end of the response, in microseconds; `None` for watches. It is the median of the row with the most
+    /// requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_us: Option<u64>,
 }
@@ -74,7 +76,7 @@ pub struct Layer {
 
 type Sides = (Option<Side>, Option<Side>);
 
-/// All shapes of either run: the worst change first, then those that are neither better nor worse, then unchanged ones.
+/// All shapes of both runs. Better and worse shapes come first, the worst at the top; then neutral changes, then unchanged shapes.
 pub(super) fn rows(before: &Snapshot, after: &Snapshot, alike: &Alike) -> Vec<ComparisonRow> {
     let mut both: BTreeMap<(Option<Verb>, Shape), Sides> = BTreeMap::new();
     for (key, side) in sides(before, alike) {
@@ -93,7 +95,8 @@ pub(super) fn rows(before: &Snapshot, after: &Snapshot, alike: &Alike) -> Vec<Co
 }
 
 impl ComparisonRow {
-    /// Whether the change is neither better nor worse. Among requests other than lists and watches, that includes new and gone ones.
+    /// Whether the change is neither better nor worse. For requests other than lists and watches, `New` and `Gone` are neutral,
+    /// too.
     pub fn is_neutral(&self) -> bool {
         match self.change {
             Change::Moved | Change::Changed | Change::Same => true,
@@ -117,7 +120,7 @@ impl Side {
         [self.from_etcd, self.failed, self.bytes, self.count].map(i128::from)
     }
 
-    /// The sum of rows. Medians cannot be added, so the sum has those of the row with the most requests.
+    /// The sum of rows. Medians cannot be added, so the sum has the medians of the row with the most requests.
     fn sum(mut parts: Vec<Part<'_>>) -> Self {
         parts.sort_by_key(|(verdict, part)| (Reverse(part.count), verdict.map(|verdict| verdict.rule)));
         let (first_byte_us, total_us) = parts.first().map(|(_, part)| (part.first_byte_us, part.total_us)).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Collects what happens after each fault. Everything counts for the latest fault before it: lists and resumes by their start,
-//! failures and ends of watches by their end.
+//! Collects the reactions of clients after each fault. A reaction counts for the latest fault before it. Lists and resumes count at
+//! the time of their start, failures and ends of watches at the time of their end.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,15 +15,15 @@ use crate::time::Timestamp;
 
 /// Bound for faults that are kept; the latest are kept.
 const MAX_FAULTS: usize = 64;
-/// Bound for the rows of all faults together; those of the earliest faults are dropped.
+/// Bound for the rows of all faults together; the rows of the earliest faults are dropped first.
 const MAX_ROWS: usize = 768;
 /// Bound for the rows of one fault.
 const MAX_ROWS_EACH: usize = 256;
-/// Bound for faults whose new findings are derived. It takes time in proportion to all reflectors, and a capture may have any number
-/// of faults.
+/// Bound for faults whose new findings are derived. Each derivation takes time in proportion to all reflectors, and a capture may
+/// have any number of faults.
 const MAX_COMPARED: u64 = 256;
 
-/// The faults so far, and the findings that were there when the last one began.
+/// The faults so far, and the findings that existed when the last fault began.
 #[derive(Debug, Default)]
 pub(in crate::observer) struct FaultLog {
     faults: Faults,
@@ -36,12 +36,12 @@ impl FaultLog {
         self.faults.is_none()
     }
 
-    /// Whether the findings of another fault are compared.
+    /// Whether new findings will still be derived at the next fault.
     pub(in crate::observer) const fn compares_more(&self) -> bool {
         self.faults.times < MAX_COMPARED
     }
 
-    /// Begins a fault. `findings` are those of all time before it.
+    /// Begins a fault. `findings` are all findings of the run before the fault.
     pub(in crate::observer) fn begin(&mut self, at: Timestamp, act: String, note: String, findings: &[Finding]) {
         let fresh = self.fresh(findings);
         if let Some(last) = self.faults.latest.back_mut() {
@@ -56,7 +56,7 @@ impl FaultLog {
         self.faults.latest.push_back(fault);
     }
 
-    /// The faults, if `findings` are those of all time until now.
+    /// The faults until now. `findings` are all findings of the run until now.
     pub(in crate::observer) fn until_now(&self, findings: &[Finding]) -> Faults {
         let mut faults = self.faults.clone();
         // Without a comparison at its start, every finding would look new.
@@ -159,7 +159,8 @@ fn ended_at(record: &RequestRecord) -> Timestamp {
     record.at.plus(Duration::from_micros(record.total_us.unwrap_or_default()))
 }
 
-/// Whether a fault may have made a request for a resource fail. A controller gets 404 and 409 in normal operation.
+/// Whether a request for a resource failed, perhaps because of a fault. For requests other than lists and watches, 4xx except 429
+/// does not count: controllers get 404 and 409 in normal operation.
 fn is_failure(record: &RequestRecord) -> bool {
     let failed = match record.status {
         None | Some(429 | 500..) => true,

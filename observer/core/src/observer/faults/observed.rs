@@ -1,4 +1,5 @@
-//! Faults among the observations: each begins a record, which the events after it fill until a shutdown is requested.
+//! Handles faults among the observations. Each fault begins a record, to which later events are added until the next fault or a
+//! shutdown request.
 
 use crate::observation::Observation;
 use crate::observer::event::Event;
@@ -11,7 +12,7 @@ impl Observer {
         !self.faults.is_empty() && self.at_shutdown.is_none()
     }
 
-    /// Processes an observation, and notes its events for the faults before them.
+    /// Processes an observation, and adds each resulting event to the record of the latest fault before it.
     pub(in crate::observer) fn process_after_fault(&mut self, observation: Observation, emit: &mut dyn FnMut(Event)) {
         let mut events = Vec::new();
         self.process(observation, &mut |event| events.push(event));

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::response::FaultResponse;
 use crate::time::Timestamp;
 
-/// A fault, and everything until the next one. That is *after* the fault, and perhaps not *because* of it: relists have causes of
-/// their own.
+/// A fault, and the reactions of clients until the next fault. They happened *after* the fault, but not always *because* of it:
+/// relists have causes of their own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FaultRecord {
     /// When it began.
@@ -21,10 +21,10 @@ pub struct FaultRecord {
     /// The clients whose watches ended, whose requests failed, or that listed or resumed, by resource.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<FaultResponse>,
-    /// Rows of `clients` that were dropped to make room for those of later faults.
+    /// Rows of `clients` that were dropped to make room for rows of later faults.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub clients_dropped: u64,
-    /// Ends, failures, lists and resumes of clients for which there was no row.
+    /// Ends of watches, failures, lists and resumes that are in no row, because the fault had too many rows.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub uncounted: u64,
     /// Identifiers of findings that were new, or occurred again.

@@ -9,10 +9,10 @@ use crate::observer::record::RequestRecord;
 use crate::reflector::{ListEvent, RelistCause};
 use crate::time::{Timestamp, microseconds};
 
-/// Bound for different ends and failures that are counted; the rest is [`REST`].
+/// Bound for different ends, failures or causes that are counted separately; all others count as [`REST`].
 const MAX_WORDS: usize = 16;
 const REST: &str = "other";
-/// Longest end or failure, in bytes. The server writes the reason in it.
+/// Maximum length of the text of an end or a failure, in bytes. It may contain a reason from the server.
 const MAX_LENGTH: usize = 64;
 
 /// The watches, requests and lists of a client between a fault and the next one, for one resource.
@@ -25,7 +25,8 @@ pub struct FaultResponse {
     /// Accepted watches that ended, by their end.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub watches_ended: BTreeMap<String, u64>,
-    /// Requests that failed, by status or end. Of other requests than lists and watches, only 429, 500 and above count.
+    /// Requests that failed, by status or end. For requests other than lists and watches, only 429, 5xx and missing responses
+    /// count.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub failed: BTreeMap<String, u64>,
     /// Watches that resumed without a list.
@@ -37,7 +38,7 @@ pub struct FaultResponse {
     /// First lists of reflectors.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub initial_lists: u64,
-    /// Lists, or watches with initial objects, of reflectors that already had the objects.
+    /// Relists: lists, or watches with initial objects, of reflectors that had the objects before.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub relists: u64,
     /// Time from the fault to the first relist, in microseconds.

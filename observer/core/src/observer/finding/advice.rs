@@ -1,5 +1,5 @@
-//! Advice that is more specific than that of a kind of finding. It depends on the requests that were seen, so that it never recommends a change that
-//! was already made or cannot help.
+//! Advice that is more specific than the advice of a kind of finding. It depends on the observed requests, so that it recommends no
+//! change that was already made or cannot help.
 
 use super::kind::FindingKind;
 use crate::exchange::Client;
@@ -9,11 +9,12 @@ use crate::routing::ServedFrom;
 
 /// The rule for resources without a watch cache: no option of a list avoids etcd for them.
 pub(super) const UNCACHED: &str = "uncached-resource";
-/// The rule for lists of the newest state that read etcd only before 1.31, or with a gate off.
+/// The rule for lists of the newest state that are read from etcd. Only API servers before 1.31, or with a feature gate off, have
+/// it.
 const UNSET_FROM_ETCD: &str = "list-unset-etcd";
 /// The rule for lists that old servers read from etcd while their watch cache is not ready.
 const NOT_READY: &str = "list-not-ready-etcd";
-/// The advice for a watch that got nothing while clients got newer objects from etcd alone.
+/// The advice for a watch that delivered nothing, if newer objects came only from etcd and from no other watch.
 pub(super) const PERHAPS_LAGS: &str = "Find out whether the API server's watch cache lags behind etcd: list with resourceVersion=0, and \
     compare with a list without it. If both have the same resourceVersion, restart the client.";
 /// The first minor release whose watch cache answers lists of the newest state.
@@ -21,7 +22,7 @@ const CONSISTENT_FROM: u16 = 31;
 /// The first minor release that refuses a streaming list that it does not support (§2.3 of docs/semantics.md).
 const STREAMING_REFUSED_FROM: u16 = 19;
 
-/// Advice for a client that polls; `lists` covers all clients.
+/// Advice for a client that polls. `lists` are the lists of all clients.
 pub(super) fn to_poller(row: &ReflectorRow, lists: &[ListRow]) -> &'static str {
     if row.is_of_events() {
         return "Watch instead. resourceVersion=0 would not help: events have no watch cache by default, so etcd answers every list of them.";
@@ -71,8 +72,8 @@ pub(super) fn to_deaf(row: &ReflectorRow) -> &'static str {
     }
 }
 
-/// Whether the watch cache answered all lists of the resource of `row`, except refused ones. False if none was seen, or a layer is
-/// unknown.
+/// Whether the watch cache answered all lists of the resource of `row`, except refused ones. False if no list was seen, or if the
+/// layer of a list is unknown.
 fn is_answered_by_cache(row: &ReflectorRow, lists: &[ListRow]) -> bool {
     let same = |list: &&ListRow| (&list.shape.resource, &list.shape.upstream) == (&row.shape.resource, &row.shape.upstream);
     let mut layers = lists.iter().filter(same).filter_map(|list| Some(&list.verdict.as_ref()?.served_from)).peekable();
@@ -92,8 +93,8 @@ pub(super) fn without_bookmarks(row: &ReflectorRow) -> &'static str {
     }
 }
 
-/// Advice for clients whose lists in `row` read many objects from etcd. `minor` is the server's minor release.
-/// `they_watch` is whether a reflector that may make these lists also watches.
+/// Advice for clients whose lists in `row` read many objects from etcd. `minor` is the server's minor release. `they_watch`:
+/// whether a reflector that may have sent these lists also watches.
 pub(super) fn to_list_from_etcd(row: &ListRow, they_watch: bool, minor: Option<u16>) -> &'static str {
     let rule = row.verdict.as_ref().map_or("", |verdict| verdict.rule);
     if rule == NOT_READY {
@@ -137,12 +138,12 @@ pub(super) fn to_filter(row: &ListRow) -> &'static str {
     }
 }
 
-/// Advice for a reflector that relists; `cause` is the most frequent cause, or `None` if there is none.
+/// Advice on relists with `cause`; without a cause, or if the cause shows no change, the general advice on relist loops.
 pub fn advice_on_relists(cause: Option<RelistCause>) -> &'static str {
     cause.and_then(advice_by_cause).unwrap_or(FindingKind::RelistLoop.advice())
 }
 
-/// The change that avoids relists with this cause; `None` if the cause alone does not show one.
+/// The change that avoids relists with this cause; `None` if the cause alone does not show which change helps.
 pub const fn advice_by_cause(cause: RelistCause) -> Option<&'static str> {
     Some(match cause {
         RelistCause::Expired { because: Stale::BookmarksNotRequested } => FindingKind::NoBookmarks.advice(),

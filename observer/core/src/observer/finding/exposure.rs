@@ -9,16 +9,16 @@ use crate::reflector::{ReflectorId, ReflectorRow, RelistCause};
 ///
 /// A watch cache that is reset holds no history before its first list, which has the newest revision in etcd (kubernetes/apiserver
 /// `pkg/storage/cacher/watch_cache.go`, `getAllEventsSinceLocked`). A watch from an older revision expires. So reflectors behind
-/// the newest revision seen relist for certain. The others relist if something was written that was not seen here. Watches of
+/// the newest revision seen relist for certain. The others relist if there were writes that watchtap did not see. Watches of
 /// `events`, which have no watch cache, do not expire. Clients that earlier watched without a revision, instead of resuming, relist
-/// for certain. client-go up to 1.15 does, too, but the counts ignore that.
+/// for certain. client-go up to 1.15 also relists for certain, but the counts ignore this.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Exposure {
     /// Reflectors with an open watch.
     pub watching: u64,
     /// Reflectors among them that would relist for certain.
     pub reflectors: u64,
-    /// Reflectors among them that would relist if something was written that was not seen here.
+    /// Reflectors among them that would relist if there were writes that watchtap did not see.
     pub perhaps: u64,
     /// Objects held by the reflectors that would relist for certain.
     pub items: u64,

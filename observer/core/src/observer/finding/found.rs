@@ -13,7 +13,7 @@ pub struct Finding {
     pub id: String,
     /// Kind of the diagnosis.
     pub kind: FindingKind,
-    /// The client; `None` for findings about lists, which may be of several clients.
+    /// The client; `None` if the finding may concern several clients, such as a finding about lists or about a storm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<Client>,
     /// Resource, objects and options that it concerns.
@@ -22,7 +22,7 @@ pub struct Finding {
     /// The reflectors that it concerns, or some of them; empty if no reflector makes these requests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reflectors: Vec<ReflectorId>,
-    /// How often, since when and until when; `None` where this is not kept. An ongoing finding has no end.
+    /// How often it occurred, since when and until when; `None` if this is not recorded. An ongoing finding has no end.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub spell: Option<Spell>,
     /// Amount in the unit of its kind: relists, lists, watches, objects, informers, or microseconds.

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::storm::FIX_CAUSES;
 
-/// Defines the kinds in their order, the worst first: meaning, identifier, and the advice where nothing more specific is known.
+/// Defines the kinds in their order, the worst first. Each has a meaning, an identifier, and advice for the case that no more
+/// specific advice applies.
 macro_rules! kinds {
     ($($(#[$meaning:meta])* $kind:ident = $id:literal, $advice:expr;)*) => {
         /// Kinds of findings, the worst first. `docs/findings.md` has a section on each.
@@ -32,7 +33,7 @@ macro_rules! kinds {
                 Self::ALL.iter().copied().find(|kind| kind.as_str() == id)
             }
 
-            /// Advice for this kind where nothing more specific is known: an option, a version or a parameter to change.
+            /// Advice for this kind, if no more specific advice applies: an option, a version or a parameter to change.
             pub const fn advice(self) -> &'static str {
                 match self {
                     $(Self::$kind => $advice,)*
@@ -47,7 +48,7 @@ kinds! {
     StuckReflector = "stuck-reflector",
         "Restart the client, which helps at once. Then update client-go to 1.18.6 or later, which lists without a resource \
              version after this error.";
-    /// A watch is open and delivers nothing, although others get newer states of the resource.
+    /// A watch is open and delivers nothing, although other watches or answers show newer states of the resource.
     DeafWatch = "deaf-watch",
         "Restart the client, which helps at once. Then enable detection of dead connections: HTTP/2 pings, TCP keepalive, or \
              a read timeout above the watch's timeoutSeconds.";
@@ -63,7 +64,7 @@ kinds! {
     SilentExpired = "silent-expired",
         "Restart the client, which helps at once. Then let it relist after a watch that ends at once without an event: \
              for this resource, the server may send no 410.";
-    /// A streaming list does not end, so the client never has its state.
+    /// A streaming list does not end, so the client never has the complete state of the resource.
     NeverSynced = "never-synced",
         "Find the proxy that drops bookmarks or cuts streams between client and API server. Until then, disable \
              WatchListClient in the client, so that it lists.";
@@ -73,7 +74,7 @@ kinds! {
     /// A reflector relists repeatedly: five times within ten minutes.
     RelistLoop = "relist-loop",
         "Fix the causes listed here: each relist transfers every object again.";
-    /// Several consecutive watches end within a second.
+    /// Several consecutive watches last less than a second each.
     ShortWatches = "short-watches",
         "Raise the idle and request timeouts of the proxy or load balancer in front of the API server above 10 minutes, \
              so that watches last.";
@@ -81,7 +82,7 @@ kinds! {
     SlowReader = "slow-reader",
         "Read the watch in a loop that does nothing else, as client-go's reflectors do, and queue the work; if the \
              entire process pauses, look for CPU limits and garbage collection.";
-    /// A reflector relisted because its revision expired: it had not asked for bookmarks, which advance it.
+    /// A reflector relisted because its revision expired. It had not requested bookmarks, which would have advanced the revision.
     NoBookmarks = "no-bookmarks",
         "Set allowWatchBookmarks=true (client-go's reflectors do), so that the resource version advances while the \
              resource does not change; this needs API server 1.16 or later.";
@@ -92,7 +93,7 @@ kinds! {
     NoResume = "no-resume",
         "Watch from the resourceVersion of the last event or bookmark when a watch ends, as client-go does; list only after \
              a 410.";
-    /// A client that had objects watches without a revision, and gets all of them again.
+    /// A client that already has the objects starts a watch without a revision, and gets all objects again.
     FullStateByWatch = "full-state-by-watch",
         "Watch from the resourceVersion of the last list or event: a watch without one sends all objects again.";
     /// A list in pages started over, because its continue token expired.
@@ -119,7 +120,7 @@ kinds! {
     StreamingListRefused = "streaming-list-refused",
         "Disable WatchListClient in the client (KUBE_FEATURE_WatchListClient=false), or enable the WatchList feature \
              gate of the server: now the client requests each list twice.";
-    /// Consistent reads waited until the API server gave up its watch cache and read etcd.
+    /// Consistent reads took as long as the API server waits for its watch cache before it reads etcd.
     ConsistentReadFellBack = "consistent-read-fell-back",
         "Find out why the watch cache lags behind etcd: slow disks or defragmentation of etcd, or an etcd that does not \
              answer progress requests (3.5.13 or later does).";

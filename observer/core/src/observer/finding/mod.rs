@@ -1,4 +1,4 @@
-//! Findings: recommended changes, derived from the state at one moment.
+//! Findings: diagnoses with evidence and advice, derived from the state at one moment.
 
 mod advice;
 mod exposure;

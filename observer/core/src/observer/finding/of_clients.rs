@@ -135,8 +135,8 @@ fn rollouts(reflectors: &[ReflectorRow]) -> Vec<Finding> {
     alike.into_values().filter_map(|clients| rollout(clients.into_values().collect())).collect()
 }
 
-/// The options of a reflector that reads the objects of one node; otherwise nothing. Without a process, agents of several nodes may look
-/// like one client.
+/// The options of a reflector that reads the objects of one node; empty for other reflectors. They distinguish the agents of
+/// several nodes, which look like one client if the process is unknown.
 fn node(row: &ReflectorRow) -> &str {
     if row.shape.options.contains("spec.nodeName=") { &row.shape.options } else { "" }
 }

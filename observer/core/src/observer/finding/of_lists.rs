@@ -11,7 +11,7 @@ use crate::routing::ServedFrom;
 use crate::thresholds::{FILTERED_TO, HEAVY_OBJECTS, SLOW_BYTES, WAIT_FOR_CACHE};
 use crate::time::microseconds;
 
-/// Number of lists from which their median is the usual time.
+/// Minimum number of lists whose median counts as their usual time.
 const ENOUGH_LISTS: u64 = 4;
 
 /// All findings about `lists`. `minor_of` returns the minor release of the API server of a shape.
@@ -36,7 +36,7 @@ pub(super) fn of_lists<'f>(
     })
 }
 
-/// The reflectors that make lists of the shape of `row`, apart from their revision and their limit.
+/// The reflectors that list the objects of `row`. The presence of a selector must be the same; no other option is compared.
 fn listers<'r>(row: &'r ListRow, reflectors: &'r [ReflectorRow]) -> impl Iterator<Item = &'r ReflectorRow> {
     let shape = &row.shape;
     reflectors.iter().filter(move |reflector| {

@@ -26,7 +26,8 @@ const LARGE: [&str; 5] = ["configmaps", "events", "events.events.k8s.io", "pods"
 const ENDED_NORMALLY: RelistCause = RelistCause::Unknown { reason: UnknownCause::WatchEndedNormally };
 const RESET: RelistCause = RelistCause::Expired { because: Stale::CacheReset };
 
-/// All findings about `row`, as of `now`. `minor` is the server's minor release. A specific finding replaces a generic one with the same explanation.
+/// All findings about `row`, as of `now`. `minor` is the server's minor release. A specific finding replaces the generic finding
+/// that it explains.
 pub(super) fn of_reflector(row: &ReflectorRow, lists: &[ListRow], minor: Option<u16>, now: Timestamp) -> Vec<Finding> {
     let found = [
         stuck(row, now),
@@ -154,8 +155,8 @@ fn relisted(row: &ReflectorRow, kind: FindingKind, cause: RelistCause, why: &str
     Some(Finding { advice, ..found })
 }
 
-/// A client that lists whenever its watch has ended. Once or twice may be a rebuilt informer that looks the same. Without a known
-/// process, it may be a new process each time.
+/// A client that lists after each end of its watch. One or two such lists may come from a rebuilt informer that looks the same. If
+/// the process is unknown, each list may come from a new process.
 fn no_resume(row: &ReflectorRow) -> Option<Finding> {
     relisted(row, FindingKind::NoResume, ENDED_NORMALLY, "after a watch that had ended normally")
         .filter(|found| found.amount >= UNRESUMED_WATCHES && row.process.is_some())
@@ -187,7 +188,7 @@ fn never_synced(row: &ReflectorRow, minor: Option<u16>, now: Timestamp) -> Optio
     Some(Finding { advice: advice::to_never_synced(minor), ..found })
 }
 
-/// A finding about a trouble with evidence of its own.
+/// A finding about a trouble that has its evidence in [`ReflectorRow::evidence`].
 fn troubled(row: &ReflectorRow, kind: FindingKind, trouble: Trouble, now: Timestamp) -> Option<Finding> {
     // Some clients have a new connection for each attempt.
     let has_left = row.client_left && now.since(row.last_seen) > BETWEEN_ATTEMPTS;

@@ -10,7 +10,8 @@ use crate::quantity::{bytes, counted, length};
 use crate::reflector::{ReflectorId, Spell, causes_named};
 use crate::storm::{StormKind, StormRecord, Trigger};
 
-/// One finding for each trigger and client; `None` stands for several clients. `found` has the findings about reflectors.
+/// One finding for each trigger and program. Storms of several clients with the same trigger share one finding. `found` are the
+/// findings about reflectors.
 pub(super) fn of_storms(storms: &[StormRecord], found: &[Finding]) -> Vec<Finding> {
     let mut alike: BTreeMap<(Trigger, Option<&str>), Vec<&StormRecord>> = BTreeMap::new();
     for storm in storms.iter().filter(|storm| !is_explained(storm, found)) {
@@ -30,7 +31,7 @@ fn is_explained(storm: &StormRecord, found: &[Finding]) -> bool {
     explained.saturating_mul(2) > storm.relists
 }
 
-/// The program of a storm of one client.
+/// The program of the client, if the storm has only one client.
 fn program(storm: &StormRecord) -> Option<&str> {
     let first = storm.members.first().filter(|_| storm.kind == StormKind::Client)?;
     Some(&first.client.program)

@@ -32,10 +32,10 @@ pub struct Problem {
     pub clients: Vec<String>,
     /// Resources concerned: `pods`, `deployments.apps`.
     pub resources: Vec<String>,
-    /// Amount in the unit of its kind: relists, lists, watches, objects, informers, or microseconds. Of several times, it is the
-    /// longest, not the sum.
+    /// Amount in the unit of its kind: relists, lists, watches, objects, informers, or microseconds. It is the longest of several
+    /// durations, not their sum.
     pub amount: u64,
-    /// How often, since when and until when; `None` where this is not kept.
+    /// How often it occurred, since when and until when; `None` if this is not recorded.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub spell: Option<Spell>,
     /// The recommended change, and where to make it.
@@ -60,7 +60,7 @@ pub(in crate::observer) fn problems(findings: &[Finding], rows: &[ReflectorRow])
     problems
 }
 
-/// The advice of a finding whose kind may need different changes; otherwise empty.
+/// The advice of a finding, if findings of its kind may need different changes; otherwise empty.
 fn change_needed(finding: &Finding) -> &'static str {
     let is_of_several_changes = matches!(
         finding.kind,
@@ -128,7 +128,7 @@ struct Parts<'p> {
     lasts: bool,
 }
 
-/// Returns [`Problem::change`] and [`Problem::wrong`]. A problem that is over needs no restart.
+/// Returns [`Problem::change`] and [`Problem::wrong`]. If the problem is over, the change does not include a restart now.
 #[expect(clippy::too_many_lines, reason = "one arm for each kind")]
 fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
     let Parts { clients, resources, amount, advice, lasts } = *parts;
@@ -312,7 +312,8 @@ fn programs(findings: &[&Finding], known: &BTreeMap<ReflectorId, &Client>) -> Ve
     names.into_iter().map(|(name, _)| name).collect()
 }
 
-/// The program without its version. If this is only the default of a library, its ServiceAccount follows: `manager (apps/operator)`.
+/// The program without its version. If the name is empty or only the default of a library, the client's ServiceAccount follows:
+/// `manager (apps/operator)`.
 fn name(client: &Client) -> String {
     let program = client.program.split('/').next().unwrap_or_default();
     let shown = if program.is_empty() { "an unnamed client" } else { program };

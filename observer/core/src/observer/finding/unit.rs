@@ -8,7 +8,7 @@ use super::kind::FindingKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AmountUnit {
-    /// Needless relists.
+    /// Relists, including relists that clients cannot avoid.
     Relists,
     /// Lists, or pages of lists.
     Lists,

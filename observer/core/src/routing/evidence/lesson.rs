@@ -1,7 +1,7 @@
 //! Learns a feature gate from an answer that contradicts its verdict.
 //!
-//! Most contradictions have several explanations, so that nothing is learned from them. A gate is learned only if the server itself
-//! stated its version, no other source states the gate, and the answer has no other explanation.
+//! Most contradictions have several explanations, so nothing is learned from them. A gate is learned only if watchtap read the
+//! version from `/version`, no other source states the gate, and the answer has no other explanation.
 
 use super::proof::{NOT_REFUSED, VALIDATED};
 use crate::k8s::Status;

@@ -101,7 +101,7 @@ impl ProofId {
         !matches!(self, REFUSED | FLOW_CONTROL | FAILED)
     }
 
-    /// Whether it proves that the server returned an older state than it had shown before.
+    /// Whether it proves that the server returned an older state than the server had shown before.
     pub fn is_going_back(self) -> bool {
         self == BEHIND_WHAT_WAS_SEEN
     }

@@ -15,9 +15,9 @@ use crate::routing::verdict::Verdict;
 /// Options whose validation depends on the server's version and gates.
 const VALIDATED_OPTIONS: [&str; 4] = ["continue", "resourceVersion", "resourceVersionMatch", "sendInitialEvents"];
 
-/// A status other than 2xx shows that no layer delivered an object; some also show how far the request got. Two statuses
-/// give `None`, which leaves the verdict as predicted. The 404 of a get is the normal answer of every layer that does not find the
-/// object. A 500 where etcd was predicted may be etcd's own error.
+/// The proof in a status other than 2xx: no layer delivered an object. Some of these statuses also show how far the request got.
+/// Two of them prove nothing, so the verdict stays as predicted. One is the 404 of a get: every layer answers 404 if it does not
+/// find the object. The other is a 500 if etcd was predicted, because it may be etcd's own error.
 pub(super) fn finding(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
     let status = evidence.status;
     if let ServedFrom::Rejected { status: predicted, etcd_touched } = verdict.served_from
@@ -81,7 +81,8 @@ fn too_large(verdict: &Verdict, refusal: &Status, asks_first: bool) -> Finding {
     refused(TOO_LARGE_IN_ETCD, true, expected, rules::REFUSED_BY_STATUS)
 }
 
-/// Whether the requested revision is too large, by the cause that 1.18.6 and later send. Earlier releases send only the message.
+/// Whether `status` reports that the requested revision is too large. 1.18.6 and later send a cause for this; earlier releases send
+/// only the message.
 fn is_too_large(status: &Status) -> bool {
     status.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge")
         || status.message.contains("Too large resource version")

@@ -129,7 +129,7 @@ fn of_refusal(verdict: &mut Verdict, status: u16, etcd_touched: bool, expected: 
     }
 }
 
-/// Marks the verdict as contradicted. It keeps its rule, to show which one was wrong.
+/// Marks the verdict as contradicted. The verdict keeps the rule of the wrong prediction.
 fn note_contradiction(verdict: &mut Verdict, predicted: ServedFrom) {
     verdict.predicted = Some(Box::new(predicted));
     settle(verdict, Certainty::Contradicted);

@@ -1,4 +1,4 @@
-//! Rules for resources without a watch cache in this API server: those of extension servers, and uncached ones.
+//! Rules for resources that this API server does not cache: resources of extension servers, and resources without a watch cache.
 
 use super::rule::{ReadsOf, Rule, RuleId, rules};
 

@@ -8,7 +8,7 @@ use crate::routing::gates::Gate;
 use crate::routing::rules::{self, RuleId};
 use crate::routing::version::Versions;
 
-/// The rows for a range of versions. Some of them apply only with certain gates on or off.
+/// The rows for a range of versions. Some eras apply only while certain gates are on or off.
 #[derive(Debug)]
 pub(in crate::routing) struct Era {
     pub(in crate::routing) versions: Versions,
@@ -68,7 +68,8 @@ pub(in crate::routing) const LIST_ERAS: &[Era] = &[
     Era { versions: Versions::since(31), gates: &[], rows: ERA_D },
 ];
 
-/// 1.16 to 1.18, without resourceVersionMatch. Row 2 comes before row 1, so that a request with a token gets the rule of tokens.
+/// 1.16 to 1.18, without resourceVersionMatch. Row 2 comes before row 1, so that a list with a continue token has a rule of its
+/// own.
 const ERA_A: &[ListRow] = list_rows! {
     //     continue | match | version | limit | keys | snapshot | consistent
     "A 2" | Set      | Any   | Any     | Any   | Any  | Any      | Any => ETCD,         LIST_CONTINUE_ETCD;
@@ -91,14 +92,14 @@ const ERA_B_AND_C: &[ListRow] = list_rows! {
     "B 6" | Absent   | NotOlder | N       | No    | Any  | Any      | Any => CACHE_OR_504, LIST_NOT_OLDER_THAN;
 };
 
-/// 1.28 and 1.29 with `ConsistentListFromCache`: resourceVersion=0 is consistent too, with any limit.
+/// 1.28 and 1.29 with `ConsistentListFromCache`: a list with `resourceVersion=0` is a consistent read, too, with any limit.
 const ERA_C_PRIME_BUG: &[ListRow] = list_rows! {
     //      continue | match | version | limit | keys | snapshot | consistent
     "C′ 2" | Absent   | Any   | Zero    | Any   | Any  | Any      | Any => CONSISTENT_OR_504, LIST_RV0_CONSISTENT_BUG;
 };
 
-/// 1.28 to 1.30 with `ConsistentListFromCache`. They do not check whether etcd answers progress requests. Rows 3 and 4 are as in
-/// era C.
+/// 1.28 to 1.30 with `ConsistentListFromCache`. These versions do not check whether etcd answers progress requests. For rows C′ 3
+/// and C′ 4, the rows of era C apply.
 const ERA_C_PRIME: &[ListRow] = list_rows! {
     //      continue | match | version | limit | keys | snapshot | consistent
     "C′ 1" | Absent   | Any   | Unset   | No    | Any  | Any      | Any => CONSISTENT_OR_504, LIST_UNSET_CONSISTENT_ALPHA;
@@ -117,14 +118,14 @@ const ERA_D: &[ListRow] = list_rows! {
     "D 8" | Absent   | NotOlder | N       | Any   | Any  | Any      | Any => CACHE_OR_504,       LIST_NOT_OLDER_THAN;
 };
 
-/// 1.33.0 to 1.33.2, tested before row 5 of era D. A list of one key is answered from the cache nevertheless (`cacher.go`
-/// `listItems`, v0.33.0).
+/// 1.33.0 to 1.33.2 with `ListFromCacheSnapshot` off, tested before row 5 of era D. Because of a bug, a list with a limit is read
+/// from etcd. The cache still answers a list of one key (`cacher.go` `listItems`, v0.33.0).
 const ERA_E: &[ListRow] = list_rows! {
     //       continue | match | version | limit | keys | snapshot | consistent
     "E .0–.2" | Absent | Unset | Unset   | Yes   | Many | Any      | Yes => ETCD, LIST_UNSET_LIMIT_BUG;
 };
 
-/// 1.34 to 1.36 and the beta of 1.37, and 1.33 with `ListFromCacheSnapshot` on.
+/// 1.33 and later with `ListFromCacheSnapshot` on, which is the default since 1.34. The rules of 1.37 come from a beta.
 const ERA_F: &[ListRow] = list_rows! {
     //      continue | match         | version | limit | keys | snapshot | consistent
     "F 1"  | Absent   | ExactOrLegacy | N       | Any   | One  | Any      | Any => ETCD,               LIST_EXACT_ONE_KEY_ETCD;
@@ -145,14 +146,14 @@ const ERA_F: &[ListRow] = list_rows! {
     "F 10" | Absent   | NotOlder      | N       | Any   | Any  | Any      | Any => CACHE_OR_504,       LIST_NOT_OLDER_THAN;
 };
 
-/// 1.37 with `ConsistentListFromCacheSkipTimeoutFallback`, tested before the consistent row of era F, or of era D without
-/// snapshots.
+/// 1.37 with `ConsistentListFromCacheSkipTimeoutFallback`. The row comes before row 7 of era F, or before row 5 of era D if
+/// `ListFromCacheSnapshot` is off.
 const ERA_G: &[ListRow] = list_rows! {
     //      continue | match | version | limit | keys | snapshot | consistent
     "G 7"  | Absent   | Unset | Unset   | Any   | Any  | Any      | Yes => CONSISTENT_OR_429, LIST_UNSET_CONSISTENT_NO_FALLBACK;
 };
 
-/// 1.37 with `ListFromCacheSnapshot` as well.
+/// 1.37 with `ConsistentListFromCacheSkipTimeoutFallback` and `ListFromCacheSnapshot`.
 const ERA_G_SNAPSHOTS: &[ListRow] = list_rows! {
     //      continue | match | version | limit | keys | snapshot | consistent
     "G 6"  | Negative | Any   | Any     | Any   | Any  | Any      | Yes => CONSISTENT_OR_429, LIST_CONTINUE_LATEST_NO_FALLBACK;

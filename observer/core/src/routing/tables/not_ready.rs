@@ -27,7 +27,8 @@ pub(super) struct NotReadyRow {
 enum Instead {
     /// This answer replaces that of the ready cache.
     Outcome(Outcome),
-    /// The answer of the ready cache after a wait, or this status if the cache does not become ready in time.
+    /// The request waits, then gets the answer of the ready cache. It is refused with this status if the cache does not become
+    /// ready in time.
     Waits(u16),
 }
 
@@ -46,9 +47,9 @@ macro_rules! not_ready_rows {
     };
 }
 
-/// The wait lasts until the request's deadline. It then fails with 504.
+/// A request waits until its deadline, then fails with 504.
 const V16_TO_24_12: Versions = Versions { first: Release::OLDEST, last: Release::new(24, 12) };
-/// The wait fails with 503. Includes all releases in which the gate can be off.
+/// A request that waits fails with 503. The range has all releases in which `ResilientWatchCacheInitialization` can be turned off.
 const V24_13_ON: Versions = Versions { first: Release::new(24, 13), last: Release::NEWEST };
 const V31_TO_33: Versions = Versions::minors(31, 33);
 const V31_ON: Versions = Versions::since(31);
@@ -86,7 +87,7 @@ pub(super) const WATCH_NOT_READY: &[NotReadyRow] = not_ready_rows! {
     V31_ON        | RESILIENT | Any      | Any   | Any      | Any => REFUSED,             WATCH_NOT_READY_REFUSED;
 };
 
-/// The answer that replaces `ready`, or `ready` itself if etcd gives it; `None` when no row covers it.
+/// The answer that replaces `ready`. If `ready` comes from etcd, it remains the answer. `None` when no row covers the request.
 pub(super) fn instead_of(ready: Decision, facts: &Facts<'_>, rows: &[NotReadyRow]) -> Option<Decision> {
     if ready.served_from == ServedFrom::Etcd {
         return Some(ready);

@@ -11,9 +11,9 @@ use crate::routing::version::{Release, Versions};
 #[derive(Debug)]
 pub(super) struct RefusalRow {
     pub(super) versions: Versions,
-    /// Whether the options are validated as those of a watch: the `watch` parameter is true, with any path.
+    /// Whether the `watch` parameter is true. The server then validates the options as options of a watch, whatever the path is.
     as_watch: If,
-    /// Whether the request lists objects, as all verbs except get and watch do here.
+    /// Whether the request lists objects. Here, all verbs except watch do; gets are decided before.
     lists: If,
     token: TokenIs,
     matching: MatchIs,
@@ -66,8 +66,8 @@ pub(super) const REFUSALS: &[RefusalRow] = refusal_rows! {
     ALL         | Any   | Yes  | Invalid  | Any         | Any     | Any     | ANY           => REFUSED_400, REFUSED_CONTINUE_INVALID;
 };
 
-/// The refusal of a read, or `None` if it passes. `cached` is whether the resource has a watch cache. A get has no option other
-/// than `resourceVersion`.
+/// The refusal of a request for objects; `None` if validation accepts the request. `cached` is whether the resource has a watch
+/// cache. A get has no option other than `resourceVersion`.
 pub(in crate::routing) fn decide_refusal(
     info: &RequestInfo,
     options: &ListOptions,
@@ -94,9 +94,9 @@ const VALIDATES_FOR_THE_CACHE: Release = Release::new(33, 0);
 /// `shouldDelegateList`).
 const CACHE_KNOWS_LIMITS: Release = Release::new(31, 0);
 
-/// The layer that parses `resourceVersion` refuses one that is not a number. The etcd layer answers 400; for a get, it
-/// reads the object first. The watch cache returns an error without a status, which becomes 500. This was measured on 1.29.6 to 1.37.2
-/// (`docs/accuracy.md`).
+/// The layer that parses `resourceVersion` refuses a value that is not a number. The etcd layer answers 400; for a get, it reads
+/// the object first. The watch cache returns an error without a status, which becomes 500. A watch is refused with 500 even without
+/// a watch cache. This was measured on 1.29.6 to 1.37.2 (`docs/accuracy.md`).
 fn version_is_no_number(verb: Verb, facts: &Facts<'_>, cached: bool) -> Option<Decision> {
     if facts.version != Version::Invalid {
         return None;
@@ -119,14 +119,14 @@ fn version_is_no_number(verb: Verb, facts: &Facts<'_>, cached: bool) -> Option<D
     Some(answer.by(rules::REFUSED_VERSION_NO_NUMBER))
 }
 
-/// Whether a list with any `resourceVersion`, even a malformed one, goes to the watch cache before 1.33.
+/// Whether a server before 1.33 passes the list to its watch cache, even if the `resourceVersion` is malformed.
 fn goes_to_the_cache(facts: &Facts<'_>) -> bool {
     let limit_is_known = facts.release >= CACHE_KNOWS_LIMITS && facts.matching == Match::NotOlderThan;
     facts.token == Token::Absent && facts.matching != Match::Exact && (!facts.limit || limit_is_known)
 }
 
-/// Whether the path and the field selector name different objects. A name in the path counts as a field selector, and an explicit
-/// one must demand the same name.
+/// Whether the field selector contradicts the name in the path. If a request has both, its field selector must require this name
+/// exactly.
 fn names_conflict(info: &RequestInfo, options: &ListOptions) -> bool {
     !info.name.is_empty()
         && !options.field_selector.is_empty()

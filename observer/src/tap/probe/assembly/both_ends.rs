@@ -13,10 +13,10 @@ use observer_ebpf::{ConnectionKey, Role};
 use super::socket::{Endpoints, Socket};
 use crate::intake::PendingProcess;
 
-/// How long a reported server's end waits for the process of its client.
+/// How long the client's process is awaited after the server's end of a connection was reported.
 const CLIENT_TIME: Duration = Duration::from_millis(100);
 
-/// Ends that are reported, or will be with their first bytes.
+/// Ends that are already reported, and ends that will be reported with their first bytes.
 #[derive(Debug, Default)]
 pub(super) struct BothEnds {
     reported: HashMap<Endpoints, Reported>,
@@ -39,9 +39,9 @@ enum Client {
 }
 
 impl BothEnds {
-    /// Takes an end that became known. Returns false if it is the other end of a reported connection, or of one that ended
-    /// recently. A second end with the same role belongs to another connection, which has the same addresses in another network or
-    /// later.
+    /// Takes an end that became known. Returns false if the other end of its connection is already reported, even if the connection
+    /// ended recently. A second end with the same role belongs to another connection. That connection has the same addresses, but
+    /// in another network or at a later time.
     pub(super) fn take(&mut self, connection: ConnectionKey, socket: &Socket) -> bool {
         if let Some(reported) = self.reported.get_mut(&socket.endpoints).filter(|reported| reported.role != socket.role) {
             if socket.role == Role::Client {
@@ -54,7 +54,7 @@ impl BothEnds {
         true
     }
 
-    /// The client's process, if its end became known before the server's end was reported.
+    /// The client's process, if the client's end became known before the server's end was reported.
     pub(super) fn client(&self, endpoints: &Endpoints) -> Option<Process> {
         match &self.reported.get(endpoints)?.client {
             Client::Known(process) => Some(process.clone()),

@@ -1,4 +1,4 @@
-//! A connection at one of its two stages: not yet reported to the intake, and followed.
+//! A connection in one of two stages: it waits to be reported to the intake, or it is followed.
 
 use std::time::Duration;
 
@@ -60,7 +60,8 @@ impl Connection {
         }
     }
 
-    /// Since when it has waited for its socket, or has been over. `None` if that is not too long by `now`.
+    /// The time since which it has waited for its socket, or since which it has been over. `None` unless this has lasted too long
+    /// at `now`.
     pub(super) fn overdue(&self, now: Timestamp, linger: Duration) -> Option<Timestamp> {
         let over = match self {
             Self::Waiting(waiting) if waiting.socket.is_none() => {
@@ -78,7 +79,8 @@ impl Waiting {
         Self { socket: None, ends: SocketEnds::default(), held: HeldTransfers::default(), since }
     }
 
-    /// Holds bytes, at most as many as the programs record of a connection with an unknown socket. Returns false for more.
+    /// Holds bytes, up to the number that the programs record for a connection with an unknown socket. Returns false if the bytes
+    /// would exceed this number.
     pub(super) fn hold(&mut self, transfer: Transfer<'_>) -> bool {
         let has_room = self.held.bytes().saturating_add(transfer.bytes.length()) <= UNDECIDED_BYTES;
         if has_room {

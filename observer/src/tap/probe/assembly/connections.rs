@@ -24,8 +24,8 @@ const MAX_CHANGES: usize = 8;
 /// Bounds on the memory and the waiting times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum number of connections that are followed or wait for their socket, and of unwanted connections that are remembered.
-    /// Further connections are counted, but not followed.
+    /// Maximum number of connections that are followed or wait for their socket. Further connections are counted, but not followed.
+    /// The same maximum applies separately to the unwanted connections that are remembered.
     pub connections: usize,
     /// Maximum number of bytes that wait for the socket of their connection, over all connections. Further bytes are lost, and
     /// counted.
@@ -33,8 +33,8 @@ pub struct Limits {
     /// How long a connection is kept after its process has given it up or exited, to wait until its socket reports how it ended.
     /// After its socket is closed, it is kept this long after each read, since the process may still read earlier bytes.
     pub linger: Duration,
-    /// How long received bytes wait for their header fields, counted from when all earlier records were taken. A process that may
-    /// run decodes them within microseconds.
+    /// How long received bytes wait for their header fields, counted from when all earlier records were taken. A process that gets
+    /// CPU time decodes them within microseconds.
     pub decoding: Duration,
 }
 
@@ -42,9 +42,9 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Recording {
-    /// They continue as they do.
+    /// The programs record the connection as before.
     Continues,
-    /// The connection is unwanted.
+    /// The connection is unwanted, or there is no room for it.
     Stops,
 }
 
@@ -60,7 +60,8 @@ pub struct Assembly {
     dismissed: HashSet<ConnectionKey>,
     /// The current connection at each address of a process.
     present: HashMap<(u32, u64), ConnectionKey>,
-    /// The connection of each socket, and since when by the kernel's clock: the address of a closed socket may be reused.
+    /// The connection of each socket. The key is the socket's address and the time from which it is known, by the kernel's clock.
+    /// The time is needed because the address of a closed socket may be reused.
     sockets: BTreeMap<(u64, u64), ConnectionKey>,
     both_ends: BothEnds,
     /// Recent changes of sockets without a known connection. A record is delayed while the program that writes it is interrupted.
@@ -121,8 +122,8 @@ impl Assembly {
         }
     }
 
-    /// Notes whether header fields of this process are recorded from now on. They are for its connections that are older than the
-    /// probe.
+    /// Notes whether header fields of this process are recorded from now on. Only its connections that are older than the probe
+    /// need these fields.
     pub fn record_fields(&mut self, process: u32, is_on: bool) {
         let own = self.connections.iter_mut().filter(|(key, _)| key.process == process);
         let own = own.filter_map(|(_, connection)| connection.followed_mut());
@@ -181,7 +182,8 @@ impl Assembly {
         }
     }
 
-    /// Notes that a process has exited. Each of its connections ends once its socket has reported its end (FIN, reset or close).
+    /// Notes that a process has exited. A connection of the process ends once the connection's socket has reported an end (FIN,
+    /// reset or close).
     pub fn exited(&mut self, at: Timestamp, process: u32) {
         self.record_fields(process, false);
         let of_process: Vec<ConnectionKey> = self.connections.keys().filter(|key| key.process == process).copied().collect();

@@ -15,7 +15,7 @@ use crate::intake::{ConnectionFeed, EndManner};
 /// How a connection leaves the probe's sight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Last {
-    /// It ended. The process ended its own direction like this, unless its socket reported otherwise.
+    /// It ended. The process ended its own direction in this manner, unless the socket reported another end.
     Ended(EndManner),
     /// It may continue.
     NotObserved,
@@ -26,7 +26,7 @@ pub(super) enum Last {
 pub(super) struct Followed {
     pub socket: Socket,
     pub ends: SocketEnds,
-    /// Since when its process no longer has it: the process has exited, or has given it up without `close_notify`.
+    /// Since when the process no longer has the connection: it has exited, or has given the connection up without `close_notify`.
     pub abandoned: Option<Timestamp>,
     feed: ConnectionFeed,
     sent: u64,
@@ -39,7 +39,7 @@ pub(super) struct Followed {
     held: Option<HeldRead>,
 }
 
-/// A connection's protocol, and whether its first record has its first bytes.
+/// A connection's protocol, and whether the first record contains the first bytes of the connection.
 pub(super) fn beginning(role: Role, first: &Transfer<'_>) -> (Option<Protocol>, Start) {
     let is_of_client = matches!((role, first.way), (Role::Client, Way::Sent) | (Role::Server, Way::Received));
     match Protocol::of_client(first.bytes.known()).filter(|_| is_of_client && first.offset == 0) {
@@ -71,8 +71,8 @@ impl Followed {
         self.held = None;
     }
 
-    /// Takes bytes, with the fields of their header blocks. If fields are recorded, received bytes wait for theirs. Bytes sent
-    /// meanwhile wait, too, so that the order is kept.
+    /// Takes bytes, with the fields of their header blocks. If fields are recorded, received bytes wait for their fields. Bytes
+    /// that are sent meanwhile wait, too, so that the order is kept.
     pub(super) fn take(&mut self, transfer: Transfer<'_>) {
         let is_received = transfer.way == Way::Received;
         if is_received {
@@ -88,7 +88,8 @@ impl Followed {
         }
     }
 
-    /// Since when no bytes have come, if its process no longer has it or its socket is closed.
+    /// Since when the connection has been over and no bytes have come. `None` while its process has it and its socket is not
+    /// closed.
     pub(super) fn over(&self) -> Option<Timestamp> {
         self.abandoned.or(self.ends.over()).map(|since| since.max(self.latest))
     }

@@ -48,8 +48,8 @@ impl Socket {
         Some(Self { role, address: opened.socket, known, endpoints, file: opened.file, process })
     }
 
-    /// The connection, as reported to the intake. `other` is the client's process, if known, where the recorded end is the
-    /// server's.
+    /// The connection, as reported to the intake. If the recorded end is the server's, `other` is the client's process, if that is
+    /// known.
     pub(super) fn info(
         &self,
         upstream: Option<UpstreamId>,
@@ -62,7 +62,8 @@ impl Socket {
         ConnectionInfo { client, upstream, server, process, protocol, start }
     }
 
-    /// Whether both ends are certainly on this machine. They may be even if this is false: pods have addresses of their own.
+    /// Whether both ends are certainly on this machine. If false, both ends may still be on it, since pods have addresses of their
+    /// own.
     pub(super) fn is_on_one_machine(&self) -> bool {
         self.endpoints.client.ip() == self.endpoints.server.ip()
     }

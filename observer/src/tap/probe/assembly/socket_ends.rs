@@ -9,17 +9,18 @@
 //!   CLOSE_WAIT ──────────────────▶ LAST_ACK ─▶ CLOSE    CLOSING ─▶ CLOSE
 //!               the process follows
 //!
-//!   any state ─▶ CLOSE with an error: the other side's RST, or a path that died; EPIPE: its RST after its FIN
-//!   ESTABLISHED or CLOSE_WAIT ─▶ CLOSE without one: the process's own RST (it left bytes unread, or set SO_LINGER to 0)
+//!   any state ─▶ CLOSE with an error: the other side's RST, or a dead path; EPIPE: the other side's RST after its FIN
+//!   ESTABLISHED or CLOSE_WAIT ─▶ CLOSE without an error: the process's own RST (it left bytes unread, or set SO_LINGER to 0)
 //! ```
 //!
-//! A socket in `TIME_WAIT` is another structure of the kernel, so this one goes to `CLOSE` before (Linux
-//! `net/ipv4/tcp_minisocks.c`, `tcp_time_wait`). From `FIN_WAIT2` it may do so before the other side has ended its direction, so
-//! that direction's end is left unknown. Whether TLS was ended before (`close_notify`) cannot be seen here.
+//! In `TIME_WAIT`, the kernel replaces the socket by another structure, and the socket itself goes to `CLOSE` (Linux
+//! `net/ipv4/tcp_minisocks.c`, `tcp_time_wait`). From `FIN_WAIT2`, the socket may go to `CLOSE` before the other side has ended its
+//! direction. In that case the end of this direction stays unknown. `close_notify` cannot be seen here, so a FIN may come with or
+//! without an end of TLS.
 //!
-//! A state shows which FINs have passed, so the next change reveals one that was not reported. The state of a socket when it became
-//! known is reported with 0 as the state before. If that is `CLOSE` and its error was taken already, the cause is unknown, and no
-//! end is reported.
+//! A state shows which FINs have passed, so the next change reveals a FIN that was not reported. When a socket becomes known, its
+//! state is reported with 0 as the previous state. If this state is `CLOSE` and the error was already read (which clears it), the
+//! cause is unknown. Then no end is reported.
 
 use observer_core::time::Timestamp;
 use observer_ebpf::LifetimeEvent;
@@ -83,8 +84,8 @@ impl SocketEnds {
         self.over.is_some() || self.ends.iter().any(|end| end.way == Way::Sent)
     }
 
-    /// All ends, when the connection is given up. The process's own direction gets `own`, unless its socket reported another end
-    /// before or was reset. A FIN is not assumed if the socket was closed without one.
+    /// All ends, when the connection is given up. The end of the process's own direction is `own`, unless the socket reported
+    /// another end before or was reset. A FIN is not assumed if the socket was closed without a FIN.
     pub(super) fn given_up(mut self, own: End) -> Vec<End> {
         let is_reset = self.ends.iter().any(|end| end.manner == EndManner::Reset);
         let is_granted = self.over.is_none() || own.manner != EndManner::Fin;

@@ -46,7 +46,7 @@ impl HeldTransfers {
         self.transfers.is_empty()
     }
 
-    /// Number of bytes held. Unreadable bytes count, too: they take room later.
+    /// Number of bytes held. Unreadable bytes count, too, although they take no memory.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -9,7 +9,7 @@ const WINDOW: Duration = Duration::from_secs(5);
 /// Counts of calls, and when each was read.
 #[derive(Debug)]
 pub(super) struct CallRate {
-    /// In order of time. The first is the last one older than the window, or the oldest.
+    /// In order of time. The first count is the newest one from before the window; if there is none, it is the oldest count.
     counts: VecDeque<(Instant, u64)>,
 }
 

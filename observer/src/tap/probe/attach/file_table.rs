@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::tap::probe::find::FileIdentity;
 
-/// A file that no process was seen to run for this long is forgotten.
+/// A file may be forgotten if no process was seen to run it for this long; see [`FileTable::forget_unused`].
 const UNUSED: Duration = Duration::from_mins(10);
 /// A file that no process was seen to run for this long may make room for another: two examinations of all processes have not found it.
 const IDLE: Duration = Duration::from_secs(10);
@@ -62,8 +62,8 @@ impl<P> FileTable<P> {
         Some(probed)
     }
 
-    /// Enters a file that a process runs now. Returns the attachment that it had before. If more than [`MOST_WITHOUT`] files are
-    /// not probed, the one that was not run for longest is forgotten.
+    /// Enters a file that a process runs now. Returns the attachment that the file had before. If more than [`MOST_WITHOUT`] files
+    /// are not probed, the least recently run of these files is forgotten.
     pub(super) fn insert(&mut self, file: FileIdentity, known: Known<P>, now: Instant) -> Option<P> {
         let former = self.files.insert(file, Entry { used: now, known });
         let without = || self.files.iter().filter(|(_, entry)| entry.known.probed().is_none());
@@ -101,8 +101,9 @@ impl<P> FileTable<P> {
         ended
     }
 
-    /// Forgets files that no process has run for [`UNUSED`]: those with nothing in them, and probed ones for which `is_there` is
-    /// false. Returns their attachments. Reported files stay, so that they are not reported again.
+    /// Forgets files that no process has run for [`UNUSED`]: those that contain nothing for a probe, and probed files for which
+    /// `is_there` is false. Returns the attachments of the probed ones. Reported and excluded files stay, so that they are not
+    /// reported again.
     pub(super) fn forget_unused(&mut self, now: Instant, is_there: impl Fn(FileIdentity, &P) -> bool) -> Vec<P> {
         let is_over = |file: &FileIdentity, entry: &mut Entry<P>| {
             let is_unused = now.duration_since(entry.used) >= UNUSED;
@@ -116,7 +117,7 @@ impl<P> FileTable<P> {
         self.files.extract_if(is_over).filter_map(|(_, entry)| entry.known.into_probed()).collect()
     }
 
-    /// Forgets the probed file that was not run for longest, to make room for another; `None` if all are in use.
+    /// Forgets the probed file that was run least recently, to make room for another. `None` if all were run within [`IDLE`].
     pub(super) fn make_room(&mut self, now: Instant) -> Option<P> {
         let idle =
             |(_, entry): &(&FileIdentity, &Entry<P>)| entry.known.probed().is_some() && now.duration_since(entry.used) >= IDLE;

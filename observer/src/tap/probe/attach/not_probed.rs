@@ -69,7 +69,7 @@ impl NotProbed {
     }
 }
 
-/// Why some plaintext of a library is not seen. The functions that end a connection carry none.
+/// Why some plaintext of a library is not seen. Functions that end a connection carry no plaintext, so they do not matter here.
 pub(in crate::tap::probe) fn out_of_reach(library: &TlsLibrary) -> Option<NotProbed> {
     match library {
         TlsLibrary::GoCryptoTls(_) => None,

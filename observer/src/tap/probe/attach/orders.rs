@@ -30,7 +30,7 @@ pub(in crate::tap::probe) enum Finding {
         /// No record of the file is later than this time of the kernel's clock.
         at: u64,
     },
-    /// Recording of a process's header fields begins or ends; a begin comes before the first field.
+    /// Recording of a process's header fields begins or ends. The finding that it begins comes before the first field.
     FieldRecording(FieldRecording),
     /// Connections of a file are not seen.
     NotProbed {
@@ -48,9 +48,9 @@ pub(in crate::tap::probe) enum Finding {
 pub(in crate::tap::probe) struct FieldRecording {
     /// Its PID.
     pub(in crate::tap::probe) process: u32,
-    /// Whether they are recorded from then on.
+    /// Whether its header fields are recorded from `at` on.
     pub(in crate::tap::probe) is_on: bool,
-    /// Since when, by the kernel's clock; a former process with this PID was gone by then.
+    /// The time of the change, by the kernel's clock. A former process with this PID was gone by then.
     pub(in crate::tap::probe) at: u64,
 }
 

@@ -15,8 +15,7 @@ pub(super) struct Placement {
     pub descriptor: DescriptorOffsets,
 }
 
-/// Placements in order of attachment. Returns come before entries: a call that is under way when its entry is probed must not be
-/// the first one seen.
+/// Placements in order of attachment. Returns come before entries: if the entry of a call is seen, its return must be seen, too.
 pub(super) fn placements(library: &TlsLibrary) -> Vec<Placement> {
     let mut placements = match library {
         TlsLibrary::GoCryptoTls(points) => of_go(points),

@@ -36,11 +36,11 @@ struct ProbedFile {
     calls: CallRate,
     /// When it was probed, in clock ticks since boot.
     since: u64,
-    /// Placements for header fields; empty if those turned out to cost too much.
+    /// Placements for header fields; empty if the file has none, or if they turned out to cost too much.
     fields: Vec<Placement>,
-    /// Their attachments, while they are wanted.
+    /// Attachments of `fields`, while header fields are recorded.
     attached_fields: Vec<Attachment>,
-    /// Calls since they were attached.
+    /// Calls of the functions for header fields, since `attached_fields` were attached.
     field_calls: CallRate,
 }
 
@@ -102,8 +102,9 @@ impl ProbedFiles {
         })
     }
 
-    /// Stops probing files whose functions are called more than `budget` times a second. For the others, it stops only the header
-    /// fields if their functions exceed the budget. Each case is reported once. Returns the files whose header fields were stopped.
+    /// Stops probing files whose functions are called more than `budget` times a second. In other files, it stops only the
+    /// recording of header fields, if the functions for header fields exceed the budget. Each case is reported once. Returns the
+    /// files whose recording of header fields was stopped in this way.
     pub(in crate::tap::probe) fn detach_busy(
         &mut self,
         programs: &Programs,
@@ -131,9 +132,9 @@ impl ProbedFiles {
         without_fields
     }
 
-    /// Stops probing files that no process has run for long and that are no longer found at their path: deleted files, and those of
-    /// containers that are gone. A program that may be started again stays probed, since the first traffic of each new process
-    /// would otherwise be missed.
+    /// Stops probing files that are no longer found at their path, after a long time in which no process ran them. These are
+    /// deleted files, and files of containers that are gone. A program that may be started again stays probed, since the first
+    /// traffic of each new process would otherwise be missed.
     pub(in crate::tap::probe) fn detach_unused(&mut self, report: &mut dyn FnMut(Finding)) {
         let is_there = |file, probed: &ProbedFile| FileIdentity::of(Path::new(&probed.name)) == Some(file);
         let unused = self.table.forget_unused(Instant::now(), is_there);
@@ -204,7 +205,8 @@ impl Drop for ProbedFiles {
     }
 }
 
-/// Probes as much of a file as possible, if it contains a TLS library; `left` receives the reasons for the other parts.
+/// Probes as much of a file as possible, if it contains a TLS library. `left` receives the reason for each library that cannot be
+/// probed completely.
 fn probe(
     file: &ProgramFile,
     number: u16,

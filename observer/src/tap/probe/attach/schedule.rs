@@ -33,7 +33,7 @@ pub(super) enum Due {
     Calls,
 }
 
-/// All work to come. Each kind gets its turn, however many there are of the others.
+/// All work to come. Each kind of work gets its turn, however much work of the other kinds there is.
 #[derive(Debug)]
 pub(super) struct Schedule {
     /// Processes that executed a program, with the time when each is due, in no order.
@@ -95,7 +95,7 @@ impl Schedule {
         self.queue.extend(processes);
     }
 
-    /// The next work that is due; `None` until [`until`](Self::until).
+    /// The next work that is due. `None` if nothing is due; [`until`](Self::until) returns for how long.
     pub(super) fn next(&mut self, now: Instant) -> Option<Due> {
         if self.next_calls <= now {
             self.next_calls = now + COUNT_CALLS;
@@ -125,7 +125,7 @@ impl Schedule {
         process.map(Due::Process)
     }
 
-    /// How long nothing is due.
+    /// The time until work is due; zero if work is due now.
     pub(super) fn until(&self, now: Instant) -> Duration {
         if !self.queue.is_empty() || self.are_all_queued {
             return Duration::ZERO;

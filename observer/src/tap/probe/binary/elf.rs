@@ -102,7 +102,7 @@ impl<'a> Elf<'a> {
         stretch(self.segments.iter(), address)
     }
 
-    /// As [`Self::loaded`], if the address is one of code.
+    /// As [`Self::loaded`], if the address is in an executable segment.
     pub(super) fn code(&self, address: u64) -> Option<Stretch<'a>> {
         stretch(self.segments.iter().filter(|segment| segment.is_executable), address)
     }

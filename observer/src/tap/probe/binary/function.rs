@@ -55,11 +55,11 @@ impl Function {
     }
 
     /// Returns the first instruction that the kernel emulates, that each call passes exactly once, and before which `arguments` are
-    /// not overwritten. Returns the entry if there is none.
+    /// not overwritten. If there is none, returns the branch to Go's `morestack` if the kernel emulates it, otherwise the entry.
     ///
     /// The walk goes straight ahead from the entry. It stops at a jump target, which a call may pass twice, and after a conditional
-    /// branch, since the code after it may be skipped. The branch to Go's `morestack` does not stop it. That path only grows the
-    /// stack and starts again at the entry, where a probe would be hit a second time.
+    /// branch, since the code after it may be skipped. It does not stop after the branch to Go's `morestack`. That path only grows
+    /// the stack and starts again at the entry. So a call may hit a probe at the entry, or at this branch, twice.
     pub(super) fn entry(&self, arguments: Registers) -> Result<ProbePoint, BinaryError> {
         let part = self.first_part()?;
         let entry = part.point(self.address, Execution::SingleStepped);
@@ -87,11 +87,11 @@ impl Function {
         self.returns_by(|part, at| part.instructions.get(at).map(|found| part.point(found.address, Execution::SingleStepped)))
     }
 
-    /// For each return, returns a place that is passed exactly when the return is, with `result` final. It is an instruction that
-    /// the kernel emulates if there is one, otherwise the return itself.
+    /// Finds a place for each return instruction. A call passes the place if and only if it passes the return, and `result` is
+    /// final there. The place is an instruction that the kernel emulates, or the return itself if there is none.
     ///
-    /// The walk goes back over instructions that only lead to the next one, as long as nothing jumps in between. It accepts one
-    /// kind of branch, that of the stack protector, whose other side does not return.
+    /// The walk goes back over instructions that only lead to the next one, as long as no jump leads in between. The only branch
+    /// that it accepts is that of the stack protector, whose target does not return.
     pub(super) fn returns_with(&self, result: Registers) -> Result<Vec<ProbePoint>, BinaryError> {
         let targets = self.targets();
         self.returns_by(|part, at| {

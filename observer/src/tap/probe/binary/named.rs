@@ -1,5 +1,5 @@
-//! Determines from the names in a shared library whether it may contain a TLS library. A process maps dozens of libraries, and few
-//! contain one.
+//! Determines from the names in a shared library whether it may contain a TLS library. A process maps dozens of shared libraries,
+//! and few of them contain a TLS library.
 
 use std::fs::File;
 use std::io;
@@ -24,8 +24,8 @@ const NAME: &[u8] = b"SSL_write";
 const STRETCH: usize = 64 << 10;
 
 /// Whether a string table of the ELF file at `path` has the name of an OpenSSL function, because the file defines or calls it. Only
-/// headers and these tables are read, at most [`bounds::NAME_BYTES`] in all. A library from which these names were stripped has
-/// none.
+/// headers and string tables are read, and at most [`bounds::NAME_BYTES`] of the tables. The result is false for a library from
+/// which these names were stripped.
 ///
 /// # Errors
 ///

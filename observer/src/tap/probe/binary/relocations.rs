@@ -28,8 +28,8 @@ impl<'e, 'a> Pointers<'e, 'a> {
         Ok(Self { elf, relocations: relocations(elf)?, relative })
     }
 
-    /// The pointer at an address, from its relocation or else from the file. (Packed relocations, `DT_RELR`, have theirs in the
-    /// file.)
+    /// The pointer at an address, from its relocation or else from the file. (The pointers of packed relocations, `DT_RELR`, are in
+    /// the file.)
     pub(super) fn at(&self, address: u64) -> Option<u64> {
         let relocated = self.relative().find(|(at, _)| *at == address);
         relocated.map(|(_, target)| target).or_else(|| u64_at(self.elf.loaded(address)?.bytes, 0))

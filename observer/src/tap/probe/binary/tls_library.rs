@@ -19,7 +19,7 @@ pub enum TlsLibrary {
 
 /// The TLS libraries in an ELF file; empty if it has none of Go's `crypto/tls`, OpenSSL, `BoringSSL` and rustls.
 ///
-/// A program that only loads libssl as a shared library has none itself; the file of libssl has it.
+/// A program that only loads libssl as a shared library does not contain OpenSSL; the file of libssl does.
 pub fn probe_points(elf: &[u8]) -> Result<Vec<TlsLibrary>, BinaryError> {
     let elf = Elf::parse(elf)?;
     let go = go::find(&elf)?.map(TlsLibrary::GoCryptoTls);

@@ -6,8 +6,8 @@ use object::elf::PT_GNU_EH_FRAME;
 
 use super::elf::{Elf, Stretch, u32_at};
 
-/// Version 1; pointers to `.eh_frame` as 4 signed bytes from here; 4 bytes of count; entries as 4 signed bytes from the table's
-/// start.
+/// Version 1. The pointer to `.eh_frame`: 4 signed bytes, relative to their own place. The number of entries: 4 bytes. Each entry:
+/// two numbers of 4 signed bytes, relative to the start of this header.
 const HEADER: &[u8] = &[1, 0x1b, 0x03, 0x3b];
 const ENTRIES_AT: u64 = 12;
 const ENTRY_BYTES: u64 = 8;
@@ -27,7 +27,7 @@ impl<'a> UnwindTable<'a> {
         (entries <= room).then_some(Self { table, entries })
     }
 
-    /// Start and end of the piece of code at this address. The end is the start of the next piece, so it includes padding.
+    /// Start and end of the piece of code at this address. The end is the start of the next piece, so the piece includes padding.
     pub(super) fn extent(&self, address: u64) -> Option<(u64, u64)> {
         let (mut low, mut high) = (0, self.entries);
         while low < high {

@@ -1,4 +1,4 @@
-//! Checks what this machine allows a probe, and what a probe sees of its processes' TLS libraries.
+//! Checks what this machine allows a probe to do, and what a probe sees of the TLS libraries of the running processes.
 
 mod capability;
 mod machine;

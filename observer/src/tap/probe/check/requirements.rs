@@ -39,7 +39,7 @@ pub(super) fn requirements(machine: &Machine) -> Vec<Requirement> {
     ]
 }
 
-/// A distribution's older kernel may have backports of the features. The trial shows whether it does.
+/// A distribution's older kernel may have backports of the features. The trial shows whether they work.
 fn kernel(machine: &Machine) -> Requirement {
     const NAME: &str = "Linux 6.6 or later";
     let release = &machine.release;
@@ -147,7 +147,7 @@ fn tried_for(name: &'static str, tried: &Step, unseen: &'static str) -> Requirem
 
 const NOT_TRIED: &str = "not tried: what comes before it does not work";
 
-/// The verifier's log after it fills pages.
+/// The first line is the error. The verifier's log comes after it and fills pages.
 fn first_line(why: &str) -> &str {
     why.lines().next().unwrap_or_default()
 }

@@ -79,8 +79,8 @@ impl Step {
     }
 }
 
-/// Whether all uprobe programs attach to the entry point of this program. This process has already passed it, and any other process
-/// of this program passes it once. There the programs find no connection that matters.
+/// Whether all uprobe programs attach to the entry point of watchtap's executable. This process has already passed it, and any
+/// other process with this executable passes it once. There the uprobe programs find no connection that matters.
 fn uprobes(programs: &Programs) -> Step {
     let Some(entry) = own_entry() else {
         return Step::Refused(format!("cannot find the entry point of {OWN_PROGRAM}"));

@@ -21,7 +21,7 @@ pub(super) struct Changes {
 pub(super) enum Change {
     /// A process or a socket ended, or began to end.
     Ended(LifetimeEvent),
-    /// From then on, header fields of a process are recorded, or no longer.
+    /// Recording of a process's header fields begins or ends.
     FieldRecording(FieldRecording),
 }
 
@@ -40,7 +40,7 @@ impl Changes {
     }
 
     /// Takes the earliest change before a time. The order of the two sources matters, since a process with recorded header fields
-    /// may have the PID of one that has ended.
+    /// may have the PID of a process that has ended.
     pub(super) fn next(&mut self, before: u64) -> Option<Change> {
         let end = self.ends.front().map_or(u64::MAX, |event| event.time);
         let recording = self.recording.pop_front_if(|recording| recording.at < end.min(before));

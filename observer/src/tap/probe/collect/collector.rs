@@ -22,14 +22,14 @@ use crate::tap::probe::kernel::Recorded;
 use crate::tap::probe::kernel_clock::{Times, kernels_now};
 use crate::tap::probe::options::ProbeOutcome;
 
-/// How often the rings are read, since the programs send no wake-up for a record. Overdue data is given up as often.
+/// How often the rings are read, since the programs send no wake-up for a record. Overdue data is given up at the same interval.
 const READ_EVERY: Duration = Duration::from_millis(20);
-/// Minimum time between two reads after wake-ups. The programs send one for each process that executes a program, which may be
+/// Minimum time between two reads after wake-ups. There is a wake-up for each process that executes a program, which may be
 /// thousands per second.
 const READ_AT_MOST_EVERY: Duration = Duration::from_millis(1);
 /// How often the increase of missed records is reported.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// Maximum number of records taken before any other work; the same for lifetime events.
+/// Maximum number of records taken before any other work. Lifetime events are taken in batches of this size, until none is left.
 const BATCH: usize = 4_096;
 
 /// The state that the thread starts with.

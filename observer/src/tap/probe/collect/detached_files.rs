@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-/// How long to wait once the ring is found empty. A record may still wait for an earlier one that a program has not finished: the
-/// program's thread was preempted, or has used up the CPU time of its cgroup.
+/// Minimum time from the end of probing a file until an empty ring shows that all its records were taken. Before that, a record may
+/// wait for an earlier record that a program has not finished. The program's thread was preempted, or has used up the CPU time of
+/// its cgroup.
 const SETTLING: Duration = Duration::from_secs(1);
 
 /// Numbers of files, with the time of the kernel's clock after which nothing was recorded of each.
 ///
-/// A record gets its time before its place in the ring, and a file counts as detached only after all of its programs have ended. So
-/// a record with a later time comes after all records of the file.
+/// A record gets its time before its place in the ring. A file counts as detached only after all runs of its programs have ended.
+/// So a record with a later time comes after all records of the file.
 #[derive(Debug, Default)]
 pub(super) struct DetachedFiles {
     files: Vec<(u64, u16)>,

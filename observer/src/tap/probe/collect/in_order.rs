@@ -16,7 +16,7 @@ pub(in crate::tap::probe) struct InOrder {
     times: Times,
     assembly: Assembly,
     containers: Containers,
-    /// Records made before a change come first.
+    /// Each change waits until all records made before it were passed on.
     changes: Changes,
     detached: DetachedFiles,
     /// All records up to this time were taken, except those whose programs were interrupted.
@@ -57,9 +57,9 @@ impl InOrder {
         self.bound_changes();
     }
 
-    /// Takes the next record. Applies earlier changes first, and gives up detached files without later records. This order matters:
-    /// a new connection may have the socket and the memory address of one that has ended. Its file may have the number of a
-    /// detached one.
+    /// Takes the next record. Before that, applies earlier changes, and gives up detached files that have no more records. This
+    /// order matters: a new connection may have the socket and the memory address of a connection that has ended. The file of the
+    /// new connection may have the number of a detached file.
     pub(in crate::tap::probe) fn take(&mut self, record: &Record, payload: &[u8]) -> Recording {
         self.apply_changes(record.time);
         for file in self.detached.before_record(record.time) {
@@ -79,8 +79,8 @@ impl InOrder {
         self.taken_until = self.taken_until.max(now);
     }
 
-    /// Gives up everything that has waited too long. The time of the last record taken counts as now, since the awaited record may
-    /// still be in a ring.
+    /// Gives up everything that has waited too long. The time up to which records were taken counts as now, since the awaited
+    /// record may still be in a ring.
     pub(in crate::tap::probe) fn expire(&mut self) {
         let taken = self.times.of(self.taken_until);
         self.assembly.release_overdue(taken);

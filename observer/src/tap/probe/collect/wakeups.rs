@@ -21,7 +21,7 @@ pub(in crate::tap::probe) struct Wakeups {
 impl Wakeups {
     /// # Errors
     ///
-    /// The kernel refuses, for example one more open file.
+    /// The kernel refuses a call, for example because of the limit on open files.
     pub(in crate::tap::probe) fn of(rings: impl IntoIterator<Item = impl AsFd>) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for ring in rings {

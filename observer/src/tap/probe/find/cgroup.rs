@@ -23,8 +23,8 @@ pub(super) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Finds a cgroup by a path. A path below a mount point of the file system is that folder. Any other path is one from
-    /// `/proc/PID/cgroup`, with or without its leading slash.
+    /// Finds a cgroup by a path. A path below a mount point of the file system cgroup2 is the folder of the cgroup. Any other path
+    /// is taken as a path in `/proc/PID/cgroup`, with or without its leading slash.
     pub(super) fn find(given: &Path) -> Result<Self, OptionsError> {
         let places = mounted();
         let place = places.iter().find(|place| given.starts_with(&place.mount_point)).or(places.first());
@@ -47,7 +47,7 @@ impl Cgroup {
         self.number
     }
 
-    /// Whether a process with this path in `/proc/PID/cgroup` may be in it. False only if it certainly is not.
+    /// Whether a process with this path in `/proc/PID/cgroup` may be in this cgroup. False only if the process certainly is not.
     pub(super) fn may_have(&self, path: &str) -> bool {
         let path = Path::new(path);
         let is_outside = path.components().any(|component| component == Component::ParentDir);
@@ -55,7 +55,7 @@ impl Cgroup {
     }
 }
 
-/// The folder of a path that lies below the mount point, or below the part of the tree that is mounted there.
+/// The folder of a path. The path may begin with the mount point, with the part of the tree that is mounted there, or with neither.
 fn folder(given: &Path, mount_point: &Path, root: &Path) -> PathBuf {
     let absolute = Path::new("/").join(given);
     let inside =
@@ -63,7 +63,7 @@ fn folder(given: &Path, mount_point: &Path, root: &Path) -> PathBuf {
     mount_point.join(inside.unwrap_or(given))
 }
 
-/// All mount points of the file system, with those of the complete tree first.
+/// All mount points of the file system cgroup2. Those where the complete tree is mounted come first.
 pub(super) fn mounted() -> Vec<MountInfo> {
     let mounts = Process::myself().and_then(|process| process.mountinfo()).map(|mounts| mounts.0).unwrap_or_default();
     let mut places: Vec<MountInfo> = mounts.into_iter().filter(|mount| mount.fs_type == "cgroup2").collect();

@@ -1,7 +1,8 @@
-//! Finds the containers of processes, including those that are gone when their records are taken.
+//! Finds the containers of processes, also of processes that are gone when their records are taken.
 //!
-//! A live process is looked up in proc(5). The record of a process has the number of its cgroup, which serves if the process is
-//! gone. It is looked up among the folders of the file system, since a container's cgroup outlives the commands run in it.
+//! A live process is looked up in proc(5). The record of a process has the number of its cgroup, which is used if the process is
+//! gone. This number is looked up among the folders of the file system cgroup2, since a container's cgroup outlives the commands
+//! run in it.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -15,8 +16,8 @@ use observer_ebpf::{Kind, NANOSECONDS_A_TICK, Opened, Record, Role};
 use super::cgroup::mounted;
 use crate::client_process::cgroups;
 
-/// Maximum number of cgroups numbered in one scan. A node has a few thousand. Those near the root come first, so containers come
-/// before their contents.
+/// Maximum number of cgroups whose numbers are read in one scan. A node has a few thousand. Cgroups near the root come first, so
+/// the cgroup of a container comes before those inside it.
 const MAX_CGROUPS: usize = 65_536;
 /// Minimum time between two scans. The lookup of an unknown number causes a scan.
 const SCAN_EVERY: Duration = Duration::from_secs(1);
@@ -40,7 +41,7 @@ impl Containers {
         Self { mounted: place.map(|place| (place.mount_point, PathBuf::from(place.root))), ..Self::default() }
     }
 
-    /// The container of the client that a record opens; `None` for other records.
+    /// The container of the client whose connection a record opens; `None` for a server and for other records.
     pub(in crate::tap::probe) fn of_record(&mut self, record: &Record, payload: &[u8]) -> Option<Container> {
         if record.kind != Kind::Opened as u32 {
             return None;

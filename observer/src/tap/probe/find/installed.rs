@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::program_file::{FileIdentity, ProgramFile};
 
-/// Folders that the dynamic loader searches besides its configuration, in the layouts of all distributions (ld.so(8)).
+/// Folders that the dynamic loader searches in addition to those in its configuration, in the layouts of all distributions
+/// (ld.so(8)).
 const FOLDERS: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"];
 /// Debian and its derivatives have a folder of libraries for each architecture, named after its triplet.
 const TRIPLET: &str = "-linux-";

@@ -16,7 +16,7 @@ use crate::tap::probe::binary::names_tls_functions;
 const TLS_WORDS: &[&str] = &["ssl", "tls", "tcnative", "conscrypt"];
 /// Maximum number of remembered libraries; a machine has some hundreds to thousands.
 const MOST: usize = 16_384;
-/// How long a library is remembered: one that replaces it may get its inode.
+/// How long a library is remembered. The time is limited, since a library that replaces it may get the same inode.
 const REMEMBERED: Duration = Duration::from_mins(10);
 
 /// Remembers which libraries may have TLS.
@@ -42,7 +42,7 @@ impl Libraries {
         Self { excluded, known: HashMap::new() }
     }
 
-    /// Whether a library may have TLS. If its name does not show that, the file `found` is searched the first time.
+    /// Whether a library may have TLS. If its name does not show that, the file that `found` returns is searched the first time.
     pub(in crate::tap::probe) fn may_have_tls(
         &mut self,
         map: &MemoryMap,

@@ -2,8 +2,8 @@
 //!
 //! The beginning of these connections is lost, and with it the state that HTTP/2 needs to decode header fields. So the fields
 //! themselves are recorded, which costs some microseconds for each field. This is limited to the files of such processes, and ends
-//! when the last of these connections is gone. A connection is detected by its socket: its first bytes would show it too late, since the fields of a
-//! request come before them.
+//! when the last of these connections is gone. A connection is detected by its socket. Its first bytes would reveal it too late,
+//! since the fields of a request come before the bytes of the request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -80,8 +80,8 @@ impl OlderConnections {
         self.recorded.iter().filter_map(|(process, recorded)| recorded.files.contains(&file).then_some(*process)).collect()
     }
 
-    /// Forgets a process that is gone, runs another program, or has lost its connections from before. Returns the files whose
-    /// fields no process needs any more; `None` if its fields were not recorded.
+    /// Forgets a process that is gone, runs another program, or has no connection from before the probe any more. Returns the files
+    /// whose fields no process needs any more. `None` if fields of this process were not recorded.
     pub(in crate::tap::probe) fn forget(&mut self, process: u32) -> Option<Vec<FileIdentity>> {
         let mut gone = self.recorded.remove(&process)?;
         gone.files.retain(|file| !self.recorded.values().any(|recorded| recorded.files.contains(file)));

@@ -1,8 +1,8 @@
 //! The files whose code a process runs, as far as they may contain a TLS library.
 //!
 //! stat(2) identifies each file, however it was found. The device numbers in proc(5)'s table of mappings differ from stat(2)'s on
-//! two file systems. On btrfs each subvolume has a device of its own. On overlayfs they are the overlay's or those of the layer
-//! below, depending on the release of Linux.
+//! two file systems. On btrfs each subvolume has a device of its own. On overlayfs the table has the device of the overlay or that
+//! of the layer below, depending on the release of Linux.
 
 use std::collections::BTreeSet;
 use std::fs;

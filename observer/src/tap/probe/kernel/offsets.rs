@@ -39,7 +39,7 @@ fn offset(types: &TypeInformation, structures: &[(String, u32)], member: KernelM
     }
 }
 
-/// The structures with wanted members, and their BTF IDs. Two may share a name, in separate parts of the kernel.
+/// The structures with wanted members, and their BTF IDs. Two structures in separate parts of the kernel may have the same name.
 fn structures(types: &TypeInformation) -> Vec<(String, u32)> {
     let is_asked = |name: &str| KernelMember::ALL.iter().any(|member| member.path().0 == name);
     let named = types.get().iter().filter_map(|(id, found)| {

@@ -104,8 +104,8 @@ impl Programs {
         self.attach_to_tracepoint("socket_state", "inet_sock_set_state")
     }
 
-    /// Pairs connections with sockets by the sends and receives of their threads, for TLS libraries whose descriptor is unknown.
-    /// Needs Linux 6.3.
+    /// Starts to pair connections with sockets, by the sends and receives of the threads that use the connections. This is for TLS
+    /// libraries whose descriptor is unknown. Needs Linux 6.3.
     pub fn pair_by_use(&mut self) -> Result<(), KernelError> {
         self.attach_to_tracepoint("socket_sent", "sock_send_length")?;
         self.attach_to_tracepoint("socket_received", "sock_recv_length")

@@ -8,7 +8,7 @@ use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, LifetimeEvent,
 
 /// Key and value of the map of connections, in bytes.
 type Connections = KernelHashMap<MapData, [u8; size_of::<ConnectionAddress>()], [u8; size_of::<Connection>()]>;
-/// `BPF_EXIST` of `include/uapi/linux/bpf.h`: only if the key exists.
+/// `BPF_EXIST` of `include/uapi/linux/bpf.h`: replaces a value only if the map has its key.
 const EXISTING: u64 = 2;
 
 /// The rings that the programs write, and their other maps.

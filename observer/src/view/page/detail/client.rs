@@ -83,7 +83,7 @@ fn inventory(rows: &[&ReflectorRow], sheet: &mut Sheet<'_>) {
     sheet.table("KEEPS", KEPT, &rows.into_iter().map(cells).collect::<Vec<_>>());
 }
 
-/// How long the client waits for its own writes to return by its own watches.
+/// How long the client waits until its own watches deliver its own writes.
 fn own_writes(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     let mut rows = snapshot.propagation.iter().filter(|row| row.client_id == client).peekable();
     if rows.peek().is_none() {

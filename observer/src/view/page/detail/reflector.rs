@@ -121,7 +121,7 @@ fn revision(row: &ReflectorRow) -> String {
     [revision].into_iter().chain(behind.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 
-/// The revision of an API server that has not reached the one of `row`.
+/// The current revision of the API server, if it has not reached the revision of `row`.
 fn ahead_of(row: &ReflectorRow) -> Option<u64> {
     let waits = row.spells.get(&Trouble::WatchAhead).is_some_and(|spell| spell.lasts());
     match row.evidence.ahead.filter(|_| waits).map(|silence| silence.because) {

@@ -14,7 +14,7 @@ use crate::view::quantity::{bytes, count, counted, microseconds, microseconds_or
 use crate::view::report::known;
 use crate::view::verdict::{detail, marked, served_tone};
 
-/// Single requests drawn, the latest.
+/// Maximum number of single requests drawn; the latest are drawn.
 const MOST_REQUESTS: usize = 50;
 
 const LATEST: &[Column] = &[

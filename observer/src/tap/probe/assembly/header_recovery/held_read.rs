@@ -40,7 +40,7 @@ impl HeldRead {
         !self.transfers.is_empty()
     }
 
-    /// Adds bytes. Returns false once the limit is reached, so that the caller must take them.
+    /// Adds bytes. Returns false once the limit is reached; the caller must then take all bytes that wait.
     pub(in crate::tap::probe::assembly) fn push(&mut self, transfer: Transfer<'_>) -> bool {
         if transfer.way == Way::Received {
             let fields = HeaderFields::new(Blocks::OfNextBytes);

@@ -83,7 +83,7 @@ impl SentFields {
         fields
     }
 
-    /// Forgets a process that has exited.
+    /// Forgets the fields of a process whose header fields are no longer recorded.
     pub(super) fn forget(&mut self, process: u32) {
         self.encoded.retain(|(of, _), _| *of != process);
         self.announced.retain(|(of, _), _| *of != process);

@@ -37,9 +37,10 @@ pub(super) struct Located {
 }
 
 impl<'a> LineTable<'a> {
-    /// Finds the table of a Go 1.`minor` program, in the section of that name or else by its magic.
+    /// Finds the table of a Go 1.`minor` program, by the names of its section or else by its magic.
     ///
-    /// A section name is only a hint. A stripped position-independent program of Go 1.25, externally linked, has none.
+    /// The name is only a hint. A stripped position-independent program of Go 1.25 has no section of these names if it is
+    /// externally linked.
     pub(super) fn find(elf: &Elf<'a>, minor: u32) -> Result<Self, BinaryError> {
         let start = Start::of(elf.machine, minor);
         for name in NAMES {

@@ -32,8 +32,8 @@ const ENCODING: &[&str] = &[
     "golang.org/x/net/http2.(*clientStream).encodeAndWriteHeaders",
 ];
 
-/// The functions of a Go program that carry plaintext. At every point but the returns of `Read`, arguments are in the registers of
-/// Go's internal calling convention. On amd64 these are AX, BX, CX, DI, SI, R8 in this order, and R14 is the goroutine.
+/// The functions of a Go program that carry plaintext. At every point that is not a return, arguments are in the registers of Go's
+/// internal calling convention. On amd64 these are AX, BX, CX, DI, SI, R8 in this order, and R14 is the goroutine.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GoProbePoints {
     /// The release that built the program.
@@ -42,10 +42,10 @@ pub struct GoProbePoints {
     pub write: ProbePoint,
     /// `crypto/tls.(*Conn).Read`: connection, pointer, length, capacity.
     pub read: ProbePoint,
-    /// Every return instruction of `Read`: the number of bytes, then the error. The stack pointer is at the return address, which
-    /// the caller's space for the arguments follows.
+    /// Every return instruction of `Read`. The results are the number of bytes, then the error. The stack pointer is at the return
+    /// address. The caller's space for the arguments comes after this address.
     pub read_returns: Vec<ProbePoint>,
-    /// `crypto/tls.(*Conn).Close`: connection. The linker omits it from a program that closes none.
+    /// `crypto/tls.(*Conn).Close`: connection. The linker omits it from a program that closes no connection.
     pub close: Option<ProbePoint>,
     /// `hpack.(*Encoder).WriteField`: encoder, pointer and length of the name, pointer and length of the value.
     pub sent_fields: Vec<Http2Function>,

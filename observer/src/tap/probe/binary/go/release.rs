@@ -31,7 +31,7 @@ impl GoVersion {
         self.minor
     }
 
-    /// The release that built a program; `None` if it has no record of a Go toolchain.
+    /// The release that built a program; `None` if it has neither a record of a Go toolchain nor a section `.gopclntab`.
     ///
     /// Format: Go `src/debug/buildinfo/buildinfo.go`, 1.27. A development build is refused, because its contents are unknown.
     pub(super) fn of(elf: &Elf<'_>) -> Result<Option<Self>, BinaryError> {
