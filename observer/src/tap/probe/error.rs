@@ -29,7 +29,7 @@ pub enum ProbeError {
 #[derive(Debug, thiserror::Error)]
 pub enum OptionsError {
     /// No process has this PID.
-    #[error("there is no process {0} to probe; give its number as the PID namespace that watchtap runs in has it")]
+    #[error("there is no process {0} to probe; give its PID as seen in the PID namespace of watchtap")]
     NoProcess(u32),
     /// A process name is empty.
     #[error("a process to probe is given by an empty name; give the one in /proc/PID/comm")]

@@ -98,8 +98,8 @@ const ERA_C_PRIME_BUG: &[ListRow] = list_rows! {
     "C′ 2" | Absent   | Any   | Zero    | Any   | Any  | Any      | Any => CONSISTENT_OR_504, LIST_RV0_CONSISTENT_BUG;
 };
 
-/// 1.28 to 1.30 with `ConsistentListFromCache`. These versions do not check whether etcd answers progress requests. For rows C′ 3
-/// and C′ 4, the rows of era C apply.
+/// 1.28 to 1.30 with `ConsistentListFromCache`. These versions do not check whether etcd answers progress requests. Rows C′ 3 and
+/// C′ 4 of docs/semantics.md are not in this table: they are the same as in era C.
 const ERA_C_PRIME: &[ListRow] = list_rows! {
     //      continue | match | version | limit | keys | snapshot | consistent
     "C′ 1" | Absent   | Any   | Unset   | No    | Any  | Any      | Any => CONSISTENT_OR_504, LIST_UNSET_CONSISTENT_ALPHA;
