@@ -19,9 +19,9 @@ const OLDER_EVERY: Duration = Duration::from_secs(10);
 /// Whether the watch cache holds a snapshot of a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// The watch cache holds a snapshot: the revision was current at most 75 s ago. The traffic does not show one exception: a
-    /// resource that was not written since etcd's last compaction has lost its snapshots. v0.34 to v0.37 drop all snapshots below
-    /// the compacted revision, the newest included.
+    /// The watch cache holds a snapshot: the revision was current at most 75 s ago. There is one exception, which the traffic
+    /// does not reveal: a resource that was not written since etcd's last compaction has lost its snapshots. v0.34 to
+    /// v0.37 drop all snapshots below the compacted revision, the newest included.
     Held,
     /// The revision is newer than all revisions seen, and a revision was seen at most 75 s ago. The cache has the revision, or
     /// waits for it.
