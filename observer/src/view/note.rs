@@ -271,7 +271,7 @@ fn of_member(member: &StormMember) -> Inline {
 
 fn of_row(row: &ReflectorRow) -> String {
     format!(
-        "its reflector sent {}, which returned {}; its lists and watches delivered {} ({} unchanged) in {}",
+        "in the entire run, its reflector sent {}, which returned {}; its lists and watches delivered {} ({} unchanged) in {}",
         counted(row.list_requests, "list request"),
         counted(row.items, "object"),
         counted(row.repeats.objects, "object"),

@@ -26,7 +26,7 @@ fn note_on_a_finding_has_evidence_reason_change_and_command() {
         - 12:03:31.000 requests a list, RV=1100
         - 12:03:34.000 504 Timeout
 
-        **Cost:** lasted 3 m 17 s; its reflector sent 17 list requests, which returned 2 objects; its lists and watches delivered 2 objects (0 unchanged) in 90 kB.
+        **Cost:** lasted 3 m 17 s; in the entire run, its reflector sent 17 list requests, which returned 2 objects; its lists and watches delivered 2 objects (0 unchanged) in 90 kB.
 
         **API server version v1.30.4:** verdict: refused, rule `list-rv` (a resourceVersion without limit: the watch cache answers once it has reached that revision, or 504 after 3 s); see `docs/findings.md#stuck-reflector`.
 
