@@ -27,7 +27,7 @@ impl Resource {
         Self::core("podtemplates", "PodTemplate", json!({"template": {"spec": {"containers": [container]}}}))
     }
 
-    /// Events, which never have a watch cache.
+    /// Events, which have no watch cache by default.
     pub(super) fn events() -> Self {
         Self::core("events", "Event", json!({"involvedObject": {"namespace": "default"}}))
     }

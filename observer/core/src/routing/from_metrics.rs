@@ -90,7 +90,7 @@ fn insert(resources: &mut BTreeSet<String>, sample: &Sample<'_>) {
     }
 }
 
-/// Whether `resource` is `events`. Events never have a watch cache, so a profile does not list them as uncached.
+/// Whether `resource` is `events`. Events have no watch cache by default, so a profile does not list them as uncached.
 fn is_event(resource: &str) -> bool {
     matches!(resource, "events" | "events.events.k8s.io")
 }

@@ -34,7 +34,7 @@ use crate::view::{Colour, Explained, explain_meaning, explain_proof, explain_req
 EXAMPLES OF NAMES:
   watchtap explain list-unset-consistent     a rule
   watchtap explain more-than-the-limit       a proof
-  watchtap explain expired/no-bookmarks      a cause of relists (`expired` alone: all of its reasons)
+  watchtap explain expired/no-bookmarks      a cause of relists (or `expired`, for all of them)
   watchtap explain deaf-watch                a finding, or its ID in a report
 
 The host of a URL has no effect. Only built-in resources can be given by name; for others,

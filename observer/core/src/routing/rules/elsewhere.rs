@@ -9,5 +9,5 @@ rules! {
     UNCACHED_RESOURCE = "uncached-resource", "§3.1, §3.2, §9 step 2",
         "kubernetes pkg/kubeapiserver/default_storage_factory_builder.go DefaultWatchCacheSizes, v1.19 to v1.36; pkg/registry/cachesize/cachesize.go, v1.16 to v1.18",
         Objects,
-        "the resource has no watch cache (events never have one), so every read goes to etcd";
+        "the resource has no watch cache (events have none by default), so every read goes to etcd";
 }
