@@ -37,15 +37,10 @@ impl Churn {
     }
 }
 
-/// The name of the config map that is changed in this turn.
-pub(crate) fn churned_name(turn: u64) -> String {
-    format!("changing-{}", turn % NAMES)
-}
-
 /// Makes one change. Each name gets four in turn: one create, two updates and one delete. Returns whether it succeeded; it fails
 /// while a server is down.
 fn change(client: &Client, configmaps: &str, turn: u64) -> bool {
-    let name = churned_name(turn);
+    let name = format!("changing-{}", turn % NAMES);
     let path = format!("{configmaps}/{name}");
     let change = json!({"data": {"turn": turn.to_string(), "filling": "x".repeat(1000)}});
     let answer = match turn / NAMES % 4 {

@@ -8,7 +8,6 @@ use anyhow::{Result, anyhow, ensure};
 use fastrand::Rng;
 use observer_tests::{Client, Listening, connect};
 
-use super::churn::churned_name;
 use super::repeated::Repeated;
 
 /// Sends various requests, each on its own connection, until it is dropped. It ignores errors of an unavailable server.
@@ -17,8 +16,8 @@ pub(crate) fn visitor(client: Client, configmaps: &str) -> Repeated {
     let configmaps = configmaps.to_owned();
     Repeated::every(PACE, move |turn| {
         let question = match turn % 4 {
-            // Another object each time: a client that repeatedly gets one object is a finding.
-            0 => format!("{configmaps}/{}", churned_name(turn / 4)),
+            // Another name each time: a client that repeatedly gets one object is a finding.
+            0 => format!("{configmaps}/visited-{turn}"),
             1 => format!("{configmaps}?limit=10"),
             2 => "/version".to_owned(),
             _ => "/apis".to_owned(),
