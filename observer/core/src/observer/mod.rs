@@ -30,6 +30,7 @@ mod scopes;
 mod server_ends;
 mod snapshot;
 mod tables;
+mod totals;
 mod upstreams;
 
 #[cfg(test)]

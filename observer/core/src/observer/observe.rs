@@ -26,8 +26,7 @@ use crate::observation::{
 };
 use crate::reflector::AtShutdown;
 use crate::routing::{
-    Basis, CacheState, Certainty, EventWindow, ProofId, Question, RevisionHistory, ServedFrom, ServerProfile, ServerVersion,
-    Verdict, attached_late, route,
+    Basis, CacheState, EventWindow, Question, RevisionHistory, ServerProfile, ServerVersion, Verdict, attached_late, route,
 };
 use crate::time::Timestamp;
 
@@ -422,7 +421,7 @@ impl Observer {
         self.report_contradiction(id, at, emit);
         let Some(exchange) = self.open.remove(&id) else { return };
         self.open_memory.remove(exchange.counted_memory);
-        self.total(&exchange);
+        self.totals.add(&exchange);
         if self.scopes.learn(&exchange) {
             self.tables.clarify(&self.scopes);
         }
@@ -463,33 +462,5 @@ impl Observer {
     /// Stops comparing open exchanges of `upstream` with revisions that are gone.
     fn drop_shown(&mut self, upstream: &UpstreamName) {
         self.open.values_mut().filter(|open| open.upstream == *upstream).for_each(|open| open.shown_before = None);
-    }
-
-    fn total(&mut self, exchange: &Exchange) {
-        let totals = &mut self.totals;
-        let weighed = exchange.verdict.as_ref().filter(|verdict| verdict.proof.is_some_and(ProofId::is_about_the_layer));
-        let certainty = weighed.map(|verdict| verdict.certainty);
-        totals.confirmed += u64::from(certainty == Some(Certainty::Confirmed));
-        totals.contradicted += u64::from(certainty == Some(Certainty::Contradicted));
-        totals.response_bytes = totals.response_bytes.saturating_add(exchange.response_bytes);
-        totals.items = totals.items.saturating_add(exchange.items);
-        let events = exchange.watch.as_ref().map_or(0, crate::exchange::WatchStream::events);
-        totals.watch_events = totals.watch_events.saturating_add(events);
-        totals.etcd_reads.add(exchange);
-        let answered = exchange.response.as_ref().is_some_and(|(_, response)| response.is_success());
-        totals.lists += u64::from(exchange.verb() == Some(Verb::List));
-        if exchange.verb() == Some(Verb::List) && answered {
-            match exchange.verdict.as_ref().map(|verdict| &verdict.served_from) {
-                Some(ServedFrom::Etcd) => totals.lists_from_etcd += 1,
-                Some(ServedFrom::Unknown { .. }) | None => totals.lists_unknown += 1,
-                Some(
-                    ServedFrom::Cache
-                    | ServedFrom::CacheConsistent
-                    | ServedFrom::Snapshot
-                    | ServedFrom::Proxied
-                    | ServedFrom::Rejected { .. },
-                ) => {}
-            }
-        }
     }
 }

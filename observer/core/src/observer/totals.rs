@@ -1,0 +1,36 @@
+//! Counts finished exchanges in the totals.
+
+use super::snapshot::Totals;
+use crate::exchange::{Exchange, WatchStream};
+use crate::k8s::Verb;
+use crate::routing::{Certainty, ProofId, ServedFrom};
+
+impl Totals {
+    /// Adds a finished exchange.
+    pub(super) fn add(&mut self, exchange: &Exchange) {
+        let weighed = exchange.verdict.as_ref().filter(|verdict| verdict.proof.is_some_and(ProofId::is_about_the_layer));
+        let certainty = weighed.map(|verdict| verdict.certainty);
+        self.confirmed += u64::from(certainty == Some(Certainty::Confirmed));
+        self.contradicted += u64::from(certainty == Some(Certainty::Contradicted));
+        self.response_bytes = self.response_bytes.saturating_add(exchange.response_bytes);
+        self.items = self.items.saturating_add(exchange.items);
+        let events = exchange.watch.as_ref().map_or(0, WatchStream::events);
+        self.watch_events = self.watch_events.saturating_add(events);
+        self.etcd_reads.add(exchange);
+        let answered = exchange.response.as_ref().is_some_and(|(_, response)| response.is_success());
+        self.lists += u64::from(exchange.verb() == Some(Verb::List));
+        if exchange.verb() == Some(Verb::List) && answered {
+            match exchange.verdict.as_ref().map(|verdict| &verdict.served_from) {
+                Some(ServedFrom::Etcd) => self.lists_from_etcd += 1,
+                Some(ServedFrom::Unknown { .. }) | None => self.lists_unknown += 1,
+                Some(
+                    ServedFrom::Cache
+                    | ServedFrom::CacheConsistent
+                    | ServedFrom::Snapshot
+                    | ServedFrom::Proxied
+                    | ServedFrom::Rejected { .. },
+                ) => {}
+            }
+        }
+    }
+}
