@@ -300,6 +300,10 @@ impl Observer {
     }
 
     fn requested(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine, emit: &mut dyn FnMut(Event)) {
+        if self.open.contains_key(&id) {
+            // A damaged or forged capture may have two exchanges with the same ID.
+            self.leave(id, at, emit);
+        }
         self.totals.requests += 1;
         if request.closes {
             self.expect_end(id.connection);

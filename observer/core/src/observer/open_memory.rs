@@ -20,10 +20,7 @@ impl Observer {
         }
         exchange.counted_memory = memory;
         self.open_memory.add(memory);
-        // A damaged or forged capture may have two exchanges with the same ID.
-        if let Some(before) = self.open.insert(exchange.id, exchange) {
-            self.open_memory.remove(before.counted_memory);
-        }
+        self.open.insert(exchange.id, exchange);
         true
     }
 
@@ -58,7 +55,8 @@ impl Observer {
         self.finish(exchange, at, emit);
     }
 
-    fn leave(&mut self, exchange: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
+    /// Stops following an open exchange, which may continue.
+    pub(super) fn leave(&mut self, exchange: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         self.end(exchange, at, ExchangeEnd::NotObserved, emit);
     }
 }

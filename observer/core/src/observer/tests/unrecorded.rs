@@ -27,3 +27,23 @@ fn open_connections_keep_their_api_server_after_a_gap() {
         "]],
     );
 }
+
+#[test]
+fn request_ends_when_its_id_is_used_again() {
+    check(
+        "0s version v1.34.4
+         0s open 1
+         1s 1/1 GET /api/v1/configmaps?watch=true
+         1s 1/1 <- 200
+         2s 1/1 event ADDED default/a rv=8
+         3s 1/1 GET /api/v1/configmaps?limit=500
+         3s 1/1 <- 200
+         3s 1/1 end",
+        &expect![[r"
+            1s watch-opened watch configmaps · all namespaces → 200 CacheConsistent items=0
+            3s watch-ended watch configmaps · all namespaces → 200 CacheConsistent items=0 events=1 bookmarks=0 last=8 error=0
+            3s request list configmaps · all namespaces · limit=500 → 200 CacheConsistent items=0
+            2 requests, 1 lists (0 etcd, 0 unknown), 0 items
+        "]],
+    );
+}
