@@ -11,7 +11,8 @@
 //! - 3: [`exchange`]
 //! - 4: [`reflector`]
 //! - 5: [`capture`], [`storm`]
-//! - 6: [`observer`]
+//! - 6: [`series`]
+//! - 7: [`observer`]
 
 #![forbid(unsafe_code)]
 #![warn(clippy::indexing_slicing, clippy::string_slice)]
@@ -30,6 +31,7 @@ pub mod quantity;
 pub mod redacted;
 pub mod reflector;
 pub mod routing;
+pub mod series;
 pub mod storm;
 mod thresholds;
 pub mod time;

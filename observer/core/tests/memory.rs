@@ -1,4 +1,4 @@
-//! Memory of the body decoder, counted at the allocator.
+//! Memory of the body decoder and of label sets, counted at the allocator.
 #![expect(unsafe_code, reason = "an allocator that counts cannot be written without")]
 #![expect(clippy::unwrap_used, reason = "helpers of a test may unwrap")]
 
@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use observer_core::observer::{Limits, Observer};
+use observer_core::series::SeriesLimits;
 use observer_core::wire::{BodyKind, BodyReader, Fact};
 
 const MEGABYTE: usize = 1_000_000;
@@ -18,9 +20,12 @@ const TOLERANCE: usize = 256 * 1024;
 /// Maximum number of bytes that a watch keeps between two events.
 const IDLE: usize = 2 * 1024;
 
+/// Maximum number of bytes of all label sets.
+const LABEL_SETS: usize = 2 << 20;
+
 // One test only, because the counters include the allocations of all threads.
 #[test]
-fn memory_grows_neither_with_the_list_nor_with_idle_watches() {
+fn memory_grows_neither_with_the_list_nor_with_idle_watches_nor_with_clients() {
     // Inflating is slow without optimisation, and its memory does not depend on the decoder after it, so 10 MB are enough.
     for (coding, megabytes) in [(Coding::Plain, 200), (Coding::Gzip, 10)] {
         for encoding in [Encoding::Json, Encoding::Protobuf, Encoding::Cbor] {
@@ -34,6 +39,56 @@ fn memory_grows_neither_with_the_list_nor_with_idle_watches() {
         let idle = kept_between_events(encoding);
         assert!(idle < IDLE, "{encoding:?}: an idle watch keeps {idle} bytes");
     }
+    let none = SeriesLimits { clients: 0, resources: 0, subresources: 0, codes: 0, sets: 1 };
+    let kept = kept_of_many_clients(SeriesLimits::default()) - kept_of_many_clients(none);
+    assert!((LABEL_SETS / 4..LABEL_SETS).contains(&kept), "label sets keep {kept} bytes");
+}
+
+/// The bytes that an Observer with these bounds for label sets keeps, after requests that differ in each label.
+fn kept_of_many_clients(series: SeriesLimits) -> usize {
+    const REQUESTS: [&str; 20] = [
+        "GET?limit=500",
+        "GET?watch=1",
+        "GET?watch=1&resourceVersion=0",
+        "GET?resourceVersion=0",
+        "GET/x",
+        "GET/x/status",
+        "GET/namespaces/a?watch=1",
+        "GET/namespaces/a?watch=1&resourceVersion=0",
+        "GET/namespaces/a?limit=500",
+        "GET/namespaces/a?resourceVersion=0",
+        "POST",
+        "POST/x/a",
+        "POST/namespaces/a",
+        "PUT",
+        "PUT/x",
+        "PUT/namespaces/a",
+        "PATCH",
+        "PATCH/x",
+        "PATCH/x/scale",
+        "PATCH/namespaces/a",
+    ];
+    let long = "n".repeat(250);
+    let before = NOW.load(Ordering::Relaxed);
+    let mut observer = Observer::new(Limits { records: 0, rows: 0, series, ..Limits::default() }.within(MEGABYTE));
+    for (number, (resource, request)) in (0..130).flat_map(|resource| REQUESTS.map(|request| (resource, request))).enumerate() {
+        let (client, method) = (number % 71, request.split(['/', '?']).next().unwrap());
+        let (rest, query) = request[method.len()..].split_once('?').unwrap_or((&request[method.len()..], ""));
+        let (namespace, name) = if rest.starts_with("/namespaces") { (rest, "") } else { ("", rest) };
+        let answer = if query.contains("watch") { "opens".to_owned() } else { format!("refused {} Some", 400 + number % 30) };
+        let script = format!(
+            "0s a connects client={long}{client} as={long}/{long}{client}
+             1s a1 {method} /apis/{long}/v1{namespace}/{long}{resource}{name}?{query}
+             2s a1 bytes 9
+             3s a1 {answer}
+             4s a1 ADDED x@5
+             5s a1 ends"
+        );
+        for observation in observer_script::observations(&script) {
+            observer.observe(observation, &mut |_| {});
+        }
+    }
+    NOW.load(Ordering::Relaxed) - before
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -25,6 +25,7 @@ const CORE: House = House {
         &["exchange"],
         &["reflector"],
         &["capture", "storm"],
+        &["series"],
         &["observer"],
     ],
     with_tests: true,

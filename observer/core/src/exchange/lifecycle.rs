@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::counted::Counted;
 use super::stall::Stall;
 use super::watch::WatchStream;
 use crate::http::Direction;
@@ -32,6 +33,8 @@ pub struct Exchange {
     contradiction_reported: bool,
     /// Memory of the exchange when it was last counted, in bytes.
     pub(crate) counted_memory: usize,
+    /// Marks of the series.
+    pub(crate) counted: Counted,
     /// When the request's head was complete.
     pub started: Timestamp,
     /// The final response's head, and when it was complete.
@@ -80,6 +83,7 @@ impl Exchange {
             event_window: EventWindow::default(),
             contradiction_reported: false,
             counted_memory: 0,
+            counted: Counted::default(),
             started: at,
             response: None,
             kind: String::new(),
@@ -119,6 +123,11 @@ impl Exchange {
     /// The response's status code; `None` until it is known.
     pub fn status_code(&self) -> Option<u16> {
         self.response.as_ref().and_then(|(_, response)| response.status)
+    }
+
+    /// Whether it is a watch that was answered.
+    pub(crate) const fn is_answered_watch(&self) -> bool {
+        self.watch.is_some() && self.response.is_some()
     }
 
     /// Time from the request's head to the response's head; `None` before the response.

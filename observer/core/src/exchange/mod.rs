@@ -1,6 +1,7 @@
 //! Builds each exchange (a request and its response, or a watch) from observations.
 
 mod client;
+mod counted;
 pub mod ending;
 mod lifecycle;
 mod memory;
@@ -9,6 +10,7 @@ mod stall;
 mod watch;
 
 pub use client::Client;
+pub(crate) use counted::{EVENT_TYPES, Place, ValueNumber};
 pub use lifecycle::Exchange;
 pub(crate) use memory::{
     MemoryUse, of_alternatives, of_identity, of_options, of_profile, of_reads, of_reason, of_structure, of_texts, of_watch,

@@ -15,6 +15,8 @@ use super::verb::Verb;
 const MAX_NAME: usize = 512;
 /// Number of segments kept of a non-resource path; later ones can contain anything.
 const PATH_SEGMENTS_KEPT: usize = 4;
+/// Subresources whose answers last: kubernetes pkg/controlplane/apiserver/config.go `LongRunningFunc`, 1.31.
+const LONG_RUNNING: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
 
 /// A resource type.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -90,6 +92,11 @@ impl RequestInfo {
     /// Whether the request is a list, watch or deletecollection of a resource.
     pub fn is_collection(&self) -> bool {
         self.resource.is_some() && matches!(self.verb, Verb::List | Verb::Watch | Verb::DeleteCollection)
+    }
+
+    /// Whether its answer may last as long as the client wants: a watch, a log that is followed, a connection to a pod or node.
+    pub fn is_long_running(&self) -> bool {
+        matches!(self.verb, Verb::Watch | Verb::Proxy) || LONG_RUNNING.contains(&self.subresource.as_str())
     }
 
     fn non_resource(method: &str, segments: &[&str]) -> Self {

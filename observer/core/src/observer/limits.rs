@@ -1,6 +1,7 @@
 //! The bounds of the Observer's tables, in number and memory.
 
 use crate::reflector::ReflectorLimits;
+use crate::series::SeriesLimits;
 use crate::storm::StormLimits;
 
 /// Bounds for the data kept. [`super::Missed`] counts the data that they discard.
@@ -33,6 +34,8 @@ pub struct Limits {
     pub reflectors: ReflectorLimits,
     /// Bounds of the tables of storms.
     pub storms: StormLimits,
+    /// Bounds of the label sets. With the default, they take 2 MiB at most.
+    pub series: SeriesLimits,
 }
 
 impl Default for Limits {
@@ -50,6 +53,7 @@ impl Default for Limits {
             histories: 2_048,
             reflectors: ReflectorLimits::default(),
             storms: StormLimits::default(),
+            series: SeriesLimits::default(),
         }
     }
 }
@@ -73,6 +77,7 @@ impl Limits {
             connections: self.connections.min(memory / 16 / CONNECTION),
             reflectors: self.reflectors.within(memory / 2),
             storms: self.storms.within(memory / 16),
+            series: self.series.within(memory / 8),
             ..self
         }
     }

@@ -28,6 +28,7 @@ use crate::reflector::AtShutdown;
 use crate::routing::{
     Basis, CacheState, EventWindow, Question, RevisionHistory, ServerProfile, ServerVersion, Verdict, attached_late, route,
 };
+use crate::series::Series;
 use crate::time::Timestamp;
 
 /// The owner of all state. It processes observations in order; the same observations give the same events and the same snapshot.
@@ -47,6 +48,7 @@ pub struct Observer {
     pub(super) following: Following,
     recent: Recent,
     totals: Totals,
+    pub(super) series: Series,
     pub(super) missed: Missed,
     /// State of the reflectors when a shutdown was requested.
     pub(super) at_shutdown: Option<AtShutdown>,
@@ -71,6 +73,7 @@ impl Observer {
             following: Following::new(&limits),
             recent: Recent::new(),
             totals: Totals::default(),
+            series: Series::new(&limits.series),
             missed: Missed::default(),
             at_shutdown: None,
             outages: Outages::default(),
@@ -119,9 +122,14 @@ impl Observer {
     pub fn totals(&self) -> Totals {
         let Counted { relists, resumes, storms, stuck } = self.following.counted();
         let stuck = self.at_shutdown.as_ref().map_or(stuck, AtShutdown::stuck);
-        let watches_open = self.open.values().filter(|open| open.watch.is_some() && open.response.is_some()).count() as u64;
+        let watches_open = self.open.values().filter(|open| open.is_answered_watch()).count() as u64;
         let etcd_reads = self.totals.etcd_reads.with_open(self.open.values().map(Box::as_ref));
         Totals { open: self.open.len() as u64, relists, resumes, storms, stuck, watches_open, etcd_reads, ..self.totals.clone() }
+    }
+
+    /// The numbers of all label sets; independent of the tables of a [`Self::snapshot`].
+    pub const fn series(&self) -> &Series {
+        &self.series
     }
 
     /// Losses so far, without those that only a [`Self::snapshot`] counts.
@@ -270,6 +278,7 @@ impl Observer {
                 let Some(open) = self.open.get_mut(&id) else { return };
                 let scope_was_known = open.namespaced.is_some();
                 open.apply(at, &observed);
+                self.series.advance(open, &observed);
                 if open.namespaced.is_some() != scope_was_known && self.scopes.learn(open) {
                     self.tables.clarify(&self.scopes);
                 }
@@ -418,12 +427,14 @@ impl Observer {
     pub(super) fn on(&mut self, id: ExchangeId, at: Timestamp, observed: &ExchangeObservation) {
         if let Some(open) = self.open.get_mut(&id) {
             open.apply(at, observed);
+            self.series.advance(open, observed);
         }
     }
 
     pub(super) fn finish(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         self.report_contradiction(id, at, emit);
-        let Some(exchange) = self.open.remove(&id) else { return };
+        let Some(mut exchange) = self.open.remove(&id) else { return };
+        self.series.end(&mut exchange);
         self.open_memory.remove(exchange.counted_memory);
         self.totals.add(&exchange);
         if self.scopes.learn(&exchange) {

@@ -20,6 +20,7 @@ impl Observer {
         }
         exchange.counted_memory = memory;
         self.open_memory.add(memory);
+        self.series.begin(&mut exchange);
         self.open.insert(exchange.id, exchange);
         true
     }

@@ -3,13 +3,12 @@
 use super::snapshot::Totals;
 use crate::exchange::{Exchange, WatchStream};
 use crate::k8s::Verb;
-use crate::routing::{Certainty, ProofId, ServedFrom};
+use crate::routing::{Certainty, ServedFrom, Verdict};
 
 impl Totals {
     /// Adds a finished exchange.
     pub(super) fn add(&mut self, exchange: &Exchange) {
-        let weighed = exchange.verdict.as_ref().filter(|verdict| verdict.proof.is_some_and(ProofId::is_about_the_layer));
-        let certainty = weighed.map(|verdict| verdict.certainty);
+        let certainty = exchange.verdict.as_ref().map(Verdict::certainty_about_the_layer);
         self.confirmed += u64::from(certainty == Some(Certainty::Confirmed));
         self.contradicted += u64::from(certainty == Some(Certainty::Contradicted));
         self.response_bytes = self.response_bytes.saturating_add(exchange.response_bytes);

@@ -54,7 +54,7 @@ impl WatchEnd {
     const TIMEOUT_SLACK_NANOS: u64 = 1_000_000_000;
 
     /// How the watch of `exchange` ended; `None` while it is open.
-    pub(super) fn of(exchange: &Exchange) -> Option<Self> {
+    pub(crate) fn of(exchange: &Exchange) -> Option<Self> {
         let (ended, end) = exchange.ended?;
         if let Some(error) = exchange.watch.as_ref().and_then(|watch| watch.error.as_ref()) {
             return Some(Self::ErrorEvent { code: error.code });

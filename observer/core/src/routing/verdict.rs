@@ -43,6 +43,12 @@ impl Verdict {
     pub fn is_of_uncached_resource(&self) -> bool {
         self.rule == rules::UNCACHED_RESOURCE
     }
+
+    /// The certainty that the answer gives the layer. It is `Predicted` after failures that may occur before a request reaches the
+    /// layer.
+    pub fn certainty_about_the_layer(&self) -> Certainty {
+        if self.proof.is_some_and(ProofId::is_about_the_layer) { self.certainty } else { Certainty::Predicted }
+    }
 }
 
 /// Which layer answers, why, and how sure that is.

@@ -22,6 +22,7 @@ const TARGETS: &[(&str, &str, &str)] = &[
     ("GET", "/api/v1/pods", "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"),
     ("GET", "/api/v1/pods", "resourceVersion=x"),
     ("GET", "/api/v1/namespaces/a/pods/b", ""),
+    ("GET", "/api/v1/namespaces/a/pods/b/log", "follow=true"),
     ("GET", "/version", ""),
     ("POST", "/api/v1/namespaces/a/pods", ""),
 ];

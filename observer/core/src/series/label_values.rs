@@ -1,0 +1,113 @@
+//! The numbers of label values, and the values of these numbers.
+
+use std::borrow::Cow;
+
+use super::first_come::FirstCome;
+use super::label::{Label, LabelRow, OTHER, Values};
+use super::limits::SeriesLimits;
+use crate::exchange::ValueNumber;
+use crate::http::Identity;
+use crate::k8s::Resource;
+use crate::observation::RequestLine;
+use crate::routing::{RuleId, all_rules};
+
+/// Longest text of a value, in bytes. A `ServiceAccount` consists of two. Names of Kubernetes have 253 at most.
+const LONGEST: usize = 256;
+
+/// All values that labels have so far.
+#[derive(Clone, Debug)]
+pub(super) struct LabelValues {
+    /// Program, and namespace and name of its `ServiceAccount`.
+    clients: FirstCome<[Box<str>; 3]>,
+    /// Group and resource.
+    resources: FirstCome<[Box<str>; 2]>,
+    subresources: FirstCome<[Box<str>; 1]>,
+    codes: FirstCome<u16>,
+    /// All rules, by identifier.
+    rules: Vec<RuleId>,
+}
+
+impl LabelValues {
+    pub(super) fn new(limits: &SeriesLimits) -> Self {
+        let mut rules: Vec<RuleId> = all_rules().map(|rule| rule.id).collect();
+        rules.sort_unstable();
+        let mut values = Self {
+            clients: FirstCome::new(limits.clients),
+            resources: FirstCome::new(limits.resources),
+            subresources: FirstCome::new(limits.subresources.saturating_add(1)),
+            codes: FirstCome::new(limits.codes),
+            rules,
+        };
+        // Almost all requests are for the object itself, so this value has its place.
+        values.subresource("");
+        values
+    }
+
+    /// The client of a request: the program of its first product, without the version, and its `ServiceAccount`.
+    pub(super) fn client(&mut self, request: &RequestLine) -> ValueNumber {
+        let product = request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next());
+        let program = product.and_then(|product| product.split('/').next()).unwrap_or_default();
+        let (namespace, name) = match &request.identity {
+            Some(Identity::ServiceAccount { namespace, name }) => (namespace.as_str(), name.as_str()),
+            Some(Identity::Subject { .. } | Identity::Bearer | Identity::OtherScheme) | None => ("", ""),
+        };
+        texts(&mut self.clients, [program, namespace, name])
+    }
+
+    /// Group and resource. The version would add label sets, and no information about load.
+    pub(super) fn resource(&mut self, resource: Option<&Resource>) -> ValueNumber {
+        let texts_of = resource.map_or(["", ""], |resource| [&resource.group, &resource.resource]);
+        texts(&mut self.resources, texts_of)
+    }
+
+    pub(super) fn subresource(&mut self, subresource: &str) -> ValueNumber {
+        texts(&mut self.subresources, [subresource])
+    }
+
+    /// An unknown status is a value, too.
+    pub(super) fn code(&mut self, status: Option<u16>) -> ValueNumber {
+        let status = status.unwrap_or_default();
+        self.codes.number(|known| known.cmp(&status), || status)
+    }
+
+    pub(super) fn rule(&self, rule: RuleId) -> ValueNumber {
+        self.rules.binary_search(&rule).ok().and_then(|place| u8::try_from(place).ok()).map_or(ValueNumber::OTHER, ValueNumber)
+    }
+
+    /// How many values a label has from the start, whatever the traffic; `None` if its values depend on the traffic.
+    pub(super) fn known_before(&self, values: Values) -> Option<usize> {
+        match values {
+            Values::FirstCome => None,
+            Values::Rules => Some(self.rules.len()),
+            Values::Words(words) => Some(words.len()),
+        }
+    }
+
+    /// The texts of a value, one for each name of its label.
+    pub(super) fn texts(&self, row: &LabelRow, number: ValueNumber) -> Vec<Cow<'_, str>> {
+        let known = match (row.label, row.values) {
+            (_, Values::Words(words)) => words.get(number.index()).map(|word| vec![Cow::Borrowed(*word)]),
+            (Label::Client, _) => self.clients.value(number).map(|[program, namespace, name]| {
+                let has_account = !namespace.is_empty() || !name.is_empty();
+                let account = if has_account { Cow::Owned(format!("{namespace}/{name}")) } else { Cow::Borrowed("") };
+                vec![Cow::Borrowed(&**program), account]
+            }),
+            (Label::Resource, _) => {
+                self.resources.value(number).map(|texts| texts.iter().map(|text| Cow::Borrowed(&**text)).collect())
+            }
+            (Label::Subresource, _) => self.subresources.value(number).map(|[text]| vec![Cow::Borrowed(&**text)]),
+            (Label::Code, _) => {
+                self.codes.value(number).map(|code| vec![if *code == 0 { Cow::Borrowed("") } else { Cow::Owned(code.to_string()) }])
+            }
+            (Label::Rule, _) => self.rules.get(number.index()).map(|rule| vec![Cow::Borrowed(rule.as_str())]),
+            (Label::Verb | Label::Scope | Label::ServedFrom | Label::Certainty | Label::End | Label::Type, _) => None,
+        };
+        known.unwrap_or_else(|| vec![Cow::Borrowed(OTHER); row.names.len()])
+    }
+}
+
+/// The number of a value that consists of texts. Longer texts are cut.
+fn texts<const N: usize>(values: &mut FirstCome<[Box<str>; N]>, texts: [&str; N]) -> ValueNumber {
+    let texts = texts.map(|text| text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default());
+    values.number(|known| known.each_ref().map(|text| &**text).cmp(&texts), || texts.map(Box::from))
+}

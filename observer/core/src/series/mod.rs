@@ -1,0 +1,31 @@
+//! Numbers for programs that collect metrics: counters, gauges and histograms by label set.
+//!
+//! A counter never falls, and advances while a watch is open. The number of label sets is bounded: the first ones have counters of
+//! their own, later ones share the label value `other`, and are counted. Label sets are never discarded, because a counter that
+//! vanishes and comes back looks like a restart.
+//!
+//! All names and label values are in the tables of [`Family`], [`Label`] and `words`. A new family is a row of these tables, and a
+//! call where its numbers arise.
+
+mod exchanges;
+mod family;
+mod first_come;
+mod histogram;
+mod label;
+mod label_sets;
+mod label_values;
+mod limits;
+mod sample;
+mod store;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use family::{FAMILIES, Family, FamilyRow, Kind};
+pub use histogram::Histogram;
+pub use label::{LABELS, Label, LabelRow, Values};
+pub use limits::SeriesLimits;
+pub use sample::{Sample, Value};
+pub use store::Series;
+pub use words::{CertaintyWord, EndWord, EventWord, LayerWord, ScopeWord, VerbWord};
