@@ -28,7 +28,7 @@ use crate::reflector::AtShutdown;
 use crate::routing::{
     Basis, CacheState, EventWindow, Question, RevisionHistory, ServerProfile, ServerVersion, Verdict, attached_late, route,
 };
-use crate::series::Series;
+use crate::series::{Samples, Series};
 use crate::time::Timestamp;
 
 /// The owner of all state. It processes observations in order; the same observations give the same events and the same snapshot.
@@ -127,9 +127,9 @@ impl Observer {
         Totals { open: self.open.len() as u64, relists, resumes, storms, stuck, watches_open, etcd_reads, ..self.totals.clone() }
     }
 
-    /// The numbers of all label sets; independent of the tables of a [`Self::snapshot`].
-    pub const fn series(&self) -> &Series {
-        &self.series
+    /// The numbers of all metrics; independent of the tables of a [`Self::snapshot`].
+    pub fn samples(&self) -> Samples {
+        Samples::new(self.series.clone(), self.started, self.now)
     }
 
     /// Losses so far, without those that only a [`Self::snapshot`] counts.

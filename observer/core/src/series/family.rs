@@ -4,35 +4,6 @@
 
 use super::label::Label::{self, Certainty, Client, Code, End, Resource, Rule, Scope, ServedFrom, Subresource, Type, Verb};
 
-/// A family: all counts of one thing, by label set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
-    /// Finished requests.
-    Requests,
-    /// Requests under way, other than watches.
-    RequestsInFlight,
-    /// From a request's head to its end, for all but watches.
-    RequestDuration,
-    /// From a request's head to the response's head.
-    FirstByte,
-    /// Bytes of request bodies.
-    RequestBytes,
-    /// Bytes of response bodies.
-    ResponseBytes,
-    /// Objects that lists returned.
-    ListItems,
-    /// Verdicts on finished requests.
-    Verdicts,
-    /// Those that were answered and have not ended.
-    WatchesOpen,
-    /// Watches that ended.
-    Watches,
-    /// How long watches were open.
-    WatchDuration,
-    /// Events that watches delivered.
-    WatchEvents,
-}
-
 /// The kind of a family's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -45,6 +16,17 @@ pub enum Kind {
         /// Upper bounds of the buckets in microseconds, ascending and inclusive. One more bucket has no bound.
         bounds: &'static [u64],
     },
+}
+
+/// The unit of a family, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A number of things.
+    One,
+    /// Bytes.
+    Bytes,
+    /// Seconds. Samples are in microseconds.
+    Seconds,
 }
 
 /// A row of the table.
@@ -62,99 +44,69 @@ pub struct FamilyRow {
     pub help: &'static str,
 }
 
+impl FamilyRow {
+    /// The unit of its numbers.
+    pub fn unit(&self) -> Unit {
+        match self.name.trim_end_matches("_total") {
+            name if name.ends_with("_bytes") => Unit::Bytes,
+            name if name.ends_with("_seconds") => Unit::Seconds,
+            _ => Unit::One,
+        }
+    }
+}
+
 /// Bounds for requests, in microseconds. They include those of the service level objectives of kube-apiserver: 1, 5 and 30 s
 /// (kubernetes/community `sig-scalability/slos/api_call_latency.md`).
-const OF_REQUESTS: &[u64] =
-    &[5_000, 25_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 30_000_000, 60_000_000];
+const OF_REQUESTS: Kind = Kind::Histogram {
+    bounds: &[5_000, 25_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 30_000_000, 60_000_000],
+};
 
 /// Bounds for watches, in microseconds: 1 s to 1 h. client-go asks for 5 to 10 minutes (`tools/cache/reflector.go`,
 /// `minWatchTimeout`); the API server ends a watch without a timeout after 30 to 60 minutes (`--min-request-timeout`).
-const OF_WATCHES: &[u64] = &[1_000_000, 10_000_000, 60_000_000, 300_000_000, 600_000_000, 1_800_000_000, 3_600_000_000];
+const OF_WATCHES: Kind =
+    Kind::Histogram { bounds: &[1_000_000, 10_000_000, 60_000_000, 300_000_000, 600_000_000, 1_800_000_000, 3_600_000_000] };
 
-/// All families, in the order of [`Family`].
-pub const FAMILIES: &[FamilyRow] = &[
-    FamilyRow {
-        family: Family::Requests,
-        name: "watchtap_requests_total",
-        kind: Kind::Counter,
-        labels: &[Client, Resource, Verb, Subresource, Scope, Code, ServedFrom],
-        help: "Finished requests; a watch counts when it ends",
-    },
-    FamilyRow {
-        family: Family::RequestsInFlight,
-        name: "watchtap_requests_in_flight",
-        kind: Kind::Gauge,
-        labels: &[Client, Verb],
-        help: "Requests under way, without watches",
-    },
-    FamilyRow {
-        family: Family::RequestDuration,
-        name: "watchtap_request_duration_seconds",
-        kind: Kind::Histogram { bounds: OF_REQUESTS },
-        labels: &[Verb, Resource, Scope, ServedFrom],
-        help: "Time from the head of a request to its end, without watches",
-    },
-    FamilyRow {
-        family: Family::FirstByte,
-        name: "watchtap_first_byte_seconds",
-        kind: Kind::Histogram { bounds: OF_REQUESTS },
-        labels: &[Verb, Resource, Scope],
-        help: "Time from the head of a request to the head of its response; of a watch, the time to establish it",
-    },
-    FamilyRow {
-        family: Family::RequestBytes,
-        name: "watchtap_request_bytes_total",
-        kind: Kind::Counter,
-        labels: &[Client, Verb],
-        help: "Bytes of request bodies",
-    },
-    FamilyRow {
-        family: Family::ResponseBytes,
-        name: "watchtap_response_bytes_total",
-        kind: Kind::Counter,
-        labels: &[Client, Resource, Verb, ServedFrom],
-        help: "Bytes of response bodies; those of watches and streams count as they come, others with the end of the response",
-    },
-    FamilyRow {
-        family: Family::ListItems,
-        name: "watchtap_list_items_total",
-        kind: Kind::Counter,
-        labels: &[Client, Resource, Scope, ServedFrom],
-        help: "Items of finished lists",
-    },
-    FamilyRow {
-        family: Family::Verdicts,
-        name: "watchtap_verdicts_total",
-        kind: Kind::Counter,
-        labels: &[Rule, Certainty],
-        help: "Verdicts on finished requests, by rule, and by what the answer proved about the layer",
-    },
-    FamilyRow {
-        family: Family::WatchesOpen,
-        name: "watchtap_watches_open",
-        kind: Kind::Gauge,
-        labels: &[Client, Resource, Scope],
-        help: "Watches that were answered and are open",
-    },
-    FamilyRow {
-        family: Family::Watches,
-        name: "watchtap_watches_total",
-        kind: Kind::Counter,
-        labels: &[Client, Resource, End],
-        help: "Watches that ended or were refused, by their end",
-    },
-    FamilyRow {
-        family: Family::WatchDuration,
-        name: "watchtap_watch_duration_seconds",
-        kind: Kind::Histogram { bounds: OF_WATCHES },
-        labels: &[Resource, End],
-        help: "Time from the response to a watch to its end, without refused watches",
-    },
-    FamilyRow {
-        family: Family::WatchEvents,
-        name: "watchtap_watch_events_total",
-        kind: Kind::Counter,
-        labels: &[Client, Resource, Type],
-        help: "Events that watches delivered, as they come",
-    },
-];
+const COUNTER: Kind = Kind::Counter;
+const GAUGE: Kind = Kind::Gauge;
+
+/// Declares the families in the order of the output: kind, name, labels and meaning.
+macro_rules! families {
+    ($($family:ident = $kind:ident $name:literal [$($label:ident),*] $help:literal;)+) => {
+        /// A family: all counts of one thing, by label set.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Family {
+            $(#[doc = concat!($help, ".")] $family,)+
+        }
+
+        /// All families, in the order of [`Family`].
+        pub const FAMILIES: &[FamilyRow] =
+            &[$(FamilyRow { family: Family::$family, name: $name, kind: $kind, labels: &[$($label),*], help: $help },)+];
+    };
+}
+
+families! {
+    Requests = COUNTER "watchtap_requests_total" [Client, Resource, Verb, Subresource, Scope, Code, ServedFrom]
+        "Finished requests; a watch counts when it ends";
+    RequestsInFlight = GAUGE "watchtap_requests_in_flight" [Client, Verb]
+        "Requests under way, without watches";
+    RequestDuration = OF_REQUESTS "watchtap_request_duration_seconds" [Verb, Resource, Scope, ServedFrom]
+        "Time from the head of a request to its end, without watches";
+    FirstByte = OF_REQUESTS "watchtap_first_byte_seconds" [Verb, Resource, Scope]
+        "Time from the head of a request to the head of its response; of a watch, the time to establish it";
+    RequestBytes = COUNTER "watchtap_request_bytes_total" [Client, Verb]
+        "Bytes of request bodies";
+    ResponseBytes = COUNTER "watchtap_response_bytes_total" [Client, Resource, Verb, ServedFrom]
+        "Bytes of response bodies; those of watches and streams count as they come, others with the end of the response";
+    ListItems = COUNTER "watchtap_list_items_total" [Client, Resource, Scope, ServedFrom]
+        "Items of finished lists";
+    Verdicts = COUNTER "watchtap_verdicts_total" [Rule, Certainty]
+        "Verdicts on finished requests, by rule, and by what the answer proved about the layer";
+    WatchesOpen = GAUGE "watchtap_watches_open" [Client, Resource, Scope]
+        "Watches that were answered and are open";
+    Watches = COUNTER "watchtap_watches_total" [Client, Resource, End]
+        "Watches that ended or were refused, by their end";
+    WatchDuration = OF_WATCHES "watchtap_watch_duration_seconds" [Resource, End]
+        "Time from the response to a watch to its end, without refused watches";
+    WatchEvents = COUNTER "watchtap_watch_events_total" [Client, Resource, Type]
+        "Events that watches delivered, as they come";
+}

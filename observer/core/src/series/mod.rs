@@ -16,16 +16,18 @@ mod label_sets;
 mod label_values;
 mod limits;
 mod sample;
+mod samples;
 mod store;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use family::{FAMILIES, Family, FamilyRow, Kind};
+pub use family::{FAMILIES, Family, FamilyRow, Kind, Unit};
 pub use histogram::Histogram;
 pub use label::{LABELS, Label, LabelRow, Values};
 pub use limits::SeriesLimits;
 pub use sample::{Sample, Value};
-pub use store::Series;
+pub use samples::Samples;
+pub(crate) use store::Series;
 pub use words::{CertaintyWord, EndWord, EventWord, LayerWord, ScopeWord, VerbWord};

@@ -14,7 +14,7 @@ const _: () = check_tables();
 
 /// The numbers of all families, by label set.
 #[derive(Clone, Debug)]
-pub struct Series {
+pub(crate) struct Series {
     pub(super) values: LabelValues,
     /// In the order of [`Family`].
     families: Vec<LabelSets>,
@@ -23,7 +23,7 @@ pub struct Series {
 impl Series {
     /// A store without numbers. Families whose labels have only known values begin with zeros, because an alert cannot be raised on
     /// a number that is absent.
-    pub fn new(limits: &SeriesLimits) -> Self {
+    pub(crate) fn new(limits: &SeriesLimits) -> Self {
         let values = LabelValues::new(limits);
         let families = FAMILIES.iter().map(|row| LabelSets::new(row, limits.sets)).collect();
         let mut series = Self { values, families };
@@ -34,7 +34,7 @@ impl Series {
     }
 
     /// All label sets of a family with their numbers, in an order that depends only on the order of the traffic.
-    pub fn samples(&self, family: Family) -> impl Iterator<Item = Sample<'_>> {
+    pub(crate) fn samples(&self, family: Family) -> impl Iterator<Item = Sample<'_>> {
         self.families.get(family as usize).into_iter().flat_map(|sets| {
             sets.iter().map(|(key, value)| {
                 let labels = sets.row().labels.iter().zip(key.iter()).filter_map(|(label, number)| Some((row_of(*label)?, number)));
@@ -46,7 +46,7 @@ impl Series {
 
     /// How often a request was counted in this family with the label value `other`, because its own values or their set had no
     /// room. Of watch events, the first of each type of a watch is counted.
-    pub fn folded(&self, family: Family) -> u64 {
+    pub(crate) fn folded(&self, family: Family) -> u64 {
         self.families.get(family as usize).map_or(0, LabelSets::folded)
     }
 

@@ -219,6 +219,7 @@ fn names_follow_the_conventions() {
         };
         assert!(has_suffix && row.name.starts_with("watchtap_") && is_word(row.name), "{}", row.name);
         assert!(!row.help.ends_with('.'), "{}", row.help);
+        assert_eq!(row.unit() == Unit::Seconds, matches!(row.kind, Kind::Histogram { .. }), "{}", row.name);
         let labels: BTreeSet<&str> = row.labels.iter().flat_map(|label| LABELS[*label as usize].names).copied().collect();
         assert_eq!(labels.len(), row.labels.iter().map(|label| LABELS[*label as usize].names.len()).sum::<usize>());
     }

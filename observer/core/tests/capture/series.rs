@@ -6,7 +6,7 @@ use observer_core::exchange::WatchStream;
 use observer_core::k8s::Verb;
 use observer_core::observation::{ExchangeId, Observation};
 use observer_core::observer::{Event, Limits, Observer, RequestRecord, Totals};
-use observer_core::series::{FAMILIES, Family, Kind, Sample, Series, SeriesLimits, Value};
+use observer_core::series::{FAMILIES, Family, Kind, Sample, Samples, SeriesLimits, Value};
 use proptest::prelude::*;
 
 use super::observations::observations;
@@ -42,7 +42,7 @@ fn assert_adds_up(observations: &[Observation], limits: Limits) -> Numbers {
                 ended.push(record);
             }
         });
-        let now = numbers(observer.series());
+        let now = numbers(&observer.samples());
         assert_no_counter_fell(&before, &now);
         before = now;
         assert_sums(&observer, &ended, &mut so_far, limits);
@@ -52,7 +52,7 @@ fn assert_adds_up(observations: &[Observation], limits: Limits) -> Numbers {
 
 /// Compares the sums. `so_far` has the bytes that count of each open response.
 fn assert_sums(observer: &Observer, ended: &[Box<RequestRecord>], so_far: &mut BTreeMap<ExchangeId, u64>, limits: Limits) {
-    let (series, totals) = (observer.series(), observer.totals());
+    let (series, totals) = (&observer.samples(), observer.totals());
     let all_open = observer.snapshot().requests;
     let open: Vec<&RequestRecord> = all_open.iter().filter(|record| record.end.is_none()).collect();
     so_far.extend(open.iter().filter(|record| counts_as_it_comes(record)).map(|record| (record.id, record.bytes)));
@@ -84,7 +84,7 @@ fn assert_sums(observer: &Observer, ended: &[Box<RequestRecord>], so_far: &mut B
         assert_eq!((of("confirmed"), of("contradicted")), (totals.confirmed, totals.contradicted));
     }
     for row in FAMILIES {
-        let sets = series.samples(row.family).count();
+        let sets = series.of(row.family).count();
         assert!(sets <= limits.series.sets, "{} has {sets} label sets", row.name);
     }
 }
@@ -110,8 +110,8 @@ fn counts_as_it_comes(record: &RequestRecord) -> bool {
     record.verdict.is_none() || record.verb.is_none() || (may_last && !is_refused)
 }
 
-fn sum(series: &Series, family: Family, wanted: impl Fn(&Sample<'_>) -> bool) -> u64 {
-    sum_of(series.samples(family).filter(|sample| wanted(sample)).map(|sample| sample.count()))
+fn sum(series: &Samples, family: Family, wanted: impl Fn(&Sample<'_>) -> bool) -> u64 {
+    sum_of(series.of(family).filter(|sample| wanted(sample)).map(|sample| sample.count()))
 }
 
 /// Counts stay at the largest number; so do their sums.
@@ -119,9 +119,9 @@ fn sum_of(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::saturating_add)
 }
 
-fn numbers(series: &Series) -> Numbers {
+fn numbers(series: &Samples) -> Numbers {
     let all = FAMILIES.iter().flat_map(|row| {
-        let numbers = series.samples(row.family).map(|sample| {
+        let numbers = series.of(row.family).map(|sample| {
             let numbers = match sample.value {
                 Value::Count(count) => vec![count],
                 Value::Histogram(histogram) => [histogram.buckets(), &[histogram.sum_us()]].concat(),
@@ -150,8 +150,9 @@ fn series_do_not_depend_on_the_tables_of_a_snapshot() {
         for observation in observer_script::observations(SCRIPT) {
             observer.observe(observation, &mut |_| {});
         }
-        let lists = observer.series().samples(Family::Requests).filter(|sample| sample.label("verb") == Some("LIST"));
-        (observer.totals().lists, lists.map(|sample| sample.count()).sum::<u64>(), numbers(observer.series()))
+        let samples = observer.samples();
+        let lists = samples.of(Family::Requests).filter(|sample| sample.label("verb") == Some("LIST"));
+        (observer.totals().lists, lists.map(|sample| sample.count()).sum::<u64>(), numbers(&samples))
     };
     let without_rows = Limits { rows: 0, records: 0, ..Limits::default() };
     let (lists, counted, numbers) = of(without_rows);
