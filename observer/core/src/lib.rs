@@ -11,8 +11,9 @@
 //! - 3: [`exchange`]
 //! - 4: [`reflector`]
 //! - 5: [`capture`], [`storm`]
-//! - 6: [`series`]
-//! - 7: [`observer`]
+//! - 6: `finding_kind`
+//! - 7: [`series`]
+//! - 8: [`observer`]
 
 #![forbid(unsafe_code)]
 #![warn(clippy::indexing_slicing, clippy::string_slice)]
@@ -20,6 +21,7 @@
 
 pub mod capture;
 pub mod exchange;
+mod finding_kind;
 pub mod http;
 pub mod k8s;
 mod left_out;

@@ -25,6 +25,7 @@ const CORE: House = House {
         &["exchange"],
         &["reflector"],
         &["capture", "storm"],
+        &["finding_kind"],
         &["series"],
         &["observer"],
     ],

@@ -36,6 +36,7 @@ mod upstreams;
 #[cfg(test)]
 mod tests;
 
+pub use crate::finding_kind::FindingKind;
 pub use budget::{Allowance, Budget, Excess, Limited, Quantity, Usage};
 pub use comparison::{
     Change, ComparedFinding, ComparedMeasure, ComparedRelists, ComparedRun, Comparison, ComparisonRow, FindingSide, Layer, Measure,
@@ -44,7 +45,7 @@ pub use comparison::{
 pub use etcd_load::{EtcdLoad, EtcdReads};
 pub use event::Event;
 pub use faults::{FaultRecord, FaultResponse, Faults};
-pub use finding::{AmountUnit, Exposed, Exposure, Finding, FindingKind, Problem, advice_by_cause, advice_on_relists};
+pub use finding::{AmountUnit, Exposed, Exposure, Finding, Problem, advice_by_cause, advice_on_relists};
 pub use inventory::Inventory;
 pub use limits::Limits;
 pub use missed::{Missed, Unrecorded};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quantity::Quantity;
 use super::usage::Usage;
-use crate::observer::finding::FindingKind;
+use crate::finding_kind::FindingKind;
 
 /// Limits by quantity. A quantity that is absent has no limit.
 pub type Allowance = BTreeMap<Quantity, u64>;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Budget, Excess, Limited, Quantity, Usage};
-use crate::observer::finding::FindingKind;
+use crate::finding_kind::FindingKind;
 
 fn usage(total: &[(Quantity, u64)], pods: &[(Quantity, u64)]) -> Usage {
     let map = |pairs: &[(Quantity, u64)]| pairs.iter().copied().collect::<BTreeMap<_, _>>();

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::quantity::Quantity;
-use crate::observer::finding::{FindingKind, MAX_FINDINGS};
+use crate::finding_kind::FindingKind;
+use crate::observer::finding::MAX_FINDINGS;
 use crate::observer::snapshot::Snapshot;
 use crate::routing::ServedFrom;
 

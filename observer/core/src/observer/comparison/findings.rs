@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::change::{Change, SIZE_GRAIN, TIME_GRAIN};
+use crate::finding_kind::FindingKind;
 use crate::observer::alike::Alike;
-use crate::observer::finding::{AmountUnit, Finding, FindingKind};
+use crate::observer::finding::{AmountUnit, Finding};
 use crate::observer::snapshot::Snapshot;
 
 /// A finding of either run. Findings of several processes of one program count as one.

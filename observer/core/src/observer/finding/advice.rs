@@ -1,8 +1,8 @@
 //! Advice that is more specific than the advice of a kind of finding. It depends on the observed requests, so that it recommends no
 //! change that was already made or cannot help.
 
-use super::kind::FindingKind;
 use crate::exchange::Client;
+use crate::finding_kind::FindingKind;
 use crate::observer::rows::ListRow;
 use crate::reflector::{ChangeSource, ListsFrom, ReflectorRow, RelistCause, Sign, SilenceProof, Stale};
 use crate::routing::ServedFrom;

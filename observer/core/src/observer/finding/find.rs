@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use super::found::Finding;
-use super::kind::FindingKind;
 use super::of_clients::{of_clients, of_gets};
 use super::of_lists::of_lists;
 use super::of_reflector::of_reflector;
 use super::of_storms::of_storms;
 use crate::exchange::Shape;
+use crate::finding_kind::FindingKind;
 use crate::observer::rows::ListRow;
 use crate::observer::upstreams::Upstreams;
 use crate::reflector::{GetPoller, RateLimit, ReflectorRow, Spell};

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::kind::FindingKind;
 use crate::exchange::{Client, Shape};
+use crate::finding_kind::FindingKind;
 use crate::reflector::{ReflectorId, Spell};
 
 /// One diagnosis, with evidence and advice.

@@ -4,7 +4,6 @@ mod advice;
 mod exposure;
 mod find;
 mod found;
-mod kind;
 mod of_clients;
 mod of_lists;
 mod of_reflector;
@@ -15,7 +14,6 @@ mod unit;
 pub use advice::{advice_by_cause, advice_on_relists};
 pub use exposure::{Exposed, Exposure};
 pub use found::Finding;
-pub use kind::FindingKind;
 pub use problem::Problem;
 pub use unit::AmountUnit;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::advice;
 use super::found::{Finding, finding};
-use super::kind::FindingKind;
 use crate::exchange::{Client, Scope, Shape};
+use crate::finding_kind::FindingKind;
 use crate::observation::UpstreamName;
 use crate::quantity::{self, counted, counted_as, length};
 use crate::reflector::{ClientId, GetPace, GetPoller, RateLimit, ReflectorRow, Spell};

@@ -2,8 +2,8 @@
 
 use super::advice::{self, UNCACHED};
 use super::found::{Finding, finding};
-use super::kind::FindingKind;
 use crate::exchange::{Scope, Shape};
+use crate::finding_kind::FindingKind;
 use crate::observer::rows::ListRow;
 use crate::quantity::{count, counted};
 use crate::reflector::{ListsFrom, ReflectorId, ReflectorRow};

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::advice;
 use super::found::{Finding, finding};
-use super::kind::FindingKind;
 use super::unit::AmountUnit;
 use crate::exchange::Scope;
+use crate::finding_kind::FindingKind;
 use crate::observer::rows::ListRow;
 use crate::quantity::{self, bytes, counted};
 use crate::reflector::{

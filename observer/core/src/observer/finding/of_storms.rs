@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::found::{Finding, finding};
-use super::kind::FindingKind;
 use super::of_clients::all_resources;
 use super::of_reflector::explained_by;
+use crate::finding_kind::FindingKind;
 use crate::quantity::{bytes, counted, length};
 use crate::reflector::{ReflectorId, Spell, causes_named};
 use crate::storm::{StormKind, StormRecord, Trigger};

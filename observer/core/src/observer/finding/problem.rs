@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::advice::PERHAPS_LAGS;
 use super::found::Finding;
-use super::kind::FindingKind;
 use crate::exchange::Client;
+use crate::finding_kind::FindingKind;
 use crate::http::Identity;
 use crate::quantity::{counted, counted_as, microseconds};
 use crate::reflector::{ReflectorId, ReflectorRow, Spell};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::kind::FindingKind;
+use crate::finding_kind::FindingKind;
 
 /// The unit of [`super::Finding::amount`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -21,6 +21,9 @@ macro_rules! kinds {
             /// All kinds, in order.
             pub const ALL: &[Self] = &[$(Self::$kind),*];
 
+            /// The identifiers of all kinds, in order.
+            pub const IDS: &[&str] = &[$($id),*];
+
             /// The identifier, which is also the anchor of its section in `docs/findings.md`.
             pub const fn as_str(self) -> &'static str {
                 match self {
