@@ -39,7 +39,7 @@ const LIMITS: Limits = Limits {
         clients_memory: 64 << 10,
     },
     storms: StormLimits { reflectors: 2, window: Duration::from_secs(5), members: 2, memory: 64 << 10, past: 2, servers: 2 },
-    series: SeriesLimits { clients: 2, resources: 2, subresources: 1, codes: 2, sets: 8 },
+    series: SeriesLimits { clients: 2, resources: 2, subresources: 1, codes: 2, upstreams: 2, sets: 8 },
 };
 
 /// Runs the script unchanged, byte by byte, and through a capture.

@@ -239,6 +239,7 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
     shown.note(&observer);
     let snapshot = observer.snapshot();
     shown.note(&snapshot);
+    shown.note(&observer.samples());
     snapshot.lists.iter().filter_map(|row| row.shape.scope.as_ref()).for_each(|scope| shown.note(scope));
     let comparison = Comparison::of(&snapshot, &Observer::new(Limits::default()).snapshot());
     shown.note(&comparison);

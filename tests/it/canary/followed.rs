@@ -235,7 +235,10 @@ fn follow(observations: &[Observation], shown: &mut Shown) {
                 | reflector::ReflectorEvent::Stalled(_)
                 | reflector::ReflectorEvent::StallEnded(_)
                 | reflector::ReflectorEvent::TroubleBegan(_)
-                | reflector::ReflectorEvent::TroubleEnded(_) => {}
+                | reflector::ReflectorEvent::TroubleEnded(_)
+                | reflector::ReflectorEvent::FellBack { .. }
+                | reflector::ReflectorEvent::WentBack { .. }
+                | reflector::ReflectorEvent::WriteArrived { .. } => {}
             }
         }
         shown.note(&reflectors);

@@ -93,6 +93,8 @@ impl Group {
                     "--test",
                     "memory",
                     "--test",
+                    "samples",
+                    "--test",
                     "capture",
                     "--test",
                     "encodings",

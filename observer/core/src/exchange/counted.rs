@@ -37,11 +37,29 @@ impl ValueNumber {
     }
 }
 
+/// The numbers of a request's labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RequestLabels {
+    pub(crate) client: ValueNumber,
+    pub(crate) resource: ValueNumber,
+    pub(crate) verb: ValueNumber,
+    pub(crate) subresource: ValueNumber,
+    pub(crate) scope: ValueNumber,
+}
+
+impl RequestLabels {
+    /// The labels of a request whose labels are unknown.
+    pub(crate) const OTHERS: Self = {
+        const OTHER: ValueNumber = ValueNumber::OTHER;
+        Self { client: OTHER, resource: OTHER, verb: OTHER, subresource: OTHER, scope: OTHER }
+    };
+}
+
 /// The counts of one exchange in the series so far, and their places. Only `series` reads and changes them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counted {
-    /// Numbers of client, resource, verb, subresource and scope.
-    pub(crate) labels: [ValueNumber; 5],
+    /// Client, resource, verb, subresource and scope, as numbers.
+    pub(crate) labels: RequestLabels,
     /// Whether the time to the response's head is counted.
     pub(crate) first_byte: bool,
     /// Where it counts as under way.

@@ -45,7 +45,7 @@ impl Observer {
         for by in blocked {
             open.block(at, by, at);
         }
-        self.following.blockage_changed(open, at, Emitter { emit, several: self.upstreams.several() });
+        self.following.blockage_changed(open, at, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
     }
 
     fn change_blockage(
@@ -60,7 +60,7 @@ impl Observer {
         let of = |stream| ExchangeId { connection, stream };
         for (_, open) in self.open.range_mut(of(first)..=of(last)) {
             change(open);
-            self.following.blockage_changed(open, at, Emitter { emit, several });
+            self.following.blockage_changed(open, at, Emitter { emit, several, series: &mut self.series });
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::http::Protocol;
 use crate::observation::{Blockage, ConnectionEnd, UpstreamName};
 use crate::routing::ServerProfile;
 use crate::time::Timestamp;
@@ -10,6 +11,10 @@ use crate::time::Timestamp;
 #[derive(Debug, Default)]
 pub(super) struct Connection {
     pub(super) upstream: UpstreamName,
+    /// Whether its beginning was observed, or that it was open then.
+    pub(super) is_open: bool,
+    /// Protocol that ALPN chose; `None` when it is unknown.
+    pub(super) protocol: Option<Protocol>,
     /// Blockages that affect all streams: the server cannot send anything on this connection.
     pub(super) blocked: Vec<Blockage>,
     pub(super) first_end: Option<ConnectionEnd>,
@@ -24,7 +29,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn opened(upstream: UpstreamName, at: Timestamp, attached_late: bool) -> Self {
-        Self { upstream, attached_late, idle_since: at, ..Self::default() }
+    pub(super) fn opened(upstream: UpstreamName, protocol: Option<Protocol>, at: Timestamp, attached_late: bool) -> Self {
+        Self { upstream, protocol, is_open: true, attached_late, idle_since: at, ..Self::default() }
     }
 }

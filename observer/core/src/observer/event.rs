@@ -8,7 +8,7 @@ use crate::exchange::{Client, Shape};
 use crate::http::{Direction, Loss, Protocol, StreamId};
 use crate::k8s::Verb;
 use crate::observation::{ConnectionEnd, ConnectionId, ExchangeId, ListenerState, Plaintext, Process, UpstreamName};
-use crate::reflector::{self, ListEvent, RelistBegan, ResumeEvent, StallEvent, StuckEvent, TroubleEvent};
+use crate::reflector::{ListEvent, ReflectorEvent, RelistBegan, ResumeEvent, StallEvent, StuckEvent, TroubleEvent};
 use crate::routing::ServerProfile;
 use crate::storm::{self, StormRecord};
 use crate::time::Timestamp;
@@ -282,19 +282,20 @@ pub enum Event {
 }
 
 impl Event {
-    /// Makes an event from a report of a reflector.
-    pub(super) fn of_reflector(emit: reflector::ReflectorEvent) -> Self {
-        match emit {
-            reflector::ReflectorEvent::InitialList(list) => Self::InitialList { list },
-            reflector::ReflectorEvent::RelistBegan(began) => Self::RelistBegan { began },
-            reflector::ReflectorEvent::Relist(list) => Self::Relist { list },
-            reflector::ReflectorEvent::Resumed(resume) => Self::Resume { resume },
-            reflector::ReflectorEvent::Stuck(stuck) => Self::Stuck { stuck },
-            reflector::ReflectorEvent::Stalled(stall) => Self::Stalled { stall },
-            reflector::ReflectorEvent::StallEnded(stall) => Self::StallEnded { stall },
-            reflector::ReflectorEvent::TroubleBegan(trouble) => Self::TroubleBegan { trouble },
-            reflector::ReflectorEvent::TroubleEnded(trouble) => Self::TroubleEnded { trouble },
-        }
+    /// Makes an event from a report of a reflector; `None` for a report that is only counted.
+    pub(super) fn of_reflector(report: ReflectorEvent) -> Option<Self> {
+        Some(match report {
+            ReflectorEvent::InitialList(list) => Self::InitialList { list },
+            ReflectorEvent::RelistBegan(began) => Self::RelistBegan { began },
+            ReflectorEvent::Relist(list) => Self::Relist { list },
+            ReflectorEvent::Resumed(resume) => Self::Resume { resume },
+            ReflectorEvent::Stuck(stuck) => Self::Stuck { stuck },
+            ReflectorEvent::Stalled(stall) => Self::Stalled { stall },
+            ReflectorEvent::StallEnded(stall) => Self::StallEnded { stall },
+            ReflectorEvent::TroubleBegan(trouble) => Self::TroubleBegan { trouble },
+            ReflectorEvent::TroubleEnded(trouble) => Self::TroubleEnded { trouble },
+            ReflectorEvent::FellBack { .. } | ReflectorEvent::WentBack { .. } | ReflectorEvent::WriteArrived { .. } => return None,
+        })
     }
 
     /// Makes an event from a report on a storm.

@@ -2,10 +2,13 @@
 
 use super::event::Event;
 use super::limits::Limits;
-use crate::exchange::Exchange;
-use crate::observation::{Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
-use crate::reflector::{self, AtShutdown, GetPoller, PropagationRow, RateLimit, ReflectorRow, Reflectors, ReflectorsMissed};
-use crate::storm::{StormRecord, Storms};
+use crate::exchange::{Exchange, RequestLabels};
+use crate::observation::{Blockage, Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
+use crate::reflector::{
+    AtShutdown, GetPoller, PropagationRow, RateLimit, ReflectorEvent, ReflectorId, ReflectorRow, Reflectors, ReflectorsMissed,
+};
+use crate::series::Series;
+use crate::storm::{StormRecord, StormTotals, Storms};
 use crate::time::Timestamp;
 
 /// All reflectors and storms, and counts of relists and resumes.
@@ -32,6 +35,8 @@ pub(super) struct Emitter<'t> {
     pub emit: &'t mut dyn FnMut(Event),
     /// Whether clients used several API servers. If not, events omit the server's name.
     pub several: bool,
+    /// Counts the events.
+    pub series: &'t mut Series,
 }
 
 impl Emitter<'_> {
@@ -64,38 +69,38 @@ impl Following {
     pub(super) fn requested(&mut self, exchange: &Exchange, mut emitter: Emitter<'_>) {
         let mut emit = Vec::new();
         self.reflectors.requested(exchange, &mut |one| emit.push(one));
-        self.follow(emit, &mut emitter);
+        self.follow(emit, exchange.counted.labels, &mut emitter);
     }
 
     pub(super) fn answered(&mut self, exchange: &Exchange, at: Timestamp, mut emitter: Emitter<'_>) {
         let mut emit = Vec::new();
         self.reflectors.answered(exchange, at, &mut |one| emit.push(one));
-        self.follow(emit, &mut emitter);
+        self.follow(emit, exchange.counted.labels, &mut emitter);
     }
 
     pub(super) fn understood(&mut self, exchange: &Exchange, at: Timestamp, body: &Body, mut emitter: Emitter<'_>) {
         let mut emit = Vec::new();
         self.reflectors.understood(exchange, at, body, &mut |one| emit.push(one));
-        self.follow(emit, &mut emitter);
+        self.follow(emit, exchange.counted.labels, &mut emitter);
     }
 
     pub(super) fn ended(&mut self, exchange: &Exchange, mut emitter: Emitter<'_>) {
         let mut emit = Vec::new();
         self.reflectors.ended(exchange, &mut |one| emit.push(one));
-        self.follow(emit, &mut emitter);
+        self.follow(emit, exchange.counted.labels, &mut emitter);
     }
 
     pub(super) fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, mut emitter: Emitter<'_>) {
         let mut emit = Vec::new();
         self.reflectors.blockage_changed(exchange, at, &mut |one| emit.push(one));
-        self.follow(emit, &mut emitter);
+        self.follow(emit, exchange.counted.labels, &mut emitter);
     }
 
     /// Advances time to `at`. `open` returns an open exchange.
     pub(super) fn pass<'e>(&mut self, at: Timestamp, open: &dyn Fn(ExchangeId) -> Option<&'e Exchange>, mut emitter: Emitter<'_>) {
         let mut emit = Vec::new();
         self.reflectors.pass(at, open, &mut |one| emit.push(one));
-        self.follow(emit, &mut emitter);
+        self.follow(emit, RequestLabels::OTHERS, &mut emitter);
         self.storms.pass(at, &mut |emit| emitter.emit(Event::of_storm(emit)));
     }
 
@@ -138,6 +143,16 @@ impl Following {
         self.storms.records(members)
     }
 
+    /// The present stalls: labels, cause, and length until `now` in microseconds.
+    pub(super) fn present_stalls(&self, now: Timestamp) -> impl Iterator<Item = (RequestLabels, Blockage, u64)> {
+        self.reflectors.present_stalls(now)
+    }
+
+    /// Numbers of ongoing storms and of their members, and counts over all storms.
+    pub(super) fn storms_in_all(&self) -> ((u64, u64), &StormTotals) {
+        (self.storms.ongoing(), self.storms.totals())
+    }
+
     pub(super) fn counted(&self) -> Counted {
         Counted { relists: self.relists, resumes: self.resumes, storms: self.storms.named(), stuck: self.reflectors.stuck() }
     }
@@ -151,24 +166,55 @@ impl Following {
         self.reflectors.missed()
     }
 
-    /// Emits the reports of reflectors, and counts their relists and resumes. Passes relists to the storms.
-    fn follow(&mut self, emit: Vec<reflector::ReflectorEvent>, emitter: &mut Emitter<'_>) {
-        for emit in emit {
-            emitter.emit(Event::of_reflector(emit.clone()));
-            match emit {
-                reflector::ReflectorEvent::RelistBegan(began) => {
-                    self.relists = self.relists.saturating_add(u64::from(!began.cause.begins_from_nothing()));
+    /// Emits the reports of reflectors, and counts them. Passes relists to the storms. `labels` are those of the request that led to
+    /// the reports.
+    fn follow(&mut self, reports: Vec<ReflectorEvent>, labels: RequestLabels, emitter: &mut Emitter<'_>) {
+        for report in reports {
+            self.count(&report, labels, emitter.series);
+            if let Some(event) = Event::of_reflector(report.clone()) {
+                emitter.emit(event);
+            }
+            match report {
+                ReflectorEvent::RelistBegan(began) => {
                     self.storms.began(*began, &mut |emit| emitter.emit(Event::of_storm(emit)));
                 }
-                reflector::ReflectorEvent::Relist(list) => self.storms.listed(&list),
-                reflector::ReflectorEvent::Resumed(_) => self.resumes = self.resumes.saturating_add(1),
-                reflector::ReflectorEvent::InitialList(_)
-                | reflector::ReflectorEvent::Stuck(_)
-                | reflector::ReflectorEvent::Stalled(_)
-                | reflector::ReflectorEvent::StallEnded(_)
-                | reflector::ReflectorEvent::TroubleBegan(_)
-                | reflector::ReflectorEvent::TroubleEnded(_) => {}
+                ReflectorEvent::Relist(list) => self.storms.listed(&list),
+                ReflectorEvent::Resumed(_)
+                | ReflectorEvent::InitialList(_)
+                | ReflectorEvent::Stuck(_)
+                | ReflectorEvent::Stalled(_)
+                | ReflectorEvent::StallEnded(_)
+                | ReflectorEvent::TroubleBegan(_)
+                | ReflectorEvent::TroubleEnded(_)
+                | ReflectorEvent::FellBack { .. }
+                | ReflectorEvent::WentBack { .. }
+                | ReflectorEvent::WriteArrived { .. } => {}
             }
         }
+    }
+
+    fn count(&mut self, report: &ReflectorEvent, labels: RequestLabels, series: &mut Series) {
+        match report {
+            ReflectorEvent::RelistBegan(began) => {
+                self.relists = self.relists.saturating_add(u64::from(!began.cause.begins_from_nothing()));
+            }
+            ReflectorEvent::Resumed(_) => self.resumes = self.resumes.saturating_add(1),
+            ReflectorEvent::WriteArrived { after } => return series.count_write(labels, *after),
+            ReflectorEvent::InitialList(_)
+            | ReflectorEvent::Relist(_)
+            | ReflectorEvent::Stuck(_)
+            | ReflectorEvent::Stalled(_)
+            | ReflectorEvent::StallEnded(_)
+            | ReflectorEvent::TroubleBegan(_)
+            | ReflectorEvent::TroubleEnded(_)
+            | ReflectorEvent::FellBack { .. }
+            | ReflectorEvent::WentBack { .. } => {}
+        }
+        series.count_reflector(self.labels(report.reflector()), report);
+    }
+
+    /// The labels of a reflector in the series.
+    pub(super) fn labels(&self, reflector: Option<ReflectorId>) -> RequestLabels {
+        reflector.and_then(|reflector| self.reflectors.labels(reflector)).unwrap_or(RequestLabels::OTHERS)
     }
 }

@@ -34,7 +34,7 @@ pub struct Limits {
     pub reflectors: ReflectorLimits,
     /// Bounds of the tables of storms.
     pub storms: StormLimits,
-    /// Bounds of the label sets. With the default, they take 2 MiB at most.
+    /// Bounds of the label sets. With the default, they take 4 MiB at most.
     pub series: SeriesLimits,
 }
 

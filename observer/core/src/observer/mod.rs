@@ -26,6 +26,7 @@ mod recent;
 mod record;
 mod records;
 mod rows;
+mod samples;
 mod scopes;
 mod server_ends;
 mod snapshot;

@@ -28,14 +28,14 @@ use crate::reflector::AtShutdown;
 use crate::routing::{
     Basis, CacheState, EventWindow, Question, RevisionHistory, ServerProfile, ServerVersion, Verdict, attached_late, route,
 };
-use crate::series::{Samples, Series};
+use crate::series::Series;
 use crate::time::Timestamp;
 
 /// The owner of all state. It processes observations in order; the same observations give the same events and the same snapshot.
 #[derive(Debug)]
 pub struct Observer {
     pub(super) limits: Limits,
-    started: Option<Timestamp>,
+    pub(super) started: Option<Timestamp>,
     now: Timestamp,
     pub(super) upstreams: Upstreams,
     pub(super) connections: BTreeMap<ConnectionId, Connection>,
@@ -47,12 +47,12 @@ pub struct Observer {
     pub(super) scopes: Scopes,
     pub(super) following: Following,
     recent: Recent,
-    totals: Totals,
+    pub(super) totals: Totals,
     pub(super) series: Series,
     pub(super) missed: Missed,
     /// State of the reflectors when a shutdown was requested.
     pub(super) at_shutdown: Option<AtShutdown>,
-    outages: Outages,
+    pub(super) outages: Outages,
     pub(super) faults: FaultLog,
 }
 
@@ -93,7 +93,7 @@ impl Observer {
         self.started.get_or_insert(at);
         if self.following.is_due(self.now) {
             let open = |id| self.open.get(&id).map(Box::as_ref);
-            self.following.pass(self.now, &open, Emitter { emit, several: self.upstreams.several() });
+            self.following.pass(self.now, &open, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
         }
         match subject {
             Subject::Connection(connection, observed) => self.observe_connection(connection, at, observed, emit),
@@ -125,11 +125,6 @@ impl Observer {
         let watches_open = self.open.values().filter(|open| open.is_answered_watch()).count() as u64;
         let etcd_reads = self.totals.etcd_reads.with_open(self.open.values().map(Box::as_ref));
         Totals { open: self.open.len() as u64, relists, resumes, storms, stuck, watches_open, etcd_reads, ..self.totals.clone() }
-    }
-
-    /// The numbers of all metrics; independent of the tables of a [`Self::snapshot`].
-    pub fn samples(&self) -> Samples {
-        Samples::new(self.series.clone(), self.started, self.now)
     }
 
     /// Losses so far, without those that only a [`Self::snapshot`] counts.
@@ -218,11 +213,12 @@ impl Observer {
         match observed {
             ConnectionObservation::Opened { upstream, protocol, process, attached_late } => {
                 self.totals.connections += 1;
+                self.series.count_connection(protocol);
                 self.following.connected(connection, process.clone(), at);
                 if self.upstreams.connected(&upstream).is_err() {
                     self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
                 }
-                *self.connection(connection) = Connection::opened(upstream.clone(), at, attached_late);
+                *self.connection(connection) = Connection::opened(upstream.clone(), protocol, at, attached_late);
                 emit(Event::ConnectionOpened { at, connection, upstream, protocol, process, attached_late });
             }
             ConnectionObservation::HalfEnded { end } => self.half_ended(connection, at, end, emit),
@@ -235,6 +231,7 @@ impl Observer {
             }
             ConnectionObservation::GoAway { by, code } => {
                 self.note_goaway(connection, at, by);
+                self.series.count_goaway(by);
                 emit(Event::GoAway { at, connection, by, code });
             }
             ConnectionObservation::Blocked { stream, by, since } => self.blocked((connection, stream), at, (by, since), emit),
@@ -283,7 +280,12 @@ impl Observer {
                     self.tables.clarify(&self.scopes);
                 }
                 let goes_back = self.upstreams.learn_revision(open, at, body, &self.limits);
-                self.following.understood(open, at, body, Emitter { emit, several: self.upstreams.several() });
+                self.following.understood(
+                    open,
+                    at,
+                    body,
+                    Emitter { emit, several: self.upstreams.several(), series: &mut self.series },
+                );
                 if goes_back {
                     let upstream = open.upstream.clone();
                     self.drop_shown(&upstream);
@@ -293,6 +295,7 @@ impl Observer {
             }
             ExchangeObservation::BodyNotRead { ref reason } => {
                 self.missed.note_body(reason);
+                self.series.count_unread(reason);
                 self.on(id, at, &observed);
                 self.count_memory(id, at, emit);
             }
@@ -346,7 +349,7 @@ impl Observer {
             return;
         }
         if let Some(exchange) = self.open.get(&id) {
-            self.following.requested(exchange, Emitter { emit, several: self.upstreams.several() });
+            self.following.requested(exchange, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
         }
         self.inherit_blockage(id, at, emit);
     }
@@ -406,7 +409,7 @@ impl Observer {
         if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
             let record = self.record(open);
             emit(Event::WatchOpened { record });
-            self.following.answered(open, at, Emitter { emit, several: self.upstreams.several() });
+            self.following.answered(open, at, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
         }
     }
 
@@ -446,7 +449,7 @@ impl Observer {
         self.missed.records_dropped = self.missed.records_dropped.saturating_add(self.finished.push(&exchange));
         let record = self.record(&exchange);
         emit(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
-        self.following.ended(&exchange, Emitter { emit, several: self.upstreams.several() });
+        self.following.ended(&exchange, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
     }
 
     /// Emits the contradiction of a verdict, once for each exchange, and learns from it.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::etcd_load::{EtcdLoad, EtcdReads};
 use super::faults::Faults;
-use super::finding::{Exposure, Finding, Problem, problems};
+use super::finding::{Exposure, Finding, Problem, is_muted, problems};
 use super::inventory::Inventory;
 use super::missed::Missed;
 use super::outages::Outages;
@@ -156,7 +156,7 @@ impl Snapshot {
     #[must_use]
     pub fn without_findings(mut self, muted: &[String]) -> Self {
         let before = self.findings.len();
-        let is_muted = |id: &str| muted.iter().any(|muted| id == muted || (muted.ends_with(':') && id.starts_with(muted)));
+        let is_muted = |id: &str| is_muted(id, muted);
         self.findings.retain(|finding| !is_muted(&finding.id));
         self.faults.mute(is_muted);
         self.problems = problems(&self.findings, &self.reflectors);

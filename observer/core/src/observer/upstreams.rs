@@ -185,6 +185,14 @@ impl Upstreams {
         self.used().map(record).collect()
     }
 
+    /// All known API servers: their names, and the profile of each version there.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&UpstreamName, impl Iterator<Item = &ServerProfile>)> {
+        self.known.iter().map(|(name, upstream)| {
+            let others = upstream.others.iter().filter(|other| other.is_current).map(|other| &*other.profile);
+            (name, [&upstream.profile].into_iter().chain(others))
+        })
+    }
+
     fn used(&self) -> impl Iterator<Item = (&UpstreamName, &Upstream)> {
         self.known.iter().filter(|(_, upstream)| upstream.connections > 0)
     }

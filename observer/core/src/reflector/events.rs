@@ -1,5 +1,7 @@
 //! The events that are emitted about reflectors, such as a relist, a resume or a stall.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::cause::RelistCause;
@@ -34,6 +36,37 @@ pub enum ReflectorEvent {
     TroubleBegan(Box<TroubleEvent>),
     /// The trouble is over.
     TroubleEnded(Box<TroubleEvent>),
+    /// A complete list replaced a refused streaming list. Only counted.
+    FellBack {
+        /// Number of the reflector.
+        reflector: ReflectorId,
+    },
+    /// A list has a lower revision than the reflector already had. Only counted.
+    WentBack {
+        /// Number of the reflector.
+        reflector: ReflectorId,
+    },
+    /// An own write of the client arrived on its watch. Only counted.
+    WriteArrived {
+        /// Time since the end of the answer to the write; `None` if the event arrived before it.
+        after: Option<Duration>,
+    },
+}
+
+impl ReflectorEvent {
+    /// The reflector that it is about; `None` if it is about a client.
+    pub(crate) const fn reflector(&self) -> Option<ReflectorId> {
+        Some(match self {
+            Self::InitialList(list) | Self::Relist(list) => list.reflector,
+            Self::RelistBegan(began) => began.reflector,
+            Self::Resumed(resume) => resume.reflector,
+            Self::Stuck(stuck) => stuck.reflector,
+            Self::Stalled(stall) | Self::StallEnded(stall) => stall.reflector,
+            Self::TroubleBegan(trouble) | Self::TroubleEnded(trouble) => trouble.reflector,
+            Self::FellBack { reflector } | Self::WentBack { reflector } => *reflector,
+            Self::WriteArrived { .. } => return None,
+        })
+    }
 }
 
 /// The start of a relist.

@@ -229,6 +229,7 @@ impl Reflector {
         self.counts.note_list(&listing, at_least);
         if listing.fallback.is_some() {
             self.counts.note_fallback();
+            emit(ReflectorEvent::FellBack { reflector: self.id });
             self.spells.happen(Trouble::StreamingRefused, at);
         }
         // A list with `resourceVersion=0` may be older if another API server of the same etcd answers (kubernetes issue 59848).
@@ -236,6 +237,7 @@ impl Reflector {
         if !listing.is_without_end() && listing.revision.is_some() && listing.revision < self.revision {
             if asked_for_this {
                 self.counts.note_went_back();
+                emit(ReflectorEvent::WentBack { reflector: self.id });
             }
             if asked_for_this {
                 self.spells.happen(Trouble::WentBack, at);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::clients::ClientId;
+use super::events::ReflectorEvent;
 use crate::exchange::{Client, Exchange};
 use crate::k8s::{Resource, ResourceVersion, Verb};
 use crate::observation::{ExchangeEnd, ExchangeId};
@@ -112,7 +113,7 @@ impl Propagation {
     }
 
     /// Processes the end of a write.
-    pub(super) fn written(&mut self, client: ClientId, exchange: &Exchange) {
+    pub(super) fn written(&mut self, client: ClientId, exchange: &Exchange, emit: &mut dyn FnMut(ReflectorEvent)) {
         let Some(writer) = self.writers.get_mut(&client).filter(|writer| writer.under_way.contains(&exchange.id)) else { return };
         let before = writer.kept();
         writer.under_way.remove(&exchange.id);
@@ -139,6 +140,7 @@ impl Propagation {
         }
         if let Some(resource) = came_back {
             self.measure(client, exchange, resource, None);
+            emit(ReflectorEvent::WriteArrived { after: None });
         }
         if let Some((of, ..)) = forgotten {
             self.count_forgotten(client, of);
@@ -146,7 +148,13 @@ impl Propagation {
     }
 
     /// Processes events of a watch.
-    pub(super) fn delivered(&mut self, client: ClientId, watch: &Exchange, frames: &[WatchFrame], at: Timestamp) {
+    pub(super) fn delivered(
+        &mut self,
+        client: ClientId,
+        watch: &Exchange,
+        (frames, at): (&[WatchFrame], Timestamp),
+        emit: &mut dyn FnMut(ReflectorEvent),
+    ) {
         let Some(writer) = self.writers.get_mut(&client) else { return };
         let others = self.kept.saturating_sub(writer.kept());
         writer.forget_before(at);
@@ -176,6 +184,7 @@ impl Propagation {
         }
         for delay in measured {
             self.measure(client, watch, resource, Some(delay));
+            emit(ReflectorEvent::WriteArrived { after: Some(delay) });
         }
     }
 

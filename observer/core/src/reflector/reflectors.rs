@@ -17,11 +17,11 @@ use super::record::ReflectorRow;
 use super::servers::{Servers, Shown};
 use super::signs::ChangeSource;
 use super::state::{Context, Reflector, Room};
-use crate::exchange::{Exchange, MemoryUse};
+use crate::exchange::{Exchange, MemoryUse, RequestLabels};
 use crate::k8s::Verb;
-use crate::observation::{Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
+use crate::observation::{Blockage, Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
 use crate::thresholds::{SUSPENDED, VERY_SHORT_WATCH};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, microseconds};
 
 /// Data that was dropped from the tables of reflectors to keep their bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -255,7 +255,7 @@ impl Reflectors {
             self.set_examination(id, at);
         }
         if let Body::Events(frames) = body {
-            self.propagation.delivered(client, exchange, frames, at);
+            self.propagation.delivered(client, exchange, (frames, at), emit);
         }
     }
 
@@ -263,7 +263,7 @@ impl Reflectors {
     pub fn ended(&mut self, exchange: &Exchange, emit: &mut dyn FnMut(ReflectorEvent)) {
         if Propagation::is_write(exchange) {
             if let Some(client) = self.clients.on(exchange.id.connection) {
-                self.propagation.written(client, exchange);
+                self.propagation.written(client, exchange, emit);
             }
             if let (Some(object), Some(resource), Some((at, _))) = (&exchange.object, exchange.request.resource(), exchange.ended) {
                 self.servers.wrote(&exchange.upstream, resource, at, object);
@@ -379,6 +379,19 @@ impl Reflectors {
     /// When its client disconnected; `None` while it is connected. The zero timestamp for a client that was dropped.
     pub(super) fn left(&self, reflector: &Reflector) -> Option<Timestamp> {
         self.clients.get(reflector.key.client).map_or(Some(Timestamp::default()), |client| client.left)
+    }
+
+    /// The labels of a reflector in the series: those of its first request. `None` if it was dropped.
+    pub(crate) fn labels(&self, id: ReflectorId) -> Option<RequestLabels> {
+        self.get(id).map(|reflector| reflector.labels)
+    }
+
+    /// The present stalls: labels of the reflector, cause, and length until `now` in microseconds.
+    pub(crate) fn present_stalls(&self, now: Timestamp) -> impl Iterator<Item = (RequestLabels, Blockage, u64)> {
+        self.known.values().filter_map(move |reflector| {
+            let stalling = reflector.stalls.reported()?;
+            Some((reflector.labels, stalling.by, microseconds(now.since(stalling.since))))
+        })
     }
 
     pub(super) fn get(&self, id: ReflectorId) -> Option<&Reflector> {

@@ -22,7 +22,7 @@ use super::unsynced::Unsyncings;
 use super::versions::Versions;
 use super::watch_end::WatchEnd;
 use super::watching::{PastWatch, Watching};
-use crate::exchange::{Client, Exchange, Scope, Shape, of_structure};
+use crate::exchange::{Client, Exchange, RequestLabels, Scope, Shape, of_structure};
 use crate::observation::{Body, ConnectionId, ExchangeId};
 use crate::thresholds::{LOOP_WITHIN, VERY_SHORT_WATCH};
 use crate::time::{Rate, Timestamp, microseconds};
@@ -47,6 +47,8 @@ pub(super) struct Reflector {
     pub id: ReflectorId,
     pub key: Key,
     pub client: Client,
+    /// Labels of its first request in the series.
+    pub labels: RequestLabels,
     pub shape: Shape,
     pub state: State,
     /// The newest revision that it received.
@@ -205,6 +207,7 @@ impl Reflector {
             id,
             key,
             client: Client::of(exchange),
+            labels: exchange.counted.labels,
             shape: Shape::watched(exchange),
             state: State::Waiting,
             revision: None,

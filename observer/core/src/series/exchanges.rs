@@ -4,7 +4,7 @@ use super::family::Family;
 use super::label::{Label, LabelSet};
 use super::store::Series;
 use super::words::{CertaintyWord, EndWord, EventWord, LayerWord, ScopeWord, VerbWord};
-use crate::exchange::{EVENT_TYPES, Exchange, Place, ValueNumber};
+use crate::exchange::{EVENT_TYPES, Exchange, Place, RequestLabels, ValueNumber};
 use crate::http::Direction;
 use crate::k8s::Verb;
 use crate::observation::{Body, ExchangeObservation};
@@ -19,13 +19,13 @@ impl Series {
     pub(crate) fn begin(&mut self, exchange: &mut Exchange) {
         let request = &exchange.request;
         let subresource = request.info.as_ref().map_or("", |info| info.subresource.as_str());
-        exchange.counted.labels = [
-            self.values.client(request),
-            self.values.resource(request.resource()),
-            VerbWord::of(exchange).number(),
-            self.values.subresource(subresource),
-            ScopeWord::of(request.info.as_ref()).number(),
-        ];
+        exchange.counted.labels = RequestLabels {
+            client: self.values.client(request),
+            resource: self.values.resource(request.resource()),
+            verb: VerbWord::of(exchange).number(),
+            subresource: self.values.subresource(subresource),
+            scope: ScopeWord::of(request.info.as_ref()).number(),
+        };
         self.count_open(exchange);
     }
 
@@ -176,13 +176,7 @@ fn layer(exchange: &Exchange) -> ValueNumber {
 
 /// The labels of a request.
 fn of(exchange: &Exchange) -> LabelSet {
-    let [client, resource, verb, subresource, scope] = exchange.counted.labels;
-    LabelSet::default()
-        .with(Label::Client, client)
-        .with(Label::Resource, resource)
-        .with(Label::Verb, verb)
-        .with(Label::Subresource, subresource)
-        .with(Label::Scope, scope)
+    LabelSet::from(exchange.counted.labels)
 }
 
 /// The labels of a request and of the layer that answers it.

@@ -2,7 +2,11 @@
 //!
 //! Names follow prometheus/docs `docs/practices/naming.md`: a prefix, the base unit in the plural, `_total` for counters.
 
-use super::label::Label::{self, Certainty, Client, Code, End, Resource, Rule, Scope, ServedFrom, Subresource, Type, Verb};
+use super::label::Label::{
+    self, Blockage, Cause, Certainty, Client, Code, Direction, End, Exposure, Finding, ListKind, LostBytes, LostCall,
+    LostConnection, LostRecord, OfFamily, Protocol, Resource, Revision, Rule, Scope, Seen, Sender, ServedFrom, ServerVersion,
+    Source, State, StormKind, Subresource, Tap, Trigger, Type, Unread, Upstream, Verb, Version, What,
+};
 
 /// The kind of a family's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +27,7 @@ pub enum Kind {
 pub enum Unit {
     /// A number of things.
     One,
-    /// Bytes.
+    /// Plaintext, memory or a queue.
     Bytes,
     /// Seconds. Samples are in microseconds.
     Seconds,
@@ -66,6 +70,10 @@ const OF_REQUESTS: Kind = Kind::Histogram {
 const OF_WATCHES: Kind =
     Kind::Histogram { bounds: &[1_000_000, 10_000_000, 60_000_000, 300_000_000, 600_000_000, 1_800_000_000, 3_600_000_000] };
 
+/// Bounds for own writes, in microseconds. 0 counts writes whose event came before their answer; no later write is awaited after 60 s.
+const OF_WRITES: Kind =
+    Kind::Histogram { bounds: &[0, 5_000, 25_000, 100_000, 250_000, 500_000, 1_000_000, 5_000_000, 30_000_000, 60_000_000] };
+
 const COUNTER: Kind = Kind::Counter;
 const GAUGE: Kind = Kind::Gauge;
 
@@ -76,6 +84,11 @@ macro_rules! families {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Family {
             $(#[doc = concat!($help, ".")] $family,)+
+        }
+
+        impl Family {
+            /// The names of all families, in their order.
+            pub const NAMES: &[&str] = &[$($name),+];
         }
 
         /// All families, in the order of [`Family`].
@@ -109,4 +122,114 @@ families! {
         "Time from the response to a watch to its end, without refused watches";
     WatchEvents = COUNTER "watchtap_watch_events_total" [Client, Resource, Type]
         "Events that watches delivered, as they come";
+    Reflectors = GAUGE "watchtap_reflectors" [Client, Resource, State]
+        "Reflectors, and clients that only list or only watch, by state; those whose client has left are included";
+    ReflectorStateSince = GAUGE "watchtap_reflector_state_since_timestamp_seconds" [Client, Resource, State]
+        "When the reflector that has been in this state for longest entered it";
+    ReflectorObjects = GAUGE "watchtap_reflector_objects" [Client, Resource]
+        "Objects that the informers of connected clients hold, as far as lists and events show";
+    ReflectorBehind = GAUGE "watchtap_reflector_behind_revisions" [Client, Resource]
+        "How far the watching or stuck reflector that is furthest behind is behind the newest revision seen of its resource";
+    ReflectorLastBookmark = GAUGE "watchtap_reflector_last_bookmark_timestamp_seconds" [Client, Resource]
+        "When the last bookmark of an open watch arrived; the oldest of these times";
+    ReflectorFindings = GAUGE "watchtap_reflector_findings" [Client, Resource, Finding]
+        "Reflectors that ongoing findings concern";
+    InitialLists = COUNTER "watchtap_initial_lists_total" [Client, Resource, ListKind]
+        "Complete lists of reflectors that had no objects: new ones, and those of clients that had lost their state";
+    Relists = COUNTER "watchtap_relists_total" [Client, Resource, Scope, Cause]
+        "Relists of clients that still had their state, counted at their start, by cause";
+    RelistItems = COUNTER "watchtap_relist_items_total" [Client, Resource]
+        "Items of complete relists";
+    RelistRepeatedItems = COUNTER "watchtap_relist_repeated_items_total" [Client, Resource]
+        "Items of complete relists that were unchanged since the last delivery";
+    RelistBytes = COUNTER "watchtap_relist_bytes_total" [Client, Resource]
+        "Response bytes of complete relists";
+    RelistDuration = OF_REQUESTS "watchtap_relist_duration_seconds" [Resource]
+        "Time from the first request of a relist to its end, with all pages and retries";
+    Resumes = COUNTER "watchtap_resumes_total" [Client, Resource]
+        "Watches that continued from the last resource version, without a list";
+    StreamingListFallbacks = COUNTER "watchtap_streaming_list_fallbacks_total" [Client, Resource]
+        "Complete lists that replaced refused streaming lists";
+    RevisionsWentBack = COUNTER "watchtap_revisions_went_back_total" [Client, Resource]
+        "Lists with a lower revision than the reflector already had, although it had asked for the newest or for its own";
+    Stalls = COUNTER "watchtap_stalls_total" [Client, Resource, Blockage]
+        "Times of at least 1 s in which a reflector did not read, so that the API server could not send";
+    StallSeconds = COUNTER "watchtap_stall_seconds_total" [Client, Resource, Blockage]
+        "Length of these times, present ones included";
+    WritePropagation = OF_WRITES "watchtap_write_propagation_seconds" [Client, Resource]
+        "Time from the answer to a write of a client to its event on a watch of the same client";
+    Storms = COUNTER "watchtap_storms_total" [Trigger, StormKind]
+        "Storms, by the trigger and kind that they had when they were declared";
+    StormsActive = GAUGE "watchtap_storms_active" []
+        "Ongoing storms";
+    StormMembers = GAUGE "watchtap_storm_members" []
+        "Reflectors in ongoing storms";
+    StormRelists = COUNTER "watchtap_storm_relists_total" [Trigger]
+        "Relists that members of storms began, by the trigger that the storm had at that time";
+    StormItems = COUNTER "watchtap_storm_items_total" [Trigger]
+        "Items of complete lists of members of storms";
+    StormRepeatedItems = COUNTER "watchtap_storm_repeated_items_total" [Trigger]
+        "Items of complete lists of members of storms that were unchanged since the last delivery";
+    StormBytes = COUNTER "watchtap_storm_bytes_total" [Trigger]
+        "Response bytes of complete lists of members of storms";
+    ExposureReflectors = GAUGE "watchtap_exposure_reflectors" [Exposure]
+        "Watching reflectors that would relist if the API server restarted now";
+    ExposureItems = GAUGE "watchtap_exposure_items" []
+        "Objects of the reflectors that would relist for certain";
+    ExposureBytes = GAUGE "watchtap_exposure_bytes" []
+        "Bytes of the last lists of the reflectors that would relist for certain";
+    Findings = GAUGE "watchtap_findings" [Finding]
+        "Ongoing findings, by kind, without muted ones; 64 at most";
+    UpstreamInfo = GAUGE "watchtap_upstream_info" [Upstream, ServerVersion, Source]
+        "An API server, with its version and the source of that version; always 1";
+    UpstreamRefusing = GAUGE "watchtap_upstream_refusing" [Upstream]
+        "Whether an API server refuses connections: 1 or 0";
+    ConnectionsOpen = GAUGE "watchtap_connections_open" [Protocol]
+        "Open connections of clients";
+    Connections = COUNTER "watchtap_connections_total" [Protocol]
+        "Connections of clients";
+    GoAways = COUNTER "watchtap_goaways_total" [Sender]
+        "GOAWAY frames";
+    ConnectFailures = COUNTER "watchtap_connect_failures_total" []
+        "Connections of clients that failed for a reason other than a refusal";
+    ResetsInsteadOfRefused = COUNTER "watchtap_resets_instead_of_refused_total" []
+        "Clients that were reset although the API server had refused connections";
+    ForwardedBytes = COUNTER "watchtap_forwarded_bytes_total" [Direction]
+        "Plaintext bytes that the tap forwarded, counted when a connection closes";
+    ObservedBytes = COUNTER "watchtap_observed_bytes_total" [Direction]
+        "Plaintext bytes that decoders were given, counted when a connection closes";
+    MissedBytes = COUNTER "watchtap_missed_bytes_total" []
+        "Forwarded bytes that decoders were not given, counted at once";
+    Missed = COUNTER "watchtap_missed_total" [What]
+        "Losses: data that was not observed, not followed or not kept";
+    UnreadBodies = COUNTER "watchtap_unread_bodies_total" [Unread]
+        "Bodies of responses that were not read, or only in part";
+    ProbeLostRecords = COUNTER "watchtap_probe_lost_records_total" [LostRecord]
+        "Records that a probe lost, or could not use";
+    ProbeLostBytes = COUNTER "watchtap_probe_lost_bytes_total" [LostBytes]
+        "Bytes that a probe lost";
+    ProbeLostCalls = COUNTER "watchtap_probe_lost_calls_total" [LostCall]
+        "Calls into TLS libraries that a probe could not follow";
+    ProbeLostConnections = COUNTER "watchtap_probe_lost_connections_total" [LostConnection]
+        "TLS connections that a probe could not follow";
+    ProbeFiles = GAUGE "watchtap_probe_files" [Seen]
+        "Programs and libraries that a probe knows, by how much of their calls it sees";
+    ObservingQueueBytes = GAUGE "watchtap_observing_queue_bytes" []
+        "Bytes that wait to be decoded";
+    LabelSetsFolded = COUNTER "watchtap_label_sets_folded_total" [OfFamily]
+        "How often a label set of a counter or histogram had no room, so that it counts with the label value other";
+    BuildInfo = GAUGE "watchtap_build_info" [Version, Revision, Tap]
+        "This watchtap and its tap; always 1";
+    ProcessCpu = COUNTER "process_cpu_seconds_total" []
+        "CPU time of this process, user and system";
+    ProcessStart = GAUGE "process_start_time_seconds" []
+        "When this process started";
+    ProcessResidentMemory = GAUGE "process_resident_memory_bytes" []
+        "Resident memory of this process";
+    ProcessVirtualMemory = GAUGE "process_virtual_memory_bytes" []
+        "Virtual memory of this process";
+    ProcessOpenFiles = GAUGE "process_open_fds" []
+        "Open file descriptors of this process";
+    ProcessMostFiles = GAUGE "process_max_fds" []
+        "Limit of open file descriptors of this process";
 }

@@ -37,18 +37,23 @@ impl LabelSets {
         Self { row, most: most.max(1), places: BTreeMap::new(), numbers, folded: 0 }
     }
 
+    /// Gives the family room for at least `least` label sets.
+    pub(super) fn make_room(&mut self, least: usize) {
+        self.most = self.most.max(least);
+    }
+
     /// The place of a label set. If it has none yet, and there is no room, it is that of all others.
     pub(super) fn place(&mut self, labels: &LabelSet) -> Option<Place> {
         let key = labels.key(self.row.labels);
-        if let Some(place) = self.places.get(&key) {
-            self.folded = self.folded.saturating_add(u64::from(key.is_folded()));
-            return Some(*place);
+        if let Some(place) = self.places.get(&key).copied() {
+            self.count_folded(key);
+            return Some(place);
         }
         let others = LabelSet::OTHERS.key(self.row.labels);
         // One place is kept for all others.
         let has_room = self.places.len() + usize::from(!self.places.contains_key(&others)) < self.most;
         let key = if has_room { key } else { others };
-        self.folded = self.folded.saturating_add(u64::from(key.is_folded()));
+        self.count_folded(key);
         match self.places.entry(key) {
             Entry::Occupied(place) => Some(*place.get()),
             Entry::Vacant(place) => Some(*place.insert(self.numbers.push()?)),
@@ -88,7 +93,14 @@ impl LabelSets {
         self.row
     }
 
-    fn change(&mut self, place: Place, change: impl FnOnce(u64) -> u64) {
+    /// Gauges do not count, since many are computed for each output.
+    fn count_folded(&mut self, key: Key) {
+        let counts = key.is_folded() && self.row.kind != Kind::Gauge;
+        self.folded = self.folded.saturating_add(u64::from(counts));
+    }
+
+    /// Changes a counter or a gauge.
+    pub(super) fn change(&mut self, place: Place, change: impl FnOnce(u64) -> u64) {
         if let Numbers::Counts(counts) = &mut self.numbers
             && let Some(count) = counts.get_mut(place.index())
         {

@@ -1,6 +1,7 @@
 //! The numbers of label values, and the values of these numbers.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::first_come::FirstCome;
 use super::label::{Label, LabelRow, OTHER, Values};
@@ -23,6 +24,8 @@ pub(super) struct LabelValues {
     resources: FirstCome<[Box<str>; 2]>,
     subresources: FirstCome<[Box<str>; 1]>,
     codes: FirstCome<u16>,
+    /// Values of the other labels whose values consist of one text.
+    texts: BTreeMap<Label, FirstCome<[Box<str>; 1]>>,
     /// All rules, by identifier.
     rules: Vec<RuleId>,
 }
@@ -36,6 +39,7 @@ impl LabelValues {
             resources: FirstCome::new(limits.resources),
             subresources: FirstCome::new(limits.subresources.saturating_add(1)),
             codes: FirstCome::new(limits.codes),
+            texts: limits.texts().map(|(label, most)| (label, FirstCome::new(most))).into_iter().collect(),
             rules,
         };
         // Almost all requests are for the object itself, so this value has its place.
@@ -62,6 +66,11 @@ impl LabelValues {
 
     pub(super) fn subresource(&mut self, subresource: &str) -> ValueNumber {
         texts(&mut self.subresources, [subresource])
+    }
+
+    /// A text of any of the other labels; [`ValueNumber::OTHER`] if their values are no texts.
+    pub(super) fn text(&mut self, label: Label, text: &str) -> ValueNumber {
+        self.texts.get_mut(&label).map_or(ValueNumber::OTHER, |values| texts(values, [text]))
     }
 
     /// An unknown status is a value, too.
@@ -100,7 +109,10 @@ impl LabelValues {
                 self.codes.value(number).map(|code| vec![if *code == 0 { Cow::Borrowed("") } else { Cow::Owned(code.to_string()) }])
             }
             (Label::Rule, _) => self.rules.get(number.index()).map(|rule| vec![Cow::Borrowed(rule.as_str())]),
-            (Label::Verb | Label::Scope | Label::ServedFrom | Label::Certainty | Label::End | Label::Type, _) => None,
+            (label, _) => {
+                let value = self.texts.get(&label).and_then(|values| values.value(number));
+                value.map(|[text]| vec![Cow::Borrowed(&**text)])
+            }
         };
         known.unwrap_or_else(|| vec![Cow::Borrowed(OTHER); row.names.len()])
     }

@@ -1,7 +1,7 @@
 //! The bounds of the label sets.
 
 use super::family::{FAMILIES, FamilyRow, Kind};
-use super::label::{LABELS, Values};
+use super::label::{LABELS, Label, Values};
 
 /// The largest numbers of label values and label sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +14,15 @@ pub struct SeriesLimits {
     pub subresources: usize,
     /// Status codes.
     pub codes: usize,
+    /// API servers.
+    pub upstreams: usize,
     /// Label sets of one family, the one for all others included.
     pub sets: usize,
 }
 
 impl Default for SeriesLimits {
     fn default() -> Self {
-        Self { clients: 64, resources: 128, subresources: 24, codes: 24, sets: 2_000 }
+        Self { clients: 64, resources: 128, subresources: 24, codes: 24, upstreams: 254, sets: 2_000 }
     }
 }
 
@@ -35,9 +37,17 @@ impl SeriesLimits {
             clients: self.clients.min(memory / 8 / CLIENT),
             resources: self.resources.min(memory / 8 / RESOURCE),
             subresources: self.subresources.min(memory / 16 / RESOURCE),
+            upstreams: self.upstreams.min(memory / 16 / RESOURCE),
             sets: self.sets.min(memory / 2 / of_a_set_in_each_family()),
             ..self
         }
+    }
+
+    /// Labels whose values are texts, and the largest number of their values.
+    pub(super) const fn texts(&self) -> [(Label, usize); 4] {
+        /// Versions of API servers; there are some 20 minor versions in use.
+        const VERSIONS: usize = 64;
+        [(Label::Upstream, self.upstreams), (Label::ServerVersion, VERSIONS), (Label::Version, 1), (Label::Revision, 1)]
     }
 }
 

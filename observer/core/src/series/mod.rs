@@ -7,6 +7,7 @@
 //! All names and label values are in the tables of [`Family`], [`Label`] and `words`. A new family is a row of these tables, and a
 //! call where its numbers arise.
 
+mod connections;
 mod exchanges;
 mod family;
 mod first_come;
@@ -15,8 +16,10 @@ mod label;
 mod label_sets;
 mod label_values;
 mod limits;
+mod reflectors;
 mod sample;
 mod samples;
+mod shell;
 mod store;
 mod words;
 
@@ -25,9 +28,15 @@ mod tests;
 
 pub use family::{FAMILIES, Family, FamilyRow, Kind, Unit};
 pub use histogram::Histogram;
+pub(crate) use label::LabelSet;
 pub use label::{LABELS, Label, LabelRow, Values};
 pub use limits::SeriesLimits;
 pub use sample::{Sample, Value};
 pub use samples::Samples;
+pub use shell::{Build, ProbeFiles, ProcessNumbers, ShellNumbers};
 pub(crate) use store::Series;
-pub use words::{CertaintyWord, EndWord, EventWord, LayerWord, ScopeWord, VerbWord};
+pub use words::{
+    BlockageWord, CauseWord, CertaintyWord, DirectionWord, EndWord, EventWord, ExposureWord, LayerWord, ListKindWord,
+    LostBytesWord, LostCallWord, LostConnectionWord, LostRecordWord, MissedWord, ProtocolWord, ScopeWord, SeenWord, SenderWord,
+    SourceWord, StateWord, StormKindWord, TapWord, TriggerWord, UnreadWord, VerbWord,
+};

@@ -12,11 +12,13 @@ pub struct Samples {
     pub started: Option<Timestamp>,
     /// When the last one was made.
     pub at: Timestamp,
-    series: Series,
+    pub(super) series: Series,
 }
 
 impl Samples {
-    pub(crate) const fn new(series: Series, started: Option<Timestamp>, at: Timestamp) -> Self {
+    /// The numbers of `series`, which are complete but for the label sets without room.
+    pub(crate) fn new(mut series: Series, started: Option<Timestamp>, at: Timestamp) -> Self {
+        series.add_folded();
         Self { started, at, series }
     }
 
@@ -30,8 +32,8 @@ impl Samples {
         self.series.samples(family)
     }
 
-    /// How often a label set had no room in this family, so that it was counted with the label value `other`. Of watch events, the
-    /// first of each type of a watch is counted.
+    /// How often a label set of this family had no room, so that it was counted with the label value `other`; 0 for gauges. Of watch
+    /// events, the first of each type of a watch is counted.
     pub fn folded(&self, family: Family) -> u64 {
         self.series.folded(family)
     }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::family::{FAMILIES, Family};
-use super::label::{LABELS, Label, LabelRow, LabelSet, MOST_LABELS};
+use super::family::{FAMILIES, Family, FamilyRow, Kind};
+use super::label::{LABELS, Label, LabelRow, LabelSet, MOST_LABELS, Values};
 use super::label_sets::LabelSets;
 use super::label_values::LabelValues;
 use super::limits::SeriesLimits;
@@ -27,7 +27,8 @@ impl Series {
         let values = LabelValues::new(limits);
         let families = FAMILIES.iter().map(|row| LabelSets::new(row, limits.sets)).collect();
         let mut series = Self { values, families };
-        for row in FAMILIES {
+        let begins = |row: &&FamilyRow| row.family != Family::LabelSetsFolded && !row.family.is_of_the_shell();
+        for row in FAMILIES.iter().filter(begins) {
             series.begin_with_zeros(row.family, row.labels);
         }
         series
@@ -50,13 +51,18 @@ impl Series {
         self.families.get(family as usize).map_or(0, LabelSets::folded)
     }
 
+    /// The number of a label's value that is a text.
+    pub(crate) fn text(&mut self, label: Label, text: &str) -> ValueNumber {
+        self.values.text(label, text)
+    }
+
     /// The place of a label set in a family.
     pub(super) fn place(&mut self, family: Family, labels: &LabelSet) -> Option<Place> {
         self.families.get_mut(family as usize)?.place(labels)
     }
 
     /// Adds to the number of a label set.
-    pub(super) fn add(&mut self, family: Family, labels: &LabelSet, more: u64) {
+    pub(crate) fn add(&mut self, family: Family, labels: &LabelSet, more: u64) {
         let place = self.place(family, labels);
         self.add_at(family, place, more);
     }
@@ -75,11 +81,39 @@ impl Series {
         }
     }
 
+    /// Raises the gauge of a label set to `value`, if it is lower.
+    pub(crate) fn raise_to(&mut self, family: Family, labels: &LabelSet, value: u64) {
+        let place = self.place(family, labels);
+        if let (Some(sets), Some(place)) = (self.families.get_mut(family as usize), place) {
+            sets.change(place, |before| before.max(value));
+        }
+    }
+
+    /// Reduces the gauge of a label set to `value`, if it is higher, or if it is new.
+    pub(crate) fn reduce_to(&mut self, family: Family, labels: &LabelSet, value: u64) {
+        let place = self.place(family, labels);
+        if let (Some(sets), Some(place)) = (self.families.get_mut(family as usize), place) {
+            sets.change(place, |before| if before == 0 { value } else { before.min(value) });
+        }
+    }
+
     /// Adds a duration to the histogram of a label set.
     pub(super) fn observe(&mut self, family: Family, labels: &LabelSet, duration: Duration) {
         let place = self.place(family, labels);
         if let (Some(sets), Some(place)) = (self.families.get_mut(family as usize), place) {
             sets.observe(place, duration);
+        }
+    }
+
+    /// Adds the numbers of label sets without room. They are known only once all else is counted.
+    pub(super) fn add_folded(&mut self) {
+        for row in FAMILIES {
+            let may_fold = row.labels.iter().any(|label| row_of(*label).is_some_and(|row| matches!(row.values, Values::FirstCome)));
+            let is_counted = !matches!(row.kind, Kind::Gauge);
+            if let (true, Ok(number)) = (may_fold && is_counted, u8::try_from(row.family as usize)) {
+                let labels = LabelSet::default().with(Label::OfFamily, ValueNumber(number));
+                self.add(Family::LabelSetsFolded, &labels, self.folded(row.family));
+            }
         }
     }
 
@@ -90,6 +124,9 @@ impl Series {
             let known = row_of(*label).and_then(|row| self.values.known_before(row.values));
             let Some(known) = known.and_then(|known| u8::try_from(known).ok()) else { return };
             sets = sets.iter().flat_map(|set| (0..known).map(|number| set.with(*label, ValueNumber(number)))).collect();
+        }
+        if let Some(family) = self.families.get_mut(family as usize) {
+            family.make_room(sets.len() + 1);
         }
         for set in sets {
             self.add(family, &set, 0);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::cost::Cost;
 use super::record::{StormId, StormKind, StormMember, StormRecord};
-use super::trigger::Votes;
+use super::trigger::{Trigger, Votes};
 use crate::observation::UpstreamName;
 use crate::reflector::{ClientId, ListEvent, ReflectorId, RelistBegan, RelistCause};
 use crate::time::{Rate, Timestamp};
@@ -126,16 +126,27 @@ impl Storm {
         self.cost.add(cost);
     }
 
-    /// Notes a complete list of a reflector, which may be a member.
-    pub(super) fn listed(&mut self, reflector: ReflectorId, cost: &Cost) {
+    /// The trigger that most relists show so far.
+    pub(super) fn trigger(&self) -> Trigger {
+        self.votes.trigger()
+    }
+
+    /// Number of its members.
+    pub(super) fn reflectors(&self) -> u64 {
+        self.reflectors.len() as u64
+    }
+
+    /// Notes a complete list of a reflector, which may be a member. Returns whether the list counts.
+    pub(super) fn listed(&mut self, reflector: ReflectorId, cost: &Cost) -> bool {
         if !self.reflectors.contains(&reflector) {
-            return;
+            return false;
         }
         self.unlisted.remove(&reflector);
         self.cost.add(cost);
         if let Some(member) = self.members.get_mut(&reflector) {
             member.pay(cost);
         }
+        true
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of lists per second is not negative")]
@@ -194,17 +205,17 @@ impl PastStorm {
         &self.record
     }
 
-    /// Notes a complete list of a reflector, which may be a member that lacked one.
-    pub(super) fn listed(&mut self, list: &ListEvent, cost: &Cost) {
+    /// Notes a complete list of a reflector, which may be a member that lacked one. Returns whether the list counts.
+    pub(super) fn listed(&mut self, list: &ListEvent, cost: &Cost) -> bool {
         if self.unlisted.remove(&list.reflector).is_none() {
-            return;
+            return false;
         }
         let record = &mut self.record;
         record.without_list = record.without_list.saturating_sub(1);
         record.unlisted = self.unlisted.values().take(MAX_MEMBERS).cloned().collect();
         // A list that began after the storm does not belong to it.
         if record.ended.is_none_or(|ended| list.at > ended) {
-            return;
+            return false;
         }
         record.complete = record.complete.saturating_add(cost.complete);
         record.items = record.items.saturating_add(cost.items);
@@ -218,5 +229,6 @@ impl PastStorm {
             member.pay(cost);
             record.members.sort_by_key(most_bytes_first);
         }
+        true
     }
 }

@@ -7,6 +7,7 @@ use super::cost::Cost;
 use super::lasting::{MAX_MEMBERS, PastStorm, Room, Storm};
 use super::limits::StormLimits;
 use super::record::{StormId, StormRecord};
+use super::totals::StormTotals;
 use crate::observation::UpstreamName;
 use crate::reflector::{ListEvent, ReflectorId, RelistBegan};
 use crate::time::Timestamp;
@@ -28,6 +29,7 @@ pub struct Storms {
     past: VecDeque<PastStorm>,
     next: u64,
     named: u64,
+    totals: StormTotals,
 }
 
 /// Recent relists and the ongoing storm of one API server.
@@ -54,7 +56,7 @@ struct Recent {
 impl Storms {
     /// An empty table.
     pub const fn new(limits: StormLimits) -> Self {
-        Self { limits, fronts: BTreeMap::new(), past: VecDeque::new(), next: 1, named: 0 }
+        Self { limits, fronts: BTreeMap::new(), past: VecDeque::new(), next: 1, named: 0, totals: StormTotals::new() }
     }
 
     /// Notes the start of a relist. Restarted processes and rebuilt informers take no part: they are a rollout, not a failure.
@@ -72,7 +74,9 @@ impl Storms {
         let front = self.fronts.entry(upstream.clone()).or_default();
         if let Some(storm) = &mut front.storm {
             let most = Room { members: self.limits.members, memory: storm.memory() + room };
-            storm.add(&began, &Cost { relists: 1, ..Cost::default() }, false, most);
+            let cost = Cost { relists: 1, ..Cost::default() };
+            storm.add(&began, &cost, false, most);
+            self.totals.pay(storm.trigger(), &cost);
             front.note(began, room, self.limits.reflectors);
             return;
         }
@@ -81,7 +85,9 @@ impl Storms {
             let storm = front.name(StormId(self.next), at, Room { members: self.limits.members, memory: room });
             self.next = self.next.saturating_add(1);
             self.named = self.named.saturating_add(1);
-            emit(StormEvent::Began(Box::new(storm.record(&upstream, None, MAX_MEMBERS))));
+            let record = Box::new(storm.record(&upstream, None, MAX_MEMBERS));
+            self.totals.declare(&record);
+            emit(StormEvent::Began(record));
             front.storm = Some(storm);
         }
     }
@@ -90,10 +96,18 @@ impl Storms {
     pub fn listed(&mut self, list: &ListEvent) {
         let upstream = list.shape.upstream.clone().unwrap_or_default();
         let cost = Cost::of(list);
-        self.past.iter_mut().for_each(|storm| storm.listed(list, &cost));
+        for storm in &mut self.past {
+            if storm.listed(list, &cost) {
+                self.totals.pay(storm.record().trigger, &cost);
+            }
+        }
         let Some(front) = self.fronts.get_mut(&upstream) else { return };
         match &mut front.storm {
-            Some(storm) => storm.listed(list.reflector, &cost),
+            Some(storm) => {
+                if storm.listed(list.reflector, &cost) {
+                    self.totals.pay(storm.trigger(), &cost);
+                }
+            }
             None => {
                 if let Some(recent) = front.recent.get_mut(&list.reflector) {
                     recent.cost.add(&cost);
@@ -131,6 +145,17 @@ impl Storms {
     /// Whether a storm is ongoing.
     pub fn any_is_ongoing(&self) -> bool {
         self.fronts.values().any(|front| front.storm.is_some())
+    }
+
+    /// Numbers of ongoing storms, and of their members.
+    pub(crate) fn ongoing(&self) -> (u64, u64) {
+        let storms = self.fronts.values().filter_map(|front| front.storm.as_ref());
+        storms.fold((0, 0), |(storms, members), storm| (storms + 1, members + storm.reflectors()))
+    }
+
+    /// Counts over the run.
+    pub(crate) const fn totals(&self) -> &StormTotals {
+        &self.totals
     }
 
     /// Number of storms declared so far.

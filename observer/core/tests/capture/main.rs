@@ -10,3 +10,5 @@ mod parts;
 mod restated;
 mod rig;
 mod series;
+mod series_scripts;
+mod series_sums;

@@ -38,6 +38,16 @@ impl Finding {
     pub fn lasts(&self) -> bool {
         self.spell.is_some_and(Spell::lasts)
     }
+
+    /// Whether it is over; unknown for findings without times, which therefore are not.
+    pub(in crate::observer) fn is_over(&self) -> bool {
+        self.spell.is_some_and(|spell| !spell.lasts())
+    }
+}
+
+/// Whether `muted` has the identifier of a finding, or its kind with a colon.
+pub(in crate::observer) fn is_muted(id: &str, muted: &[String]) -> bool {
+    muted.iter().any(|muted| id == muted || (muted.ends_with(':') && id.starts_with(muted)))
 }
 
 pub(super) fn finding(

@@ -18,4 +18,5 @@ pub use problem::Problem;
 pub use unit::AmountUnit;
 
 pub(super) use find::{Known, MAX_FINDINGS, find};
+pub(super) use found::is_muted;
 pub(super) use problem::problems;

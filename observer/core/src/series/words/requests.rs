@@ -1,28 +1,11 @@
-//! The words of labels with few values: verbs, scopes, layers, ends, ….
+//! The words of labels of requests and watches: verbs, scopes, layers, ends, ….
 
-use crate::exchange::{Exchange, ValueNumber};
+use super::word::words;
+use crate::exchange::Exchange;
 use crate::k8s::{RequestInfo, Verb};
 use crate::reflector::WatchEnd;
 use crate::routing::{Certainty, ServedFrom};
 use crate::wire::EventType;
-
-/// Declares the values of a label, each with its word.
-macro_rules! words {
-    ($(#[$of_enum:meta])* $name:ident { $($(#[$of_value:meta])* $value:ident = $word:literal,)+ }) => {
-        $(#[$of_enum])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$of_value])* $value,)+ }
-
-        impl $name {
-            /// The words of all values, in their order.
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
-
-            pub(super) const fn number(self) -> ValueNumber {
-                ValueNumber(self as u8)
-            }
-        }
-    };
-}
 
 words! {
     /// A verb, as kube-apiserver's metrics report it: `cleanVerb` and `validRequestMethods` in kubernetes/apiserver
@@ -149,7 +132,7 @@ words! {
 }
 
 impl VerbWord {
-    pub(super) fn of(exchange: &Exchange) -> Self {
+    pub(crate) fn of(exchange: &Exchange) -> Self {
         match exchange.verb() {
             Some(Verb::Get) => Self::Get,
             Some(Verb::List) => Self::List,
@@ -176,7 +159,7 @@ impl VerbWord {
 }
 
 impl ScopeWord {
-    pub(super) fn of(info: Option<&RequestInfo>) -> Self {
+    pub(crate) fn of(info: Option<&RequestInfo>) -> Self {
         match info {
             Some(info) if !info.name.is_empty() || info.verb == Verb::Create => Self::Resource,
             Some(info) if !info.namespace.is_empty() => Self::Namespace,
@@ -187,7 +170,7 @@ impl ScopeWord {
 }
 
 impl LayerWord {
-    pub(super) const fn of(served_from: Option<&ServedFrom>) -> Self {
+    pub(crate) const fn of(served_from: Option<&ServedFrom>) -> Self {
         match served_from {
             Some(ServedFrom::Cache) => Self::Cache,
             Some(ServedFrom::CacheConsistent) => Self::CacheConsistent,
@@ -202,7 +185,7 @@ impl LayerWord {
 }
 
 impl CertaintyWord {
-    pub(super) const fn of(certainty: Certainty) -> Self {
+    pub(crate) const fn of(certainty: Certainty) -> Self {
         match certainty {
             Certainty::Predicted => Self::Predicted,
             Certainty::Confirmed => Self::Confirmed,
@@ -212,7 +195,7 @@ impl CertaintyWord {
 }
 
 impl EndWord {
-    pub(super) const fn of(end: WatchEnd) -> Self {
+    pub(crate) const fn of(end: WatchEnd) -> Self {
         match end {
             WatchEnd::TimedOut => Self::TimedOut,
             WatchEnd::Early => Self::Early,
@@ -230,7 +213,7 @@ impl EndWord {
 }
 
 impl EventWord {
-    pub(super) const fn of(event_type: EventType) -> Self {
+    pub(crate) const fn of(event_type: EventType) -> Self {
         match event_type {
             EventType::Added => Self::Added,
             EventType::Modified => Self::Modified,

@@ -1,0 +1,61 @@
+//! Counts the lists, relists, resumes and stalls of reflectors.
+
+use std::time::Duration;
+
+use super::family::Family;
+use super::label::{Label, LabelSet};
+use super::store::Series;
+use super::words::{BlockageWord, CauseWord, ListKindWord};
+use crate::exchange::RequestLabels;
+use crate::observation::Blockage;
+use crate::reflector::{ListEvent, ReflectorEvent};
+
+impl Series {
+    /// Counts an event about a reflector; `labels` are those of its first request.
+    pub(crate) fn count_reflector(&mut self, labels: RequestLabels, event: &ReflectorEvent) {
+        let labels = LabelSet::from(labels);
+        match event {
+            ReflectorEvent::InitialList(list) | ReflectorEvent::Relist(list) => self.count_list(&labels, list),
+            ReflectorEvent::RelistBegan(began) => {
+                if let Some(cause) = CauseWord::of(began.cause) {
+                    self.add(Family::Relists, &labels.with(Label::Cause, cause.number()), 1);
+                }
+            }
+            ReflectorEvent::Resumed(_) => self.add(Family::Resumes, &labels, 1),
+            ReflectorEvent::FellBack { .. } => self.add(Family::StreamingListFallbacks, &labels, 1),
+            ReflectorEvent::WentBack { .. } => self.add(Family::RevisionsWentBack, &labels, 1),
+            ReflectorEvent::Stalled(stall) => {
+                self.add(Family::Stalls, &labels.with(Label::Blockage, BlockageWord::of(stall.by).number()), 1);
+            }
+            ReflectorEvent::StallEnded(stall) => self.add_stall(&labels, stall.by, stall.lasted_us),
+            ReflectorEvent::WriteArrived { .. }
+            | ReflectorEvent::Stuck(_)
+            | ReflectorEvent::TroubleBegan(_)
+            | ReflectorEvent::TroubleEnded(_) => {}
+        }
+    }
+
+    /// Counts an own write of a client that arrived on its watch, `after` the answer; `None` if it came before the answer.
+    pub(crate) fn count_write(&mut self, labels: RequestLabels, after: Option<Duration>) {
+        self.observe(Family::WritePropagation, &labels.into(), after.unwrap_or_default());
+    }
+
+    /// Adds the length of a stall, in microseconds.
+    pub(crate) fn add_stall(&mut self, labels: &LabelSet, by: Blockage, lasted_us: u64) {
+        self.add(Family::StallSeconds, &labels.with(Label::Blockage, BlockageWord::of(by).number()), lasted_us);
+    }
+
+    fn count_list(&mut self, labels: &LabelSet, list: &ListEvent) {
+        if let Some(kind) = ListKindWord::of(list.cause) {
+            return self.add(Family::InitialLists, &labels.with(Label::ListKind, kind.number()), 1);
+        }
+        for (family, more) in [
+            (Family::RelistItems, list.items),
+            (Family::RelistRepeatedItems, list.repeats.repeated),
+            (Family::RelistBytes, list.bytes),
+        ] {
+            self.add(family, labels, more);
+        }
+        self.observe(Family::RelistDuration, labels, Duration::from_micros(list.took_us));
+    }
+}

@@ -1,0 +1,146 @@
+//! The words of labels of losses, and of the tap.
+
+use super::word::words;
+use crate::observation::BodyNotRead;
+
+words! {
+    /// The kind of a loss, in the order of `Missed`.
+    MissedWord {
+        /// Bytes that decoders were not given.
+        Gap = "gap",
+        /// Bytes that are not valid HTTP.
+        Malformed = "malformed",
+        /// A direction of a connection that is no longer decoded.
+        Dark = "dark",
+        /// A connection that was forwarded unobserved.
+        Connection = "connection",
+        /// A notice of a tap about itself.
+        Notice = "notice",
+        /// An open connection whose API server was forgotten.
+        ForgottenConnection = "forgotten_connection",
+        /// A connection whose decoder failed.
+        DecoderFailure = "decoder_failure",
+        /// A request whose method or path is unknown.
+        UnknownRequest = "unknown_request",
+        /// A request that was not followed, or not to its end.
+        Exchange = "exchange",
+        /// A finished request that is no longer kept individually.
+        Record = "record",
+        /// A finished request that is in no table.
+        Row = "row",
+        /// A connection to an API server beyond those that are distinguished.
+        Upstream = "upstream",
+        /// A program or library that the probe does not see.
+        NotProbed = "not_probed",
+        /// A reflector that was dropped.
+        Reflector = "reflector",
+        /// A request that was assigned to no reflector.
+        ReflectorRequest = "reflector_request",
+        /// Half of a reflector's object versions.
+        ObjectVersions = "object_versions",
+        /// A client's own write.
+        OwnWrite = "own_write",
+        /// A client whose rate limit may be missed.
+        RateLimit = "rate_limit",
+        /// A get that may belong to a poller.
+        Get = "get",
+        /// A span of a capture.
+        Unrecorded = "unrecorded",
+        /// An observation of a later version.
+        UnknownObservation = "unknown_observation",
+        /// A record for an OTLP receiver.
+        Otlp = "otlp",
+    }
+}
+
+words! {
+    /// Why a body was not read.
+    UnreadWord {
+        /// `Content-Type` names a form that is not decoded.
+        MediaType = "media_type",
+        /// `Content-Encoding` names a form that is not decoded.
+        ContentCoding = "content_coding",
+        /// It is invalid for its media type.
+        Malformed = "malformed",
+    }
+}
+
+words! {
+    /// Why a probe lost a record.
+    LostRecordWord {
+        /// The ring buffer had no room.
+        Ring = "ring",
+        /// The memory of the process could not be read.
+        Unreadable = "unreadable",
+        /// The start or end of a process or socket was not recorded.
+        Lifetime = "lifetime",
+        /// A header field could not be matched with its bytes.
+        UnmatchedField = "unmatched_field",
+    }
+}
+
+words! {
+    /// Why a probe lost bytes.
+    LostBytesWord {
+        /// The ring buffer had no room.
+        Ring = "ring",
+        /// The call had more bytes than are recorded of one.
+        BeyondLargestCall = "beyond_largest_call",
+        /// The socket was never found.
+        Unplaced = "unplaced",
+    }
+}
+
+words! {
+    /// Why a probe lost a call.
+    LostCallWord {
+        /// Its beginning was not seen.
+        NoBeginning = "no_beginning",
+        /// It seemed to use another socket.
+        OtherSocket = "other_socket",
+    }
+}
+
+words! {
+    /// Why a probe lost a connection.
+    LostConnectionWord {
+        /// There was no room for it.
+        NoRoom = "no_room",
+        /// Its socket was not found.
+        NoSocket = "no_socket",
+    }
+}
+
+words! {
+    /// How much of a file's calls a probe sees.
+    SeenWord {
+        /// All.
+        All = "all",
+        /// Some of them.
+        Part = "part",
+        /// No call.
+        None = "none",
+    }
+}
+
+words! {
+    /// The tap of a run.
+    TapWord {
+        /// Clients connect through watchtap.
+        Proxy = "proxy",
+        /// Programs in the kernel record clients.
+        Probe = "probe",
+        /// A capture that is read.
+        Replay = "replay",
+    }
+}
+
+impl UnreadWord {
+    pub(crate) const fn of(reason: &BodyNotRead) -> Self {
+        match reason {
+            BodyNotRead::MediaType(_) => Self::MediaType,
+            BodyNotRead::ContentCoding(_) => Self::ContentCoding,
+            BodyNotRead::Malformed { .. } => Self::Malformed,
+        }
+    }
+}

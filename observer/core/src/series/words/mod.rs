@@ -1,0 +1,14 @@
+//! The words of labels with few values.
+
+mod losses;
+mod reflectors;
+mod requests;
+mod servers;
+mod storms;
+mod word;
+
+pub use losses::{LostBytesWord, LostCallWord, LostConnectionWord, LostRecordWord, MissedWord, SeenWord, TapWord, UnreadWord};
+pub use reflectors::{BlockageWord, CauseWord, ListKindWord, StateWord};
+pub use requests::{CertaintyWord, EndWord, EventWord, LayerWord, ScopeWord, VerbWord};
+pub use servers::{DirectionWord, ProtocolWord, SenderWord, SourceWord};
+pub use storms::{ExposureWord, StormKindWord, TriggerWord};
