@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Default)]
 pub(super) struct Connection {
     pub(super) upstream: UpstreamName,
-    /// Whether its beginning was observed, or that it was open then.
+    /// Whether the tap has reported it as open.
     pub(super) is_open: bool,
     /// Protocol that ALPN chose; `None` when it is unknown.
     pub(super) protocol: Option<Protocol>,

@@ -53,16 +53,45 @@ impl SeriesLimits {
 
 /// Estimated bytes of one label set in each family whose number of label sets depends on the traffic.
 fn of_a_set_in_each_family() -> usize {
-    /// Bytes of a label set in its index, and of its numbers. Both grow by doubling.
+    FAMILIES.iter().filter(|row| row.labels.iter().any(|label| is_first_come(*label))).map(of_a_set).sum::<usize>().max(1)
+}
+
+fn is_first_come(label: Label) -> bool {
+    LABELS.get(label as usize).is_some_and(|row| matches!(row.values, Values::FirstCome))
+}
+
+/// Estimated bytes of one label set: its place in the index, and its numbers. Both grow by doubling.
+const fn of_a_set(row: &FamilyRow) -> usize {
     const INDEX: usize = 24;
     const COUNT: usize = 16;
     const HISTOGRAM: usize = 208;
-    let depends_on_traffic = |row: &&FamilyRow| {
-        row.labels.iter().any(|label| LABELS.get(*label as usize).is_some_and(|row| matches!(row.values, Values::FirstCome)))
-    };
-    let bytes = |row: &FamilyRow| match row.kind {
+    match row.kind {
         Kind::Counter | Kind::Gauge => INDEX + COUNT,
         Kind::Histogram { .. } => INDEX + HISTOGRAM,
-    };
-    FAMILIES.iter().filter(depends_on_traffic).map(bytes).sum::<usize>().max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::all_rules;
+
+    /// `docs/bounds.md` states the result.
+    #[test]
+    fn full_store_takes_at_most_4_mib() {
+        let limits = SeriesLimits::default();
+        let values = |label: &Label| match (label, LABELS[*label as usize].values) {
+            (_, Values::Words(words)) => words.len(),
+            (_, Values::Rules) => all_rules().count(),
+            (Label::Client, Values::FirstCome) => limits.clients + 1,
+            (Label::Resource, Values::FirstCome) => limits.resources + 1,
+            (Label::Subresource, Values::FirstCome) => limits.subresources + 2,
+            (Label::Code, Values::FirstCome) => limits.codes + 1,
+            (_, Values::FirstCome) => limits.upstreams + 1,
+        };
+        let sets = |row: &FamilyRow| row.labels.iter().map(values).product::<usize>().min(limits.sets);
+        let label_sets: usize = FAMILIES.iter().map(|row| sets(row) * of_a_set(row)).sum();
+        let texts = limits.clients * (1 << 10) + (limits.resources + limits.subresources + limits.upstreams) * 640;
+        assert!((2 << 20..4 << 20).contains(&(label_sets + texts)), "{label_sets} + {texts}");
+    }
 }
