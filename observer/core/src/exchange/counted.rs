@@ -60,6 +60,8 @@ impl RequestLabels {
 pub(crate) struct Counted {
     /// Client, resource, verb, subresource and scope, as numbers.
     pub(crate) labels: RequestLabels,
+    /// Whether bytes of the response count before its end.
+    pub(crate) as_it_comes: bool,
     /// Whether the time to the response's head is counted.
     pub(crate) first_byte: bool,
     /// Where it counts as under way.

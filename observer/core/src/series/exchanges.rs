@@ -26,6 +26,7 @@ impl Series {
             subresource: self.values.subresource(subresource),
             scope: ScopeWord::of(request.info.as_ref()).number(),
         };
+        exchange.counted.as_it_comes = counts_as_it_comes(exchange);
         self.count_open(exchange);
     }
 
@@ -39,6 +40,7 @@ impl Series {
                 self.count_events(exchange, frames);
             }
             ExchangeObservation::Responded { .. } => {
+                exchange.counted.as_it_comes = counts_as_it_comes(exchange);
                 self.count_open(exchange);
                 self.count_first_byte(exchange);
                 self.count_response_bytes(exchange);
@@ -150,7 +152,7 @@ impl Series {
     /// which may correct the layer, because a counter never falls. Watches and streams last too long to wait.
     fn count_response_bytes(&mut self, exchange: &mut Exchange) {
         let more = exchange.response_bytes.saturating_sub(exchange.counted.response_bytes);
-        if more == 0 || (exchange.ended.is_none() && !is_counted_as_it_comes(exchange)) {
+        if more == 0 || (!exchange.counted.as_it_comes && exchange.ended.is_none()) {
             return;
         }
         let layer = layer(exchange);
@@ -164,8 +166,9 @@ impl Series {
     }
 }
 
-/// Whether the bytes of an answer count before its end: its layer cannot change, or it may last and is no refusal.
-fn is_counted_as_it_comes(exchange: &Exchange) -> bool {
+/// Whether the bytes of an answer count before its end: its layer cannot change, or it may last and is no refusal. Request and head
+/// of the response decide it.
+fn counts_as_it_comes(exchange: &Exchange) -> bool {
     let Some(info) = exchange.request.info.as_ref().filter(|_| exchange.verdict.is_some()) else { return true };
     info.is_long_running() && exchange.status_code().is_none_or(|status| status < 300)
 }

@@ -29,7 +29,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, max_shrink_iters: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 6, max_shrink_iters: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn sums_of_reflectors_and_storms_equal_the_totals_at_any_moment(script in scripts()) {

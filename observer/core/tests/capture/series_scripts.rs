@@ -62,7 +62,7 @@ pub(crate) fn scripts() -> impl Strategy<Value = String> {
         Act::ExpireAll,
         Act::Pass,
     ]);
-    prop::collection::vec((0_u64..1_500, 0..INFORMERS, act), 0..80).prop_map(|acts| script(&acts))
+    prop::collection::vec((0_u64..1_500, 0..INFORMERS, act), 0..60).prop_map(|acts| script(&acts))
 }
 
 fn script(acts: &[(u64, usize, Act)]) -> String {
