@@ -11,13 +11,14 @@ use super::feed::Opened;
 use super::outbox::Outbox;
 use super::queue::{Delivered, Shared};
 use super::receiver::IntakeReceiver;
-use super::{ConnectionFeed, ConnectionId, ConnectionInfo, IntakeLimits, IntakeLosses, Notice, PendingProcess};
+use super::{ConnectionFeed, ConnectionId, ConnectionInfo, IntakeLimits, IntakeLosses, Notice, PendingProcess, Waker};
 use crate::client_process::{Inquiry, ProcessFinder};
 
 /// The sending end, for taps. All clones share one queue.
 #[derive(Clone, Debug)]
 pub struct Intake {
-    sender: Sender<Delivered>,
+    /// Shared, so that a [`Waker`] can hold a weak reference.
+    sender: Arc<Sender<Delivered>>,
     shared: Arc<Shared>,
     processes: Option<ProcessFinder>,
 }
@@ -31,8 +32,10 @@ impl Intake {
     /// Creates an empty queue and its only receiver.
     pub fn new(limits: IntakeLimits) -> (Self, IntakeReceiver) {
         let (sender, receiver) = mpsc::channel();
+        let sender = Arc::new(sender);
         let (shared, hurry_receiver) = Shared::new(limits);
-        let receiver = IntakeReceiver::new(receiver, hurry_receiver, Arc::clone(&shared));
+        let waker = Waker::new(Arc::downgrade(&sender), Arc::clone(&shared));
+        let receiver = IntakeReceiver::new(receiver, hurry_receiver, Arc::clone(&shared), waker);
         (Self { sender, shared, processes: None }, receiver)
     }
 
@@ -62,7 +65,7 @@ impl Intake {
     pub fn register_before_process(&self, at: Timestamp, info: ConnectionInfo) -> Option<(ConnectionFeed, PendingProcess)> {
         let registered = self.shared.reserve.charge(PROCESS_COST).and_then(|charge| {
             let (id, feed) = self.open(Opened { at, info, process_follows: true })?;
-            Some((feed, PendingProcess::new(id, self.sender.clone(), charge)))
+            Some((feed, PendingProcess::new(id, Sender::clone(&self.sender), charge)))
         });
         if registered.is_none() {
             self.decline();
@@ -99,7 +102,7 @@ impl Intake {
     fn open(&self, opened: Opened) -> Option<(ConnectionId, ConnectionFeed)> {
         let charge = self.shared.reserve.charge(CONNECTION_COST)?;
         let id = ConnectionId(self.shared.next_connection.fetch_add(1, Ordering::Relaxed));
-        let outbox = Outbox::new(id, self.sender.clone(), Arc::clone(&self.shared));
+        let outbox = Outbox::new(id, Sender::clone(&self.sender), Arc::clone(&self.shared));
         Some((id, ConnectionFeed::open(outbox, charge, opened)?))
     }
 }

@@ -15,6 +15,7 @@ mod outbox;
 mod pending_process;
 mod queue;
 mod receiver;
+mod waker;
 
 #[cfg(test)]
 mod tests;
@@ -29,3 +30,4 @@ pub use observer_core::observation::{ConnectionId, EndManner, ListenerState};
 pub use pending_process::PendingProcess;
 pub use queue::{Delivered, Delivery};
 pub use receiver::IntakeReceiver;
+pub use waker::Waker;

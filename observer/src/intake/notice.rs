@@ -9,6 +9,8 @@ use crate::api_server::{UpstreamError, UpstreamId};
 /// One event of a listener, a probe or the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
+    /// A reader asks the observing thread for something. This only wakes it.
+    Asked,
     /// The listener opened or closed, because upstream began to accept or refuse connections.
     Listener {
         /// When it changed.

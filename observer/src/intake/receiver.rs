@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 use std::vec::Drain;
 
-use super::IntakeLosses;
 use super::queue::{Delivered, Shared};
+use super::{IntakeLosses, Waker};
 
 /// How long a first event may wait for others.
 const COLLECT: Duration = Duration::from_millis(5);
@@ -20,13 +20,14 @@ pub struct IntakeReceiver {
     receiver: Receiver<Delivered>,
     hurry: Receiver<()>,
     shared: Arc<Shared>,
+    waker: Waker,
     batch: Vec<Delivered>,
     closed: bool,
 }
 
 impl IntakeReceiver {
-    pub(super) fn new(receiver: Receiver<Delivered>, hurry: Receiver<()>, shared: Arc<Shared>) -> Self {
-        Self { receiver, hurry, shared, batch: Vec::new(), closed: false }
+    pub(super) const fn new(receiver: Receiver<Delivered>, hurry: Receiver<()>, shared: Arc<Shared>, waker: Waker) -> Self {
+        Self { receiver, hurry, shared, waker, batch: Vec::new(), closed: false }
     }
 
     /// Waits up to `max_wait` for a first entry, then briefly for more, and returns them in order of arrival.
@@ -48,6 +49,11 @@ impl IntakeReceiver {
     /// Whether all [`Intake`](super::Intake)s and connections are gone and the queue is empty.
     pub fn is_closed(&self) -> bool {
         self.closed
+    }
+
+    /// Wakes the thread that drains this queue.
+    pub fn waker(&self) -> Waker {
+        self.waker.clone()
     }
 
     /// Losses so far.

@@ -98,6 +98,23 @@ fn draining_frees_room() {
 }
 
 #[test]
+fn waker_wakes_the_receiver_and_does_not_keep_the_queue_open() {
+    let (intake, mut receiver) = Intake::new(IntakeLimits::default());
+    let waker = receiver.waker();
+    waker.wake();
+    assert_eq!(receiver.drain(Duration::MAX).len(), 1);
+    let mut feed = open(&intake, Some(Protocol::Http1));
+    assert_eq!(waker.queued(), 0);
+    feed.bytes(at(1), REQUEST, b"GET");
+    assert!(waker.queued() > 0);
+    drop((feed, intake));
+    drain(&mut receiver);
+    waker.wake();
+    assert_eq!(receiver.drain(Duration::MAX).len(), 0);
+    assert!(receiver.is_closed());
+}
+
+#[test]
 fn http2_without_room_loses_only_data_payload() {
     let (intake, mut receiver) = Intake::new(limits(0, 10_000));
     let mut feed = open(&intake, Some(Protocol::Http2));

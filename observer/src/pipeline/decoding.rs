@@ -144,7 +144,7 @@ impl Decoding {
     /// or its connection was reset and that is counted.
     pub(super) fn notice(&self, notice: &Notice) -> Option<Observation> {
         Some(match notice {
-            Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
+            Notice::Asked | Notice::UpstreamFailed { error: UpstreamError::Refused { .. }, .. } => return None,
             Notice::Listener { at, upstream, state } => Observation {
                 at: *at,
                 subject: Subject::Upstream(name(self.upstream(*upstream)), UpstreamObservation::Listener { state: *state }),

@@ -11,6 +11,7 @@ mod awaiting_profile;
 mod deadline;
 mod decoding;
 mod outputs;
+mod series;
 mod sink;
 mod snapshots;
 mod thread;
@@ -20,6 +21,7 @@ mod upstream;
 mod tests;
 
 pub use outputs::Outputs;
+pub use series::{NoSeries, SeriesReader, SeriesSource};
 pub use sink::EventSink;
 pub use snapshots::{Publisher, Snapshots};
 pub use thread::{Observing, Outcome};

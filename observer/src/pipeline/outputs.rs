@@ -1,4 +1,4 @@
-//! The outputs of a run while it lasts: events, the capture and snapshots.
+//! The outputs of a run while it lasts: events, the capture, snapshots and series.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,16 +8,19 @@ use observer_core::observation::Observation;
 use observer_core::observer::{Event, Observer, Snapshot};
 
 use super::EventSink;
+use super::series::{SeriesReader, SeriesSource};
 use super::snapshots::Publisher;
 use crate::capture::CaptureFile;
 use crate::injected_fault::{self, Component};
+use crate::intake::Waker;
 
-/// Receivers of events, the capture, and the publisher of snapshots. An output that fails is closed, and the run continues.
+/// Receivers of events, the capture, the publisher of snapshots, and the source of series. An output that fails is closed, and the run continues.
 #[derive(Default)]
 pub struct Outputs {
     sinks: Vec<Box<dyn EventSink>>,
     capture: Option<CaptureFile>,
     publisher: Option<Publisher>,
+    series: Option<(SeriesReader, SeriesSource)>,
     troubles: Vec<String>,
     observing_is_over: bool,
     is_abandoned: bool,
@@ -39,9 +42,23 @@ impl Outputs {
         self.publisher = Some(publisher);
     }
 
-    /// Whether a page reads snapshots. A page shows durations, so it needs new snapshots even without traffic.
-    pub(super) fn is_viewed(&self) -> bool {
-        self.publisher.as_ref().is_some_and(Publisher::is_wanted)
+    /// A reader of the series of this run, without the findings in `mute` of the first call.
+    pub fn series(&mut self, mute: &[String]) -> SeriesReader {
+        self.series.get_or_insert_with(|| SeriesReader::begin(mute)).0.clone()
+    }
+
+    /// Readers of series wake the observing thread with `waker`.
+    pub(super) fn wake_by(&self, waker: Waker) {
+        if let Some((_, source)) = &self.series {
+            source.wake_by(waker);
+        }
+    }
+
+    /// Whether a page reads snapshots, or a reader waits for series. Both contain durations, so they need the time even without
+    /// traffic.
+    pub(super) fn is_viewed(&mut self) -> bool {
+        let is_asked = self.series.as_mut().is_some_and(|(_, source)| source.is_asked());
+        is_asked || self.publisher.as_ref().is_some_and(Publisher::is_wanted)
     }
 
     /// Notes that the last snapshot is out of date.
@@ -57,6 +74,17 @@ impl Outputs {
         if catch_unwind(AssertUnwindSafe(|| publisher.publish_if_due(observer))).is_err() {
             self.publisher = None;
             let trouble = "the terminal page stopped updating because of an internal error; please report it";
+            self.warn(trouble);
+            self.troubles.push(trouble.to_owned());
+        }
+    }
+
+    /// Answers the readers of series. An internal error ends this output, not the run.
+    pub(super) fn answer(&mut self, observer: &Observer) {
+        let Some((_, source)) = &mut self.series else { return };
+        if catch_unwind(AssertUnwindSafe(|| source.answer(observer))).is_err() {
+            self.series = None;
+            let trouble = "metrics ended because of an internal error; please report it";
             self.warn(trouble);
             self.troubles.push(trouble.to_owned());
         }
@@ -89,11 +117,12 @@ impl Outputs {
         self.unless_over(recorded)
     }
 
-    /// Time until [`Self::flush`] or [`Self::publish`] is due; `None` if neither is needed.
+    /// Time until [`Self::flush`], [`Self::publish`] or [`Self::answer`] is due; `None` if none of them is needed.
     pub(super) fn due_in(&self) -> Option<Duration> {
         let capture = self.capture.as_ref().and_then(CaptureFile::due_in);
         let snapshot = self.publisher.as_ref().and_then(Publisher::due_in);
-        capture.into_iter().chain(snapshot).min()
+        let series = self.series.as_ref().and_then(|(_, source)| source.due_in());
+        capture.into_iter().chain(snapshot).chain(series).min()
     }
 
     /// Writes buffered events, and the capture's block if it is due; an error ends the capture.

@@ -10,6 +10,7 @@ use observer_core::http::{Direction, Protocol, Start};
 use observer_core::observation::{Process, RunObservation, Subject};
 use observer_core::observer::{Limits, Observer, Rates, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
+use observer_core::series::Family;
 use observer_core::time::Timestamp;
 
 use super::*;
@@ -34,6 +35,23 @@ fn tap_deliveries_reach_the_snapshot() {
     assert_eq!(outcome.snapshot.lists[0].verdict.as_ref().unwrap().rule, "list-unset-consistent");
     assert_eq!(outcome.snapshot.missed.reset_instead_of_refused, 3);
     assert!(outcome.troubles.is_empty(), "{:?}", outcome.troubles);
+}
+
+#[test]
+fn series_are_read_while_nothing_is_delivered() {
+    let mut outputs = Outputs::default();
+    let reader = outputs.series(&[]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let mut requests = 0;
+    observe(outputs, |intake| {
+        exchange(intake);
+        while requests == 0 {
+            let samples = runtime.block_on(reader.read()).unwrap();
+            requests = samples.of(Family::Requests).map(|sample| sample.count()).sum();
+        }
+    });
+    assert_eq!(requests, 1);
+    assert_eq!(runtime.block_on(reader.read()).unwrap_err(), NoSeries::Ended);
 }
 
 #[test]
@@ -110,7 +128,8 @@ fn replayed_capture_yields_the_same_snapshot() {
     let capture = CaptureFile::create(&path, BOUNDS).unwrap();
     let outcome = observe(Outputs::new(Vec::new(), Some(capture)), exchange);
     let mut observer = Observer::new(Limits::default());
-    let lost = Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| observer.observe(one, &mut |_| {})).unwrap();
+    let lost =
+        Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| observer.observe(one.observation, &mut |_| {})).unwrap();
     assert_eq!(lost, []);
     assert_eq!(observer.snapshot(), outcome.snapshot);
     assert_eq!(outcome.snapshot.totals.requests, 1);
@@ -149,7 +168,7 @@ fn late_processes_do_not_change_the_capture_or_snapshot() {
         let capture = CaptureFile::create(&path, BOUNDS).unwrap();
         let outcome = observe(Outputs::new(Vec::new(), Some(capture)), |intake| two_processes(intake, is_late));
         let mut recorded = Vec::new();
-        Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| recorded.push(one)).unwrap();
+        Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| recorded.push(one.observation)).unwrap();
         // The two runs end at different times, on which the rates depend, too.
         assert_eq!(recorded.pop().unwrap().subject, Subject::Run(RunObservation::Tick));
         (recorded, Snapshot { at: Timestamp::default(), rates: Rates::default(), ..outcome.snapshot })

@@ -85,6 +85,7 @@ impl Observing {
             .chain(known(&upstreams))
             .map(|subject| Observation { at, subject })
             .collect();
+        outputs.wake_by(receiver.waker());
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let clock = Clock::start();
             let mut state = State {
@@ -185,6 +186,7 @@ impl State {
         }
         self.observer.flush();
         self.observer.publish();
+        self.observer.answer();
     }
 
     /// Observes a tick if the state depends on the time: a storm is over after a quiet period, and a page shows durations. The time
@@ -260,6 +262,11 @@ impl RecordingObserver {
     fn publish(&mut self) {
         let Self { observer, outputs } = self;
         outputs.publish(observer);
+    }
+
+    fn answer(&mut self) {
+        let Self { observer, outputs } = self;
+        outputs.answer(observer);
     }
 
     /// Adds an early end of the capture to the Observer only, since the capture itself cannot record it.

@@ -1,0 +1,35 @@
+//! Wakes the observing thread, without keeping the queue open.
+
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Weak};
+
+use super::Notice;
+use super::queue::{Delivered, Shared};
+
+/// For readers that ask the observing thread for something.
+#[derive(Clone, Debug)]
+pub struct Waker {
+    /// Weak, because the observing thread ends when all senders are dropped.
+    sender: Weak<Sender<Delivered>>,
+    shared: Arc<Shared>,
+}
+
+impl Waker {
+    pub(super) const fn new(sender: Weak<Sender<Delivered>>, shared: Arc<Shared>) -> Self {
+        Self { sender, shared }
+    }
+
+    /// Wakes the observing thread. It needs no room in the queue, so the caller bounds the number of calls. Once all taps have
+    /// stopped, the thread wakes by itself, within a second.
+    pub fn wake(&self) {
+        if let Some(sender) = self.sender.upgrade() {
+            // Without a receiver there is no thread to wake.
+            sender.send(Delivered::of_notice(Notice::Asked, None)).ok();
+        }
+    }
+
+    /// Forwarded bytes that wait in the queue. The reserve is left out, since open connections are charged to it.
+    pub fn queued(&self) -> usize {
+        self.shared.data.used()
+    }
+}

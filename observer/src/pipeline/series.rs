@@ -1,0 +1,188 @@
+//! Hands the numbers of the core to readers that ask for them. While none asks, nothing is copied.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, Instant};
+
+use observer_core::observer::Observer;
+use observer_core::series::Samples;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::intake::Waker;
+
+/// How long a reader waits for an answer. The observing thread may be busy with a long list.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// The pause after an answer, as a multiple of the time to make it. So answers take at most a fifth of the time.
+const PAUSE: u32 = 4;
+
+/// Maximum number of readers that wait for an answer.
+const MOST_WAITING: usize = 8;
+
+type Answer = oneshot::Sender<Arc<Samples>>;
+
+/// A reader of the numbers. All its clones ask the same Observer.
+#[derive(Clone, Debug)]
+pub struct SeriesReader {
+    questions: SyncSender<Answer>,
+    waker: Arc<OnceLock<Waker>>,
+    source: Weak<()>,
+}
+
+/// Answers the readers, beside an Observer.
+#[derive(Debug)]
+pub struct SeriesSource {
+    questions: Receiver<Answer>,
+    waker: Arc<OnceLock<Waker>>,
+    waiting: Vec<Answer>,
+    /// Identifiers of suppressed findings.
+    mute: Vec<String>,
+    due: Instant,
+    _alive: Arc<()>,
+}
+
+/// Why there are no numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoSeries {
+    /// Observing is over, or failed.
+    #[error("observing has ended")]
+    Ended,
+    /// The observing thread did not answer in time, or too many readers wait for it.
+    #[error("the observing thread is busy")]
+    Busy,
+}
+
+impl SeriesReader {
+    /// Returns a reader, and the source of its numbers, which leave out the findings in `mute`.
+    pub fn begin(mute: &[String]) -> (Self, SeriesSource) {
+        let (sender, questions) = sync_channel(MOST_WAITING);
+        let (waker, alive) = (Arc::new(OnceLock::new()), Arc::new(()));
+        let reader = Self { questions: sender, waker: Arc::clone(&waker), source: Arc::downgrade(&alive) };
+        (reader, SeriesSource { questions, waker, waiting: Vec::new(), mute: mute.to_vec(), due: Instant::now(), _alive: alive })
+    }
+
+    /// Returns the present numbers. Before the Observer exists, it waits for them.
+    pub async fn read(&self) -> Result<Arc<Samples>, NoSeries> {
+        let (answer, answered) = oneshot::channel();
+        self.questions.try_send(answer).map_err(|error| match error {
+            std::sync::mpsc::TrySendError::Full(_) => NoSeries::Busy,
+            std::sync::mpsc::TrySendError::Disconnected(_) => NoSeries::Ended,
+        })?;
+        if let Some(waker) = self.waker.get() {
+            waker.wake();
+        }
+        match timeout(LIMIT, answered).await {
+            Ok(Ok(samples)) => Ok(samples),
+            Ok(Err(_dropped)) => Err(NoSeries::Ended),
+            Err(_elapsed) => Err(NoSeries::Busy),
+        }
+    }
+
+    /// Whether there will be numbers: observing has not ended.
+    pub fn is_alive(&self) -> bool {
+        self.source.strong_count() > 0
+    }
+
+    /// Bytes that wait to be decoded; 0 for a replay, which has no queue.
+    pub fn queued_bytes(&self) -> usize {
+        self.waker.get().map_or(0, Waker::queued)
+    }
+}
+
+impl SeriesSource {
+    /// Readers wake the observing thread with `waker`. The first call decides.
+    pub(super) fn wake_by(&self, waker: Waker) {
+        self.waker.get_or_init(|| waker);
+    }
+
+    /// Whether a reader waits.
+    pub fn is_asked(&mut self) -> bool {
+        self.waiting.extend(self.questions.try_iter());
+        !self.waiting.is_empty()
+    }
+
+    /// Time until the readers that wait are answered; `None` if none waits.
+    pub(super) fn due_in(&self) -> Option<Duration> {
+        (!self.waiting.is_empty()).then(|| self.due.saturating_duration_since(Instant::now()))
+    }
+
+    /// Answers all readers that wait, unless the last answer was made just before.
+    pub fn answer(&mut self, observer: &Observer) {
+        if self.is_asked() && self.due_in() == Some(Duration::ZERO) {
+            let begun = Instant::now();
+            let samples = Arc::new(observer.samples_without(&self.mute));
+            self.due = Instant::now() + begun.elapsed() * PAUSE;
+            for answer in self.waiting.drain(..) {
+                // A reader that no longer waits needs no answer.
+                answer.send(Arc::clone(&samples)).ok();
+            }
+        }
+    }
+
+    /// Answers readers for this time, or once if it is zero. For a replay that waits for the time of its next observation.
+    pub fn answer_for(&mut self, time: Duration, observer: &Observer) {
+        self.answer(observer);
+        if time.is_zero() {
+            return;
+        }
+        let until = Instant::now() + time;
+        loop {
+            self.answer(observer);
+            let rest = until.saturating_duration_since(Instant::now());
+            match self.questions.recv_timeout(self.due_in().unwrap_or(rest).min(rest)) {
+                Ok(answer) => self.waiting.push(answer),
+                Err(RecvTimeoutError::Timeout) if rest.is_zero() => return,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    std::thread::sleep(until.saturating_duration_since(Instant::now()));
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use observer_core::observer::Limits;
+    use tokio::runtime::{Builder, Runtime};
+
+    use super::*;
+
+    #[test]
+    fn readers_that_wait_share_one_copy() {
+        let (reader, mut source) = SeriesReader::begin(&[]);
+        let observer = Observer::new(Limits::default());
+        let clone = reader.clone();
+        let both = async { tokio::join!(reader.read(), clone.read(), async { source.answer(&observer) }) };
+        let (one, other, ()) = runtime().block_on(both);
+        assert!(Arc::ptr_eq(&one.unwrap(), &other.unwrap()));
+        assert!(!source.is_asked());
+    }
+
+    #[test]
+    fn reader_learns_that_observing_has_ended() {
+        let (reader, source) = SeriesReader::begin(&[]);
+        let (waited, ()) = runtime().block_on(async { tokio::join!(reader.read(), async { drop(source) }) });
+        assert_eq!(waited.unwrap_err(), NoSeries::Ended);
+        assert_eq!(runtime().block_on(reader.read()).unwrap_err(), NoSeries::Ended);
+    }
+
+    #[test]
+    fn number_of_waiting_readers_is_bounded() {
+        let (reader, mut source) = SeriesReader::begin(&[]);
+        let observer = Observer::new(Limits::default());
+        let answered = runtime().block_on(async {
+            let reads: Vec<_> = (0..=MOST_WAITING).map(|_| reader.read()).collect();
+            let reads = futures_util::future::join_all(reads);
+            tokio::join!(reads, async { source.answer(&observer) }).0
+        });
+        let busy = answered.iter().filter(|answer| matches!(answer, Err(NoSeries::Busy))).count();
+        assert_eq!((busy, answered.len()), (1, MOST_WAITING + 1));
+    }
+
+    fn runtime() -> Runtime {
+        Builder::new_current_thread().enable_time().build().unwrap()
+    }
+}
