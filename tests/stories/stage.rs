@@ -7,12 +7,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use observer_core::observation::{CaptureObservation, Observation, Subject};
+use observer_core::observation::{CaptureObservation, Subject};
 use observer_core::observer::{Limits, Observer};
 use observer_tests::{CacheClient, CacheProcess, Cluster, ListForm, Listening, Minor, Options, RunSession, client_user};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use watchtap::capture::{Pace, Recording};
+use watchtap::capture::{Due, Pace, Recording};
 use watchtap::view::{Colour, Run, report_json, report_text};
 
 use super::events::Events;
@@ -202,7 +202,7 @@ impl Reading {
     /// A report from an unfinished capture: the same state as on the terminal page, and as in the report if watchtap exited now.
     fn of_capture(capture: PathBuf) -> Result<Self> {
         let mut observer = Observer::new(Limits::default());
-        let mut observe = |observation: Observation| {
+        let mut observe = |Due { observation, .. }: Due| {
             // The file has no end mark yet, which does not count as a loss.
             if !matches!(observation.subject, Subject::Capture(CaptureObservation::Unrecorded { .. })) {
                 observer.observe(observation, &mut |_| {});

@@ -8,4 +8,4 @@ mod tests;
 
 pub(crate) use file::numbered;
 pub use file::{Bounds, CaptureFile};
-pub use reading::{Pace, ReadError, Recording};
+pub use reading::{Due, Pace, ReadError, Recording};

@@ -1,4 +1,4 @@
-//! Replays the files of a capture in the order in which they were written, at full speed or at a given speed.
+//! Replays the files of a capture in the order in which they were written, with the time at which each observation is due.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -36,6 +36,15 @@ pub enum ReadError {
         /// The reason.
         refused: Refused,
     },
+}
+
+/// The next observation of a replay.
+#[derive(Debug)]
+pub struct Due {
+    /// Time until it is due; zero at full speed.
+    pub after: Duration,
+    /// As it was recorded.
+    pub observation: Observation,
 }
 
 /// The speed of a replay.
@@ -77,8 +86,8 @@ impl Recording {
         Ok(Self { files: placed.into_iter().map(|(_, file)| file).collect(), empty })
     }
 
-    /// Calls `each` with every observation. Returns the losses, each with the file in which it was detected.
-    pub fn replay(&self, pace: Pace, each: &mut dyn FnMut(Observation)) -> Result<Vec<(PathBuf, Lost)>, ReadError> {
+    /// Calls `each` with every observation, which waits until it is due. Returns the losses, each with the file in which it was detected.
+    pub fn replay(&self, pace: Pace, each: &mut dyn FnMut(Due)) -> Result<Vec<(PathBuf, Lost)>, ReadError> {
         let mut replay = Replay::default();
         let mut clock = Clock { pace, begun: None };
         let mut found = Found { lost: Vec::new(), refused: None };
@@ -120,12 +129,9 @@ impl Found {
     /// Maximum number of losses listed. The Observer counts all of them.
     const MAX_LOST: usize = 64;
 
-    fn take(&mut self, file: &Path, one: Replayed, clock: &mut Clock, each: &mut dyn FnMut(Observation)) {
+    fn take(&mut self, file: &Path, one: Replayed, clock: &mut Clock, each: &mut dyn FnMut(Due)) {
         match one {
-            Replayed::Observation(observation) => {
-                clock.wait_for(observation.at);
-                each(observation);
-            }
+            Replayed::Observation(observation) => each(Due { after: clock.time_until(observation.at), observation }),
             Replayed::Lost(lost) if self.lost.len() < Self::MAX_LOST => self.lost.push((file.to_owned(), lost)),
             Replayed::Lost(_) => {}
             Replayed::Refused(refused) => self.refused = Some(refused),
@@ -133,18 +139,18 @@ impl Found {
     }
 }
 
-/// Delays observations, to replay them at the given speed.
+/// Computes when observations are due at the given speed.
 struct Clock {
     pace: Pace,
     begun: Option<(Instant, Timestamp)>,
 }
 
 impl Clock {
-    fn wait_for(&mut self, at: Timestamp) {
-        let Pace::Times(factor) = self.pace else { return };
+    fn time_until(&mut self, at: Timestamp) -> Duration {
+        let Pace::Times(factor) = self.pace else { return Duration::ZERO };
         let (begun, first) = *self.begun.get_or_insert_with(|| (Instant::now(), at));
         let due = Duration::try_from_secs_f64(at.since(first).as_secs_f64() / factor).unwrap_or(Duration::MAX);
-        std::thread::sleep(due.saturating_sub(begun.elapsed()));
+        due.saturating_sub(begun.elapsed())
     }
 }
 

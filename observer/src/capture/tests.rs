@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use observer_core::capture::{LostReason, Refused};
 use observer_core::observation::{
@@ -131,14 +132,16 @@ fn files_that_are_all_empty_are_refused() {
 }
 
 #[test]
-fn replay_pace_spreads_observations_over_time() {
+fn replay_pace_decides_when_observations_are_due() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.cap");
     write(&path, Bounds { max_size: 1 << 20, files: 2 }, &observations(11));
     let begun = std::time::Instant::now();
     // 10 milliseconds at a tenth of the speed.
-    Recording::of(&[path]).unwrap().replay(Pace::Times(0.1), &mut |_| {}).unwrap();
-    assert!(begun.elapsed().as_millis() >= 100);
+    let mut due = Vec::new();
+    Recording::of(&[path]).unwrap().replay(Pace::Times(0.1), &mut |one| due.push(begun.elapsed() + one.after)).unwrap();
+    assert_eq!(due.len(), 11);
+    assert!(due[10] >= Duration::from_millis(100), "{due:?}");
 }
 
 /// Makes `count` observations, one per millisecond, all different.
@@ -160,6 +163,6 @@ fn write(path: &Path, bounds: Bounds, observations: &[Observation]) {
 
 fn read(files: &[PathBuf]) -> (Vec<Observation>, Vec<LostReason>) {
     let mut observations = Vec::new();
-    let lost = Recording::of(files).unwrap().replay(Pace::AtOnce, &mut |one| observations.push(one)).unwrap();
+    let lost = Recording::of(files).unwrap().replay(Pace::AtOnce, &mut |one| observations.push(one.observation)).unwrap();
     (observations, lost.into_iter().map(|(_, lost)| lost.reason).collect())
 }

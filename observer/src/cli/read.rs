@@ -12,7 +12,7 @@ use observer_core::observer::{Comparison, Limits, Missed, Observer, Snapshot};
 use super::flags::{ByteSize, Otherwise, Report, ReportFlags};
 use super::output::{Events, ReportFormat};
 use super::same_file;
-use crate::capture::{Pace, Recording};
+use crate::capture::{Due, Pace, Recording};
 use crate::pipeline::EventSink;
 use crate::printable::{Printable, print_error, print_message};
 use crate::view::{Run, comparison_json, comparison_markdown, comparison_text, report_json, report_markdown, report_text};
@@ -142,7 +142,8 @@ impl Replayed {
     fn of(files: &[PathBuf], limits: Limits, pace: Pace, events: &mut Option<Events>) -> Result<Self> {
         let mut observer = Observer::new(limits);
         let mut notes = Vec::new();
-        let lost = Recording::of(files)?.replay(pace, &mut |observation| {
+        let lost = Recording::of(files)?.replay(pace, &mut |Due { after, observation }| {
+            std::thread::sleep(after);
             let mut written = Ok(());
             observer.observe(observation, &mut |event| {
                 if let (Some(lines), Ok(())) = (events.as_mut(), &written) {
