@@ -232,4 +232,6 @@ families! {
         "Open file descriptors of this process";
     ProcessMostFiles = GAUGE "process_max_fds" []
         "Limit of open file descriptors of this process";
+    FamiliesLeftOut = GAUGE "watchtap_families_left_out" []
+        "Metrics that a page leaves out, because it would exceed its bounds";
 }

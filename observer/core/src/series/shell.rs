@@ -73,6 +73,7 @@ impl Family {
                 | Self::ProcessVirtualMemory
                 | Self::ProcessOpenFiles
                 | Self::ProcessMostFiles
+                | Self::FamiliesLeftOut
         )
     }
 }
