@@ -17,6 +17,7 @@ pub mod forward_proxy;
 mod injected_fault;
 pub mod intake;
 pub mod kubeconfig;
+pub mod metrics;
 pub mod pipeline;
 mod printable;
 mod private_file;

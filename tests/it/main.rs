@@ -45,6 +45,8 @@ mod idle_watches;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod metrics;
+#[cfg(test)]
 mod page_cli;
 #[cfg(test)]
 mod pods;

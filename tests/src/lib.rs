@@ -46,6 +46,7 @@ mod read_counters;
 mod request_form;
 mod run_folder;
 mod run_session;
+pub mod scrape;
 mod screen;
 pub mod scripted_forward_proxy;
 mod scripted_upstream;

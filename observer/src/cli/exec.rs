@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use observer_core::series::TapWord;
 use tokio::sync::Notify;
 
 use super::exec_demo::{DemoCluster, DemoFlags};
 use super::exec_page::{self, CommandPageFlags, LastPage, ReadyPage};
-use super::flags::{BudgetFiles, BudgetFlags, ProfileSourceFlags, Report, UpstreamFlags};
+use super::flags::{BudgetFiles, BudgetFlags, MetricsFlags, ProfileSourceFlags, Report, UpstreamFlags};
 use super::follow;
 use super::recording::{self, Beside, Recording};
 use crate::child::{self, Asker, Child, SpawnError, Streams};
@@ -86,6 +87,9 @@ pub(super) struct Exec {
 
     #[command(flatten)]
     page: CommandPageFlags,
+
+    #[command(flatten)]
+    metrics: MetricsFlags,
 
     #[command(flatten)]
     demo: DemoFlags,
@@ -166,9 +170,13 @@ impl Exec {
         let (report, mut outputs) = self.recording.open(Beside { output: self.page.file(), ..self.budget.files() })?;
         let budget = self.budget.open()?;
         let page = self.page.prepare(&mut outputs, report.mute())?;
+        let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy)?;
         // From here on there are private files, which must be removed before a signal ends us.
         let mut signals = SignalStream::open().context("cannot listen for signals")?;
         let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options())?;
+        if let Some(metrics) = &metrics {
+            metrics.note_started();
+        }
         let session = tokio::select! {
             session = bound.serve(self.profiles.source(), outputs) => session?,
             signal = signals.next_end() => return Err(SpawnError::Interrupted(signal).into()),

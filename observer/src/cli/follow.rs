@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use observer_core::series::TapWord;
 
-use super::flags::Report;
+use super::flags::{MetricsFlags, Report};
 use super::recording::{self, Beside, Recording};
 use super::shown::{self, Shown};
 use crate::api_server::ProfileSource;
+use crate::metrics::MetricsServer;
 use crate::pipeline::{Outcome, Outputs, Snapshots};
 use crate::printable::{Printable, print_error, print_message, stderr};
 use crate::session::{self, Bound, ENDED_AT_ONCE, Ends, SETTLING, Session, TapSet};
@@ -28,6 +30,9 @@ pub(super) struct Follow {
 
     #[command(flatten)]
     shown: Shown,
+
+    #[command(flatten)]
+    metrics: MetricsFlags,
 }
 
 /// Everything that is ready before private files exist.
@@ -37,6 +42,7 @@ pub(super) struct Ready<'f> {
     outputs: Outputs,
     /// The snapshots of a page; `None` without one.
     snapshots: Option<Snapshots>,
+    metrics: Option<MetricsServer>,
     ends: Ends,
 }
 
@@ -46,6 +52,8 @@ pub(super) struct Followed<'f> {
     subcommand: &'static str,
     session: Session,
     report: Report,
+    /// Serves until the run has ended.
+    metrics: Option<MetricsServer>,
     ends: Ends,
     kubeconfig: PathBuf,
 }
@@ -65,12 +73,13 @@ pub(super) fn to_the_end(following: impl Future<Output = Result<ExitCode>>) -> E
 }
 
 impl Follow {
-    /// Opens the files, and then lets signals request an orderly shutdown. In this order, a pipe without a reader can still be
+    /// Opens the files and the port for metrics, and then lets signals request an orderly shutdown. In this order, a pipe without a reader can still be
     /// interrupted.
     pub(super) fn ready(&self) -> Result<Ready<'_>> {
         let (report, mut outputs) = self.recording.open(Beside::default())?;
         let snapshots = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
-        Ok(Ready { follow: self, report, outputs, snapshots, ends: Ends::open()? })
+        let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy)?;
+        Ok(Ready { follow: self, report, outputs, snapshots, metrics, ends: Ends::open()? })
     }
 }
 
@@ -91,7 +100,10 @@ impl<'f> Ready<'f> {
         bound: Bound,
         profiles: ProfileSource,
     ) -> Result<Option<Followed<'f>>> {
-        let Self { follow, report, outputs, snapshots, mut ends } = self;
+        let Self { follow, report, outputs, snapshots, metrics, mut ends } = self;
+        if let Some(metrics) = &metrics {
+            metrics.note_started();
+        }
         let pointing = pointing(bound.taps())?;
         introduce(subcommand, bound.taps(), &pointing)?;
         ends.listen_to(snapshots.and_then(|snapshots| shown::open_page(&name(bound.taps()), pointing, snapshots)));
@@ -103,7 +115,7 @@ impl<'f> Ready<'f> {
                 return Ok(None);
             }
         };
-        Ok(Some(Followed { follow, subcommand, session, report, ends, kubeconfig }))
+        Ok(Some(Followed { follow, subcommand, session, report, metrics, ends, kubeconfig }))
     }
 }
 
@@ -127,7 +139,7 @@ impl Followed<'_> {
 
     /// Drains open connections and reports; a further signal ends the run at once.
     pub(super) async fn end(self) -> Result<ExitCode> {
-        let Self { follow, subcommand, session, report, mut ends, kubeconfig } = self;
+        let Self { follow, subcommand, session, report, metrics: _metrics, mut ends, kubeconfig } = self;
         let Some(outcome) = drain(session, follow.grace, &mut ends).await? else {
             print_message("stopped at once: open connections were cut, there is no report, and a capture has no end mark");
             print_last_line(&kubeconfig);

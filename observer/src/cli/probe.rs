@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use observer_core::series::TapWord;
 
-use super::flags::{ApiServerFlags, ProbeFlags, ProfileSourceFlags, Report, unverified};
+use super::flags::{ApiServerFlags, MetricsFlags, ProbeFlags, ProfileSourceFlags, Report, unverified};
 use super::recording::{self, Beside, Recording};
 use super::shown::{self, Shown};
 use super::{follow, probe_check};
@@ -74,10 +75,13 @@ pub(super) struct Probe {
 
     #[command(flatten)]
     profiles: ProfileSourceFlags,
+
+    #[command(flatten)]
+    metrics: MetricsFlags,
 }
 
 /// Flags for a probe that runs. A structure of flags stands here as its clap group, if no other structure is flattened into it.
-const MEANINGLESS_IN_A_CHECK: [&str; 11] = [
+const MEANINGLESS_IN_A_CHECK: [&str; 12] = [
     "api_servers",
     "KubeconfigFlags",
     "ProbeFlags",
@@ -89,6 +93,7 @@ const MEANINGLESS_IN_A_CHECK: [&str; 11] = [
     "no_version_request",
     "no_metrics_request",
     "ProfileFlags",
+    "MetricsFlags",
 ];
 
 impl Probe {
@@ -102,6 +107,7 @@ impl Probe {
     async fn follow(&self) -> Result<ExitCode> {
         let (report, mut outputs) = self.recording.open(Beside::default())?;
         let snapshots = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
+        let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Probe)?;
         let mut ends = Ends::open()?;
         let beginning = async {
             let servers = self.api_servers.find().await?;
@@ -116,6 +122,9 @@ impl Probe {
             begun = beginning => begun?,
             () = ends.next() => return Ok(ExitCode::SUCCESS),
         };
+        if let Some(metrics) = &metrics {
+            metrics.note_started();
+        }
         self.introduce(&servers)?;
         probing.limits().iter().for_each(print_message);
         ends.listen_to(self.page(&servers, probing.limits(), snapshots));
@@ -226,6 +235,7 @@ mod tests {
             "etcd_version" => "3.5.10",
             "gates" => "WatchList=true",
             "capture_max_size" => "1MiB",
+            "metrics" => "127.0.0.1:0",
             _ => "1",
         }
     }

@@ -8,12 +8,13 @@ use anyhow::{Context, Result};
 use clap::Args;
 use observer_core::capture::{Lost, LostReason};
 use observer_core::observer::{Comparison, Limits, Missed, Observer, Snapshot};
+use observer_core::series::TapWord;
 
-use super::flags::{ByteSize, Otherwise, Report, ReportFlags};
+use super::flags::{ByteSize, MetricsFlags, Otherwise, Report, ReportFlags};
 use super::output::{Events, ReportFormat};
 use super::same_file;
 use crate::capture::{Due, Pace, Recording};
-use crate::pipeline::EventSink;
+use crate::pipeline::{EventSink, SeriesReader, SeriesSource};
 use crate::printable::{Printable, print_error, print_message};
 use crate::view::{Run, comparison_json, comparison_markdown, comparison_text, report_json, report_markdown, report_text};
 
@@ -63,6 +64,9 @@ pub(super) struct Read {
 
     #[command(flatten)]
     report: ReportFlags,
+
+    #[command(flatten)]
+    metrics: MetricsFlags,
 }
 
 impl Read {
@@ -83,14 +87,19 @@ impl Read {
         same_file::check(captures, self.report.files())?;
         let (report, mut events) = self.report.open(Otherwise::Stdout)?;
         let pace = self.speed.map_or(Pace::AtOnce, Pace::Times);
-        let mut after = Replayed::of(&self.files, self.limits(), pace, &mut events)?;
+        let (reader, mut source) = SeriesReader::begin(report.mute());
+        let metrics = self.metrics.serve(|| reader, TapWord::Replay)?;
+        if let Some(metrics) = &metrics {
+            metrics.note_started();
+        }
+        let mut after = Replayed::of(&self.files, self.limits(), pace, &mut events, &mut source)?;
         after.snapshot = after.snapshot.without_findings(report.mute());
         if self.against.is_empty() {
             let text = self.report_of(&after, &report)?;
             report.write(&text)?;
             return Ok(after.is_complete());
         }
-        let mut before = Replayed::of(&self.against, self.limits(), Pace::AtOnce, &mut None)?;
+        let mut before = Replayed::of(&self.against, self.limits(), Pace::AtOnce, &mut None, &mut SeriesReader::begin(&[]).1)?;
         before.snapshot = before.snapshot.without_findings(report.mute());
         let text = self.comparison_of(&before, &after, &report)?;
         report.write(&text)?;
@@ -139,11 +148,11 @@ struct Replayed {
 }
 
 impl Replayed {
-    fn of(files: &[PathBuf], limits: Limits, pace: Pace, events: &mut Option<Events>) -> Result<Self> {
+    fn of(files: &[PathBuf], limits: Limits, pace: Pace, events: &mut Option<Events>, series: &mut SeriesSource) -> Result<Self> {
         let mut observer = Observer::new(limits);
         let mut notes = Vec::new();
         let lost = Recording::of(files)?.replay(pace, &mut |Due { after, observation }| {
-            std::thread::sleep(after);
+            series.answer_for(after, &observer);
             let mut written = Ok(());
             observer.observe(observation, &mut |event| {
                 if let (Some(lines), Ok(())) = (events.as_mut(), &written) {

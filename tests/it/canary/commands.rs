@@ -11,6 +11,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use observer_core::http::Direction;
 use observer_tests::canary::{Canary, Places, Search};
+use observer_tests::scrape::Scraper;
 use observer_tests::scripted_forward_proxy::{Protocol, ProxyReply, ScriptedForwardProxy, authorization};
 use observer_tests::{Lines, Port, ScriptedUpstream, ServerStream, connect, end_sending, output_within, wait_within, watchtap};
 use rcgen::KeyPair;
@@ -34,6 +35,7 @@ fn exec_and_read_leave_no_canary() {
     let kubeconfig = PathBuf::from(said.next_line().unwrap().unwrap());
     let scene = scene.seeking(private_keys(&kubeconfig));
     Scene::converse(&kubeconfig);
+    scene.assert_metrics_clean(&runs::EXEC);
     run_plugin(&scene, &kubeconfig);
     let command = scene.left("exec-command");
     assert!(command.contains(kubeconfig.to_str().unwrap()), "the command has written down its environment: {command}");
@@ -59,6 +61,7 @@ fn run_leaves_no_canary() {
     let kubeconfig = scene.announced_kubeconfig(&runs::RUN, &mut child);
     let scene = scene.seeking(private_keys(&kubeconfig));
     Scene::converse(&kubeconfig);
+    scene.assert_metrics_clean(&runs::RUN);
     scene.assert_clean("run while it runs");
     scene.assert_process_clean(&child, &["cmdline", "environ"]);
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
@@ -134,6 +137,7 @@ fn demo_never_shows_its_token() {
     while !scene.left("demo-events").contains("\"event\":\"request\"") {
         std::thread::yield_now();
     }
+    scene.assert_metrics_clean(&runs::DEMO);
     scene.assert_clean("demo while it runs");
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert!(wait_within(&mut child, LIMIT).unwrap().success());
@@ -289,6 +293,17 @@ impl Scene {
             }
         }
         assert!(leaks.is_empty(), "{what} leaks:\n  {}", leaks.join("\n  "));
+    }
+
+    /// Searches the metrics of a run.
+    #[track_caller]
+    fn assert_metrics_clean(&self, run: &Run) {
+        let scraper = Scraper::announced_in(&self.output_of(run.name)).unwrap();
+        let mut page = scraper.scrape().unwrap();
+        while !page.text().contains("watchtap_requests_total{client=") {
+            page = scraper.scrape().unwrap();
+        }
+        assert_eq!(self.search.hits(page.text().as_bytes()), [], "the metrics of {}", run.name);
     }
 
     /// Searches the files of a process under `/proc`: `cmdline`, which every user can read, and `environ`, which its owner can

@@ -68,6 +68,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/kubeconfig/run_folder.rs", &["exec", "run", "demo"], "the client's kubeconfig"),
     ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),
     ("observer/src/lib.rs", &[], "names the module"),
+    ("observer/src/metrics/server.rs", &["run", "exec", "demo", "read"], "the listener of metrics"),
     ("observer/src/printable/held_stderr.rs", &["exec", "run", "demo"], "messages and the log, held back while there is a page"),
     ("observer/src/printable/mod.rs", &[], "names the streams"),
     ("observer/src/printable/streams.rs", &["exec", "run", "read", "verify", "credential"], "all text on the standard streams"),

@@ -51,7 +51,7 @@ const SHELL: House = House {
         &["intake", "verification"],
         &["tap"],
         &["credential", "pipeline"],
-        &["view"],
+        &["metrics", "view"],
         &["terminal"],
         &["session"],
         &["cli"],

@@ -6,6 +6,7 @@ mod budget;
 mod budget_file;
 mod byte_size;
 mod capture;
+mod metrics;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod probe;
 mod profile;
@@ -17,6 +18,7 @@ pub(crate) use api_servers::{ApiServerFlags, unverified};
 pub(crate) use budget::{BudgetFiles, BudgetFlags};
 pub(crate) use byte_size::ByteSize;
 pub(crate) use capture::CaptureFlags;
+pub(crate) use metrics::MetricsFlags;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 pub(crate) use probe::ProbeFlags;
 pub(crate) use profile::{ProfileFlags, ProfileSourceFlags};

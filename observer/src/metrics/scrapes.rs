@@ -1,0 +1,99 @@
+//! Makes at most one page at a time. Scrapes that overlap get the same page, and none is kept after them.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use observer_core::series::{Build, ShellNumbers, TapWord};
+use tokio::sync::OnceCell;
+
+use super::page::Page;
+use super::process;
+use crate::pipeline::{NoSeries, SeriesReader};
+
+/// Makes pages when they are asked for.
+#[derive(Debug)]
+pub(super) struct Scrapes {
+    reader: SeriesReader,
+    tap: TapWord,
+    /// The page in the making, which its scrapes hold.
+    current: Mutex<Weak<Making>>,
+}
+
+/// A page, or the reason why there is none. Empty until it is made.
+type Making = OnceCell<Result<Arc<Page>, NoSeries>>;
+
+impl Scrapes {
+    pub(super) fn new(reader: SeriesReader, tap: TapWord) -> Self {
+        Self { reader, tap, current: Mutex::new(Weak::new()) }
+    }
+
+    /// The page in the making, or else a new one.
+    pub(super) async fn page(&self) -> Result<Arc<Page>, NoSeries> {
+        let making = self.join();
+        making.get_or_init(|| self.make()).await.clone()
+    }
+
+    /// Whether observing continues.
+    pub(super) fn is_alive(&self) -> bool {
+        self.reader.is_alive()
+    }
+
+    fn join(&self) -> Arc<Making> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(making) = current.upgrade().filter(|making| !making.initialized()) {
+            return making;
+        }
+        let making = Arc::default();
+        *current = Arc::downgrade(&making);
+        making
+    }
+
+    async fn make(&self) -> Result<Arc<Page>, NoSeries> {
+        let queue = self.reader.queued_bytes() as u64;
+        let samples = self.reader.read().await?;
+        let shell = ShellNumbers {
+            build: Some(self.build()),
+            observing_queue_bytes: Some(queue),
+            process: process::numbers(),
+            ..ShellNumbers::default()
+        };
+        Ok(Arc::new(Page::new(Arc::unwrap_or_clone(samples).with(&shell))))
+    }
+
+    fn build(&self) -> Build {
+        let revision = option_env!("WATCHTAP_REVISION").unwrap_or_default();
+        Build { version: env!("CARGO_PKG_VERSION").to_owned(), revision: revision.to_owned(), tap: self.tap }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use observer_core::observer::{Limits, Observer};
+    use tokio::runtime::Builder;
+
+    use super::*;
+    use crate::pipeline::SeriesSource;
+
+    #[test]
+    fn scrapes_that_overlap_share_a_page_and_later_ones_do_not() {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        let (reader, mut source) = SeriesReader::begin(&[]);
+        let observer = Observer::new(Limits::default());
+        let scrapes = Scrapes::new(reader, TapWord::Proxy);
+        let overlapping = async { tokio::join!(scrapes.page(), scrapes.page(), answer(&mut source, &observer)) };
+        let (one, other, ()) = runtime.block_on(overlapping);
+        let one = one.unwrap();
+        assert!(Arc::ptr_eq(&one, &other.unwrap()));
+        let (later, ()) = runtime.block_on(async { tokio::join!(scrapes.page(), answer(&mut source, &observer)) });
+        assert!(!Arc::ptr_eq(&one, &later.unwrap()));
+        assert!(scrapes.current.lock().unwrap().upgrade().is_none(), "no page is kept");
+        drop(source);
+        assert_eq!(runtime.block_on(scrapes.page()).unwrap_err(), NoSeries::Ended);
+    }
+
+    /// Answers as soon as the pause since the last answer is over.
+    async fn answer(source: &mut SeriesSource, observer: &Observer) {
+        while source.is_asked() {
+            source.answer(observer);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! `--metrics` as a scraper sees it: pages, formats, probes of kubelet, hostile clients.
+
+mod hostile;
+mod pages;
+mod running;
