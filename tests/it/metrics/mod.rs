@@ -2,4 +2,5 @@
 
 mod hostile;
 mod pages;
+mod prometheus;
 mod running;
