@@ -102,9 +102,9 @@ fn values(row: &LabelRow, limits: &SeriesLimits) -> String {
         Values::Rules => "the rules of [semantics.md](semantics.md)".to_owned(),
         Values::Words(words) if words.len() == Family::NAMES.len() => "the name of a metric".to_owned(),
         Values::Words(words) => {
-            let words: Vec<String> =
-                words.iter().map(|word| if word.is_empty() { "empty".to_owned() } else { format!("`{word}`") }).collect();
-            words.join(", ")
+            let named: Vec<&str> = words.iter().copied().filter(|word| !word.is_empty()).collect();
+            let empty = if named.len() < words.len() { "empty, or " } else { "" };
+            format!("{empty}`{}`", named.join(", "))
         }
     }
 }
