@@ -53,6 +53,8 @@ mod pods;
 #[cfg(test)]
 mod private_files;
 #[cfg(test)]
+mod prometheus;
+#[cfg(test)]
 mod proxy;
 #[cfg(test)]
 mod run_cli;

@@ -13,6 +13,8 @@ pub(crate) enum Group {
     Unit,
     /// Tests with real sockets and without a cluster; injected faults; the seeds of the fuzz targets; tiny runs of the benches
     It,
+    /// The tests of the same binary with programs of Prometheus: those in the module `prometheus`
+    Prometheus,
     /// Tests with a real etcd and kube-apiserver, except those in `kubectl`; probe points in real programs
     Cluster,
     /// The tests of the same binaries that need kubectl: those with `kubectl` in their name or module
@@ -43,9 +45,10 @@ type CargoArgs = Vec<String>;
 
 impl Group {
     /// All groups in the order of execution. The fastest ones come first, so that failures are found early.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Unit,
         Self::It,
+        Self::Prometheus,
         Self::Kernel,
         Self::KernelGo,
         Self::KernelCgroups,
@@ -63,6 +66,7 @@ impl Group {
         match self {
             Self::Unit => "unit",
             Self::It => "it",
+            Self::Prometheus => "prometheus",
             Self::Cluster => "cluster",
             Self::Kubectl => "kubectl",
             Self::Kernel => "kernel",
@@ -106,9 +110,22 @@ impl Group {
                 &["--doc"],
             ],
             Self::It => &[
-                &["--test", "it", "--test", "benches", "--test", "seeds", "--", "--skip", "probing_bench"],
+                &[
+                    "--test",
+                    "it",
+                    "--test",
+                    "benches",
+                    "--test",
+                    "seeds",
+                    "--",
+                    "--skip",
+                    "probing_bench",
+                    "--skip",
+                    "prometheus::",
+                ],
                 &["--test", "panics", "--features", "observer-tests/injected-faults"],
             ],
+            Self::Prometheus => &[&["--test", "it", "--", "prometheus::"]],
             Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--test", "probes", "--", "kubectl"]],
             // The number of lost records depends on the load, so the tests in `loss` run one by one.
@@ -158,6 +175,7 @@ impl Group {
     pub(crate) fn impossible(self, machine: &Machine) -> Option<String> {
         match self {
             Self::Unit | Self::It => None,
+            Self::Prometheus => machine.lacks(&["promtool"]),
             Self::Cluster => machine.no_api_server(),
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
             Self::Kernel => machine.no_probes().or_else(|| machine.lacks(&["python3", "curl", "setpriv"])),
@@ -185,7 +203,7 @@ mod tests {
         Machine {
             go: false,
             kubectl: false,
-            missing: vec!["node"],
+            missing: vec!["node", "promtool"],
             assets: Assets::Unset,
             kernel: Kernel { has_btf: false, may_load: false, may_make_cgroups: false },
         }

@@ -13,8 +13,8 @@ pub(crate) struct Machine {
     pub(crate) kernel: Kernel,
 }
 
-/// Programs that the probe's tests run in addition to watchtap.
-const PROGRAMS: [&str; 5] = ["python3", "curl", "node", "npm", "setpriv"];
+/// Programs that tests run in addition to watchtap.
+const PROGRAMS: [&str; 6] = ["python3", "curl", "node", "npm", "promtool", "setpriv"];
 
 /// The kernel's features for eBPF programs, and this process's permissions.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,3 @@
+//! Tests with programs of Prometheus.
+
+mod rules;
