@@ -17,6 +17,7 @@ mod file_shape;
 mod floors;
 mod injected_faults;
 mod machine_names;
+mod metrics;
 mod module_names;
 mod other_systems;
 mod printing;
