@@ -13,7 +13,7 @@ pub(crate) enum Group {
     Unit,
     /// Tests with real sockets and without a cluster; injected faults; the seeds of the fuzz targets; tiny runs of the benches
     It,
-    /// The tests of the same binary with programs of Prometheus: those in the module `prometheus`
+    /// The tests of the same binary with programs of Prometheus: those in modules of the name `prometheus`
     Prometheus,
     /// Tests with a real etcd and kube-apiserver, except those in `kubectl`; probe points in real programs
     Cluster,
@@ -175,7 +175,7 @@ impl Group {
     pub(crate) fn impossible(self, machine: &Machine) -> Option<String> {
         match self {
             Self::Unit | Self::It => None,
-            Self::Prometheus => machine.lacks(&["promtool"]),
+            Self::Prometheus => machine.lacks(&["prometheus", "promtool"]),
             Self::Cluster => machine.no_api_server(),
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
             Self::Kernel => machine.no_probes().or_else(|| machine.lacks(&["python3", "curl", "setpriv"])),

@@ -14,7 +14,7 @@ pub(crate) struct Machine {
 }
 
 /// Programs that tests run in addition to watchtap.
-const PROGRAMS: [&str; 6] = ["python3", "curl", "node", "npm", "promtool", "setpriv"];
+const PROGRAMS: [&str; 7] = ["python3", "curl", "node", "npm", "prometheus", "promtool", "setpriv"];
 
 /// The kernel's features for eBPF programs, and this process's permissions.
 #[derive(Clone, Copy, Debug)]
