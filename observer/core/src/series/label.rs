@@ -192,7 +192,15 @@ impl From<RequestLabels> for LabelSet {
 
 impl LabelSet {
     /// The set that stands for all sets without room.
-    pub(super) const OTHERS: Self = Self([ValueNumber::OTHER; LABELS.len()]);
+    pub(super) const OTHERS: Self = Self::others();
+
+    /// The value `other` of verbs is a word, with a number of its own: no two label sets may have the same text.
+    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+    const fn others() -> Self {
+        let mut numbers = [ValueNumber::OTHER; LABELS.len()];
+        numbers[Label::Verb as usize] = VerbWord::Other.number();
+        Self(numbers)
+    }
 
     /// The set with one value.
     pub(crate) fn of(label: Label, number: ValueNumber) -> Self {

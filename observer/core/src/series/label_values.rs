@@ -52,8 +52,9 @@ impl LabelValues {
         let product = request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next());
         let program = product.and_then(|product| product.split('/').next()).unwrap_or_default();
         let (namespace, name) = match &request.identity {
-            Some(Identity::ServiceAccount { namespace, name }) => (namespace.as_str(), name.as_str()),
-            Some(Identity::Subject { .. } | Identity::Bearer | Identity::OtherScheme) | None => ("", ""),
+            // A namespace has no slash. If a forged token has one there, two accounts could have the same text.
+            Some(Identity::ServiceAccount { namespace, name }) if !namespace.contains('/') => (namespace.as_str(), name.as_str()),
+            Some(_) | None => ("", ""),
         };
         texts(&mut self.clients, [program, namespace, name])
     }
@@ -118,8 +119,12 @@ impl LabelValues {
     }
 }
 
-/// The number of a value that consists of texts. Longer texts are cut.
+/// The number of a value that consists of texts. Longer texts are cut. Texts that are all `other` have no number of their own, because
+/// no two label sets may have the same text.
 fn texts<const N: usize>(values: &mut FirstCome<[Box<str>; N]>, texts: [&str; N]) -> ValueNumber {
     let texts = texts.map(|text| text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default());
+    if texts.iter().all(|text| *text == OTHER) {
+        return ValueNumber::OTHER;
+    }
     values.number(|known| known.each_ref().map(|text| &**text).cmp(&texts), || texts.map(Box::from))
 }

@@ -145,6 +145,29 @@ fn later_label_values_are_counted_as_other() {
     assert_eq!(played.series.samples(Family::Requests).next().unwrap().count(), 2);
 }
 
+/// Prometheus keeps only one of several samples with the same labels.
+#[test]
+fn names_of_strangers_make_no_label_set_of_equal_text() {
+    let limits = SeriesLimits { clients: 3, resources: 2, subresources: 2, codes: 2, upstreams: 2, sets: 4 };
+    let mut played = Played::new(limits);
+    let targets = ["/apis/other/v1/other/x/other", "/apis/g/v1/r/x/s", "/apis/g/v1/q/x/t", "/apis/g/v1/p/x/u"];
+    for (method, client, account) in
+        [("GET", "other", ""), ("BREW", "c", "a/b/c"), ("BREW", "c", "a/b"), ("BREW", "d", ""), ("BREW", "e", ""), ("PUT", "f", "")]
+    {
+        for target in targets {
+            let mut exchange = played.begin(method, target, client, account);
+            played.apply(&mut exchange, &bytes(Direction::Request, 1));
+            played.apply(&mut exchange, &responded(200));
+            played.end(exchange);
+        }
+    }
+    for row in FAMILIES {
+        let labels: Vec<String> = played.series.samples(row.family).map(|sample| format!("{:?}", sample.labels)).collect();
+        assert_eq!(labels.iter().collect::<BTreeSet<_>>().len(), labels.len(), "{}: {labels:#?}", row.name);
+    }
+    assert_eq!(played.sum(Family::Requests), 24);
+}
+
 #[test]
 fn label_sets_of_a_family_are_bounded_and_none_is_lost() {
     let mut played = Played::new(SeriesLimits::default());

@@ -77,7 +77,11 @@ fn numbers(series: &Samples) -> Numbers {
         });
         numbers.chain([((row.name, "folded".to_owned()), vec![series.folded(row.family)])])
     });
-    all.collect()
+    let mut of_all = Numbers::new();
+    for (key, numbers) in all {
+        assert!(of_all.insert(key.clone(), numbers).is_none(), "{key:?} stands twice");
+    }
+    of_all
 }
 
 #[track_caller]
