@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use observer_core::series::{Family, FamilyRow, Samples, Unit, Value};
+use observer_core::series::{Family, FamilyRow, Kind, LABELS, Label, Samples, Unit, Value, Values};
 
 use super::accepted::{Accepted, Coding};
 use super::exposition::{Bounds, Exposition, Format, Head, Number};
@@ -42,7 +42,10 @@ impl Page {
 
     fn write(&self, format: Format, bounds: Bounds) -> String {
         let mut out = Exposition::new(format, bounds);
-        for (row, samples) in self.samples.families() {
+        let mut families: Vec<_> = self.samples.families().collect();
+        // Alerts need the small families, so those come first. A large page leaves out the last ones.
+        families.sort_by_key(|(row, _)| rank(row));
+        for (row, samples) in families {
             let head = Head { name: row.name, kind: row.kind, help: row.help };
             if row.family == Family::FamiliesLeftOut {
                 out.families_left_out(head);
@@ -56,6 +59,13 @@ impl Page {
         }
         out.finish()
     }
+}
+
+/// The place of a family on the page, by how large the traffic can make it. The number of families left out comes last.
+fn rank(row: &FamilyRow) -> (bool, bool, bool) {
+    let is_first_come = |label: &Label| LABELS.get(*label as usize).is_some_and(|row| matches!(row.values, Values::FirstCome));
+    let is_large = row.labels.iter().any(is_first_come);
+    (row.family == Family::FamiliesLeftOut, matches!(row.kind, Kind::Histogram { .. }), is_large)
 }
 
 fn number<'s>(row: &FamilyRow, value: Value<'s>) -> Number<'s> {

@@ -17,6 +17,9 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// The pause after an answer, as a multiple of the time to make it. So answers take at most a fifth of the time.
 const PAUSE: u32 = 4;
 
+/// Longest wait of a replay for its next observation, short enough for the clock of any system.
+const LONGEST_WAIT: Duration = Duration::from_secs(1 << 30);
+
 /// Maximum number of readers that wait for an answer.
 const MOST_WAITING: usize = 8;
 
@@ -98,7 +101,9 @@ impl SeriesSource {
 
     /// Whether a reader waits.
     pub fn is_asked(&mut self) -> bool {
-        self.waiting.extend(self.questions.try_iter());
+        self.waiting.retain(|answer| !answer.is_closed());
+        let room = MOST_WAITING.saturating_sub(self.waiting.len());
+        self.waiting.extend(self.questions.try_iter().take(room));
         !self.waiting.is_empty()
     }
 
@@ -126,7 +131,8 @@ impl SeriesSource {
         if time.is_zero() {
             return;
         }
-        let until = Instant::now() + time;
+        // A capture replayed at a tiny speed waits for centuries.
+        let until = Instant::now() + time.min(LONGEST_WAIT);
         loop {
             self.answer(observer);
             let rest = until.saturating_duration_since(Instant::now());
