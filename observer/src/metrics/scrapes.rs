@@ -79,11 +79,11 @@ mod tests {
         let (reader, mut source) = SeriesReader::begin(&[]);
         let observer = Observer::new(Limits::default());
         let scrapes = Scrapes::new(reader, TapWord::Proxy);
-        let overlapping = async { tokio::join!(scrapes.page(), scrapes.page(), answer(&mut source, &observer)) };
+        let overlapping = async { tokio::join!(scrapes.page(), scrapes.page(), async { answer(&mut source, &observer) }) };
         let (one, other, ()) = runtime.block_on(overlapping);
         let one = one.unwrap();
         assert!(Arc::ptr_eq(&one, &other.unwrap()));
-        let (later, ()) = runtime.block_on(async { tokio::join!(scrapes.page(), answer(&mut source, &observer)) });
+        let (later, ()) = runtime.block_on(async { tokio::join!(scrapes.page(), async { answer(&mut source, &observer) }) });
         assert!(!Arc::ptr_eq(&one, &later.unwrap()));
         assert!(scrapes.current.lock().unwrap().upgrade().is_none(), "no page is kept");
         drop(source);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     /// Answers as soon as the pause since the last answer is over.
-    async fn answer(source: &mut SeriesSource, observer: &Observer) {
+    fn answer(source: &mut SeriesSource, observer: &Observer) {
         while source.is_asked() {
             source.answer(observer);
         }

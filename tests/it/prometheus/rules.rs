@@ -8,7 +8,7 @@ use std::time::Duration;
 use observer_tests::output_within;
 use serde_json::{Value, json};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 #[test]
 fn rules_and_alerts_are_valid() {
