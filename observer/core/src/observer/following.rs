@@ -166,21 +166,21 @@ impl Following {
         self.reflectors.missed()
     }
 
-    /// Emits the reports of reflectors, and counts them. Passes relists to the storms. `labels` are those of the request that led to
+    /// Counts the reports of reflectors, emits them, and passes relists to the storms. `labels` are those of the request that led to
     /// the reports.
     fn follow(&mut self, reports: Vec<ReflectorEvent>, labels: RequestLabels, emitter: &mut Emitter<'_>) {
         for report in reports {
-            self.count(&report, labels, emitter.series);
-            if let Some(event) = Event::of_reflector(report.clone()) {
-                emitter.emit(event);
-            }
-            match report {
+            let labels = report.reflector().map_or(labels, |reflector| self.labels(reflector));
+            emitter.series.count_report(labels, &report);
+            let mut of_storms = Vec::new();
+            match &report {
                 ReflectorEvent::RelistBegan(began) => {
-                    self.storms.began(*began, &mut |emit| emitter.emit(Event::of_storm(emit)));
+                    self.relists = self.relists.saturating_add(u64::from(!began.cause.begins_from_nothing()));
+                    self.storms.began((**began).clone(), &mut |one| of_storms.push(one));
                 }
-                ReflectorEvent::Relist(list) => self.storms.listed(&list),
-                ReflectorEvent::Resumed(_)
-                | ReflectorEvent::InitialList(_)
+                ReflectorEvent::Relist(list) => self.storms.listed(list),
+                ReflectorEvent::Resumed(_) => self.resumes = self.resumes.saturating_add(1),
+                ReflectorEvent::InitialList(_)
                 | ReflectorEvent::Stuck(_)
                 | ReflectorEvent::Stalled(_)
                 | ReflectorEvent::StallEnded(_)
@@ -190,31 +190,18 @@ impl Following {
                 | ReflectorEvent::WentBack { .. }
                 | ReflectorEvent::WriteArrived { .. } => {}
             }
-        }
-    }
-
-    fn count(&mut self, report: &ReflectorEvent, labels: RequestLabels, series: &mut Series) {
-        match report {
-            ReflectorEvent::RelistBegan(began) => {
-                self.relists = self.relists.saturating_add(u64::from(!began.cause.begins_from_nothing()));
+            if let Some(event) = Event::of_reflector(report) {
+                emitter.emit(event);
             }
-            ReflectorEvent::Resumed(_) => self.resumes = self.resumes.saturating_add(1),
-            ReflectorEvent::WriteArrived { after } => return series.count_write(labels, *after),
-            ReflectorEvent::InitialList(_)
-            | ReflectorEvent::Relist(_)
-            | ReflectorEvent::Stuck(_)
-            | ReflectorEvent::Stalled(_)
-            | ReflectorEvent::StallEnded(_)
-            | ReflectorEvent::TroubleBegan(_)
-            | ReflectorEvent::TroubleEnded(_)
-            | ReflectorEvent::FellBack { .. }
-            | ReflectorEvent::WentBack { .. } => {}
+            // A relist is reported before the storm that it makes.
+            for one in of_storms {
+                emitter.emit(Event::of_storm(one));
+            }
         }
-        series.count_reflector(self.labels(report.reflector()), report);
     }
 
     /// The labels of a reflector in the series.
-    pub(super) fn labels(&self, reflector: Option<ReflectorId>) -> RequestLabels {
-        reflector.and_then(|reflector| self.reflectors.labels(reflector)).unwrap_or(RequestLabels::OTHERS)
+    pub(super) fn labels(&self, reflector: ReflectorId) -> RequestLabels {
+        self.reflectors.labels(reflector).unwrap_or(RequestLabels::OTHERS)
     }
 }

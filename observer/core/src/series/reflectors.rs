@@ -11,8 +11,9 @@ use crate::observation::Blockage;
 use crate::reflector::{ListEvent, ReflectorEvent};
 
 impl Series {
-    /// Counts an event about a reflector; `labels` are those of its first request.
-    pub(crate) fn count_reflector(&mut self, labels: RequestLabels, event: &ReflectorEvent) {
+    /// Counts a report of a reflector. `labels` are those of its first request; for an own write that arrived, those of the
+    /// request that was observed.
+    pub(crate) fn count_report(&mut self, labels: RequestLabels, event: &ReflectorEvent) {
         let labels = LabelSet::from(labels);
         match event {
             ReflectorEvent::InitialList(list) | ReflectorEvent::Relist(list) => self.count_list(&labels, list),
@@ -28,16 +29,10 @@ impl Series {
                 self.add(Family::Stalls, &labels.with(Label::Blockage, BlockageWord::of(stall.by).number()), 1);
             }
             ReflectorEvent::StallEnded(stall) => self.add_stall(&labels, stall.by, stall.lasted_us),
-            ReflectorEvent::WriteArrived { .. }
-            | ReflectorEvent::Stuck(_)
-            | ReflectorEvent::TroubleBegan(_)
-            | ReflectorEvent::TroubleEnded(_) => {}
+            // A write that arrives before its answer counts as no delay.
+            ReflectorEvent::WriteArrived { after } => self.observe(Family::WritePropagation, &labels, after.unwrap_or_default()),
+            ReflectorEvent::Stuck(_) | ReflectorEvent::TroubleBegan(_) | ReflectorEvent::TroubleEnded(_) => {}
         }
-    }
-
-    /// Counts an own write of a client that arrived on its watch, `after` the answer; `None` if it came before the answer.
-    pub(crate) fn count_write(&mut self, labels: RequestLabels, after: Option<Duration>) {
-        self.observe(Family::WritePropagation, &labels.into(), after.unwrap_or_default());
     }
 
     /// Adds the length of a stall, in microseconds.

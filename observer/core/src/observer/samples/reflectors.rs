@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 impl Observer {
     pub(super) fn add_reflectors(&self, rows: &[ReflectorRow], series: &mut Series) {
         for row in rows {
-            let labels = LabelSet::from(self.following.labels(Some(row.reflector)));
+            let labels = LabelSet::from(self.following.labels(row.reflector));
             let in_state = labels.with(Label::State, StateWord::of(row.state).number());
             series.add(Family::Reflectors, &in_state, 1);
             series.reduce_to(Family::ReflectorStateSince, &in_state, micros(row.since));
@@ -42,7 +42,7 @@ impl Observer {
             let number = ValueNumber::from(finding.kind);
             series.add(Family::Findings, &LabelSet::of(Label::Finding, number), 1);
             for reflector in &finding.reflectors {
-                let labels = LabelSet::from(self.following.labels(Some(*reflector)));
+                let labels = LabelSet::from(self.following.labels(*reflector));
                 series.add(Family::ReflectorFindings, &labels.with(Label::Finding, number), 1);
             }
         }
