@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use observer_core::http::{Direction, Loss, StreamId};
 use observer_core::observation::{
     BodyNotRead, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, ListenerState, Observation, Plaintext,
-    ProbeMissed, Subject, TapObservation, UpstreamName, UpstreamObservation,
+    ProbeMissed, RunObservation, Subject, TapObservation, UpstreamName, UpstreamObservation,
 };
 use observer_core::observer::{Limits, Observer};
 use observer_core::series::{
@@ -104,6 +104,7 @@ fn losses() -> Vec<Subject> {
         Subject::Tap(TapObservation::ConnectFailed { why: "timed out".to_owned() }),
         Subject::Tap(TapObservation::ResetInsteadOfRefused { connections: 2 }),
         Subject::Tap(TapObservation::ProbeMissed { missed }),
+        Subject::Run(RunObservation::NotExported { records: 4 }),
         Subject::Connection(
             ConnectionId(LAST),
             ConnectionObservation::Closed {
@@ -118,7 +119,6 @@ const SHELL: ShellNumbers = ShellNumbers {
     build: None,
     observing_queue_bytes: Some(70),
     probe_files: Some(ProbeFiles { all: 3, part: 2, none: 1 }),
-    lost_for_otlp: 4,
     process: Some(ProcessNumbers {
         cpu_us: 1_500_000,
         started_us: 1_769_860_800_000_000,

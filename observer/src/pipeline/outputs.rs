@@ -111,6 +111,26 @@ impl Outputs {
         self.each(|sink| sink.totals(at, &totals, missed));
     }
 
+    /// Number of records, since the last call, that a receiver took and could not deliver.
+    pub(super) fn take_undelivered(&mut self) -> u64 {
+        let mut undelivered = 0_u64;
+        self.each(|sink| {
+            undelivered = undelivered.saturating_add(sink.take_undelivered());
+            Ok(())
+        });
+        undelivered
+    }
+
+    /// Lets each receiver deliver the rest.
+    pub(super) fn finish_sinks(&mut self) {
+        let mut troubles = Vec::new();
+        self.each(|sink| {
+            troubles.extend(sink.finish());
+            Ok(())
+        });
+        self.troubles.append(&mut troubles);
+    }
+
     /// Records an observation; an error ends the capture.
     pub(super) fn record(&mut self, observation: &Observation) -> io::Result<()> {
         let recorded = self.capture.as_mut().map_or(Ok(()), |capture| capture.record(observation));

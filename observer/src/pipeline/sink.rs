@@ -18,4 +18,14 @@ pub trait EventSink: Send {
 
     /// Hands everything written so far to the operating system.
     fn flush(&mut self) -> io::Result<()>;
+
+    /// Number of records, since the last call, that were taken and could not be delivered.
+    fn take_undelivered(&mut self) -> u64 {
+        0
+    }
+
+    /// Delivers the rest in bounded time, and returns problems, one sentence each. Called once, after the last event.
+    fn finish(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }

@@ -180,6 +180,7 @@ impl State {
             }
         }
         self.note_losses(receiver.losses());
+        self.observer.note_undelivered();
         if self.totals_emitted.elapsed() >= TOTALS {
             self.totals_emitted = Instant::now();
             self.observer.emit_totals();
@@ -278,6 +279,15 @@ impl RecordingObserver {
         }
     }
 
+    /// Counts records that receivers of events could not deliver. The capture does not have them, since a replay delivers nothing.
+    fn note_undelivered(&mut self) {
+        let records = self.outputs.take_undelivered();
+        if records > 0 {
+            let at = self.observer.now();
+            self.pass(Observation { at, subject: Subject::Run(RunObservation::NotExported { records }) });
+        }
+    }
+
     fn pass(&mut self, observation: Observation) {
         injected_fault::inject(Component::Observer, &observation);
         let Self { observer, outputs } = self;
@@ -305,6 +315,8 @@ impl RecordingObserver {
         self.emit_totals();
         let recorded = self.outputs.end_capture();
         self.note_end_of_capture(recorded);
+        self.outputs.finish_sinks();
+        self.note_undelivered();
         let snapshot = self.observer.snapshot();
         self.outputs.publish_last(&snapshot);
         snapshot

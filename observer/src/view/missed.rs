@@ -68,6 +68,12 @@ pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
     words
 }
 
+/// Records that did not reach a collector.
+pub(super) fn not_exported(missed: &Missed) -> Option<String> {
+    let records = missed.not_exported;
+    (records > 0).then(|| format!("not exported: {}", counted(records, "OTLP record")))
+}
+
 pub(super) fn connections(missed: &Missed) -> String {
     let mut words = Vec::new();
     if missed.reset_instead_of_refused > 0 {

@@ -10,7 +10,7 @@ use super::colour::{Colour, Tone};
 use super::faults::faults;
 use super::following;
 use super::inventory::inventory;
-use super::missed::{connections, not_seen, not_understood, unrecorded};
+use super::missed::{connections, not_exported, not_seen, not_understood, unrecorded};
 use super::problems;
 use super::quantity::{bytes, count, counted, length, microseconds, microseconds_or_none};
 use super::run::Run;
@@ -137,7 +137,7 @@ fn missed(missed: &Missed, colour: Colour, out: &mut Printable) {
     }
     let ended = Some(&missed.capture_ended).filter(|why| !why.is_empty());
     let ended = ended.map(|why| format!("stopped writing the capture of this run: {why}"));
-    for line in missed.unrecorded_spans.iter().map(unrecorded).chain(ended) {
+    for line in missed.unrecorded_spans.iter().map(unrecorded).chain(ended).chain(not_exported(missed)) {
         out.append(&colour.paint(Tone::Bad, &line));
         out.end_line();
     }

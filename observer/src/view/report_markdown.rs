@@ -8,7 +8,7 @@ use super::budget;
 use super::faults;
 use super::following::lasted;
 use super::markdown::{Column, Inline, Markdown};
-use super::missed::{connections, not_seen, not_understood, unrecorded};
+use super::missed::{connections, not_exported, not_seen, not_understood, unrecorded};
 use super::note::worst_note;
 use super::problems;
 use super::quantity::{bytes, count, counted, length};
@@ -90,6 +90,7 @@ fn facts(run: &Run, snapshot: &Snapshot) -> Vec<Inline> {
     let ended = Some(&missed.capture_ended).filter(|why| !why.is_empty());
     let ended = ended.map(|why| format!("stopped writing the capture of this run: {why}"));
     let rest = failed.then(|| connections(missed)).into_iter().chain(problems::outages_over(snapshot)).chain(ended);
+    let rest = rest.chain(not_exported(missed));
     let rest = rest.chain(run.notes.iter().map(|note| format!("note: {note}")));
     facts.extend(rest.chain(missed.unrecorded_spans.iter().map(unrecorded)).map(Inline::text));
     facts

@@ -269,6 +269,11 @@ pub enum RunObservation {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         note: String,
     },
+    /// Records that did not reach a collector. Only the live Observer gets this, since a replay exports nothing.
+    NotExported {
+        /// Number of records since the last such observation.
+        records: u64,
+    },
     /// Time passed.
     Tick,
 }

@@ -103,6 +103,9 @@ impl Observer {
             Subject::Capture(observed) => self.observe_capture(at, observed, emit),
             Subject::Run(RunObservation::ShutdownRequested) => self.shutdown_requested(at),
             Subject::Run(RunObservation::Fault { act, note }) => self.fault(at, act, note, emit),
+            Subject::Run(RunObservation::NotExported { records }) => {
+                self.missed.not_exported = self.missed.not_exported.saturating_add(records);
+            }
             Subject::Run(RunObservation::Tick) => {}
             Subject::Unknown => self.missed.unknown_observations = self.missed.unknown_observations.saturating_add(1),
         }

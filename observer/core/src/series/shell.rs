@@ -3,7 +3,7 @@
 use super::family::Family;
 use super::label::{Label, LabelSet};
 use super::samples::Samples;
-use super::words::{MissedWord, SeenWord, TapWord};
+use super::words::{SeenWord, TapWord};
 
 /// Numbers that only the shell knows. A family for which it gives none has no samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,8 +14,6 @@ pub struct ShellNumbers {
     pub observing_queue_bytes: Option<u64>,
     /// Programs and libraries that a probe knows; `None` without a probe.
     pub probe_files: Option<ProbeFiles>,
-    /// Records for an OTLP receiver that were lost.
-    pub lost_for_otlp: u64,
     /// This process, if its numbers can be read.
     pub process: Option<ProcessNumbers>,
 }
@@ -82,10 +80,9 @@ impl Samples {
     /// Adds the numbers of the shell.
     #[must_use]
     pub fn with(mut self, shell: &ShellNumbers) -> Self {
-        let ShellNumbers { build, observing_queue_bytes, probe_files, lost_for_otlp, process } = shell;
+        let ShellNumbers { build, observing_queue_bytes, probe_files, process } = shell;
         let series = &mut self.series;
         let mut add = |family, labels: LabelSet, number| series.add(family, &labels, number);
-        add(Family::Missed, LabelSet::of(Label::What, MissedWord::Otlp.number()), *lost_for_otlp);
         if let Some(bytes) = observing_queue_bytes {
             add(Family::ObservingQueueBytes, LabelSet::default(), *bytes);
         }

@@ -11,7 +11,7 @@ use super::state::Page;
 use crate::view::client::program;
 use crate::view::colour::Tone;
 use crate::view::following;
-use crate::view::missed::{connections, not_seen, not_understood, unrecorded};
+use crate::view::missed::{connections, not_exported, not_seen, not_understood, unrecorded};
 use crate::view::quantity::{bytes, count, counted};
 
 const EXPOSED: &[Column] = &[
@@ -108,6 +108,9 @@ fn missed(missed: &Missed, sheet: &mut Sheet<'_>) {
     }
     if !missed.capture_ended.is_empty() {
         sheet.print(Tone::Bad, &format!("stopped writing the capture of this run: {}", missed.capture_ended));
+    }
+    if let Some(words) = not_exported(missed) {
+        sheet.print(Tone::Bad, &words);
     }
 }
 

@@ -14,7 +14,7 @@ use super::state::Page;
 use crate::view::colour::Tone;
 use crate::view::etcd;
 use crate::view::following;
-use crate::view::missed::{connections, not_seen, not_understood};
+use crate::view::missed::{connections, not_exported, not_seen, not_understood};
 use crate::view::problems::lasting_outages;
 use crate::view::quantity::{bytes, count, counted, counted_as, length};
 
@@ -167,6 +167,7 @@ fn missed(missed: &Missed) -> Vec<(Tone, String)> {
     if !missed.capture_ended.is_empty() {
         phrases.push((Tone::Bad, format!("stopped writing the capture: {}", missed.capture_ended)));
     }
+    phrases.extend(not_exported(missed).map(|words| (Tone::Bad, words)));
     phrases
 }
 

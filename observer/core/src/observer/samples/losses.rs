@@ -28,7 +28,7 @@ impl Observer {
 
 /// The losses of the run, by name. Bytes, failed connections and the losses of a probe have families of their own. Data that only a
 /// snapshot omits is not lost.
-fn missed_of(missed: &Missed) -> [(MissedWord, u64); 15] {
+fn missed_of(missed: &Missed) -> [(MissedWord, u64); 16] {
     let Missed {
         bytes: _,
         gaps,
@@ -57,6 +57,7 @@ fn missed_of(missed: &Missed) -> [(MissedWord, u64); 15] {
         unrecorded_spans: _,
         unknown_observations,
         capture_ended: _,
+        not_exported,
     } = missed;
     [
         (MissedWord::Gap, *gaps),
@@ -74,6 +75,7 @@ fn missed_of(missed: &Missed) -> [(MissedWord, u64); 15] {
         (MissedWord::NotProbed, *not_probed),
         (MissedWord::Unrecorded, *unrecorded),
         (MissedWord::UnknownObservation, *unknown_observations),
+        (MissedWord::Otlp, *not_exported),
     ]
 }
 
