@@ -18,6 +18,7 @@ mod injected_fault;
 pub mod intake;
 pub mod kubeconfig;
 pub mod metrics;
+pub mod otlp;
 pub mod pipeline;
 mod printable;
 mod private_file;

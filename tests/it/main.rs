@@ -47,6 +47,8 @@ mod memory;
 #[cfg(test)]
 mod metrics;
 #[cfg(test)]
+mod otlp;
+#[cfg(test)]
 mod page_cli;
 #[cfg(test)]
 mod pods;

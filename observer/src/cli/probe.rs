@@ -81,7 +81,7 @@ pub(super) struct Probe {
 }
 
 /// Flags for a probe that runs. A structure of flags stands here as its clap group, if no other structure is flattened into it.
-const MEANINGLESS_IN_A_CHECK: [&str; 12] = [
+const MEANINGLESS_IN_A_CHECK: [&str; 13] = [
     "api_servers",
     "KubeconfigFlags",
     "ProbeFlags",
@@ -89,6 +89,7 @@ const MEANINGLESS_IN_A_CHECK: [&str; 12] = [
     "events",
     "mute",
     "CaptureFlags",
+    "OtlpFlags",
     "Shown",
     "no_version_request",
     "no_metrics_request",

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use observer_core::observer::Snapshot;
 
-use super::flags::{CaptureFlags, Otherwise, Report, ReportFlags};
+use super::flags::{CaptureFlags, Otherwise, OtlpFlags, Report, ReportFlags};
 use super::output::ReportFormat;
 use super::same_file;
 use crate::injected_fault::{self, Component};
@@ -23,7 +23,7 @@ pub(super) struct Beside<'f> {
     pub output: Option<(&'static str, &'f Path)>,
 }
 
-/// Destinations of the report, the events and the capture.
+/// Destinations of the report, the events and the capture, and of exports.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Recording {
     #[command(flatten)]
@@ -31,6 +31,9 @@ pub(super) struct Recording {
 
     #[command(flatten)]
     capture: CaptureFlags,
+
+    #[command(flatten)]
+    otlp: OtlpFlags,
 }
 
 impl Recording {
@@ -40,8 +43,12 @@ impl Recording {
         let captures = captures.iter().map(|file| ("--capture", file.as_path()));
         same_file::check(beside.read.into_iter(), self.report.files().chain(captures).chain(beside.written).chain(beside.output))?;
         let (report, events) = self.report.open(Otherwise::Stderr)?;
-        let sinks = events.into_iter().map(|lines| Box::new(lines) as Box<dyn EventSink>).collect();
-        Ok((report, Outputs::new(sinks, self.capture.create()?)))
+        let sinks = events.into_iter().map(|lines| Box::new(lines) as Box<dyn EventSink>);
+        let mut outputs = Outputs::new(sinks.collect(), self.capture.create()?);
+        if let Some(otlp) = self.otlp.start()? {
+            outputs.add(Box::new(otlp));
+        }
+        Ok((report, outputs))
     }
 
     /// Whether events go to stdout.

@@ -25,7 +25,7 @@ use super::traffic::{Conversation, conversations};
 use crate::dialogue::play;
 use crate::verify_cli::server_of_roles;
 
-const LIMIT: Duration = Duration::from_mins(1);
+pub(super) const LIMIT: Duration = Duration::from_mins(1);
 
 #[test]
 fn exec_and_read_leave_no_canary() {
@@ -167,23 +167,25 @@ fn verify_shows_no_canary() {
 }
 
 /// An isolated environment with canaries, and an API server that returns more of them.
-struct Scene {
+pub(super) struct Scene {
     places: Places,
     search: Search,
     given: Given,
     upstream: ScriptedUpstream,
     /// The proxy variable of the environment.
     proxy: Option<String>,
+    /// Further variables of the environment.
+    pub(super) variables: Vec<(&'static str, String)>,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let places = Places::new().unwrap();
         let upstream = ScriptedUpstream::start(&[b"h2", b"http/1.1"], serve).unwrap();
         let answer = format!("HTTP/1.1 403 Forbidden\r\nSet-Cookie: {0}\r\n\r\n{0}", secret("proxy answer"));
         let proxy = ScriptedForwardProxy::start(Protocol::Http, ProxyReply::Bytes(answer.into_bytes())).unwrap();
         let given = Given::to(&places, upstream.address(), upstream.ca_pem(), proxy.address);
-        Self { search: search(given.keys.clone()), places, given, upstream, proxy: None }
+        Self { search: search(given.keys.clone()), places, given, upstream, proxy: None, variables: Vec::new() }
     }
 
     /// Adds canaries to the search.
@@ -202,10 +204,11 @@ impl Scene {
         self.places.enclose(&mut command);
         command.env_remove("KUBECONFIG").env("WATCHTAP_LOG", "trace").env("RUST_BACKTRACE", "full").stdin(Stdio::piped());
         command.envs(self.proxy.iter().map(|proxy| ("HTTPS_PROXY", proxy)));
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
-    fn start(&self, run: &Run, stdout: Stdio) -> Child {
+    pub(super) fn start(&self, run: &Run, stdout: Stdio) -> Child {
         let mut command = self.command(run);
         let stderr = File::create(self.given.folder.join(format!("{} stderr", run.name))).unwrap();
         let is_shown = run.name != "exec";
@@ -214,7 +217,7 @@ impl Scene {
     }
 
     #[track_caller]
-    fn run_to_its_end(&self, run: &Run) {
+    pub(super) fn run_to_its_end(&self, run: &Run) {
         let output = output_within(&mut self.command(run), LIMIT).unwrap();
         fs::write(self.given.folder.join(format!("{} stdout", run.name)), &output.stdout).unwrap();
         fs::write(self.given.folder.join(format!("{} stderr", run.name)), &output.stderr).unwrap();
@@ -222,7 +225,7 @@ impl Scene {
     }
 
     /// Both output streams of a run so far.
-    fn output_of(&self, run: &str) -> String {
+    pub(super) fn output_of(&self, run: &str) -> String {
         let stream = |stream: &str| fs::read_to_string(self.given.folder.join(format!("{run} {stream}"))).unwrap_or_default();
         stream("stdout") + &stream("stderr")
     }
@@ -232,7 +235,7 @@ impl Scene {
     }
 
     /// The kubeconfig that `run` and `demo` announce for their clients.
-    fn announced_kubeconfig(&self, run: &Run, child: &mut Child) -> PathBuf {
+    pub(super) fn announced_kubeconfig(&self, run: &Run, child: &mut Child) -> PathBuf {
         loop {
             let said = self.output_of(run.name);
             let announced = said.lines().find_map(|line| line.trim().strip_prefix("export KUBECONFIG="));
@@ -264,7 +267,7 @@ impl Scene {
     }
 
     /// Plays all conversations through watchtap, one after another.
-    fn converse(kubeconfig: &Path) {
+    pub(super) fn converse(kubeconfig: &Path) {
         let (address, authority) = endpoint(kubeconfig);
         for Conversation { name, protocol, said } in conversations() {
             let mut stream = connect(address, &authority, &[protocol.as_bytes()]).unwrap();
@@ -276,9 +279,14 @@ impl Scene {
         }
     }
 
+    /// The canaries in bytes that left this machine.
+    pub(super) fn hits(&self, bytes: &[u8]) -> Vec<String> {
+        self.search.hits(bytes).iter().map(|hit| format!("{hit:?}")).collect()
+    }
+
     /// Searches all files and both output streams.
     #[track_caller]
-    fn assert_clean(&self, what: &str) {
+    pub(super) fn assert_clean(&self, what: &str) {
         let private = self.places.search(&self.search, |file| {
             // A file for the client; its mode is checked like that of all files.
             file.file_name().is_some_and(|name| name == "kubeconfig" || name == "demo-kubeconfig")
@@ -334,6 +342,7 @@ fn with_secrets(argument: &str) -> String {
     let places = [
         "explained url password",
         "explained query",
+        "otlp url password",
         "kubeconfig server password",
         "flag token",
         "flag password",

@@ -11,6 +11,7 @@ const SOURCES: &[&str] = &[
     include_str!("bodies.rs"),
     include_str!("commands.rs"),
     include_str!("debug_output.rs"),
+    include_str!("exported.rs"),
     include_str!("given.rs"),
     include_str!("http1.rs"),
     include_str!("http2.rs"),

@@ -1,13 +1,14 @@
 //! Canaries: a distinct secret is put into every possible input, and none may appear in any output except the client's kubeconfig.
 //!
 //! [`secrets`] defines them, and [`traffic`] sends them through watchtap. [`commands`] runs every command and searches its outputs;
-//! [`debug_output`] searches the `Debug` output of the core's types. [`coverage`] checks that nothing is left out.
+//! [`exported`] searches records of `--otlp`; [`debug_output`] searches the `Debug` output of the core's types. [`coverage`] checks that nothing is left out.
 
 mod bodies;
 mod commands;
 mod core_types;
 mod coverage;
 mod debug_output;
+mod exported;
 mod followed;
 mod given;
 mod http1;

@@ -69,6 +69,11 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),
     ("observer/src/lib.rs", &[], "names the module"),
     ("observer/src/metrics/server.rs", &["run", "exec", "demo", "read"], "the listener of metrics"),
+    (
+        "observer/src/otlp/collector.rs",
+        &["run with an export", "exec with an export", "demo with a password for a collector"],
+        "requests to a collector, and what is reported of its answers",
+    ),
     ("observer/src/printable/held_stderr.rs", &["exec", "run", "demo"], "messages and the log, held back while there is a page"),
     ("observer/src/printable/mod.rs", &[], "names the streams"),
     ("observer/src/printable/streams.rs", &["exec", "run", "read", "verify", "credential"], "all text on the standard streams"),

@@ -117,6 +117,18 @@ pub(super) const DEMO: Run = Run {
         "0s",
     ],
 };
+/// A run whose variables name a collector, and a token for it.
+pub(super) const RUN_EXPORTING: Run = Run {
+    name: "run with an export",
+    shows: "",
+    arguments: &["run", "--kubeconfig", "@given/kubeconfig", "--grace", "0s", "--otlp"],
+};
+/// A run whose variables hold a token, without a collector that takes records.
+pub(super) const EXEC_EXPORTING: Run = Run {
+    name: "exec with an export",
+    shows: "OTLP",
+    arguments: &["exec", "--kubeconfig", "@given/kubeconfig", "--otlp", "--", "true"],
+};
 /// Replays the capture of the run `exec`.
 pub(super) const READ: &[Run] = &[
     Run {
@@ -220,6 +232,11 @@ pub(super) const ALONE: &[Run] = &[
         name: "demo with a script of something else",
         shows: "kubeconfig:1: ",
         arguments: &["demo", "--script", "@given/kubeconfig"],
+    },
+    Run {
+        name: "demo with a password for a collector",
+        shows: "a user name in the URL is not supported",
+        arguments: &["demo", "--otlp", "http://u:@otlp-url-password@x"],
     },
     Run {
         name: "credential of nobody",
@@ -349,7 +366,7 @@ pub(super) const CREDENTIAL: Run =
 
 /// All runs.
 pub(super) fn all() -> impl Iterator<Item = &'static Run> {
-    [&EXEC, &RUN, &RUN_THROUGH_PROXY, &RUN_BY_PROXY, &DEMO, &CREDENTIAL, &VERIFY_BY_PLUG_IN]
+    [&EXEC, &RUN, &RUN_THROUGH_PROXY, &RUN_BY_PROXY, &DEMO, &RUN_EXPORTING, &EXEC_EXPORTING, &CREDENTIAL, &VERIFY_BY_PLUG_IN]
         .into_iter()
         .chain(BY_PROXY)
         .chain(VERIFY)

@@ -66,6 +66,8 @@ pub(super) const PLACES: &[&str] = &[
     "token file",
     "plugin token",
     "proxy answer",
+    "otlp header",
+    "otlp url password",
     "flag token",
     "flag password",
     "argument bearer",

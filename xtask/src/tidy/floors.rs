@@ -52,7 +52,7 @@ const SHELL: House = House {
         &["tap"],
         &["credential", "pipeline"],
         &["metrics", "view"],
-        &["terminal"],
+        &["otlp", "terminal"],
         &["session"],
         &["cli"],
     ],

@@ -7,6 +7,7 @@ mod budget_file;
 mod byte_size;
 mod capture;
 mod metrics;
+mod otlp;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod probe;
 mod profile;
@@ -19,6 +20,7 @@ pub(crate) use budget::{BudgetFiles, BudgetFlags};
 pub(crate) use byte_size::ByteSize;
 pub(crate) use capture::CaptureFlags;
 pub(crate) use metrics::MetricsFlags;
+pub(crate) use otlp::OtlpFlags;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 pub(crate) use probe::ProbeFlags;
 pub(crate) use profile::{ProfileFlags, ProfileSourceFlags};

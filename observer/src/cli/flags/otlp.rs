@@ -1,0 +1,26 @@
+//! The flag that exports by OTLP, for every command that observes.
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::otlp::{MAX_QUEUED, OtlpSink, Settings};
+
+/// Whether to export, and where to.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OtlpFlags {
+    /// Export events as log records to an OpenTelemetry collector, by OTLP over HTTP (docs/otlp.md). Without URL, it is
+    /// that of `OTEL_EXPORTER_OTLP_ENDPOINT`, otherwise port 4318 of localhost. Tokens belong in `OTEL_EXPORTER_OTLP_HEADERS`
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
+    otlp: Option<String>,
+}
+
+impl OtlpFlags {
+    /// Starts to export; `None` without the flag. A variable alone does not start it: a client's own variables, which watchtap
+    /// inherits, are not meant for watchtap.
+    pub(crate) fn start(&self) -> Result<Option<OtlpSink>> {
+        let Some(url) = &self.otlp else { return Ok(None) };
+        let url = Some(url.as_str()).filter(|url| !url.is_empty());
+        let settings = Settings::read(url, |name| std::env::var_os(name))?;
+        OtlpSink::start(settings, MAX_QUEUED).context("cannot export by OTLP").map(Some)
+    }
+}

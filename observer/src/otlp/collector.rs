@@ -1,0 +1,138 @@
+//! A client of one collector: one request at a time, on a connection that is kept open.
+//!
+//! The forward proxy of the environment is not used: it leads to API servers.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use flate2::Compression as Level;
+use flate2::write::GzEncoder;
+use http::Request;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use http_body_util::{BodyExt, Collected, Full, Limited};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use super::answer::Answer;
+use super::destination::{Compression, Destination};
+use crate::api_server::{TlsConfigError, UpstreamTls};
+use crate::error_chain;
+
+/// Largest body of an answer that is read, in bytes.
+const MAX_ANSWER: usize = 64 * 1024;
+
+/// The port at which most collectors speak gRPC, which fails in a way that is hard to recognise.
+const GRPC_PORT: u16 = 4317;
+
+/// A client of one collector.
+pub(super) struct Collector {
+    destination: Destination,
+    tls: Option<UpstreamTls>,
+    open: Option<SendRequest<Full<Bytes>>>,
+}
+
+/// No answer came; the reason in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unreachable(pub(super) String);
+
+impl Collector {
+    /// Prepares a client; connects when there is something to send.
+    pub(super) fn new(destination: Destination) -> Result<Self, TlsConfigError> {
+        let endpoint = &destination.endpoint;
+        let tls = endpoint.is_https.then(|| UpstreamTls::new(&destination.trust, &endpoint.host, None)).transpose()?;
+        Ok(Self { destination, tls, open: None })
+    }
+
+    /// Sends a request with this body.
+    pub(super) async fn post(&mut self, body: Vec<u8>) -> Result<Answer, Unreachable> {
+        let limit = self.destination.time_limit;
+        let posted = timeout(limit, self.try_post(body)).await;
+        let posted = posted.unwrap_or_else(|_elapsed| Err(format!("no answer within {}", humantime::format_duration(limit))));
+        posted.map_err(|why| {
+            self.open = None;
+            Unreachable(if self.destination.endpoint.port == GRPC_PORT { with_hint(&why) } else { why })
+        })
+    }
+
+    /// A text of the collector, without the credentials that it may quote.
+    pub(super) fn redact(&self, text: &str) -> String {
+        self.destination.headers.redact(text)
+    }
+
+    async fn try_post(&mut self, body: Vec<u8>) -> Result<Answer, String> {
+        let request = self.request(body)?;
+        let mut open = match self.still_open().await {
+            Some(open) => open,
+            None => self.connect().await?,
+        };
+        let response = open.send_request(request).await.map_err(|error| error_chain::in_words(&error))?;
+        let (head, body) = response.map(|body| Limited::new(body, MAX_ANSWER)).into_parts();
+        // The status alone decides. After a body that is too long or breaks off, the connection is not used again.
+        let body = body.collect().await;
+        if body.is_ok() {
+            self.open = Some(open);
+        }
+        let body = body.map(Collected::to_bytes).unwrap_or_default();
+        Ok(Answer::of(head.status, &head.headers, &body))
+    }
+
+    async fn still_open(&mut self) -> Option<SendRequest<Full<Bytes>>> {
+        let mut open = self.open.take()?;
+        open.ready().await.is_ok().then_some(open)
+    }
+
+    fn request(&self, body: Vec<u8>) -> Result<Request<Full<Bytes>>, String> {
+        let Destination { endpoint, headers, compression, .. } = &self.destination;
+        let body = match compression {
+            Compression::None => body,
+            Compression::Gzip => gzip(&body).map_err(|error| error.to_string())?,
+        };
+        let mut request = Request::post(&endpoint.path).body(Full::new(body.into())).map_err(|error| error.to_string())?;
+        let fields = request.headers_mut();
+        fields.extend(headers.fields());
+        let host = HeaderValue::try_from(endpoint.authority()).map_err(|error| error.to_string())?;
+        fields.insert(HOST, host);
+        fields.insert(USER_AGENT, HeaderValue::from_static(concat!("watchtap/", env!("CARGO_PKG_VERSION"))));
+        fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-protobuf"));
+        if *compression == Compression::Gzip {
+            fields.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        Ok(request)
+    }
+
+    async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, String> {
+        let endpoint = &self.destination.endpoint;
+        let tcp = TcpStream::connect((endpoint.host.as_str(), endpoint.port)).await;
+        let tcp = tcp.map_err(|error| error.to_string())?;
+        match &self.tls {
+            None => open(tcp).await,
+            Some(tls) => {
+                let connector = TlsConnector::from(Arc::clone(&tls.client_config()));
+                let stream = connector.connect(tls.server_name(), tcp).await;
+                open(stream.map_err(|error| format!("TLS: {error}"))?).await
+            }
+        }
+    }
+}
+
+async fn open(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<SendRequest<Full<Bytes>>, String> {
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| error_chain::in_words(&error))?;
+    // Errors of the connection appear where the answer is read. It ends with its sender.
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(sender)
+}
+
+fn gzip(body: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Level::fast());
+    encoder.write_all(body)?;
+    encoder.finish()
+}
+
+fn with_hint(why: &str) -> String {
+    format!("{why} (port {GRPC_PORT} is usually that of gRPC; OTLP over HTTP has 4318)")
+}

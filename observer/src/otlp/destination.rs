@@ -1,0 +1,31 @@
+//! Where and how one signal is sent.
+
+use std::time::Duration;
+
+use super::endpoint::Endpoint;
+use super::headers::Headers;
+use crate::api_server::UpstreamTrust;
+
+/// The collector of one signal.
+#[derive(Clone, Debug)]
+pub(super) struct Destination {
+    /// Its address.
+    pub(super) endpoint: Endpoint,
+    /// Header fields of each request.
+    pub(super) headers: Headers,
+    /// The certificates that it is trusted by.
+    pub(super) trust: UpstreamTrust,
+    /// The coding of a request's body.
+    pub(super) compression: Compression,
+    /// Time limit of one request, with its connection.
+    pub(super) time_limit: Duration,
+}
+
+/// The coding of a request's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compression {
+    /// As it is.
+    None,
+    /// RFC 1952, at the fastest level.
+    Gzip,
+}

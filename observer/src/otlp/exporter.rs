@@ -1,0 +1,147 @@
+//! The thread that sends the records of the queues, with a runtime of its own.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use http::StatusCode;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::account::Account;
+use super::answer::Answer;
+use super::backoff::Backoff;
+use super::collector::{Collector, Unreachable};
+use super::export_request::Envelope;
+use super::queue::Queue;
+
+/// How long the rest of the records may take at the end of a run.
+const FLUSH: Duration = Duration::from_secs(2);
+/// The pause between attempts at the end of a run.
+const PAUSE_AT_END: Duration = Duration::from_millis(100);
+/// Longest text of a collector that is reported, in characters.
+const MAX_MESSAGE: usize = 200;
+
+/// One signal: its records, where they go, and what was lost of them.
+pub(super) struct Export {
+    pub(super) queue: Arc<Queue>,
+    pub(super) collector: Collector,
+    pub(super) envelope: Envelope,
+    pub(super) account: Arc<Account>,
+}
+
+/// The running thread.
+pub(super) struct Exporter {
+    thread: Option<JoinHandle<()>>,
+    /// The time at which the thread ends, once it is asked to.
+    closing: watch::Sender<Option<Instant>>,
+    queues: Vec<Arc<Queue>>,
+}
+
+impl Exporter {
+    /// Starts the thread.
+    pub(super) fn start(export: Export) -> io::Result<Self> {
+        let (closing, until) = watch::channel(None);
+        let queues = vec![Arc::clone(&export.queue)];
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let thread = Builder::new().name("otlp".to_owned()).spawn(move || {
+            runtime.block_on(run(export, until));
+            // A name lookup that hangs would delay the end.
+            runtime.shutdown_background();
+        })?;
+        Ok(Self { thread: Some(thread), closing, queues })
+    }
+
+    /// Sends the rest of the records, within [`FLUSH`]. Blocks. Returns whether the thread worked until then.
+    pub(super) fn finish(&mut self) -> bool {
+        self.closing.send_replace(Some(Instant::now() + FLUSH));
+        self.queues.iter().for_each(|queue| queue.close());
+        self.thread.take().is_none_or(|thread| thread.join().is_ok())
+    }
+}
+
+/// Sends until the queue is closed and empty, or until the time in `closing` has passed.
+async fn run(mut export: Export, closing: watch::Receiver<Option<Instant>>) {
+    tokio::select! {
+        () = export.send_all(closing.clone()) => {}
+        () = passed(closing) => {}
+    }
+    export.account.note_left(export.queue.len());
+}
+
+async fn passed(mut closing: watch::Receiver<Option<Instant>>) {
+    let deadline = closing.wait_for(Option::is_some).await.ok().and_then(|deadline| *deadline);
+    if let Some(deadline) = deadline {
+        sleep_until(deadline).await;
+    }
+}
+
+impl Export {
+    async fn send_all(&mut self, mut closing: watch::Receiver<Option<Instant>>) {
+        let mut backoff = Backoff::default();
+        while let Some(batch) = self.queue.batch(&self.envelope).await {
+            let number = u64::try_from(batch.records).unwrap_or(u64::MAX);
+            let asked = match self.collector.post(batch.body).await {
+                Ok(Answer::Taken { rejected, message }) => {
+                    self.account.note_success();
+                    if rejected > 0 || !message.is_empty() {
+                        self.account.note_refusal(rejected.min(number), &self.quoted(&message));
+                    }
+                    self.queue.remove(batch.records);
+                    backoff.reset();
+                    continue;
+                }
+                Ok(Answer::Refused { status }) => {
+                    self.account.note_success();
+                    self.account.note_refusal(number, &refusal(status));
+                    self.queue.remove(batch.records);
+                    backoff.reset();
+                    continue;
+                }
+                Ok(Answer::Later { status, after }) => {
+                    self.account.note_failure(&status.to_string());
+                    after
+                }
+                Err(Unreachable(why)) => {
+                    self.account.note_failure(&self.collector.redact(&why));
+                    None
+                }
+            };
+            let chance = RandomState::new().hash_one(number);
+            pause(backoff.next(asked, chance), asked, &mut closing).await;
+        }
+    }
+
+    /// A message of the collector, without credentials.
+    fn quoted(&self, message: &str) -> String {
+        let message = self.collector.redact(message);
+        if message.is_empty() { "no reason given".to_owned() } else { message.chars().take(MAX_MESSAGE).collect() }
+    }
+}
+
+/// Waits before the next attempt. At the end of a run, the wait is short, unless the collector asked for it.
+async fn pause(wait: Duration, asked: Option<Duration>, closing: &mut watch::Receiver<Option<Instant>>) {
+    if asked.is_some() {
+        return sleep(wait).await;
+    }
+    if closing.borrow().is_some() {
+        return sleep(wait.min(PAUSE_AT_END)).await;
+    }
+    tokio::select! {
+        () = sleep(wait) => {}
+        _closing = closing.wait_for(Option::is_some) => {}
+    }
+}
+
+/// A status that is final, with what to check.
+fn refusal(status: StatusCode) -> String {
+    let hint = match status.as_u16() {
+        401 | 403 => "; check OTEL_EXPORTER_OTLP_HEADERS",
+        404 | 405 => "; check the path of its URL",
+        300..=399 => "; redirects are not followed: check its URL",
+        _ => "",
+    };
+    format!("{status}{hint}")
+}

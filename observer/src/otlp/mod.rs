@@ -1,0 +1,30 @@
+//! Exports events to an OpenTelemetry collector as log records, by OTLP over HTTP with bodies in protobuf (`--otlp`).
+//!
+//! Upstream: open-telemetry/opentelemetry-proto `docs/specification.md` (v1.11) and open-telemetry/opentelemetry-specification
+//! `specification/protocol/exporter.md` (v1.60). The SDK is not used: what it would count and sample is already counted in the
+//! core, and watchtap has its own HTTP client and TLS. gRPC and JSON are not spoken.
+//!
+//! A collector that is slow or gone costs nothing but the records that its bounded queue has no room for; these are counted.
+
+mod account;
+mod answer;
+mod any_value;
+mod backoff;
+mod collector;
+mod destination;
+mod endpoint;
+mod event_time;
+mod export_request;
+mod exporter;
+mod headers;
+mod key_value_list;
+mod log_record;
+mod queue;
+mod resource;
+mod settings;
+mod severity;
+mod sink;
+
+pub use endpoint::{Endpoint, EndpointError};
+pub use settings::{Settings, SettingsError};
+pub use sink::{MAX_QUEUED, OtlpSink};

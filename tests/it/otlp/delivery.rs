@@ -1,0 +1,163 @@
+//! Delivery to receivers that are slow, refuse, or are gone for a while, and the account of the rest.
+
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use observer_core::observer::Event;
+use observer_core::time::Timestamp;
+use observer_tests::{OtlpReceiver, OtlpReply, Port};
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::logs::v1::LogRecord;
+use watchtap::otlp::{MAX_QUEUED, OtlpSink, Settings};
+use watchtap::pipeline::EventSink;
+
+#[test]
+fn records_arrive_in_order_with_headers_and_resource() {
+    let receiver = OtlpReceiver::start(0, []).unwrap();
+    let mut sink = exporting(
+        &receiver.url(),
+        &[
+            ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20t0k3n,x-tenant=a"),
+            ("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"),
+            ("OTEL_RESOURCE_ATTRIBUTES", "k8s.node.name=n1"),
+        ],
+        MAX_QUEUED,
+    );
+    (0..3_000).for_each(|number| emit(&mut sink, number));
+    assert_eq!((sink.finish(), sink.take_undelivered()), (vec![], 0));
+    assert_eq!(numbers(&receiver.records()), (0..3_000).collect::<Vec<_>>());
+    for request in receiver.requests() {
+        let field = |name: &str| request.headers[name].to_str().unwrap().to_owned();
+        assert_eq!(request.path, "/v1/logs");
+        assert_eq!(["authorization", "x-tenant", "content-type"].map(field), ["Bearer t0k3n", "a", "application/x-protobuf"]);
+        let attribute = |name: &str| request.resource.attributes.iter().find(|one| one.key == name)?.value.clone()?.value;
+        assert_eq!(attribute("service.name"), Some(Value::StringValue("watchtap".to_owned())));
+        assert_eq!(attribute("k8s.node.name"), Some(Value::StringValue("n1".to_owned())));
+    }
+}
+
+#[test]
+fn restarted_receiver_gets_everything_within_the_bound() {
+    let port = Port::reserve().unwrap();
+    let url = format!("http://127.0.0.1:{}", port.number());
+    let mut sink = exporting(&url, &[], MAX_QUEUED);
+    emit(&mut sink, 0);
+    let first = OtlpReceiver::start(port.number(), []).unwrap();
+    first.wait_until(|requests| !requests.is_empty()).unwrap();
+    let mut received = numbers(&first.records());
+    drop(first);
+    (1..100).for_each(|number| emit(&mut sink, number));
+    let second = OtlpReceiver::start(port.number(), []).unwrap();
+    assert_eq!((sink.finish(), sink.take_undelivered()), (vec![], 0));
+    received.extend(numbers(&second.records()));
+    // The first receiver may have gone before its answer.
+    received.dedup();
+    assert_eq!(received, (0..100).collect::<Vec<_>>());
+}
+
+#[test]
+fn records_beyond_the_bound_are_counted() {
+    let port = Port::reserve().unwrap();
+    let url = format!("http://127.0.0.1:{}", port.number());
+    let mut sink = exporting(&url, &[], 20_000);
+    (0..1_000).for_each(|number| emit(&mut sink, number));
+    let lost = sink.take_undelivered();
+    assert!((900..990).contains(&lost), "{lost}");
+    let receiver = OtlpReceiver::start(port.number(), []).unwrap();
+    let troubles = sink.finish();
+    assert_eq!(sink.take_undelivered(), 0);
+    // The oldest are kept.
+    assert_eq!(numbers(&receiver.records()), (0..1_000 - lost).collect::<Vec<_>>());
+    assert_eq!(troubles, [format!("{lost} OTLP records did not reach {url}/v1/logs: {lost} without room in the queue")]);
+}
+
+#[test]
+fn refused_records_are_not_sent_again() {
+    let receiver = OtlpReceiver::start(0, [OtlpReply::Status(400, None), OtlpReply::Status(401, None)]).unwrap();
+    let mut sink = exporting(&receiver.url(), &[], MAX_QUEUED);
+    for (number, requests) in [(0, 1), (1, 2), (2, 3)] {
+        emit(&mut sink, number);
+        receiver.wait_until(|received| received.len() == requests).unwrap();
+    }
+    let troubles = sink.finish();
+    assert_eq!(receiver.requests().iter().map(|request| numbers(&request.records)).collect::<Vec<_>>(), [[0], [1], [2]]);
+    assert_eq!(sink.take_undelivered(), 2);
+    assert!(troubles[0].ends_with("2 refused (401 Unauthorized; check OTEL_EXPORTER_OTLP_HEADERS)"), "{troubles:?}");
+}
+
+#[test]
+fn records_that_may_be_sent_again_are() {
+    let replies = [429, 502, 503, 504].map(|status| OtlpReply::Status(status, None));
+    let receiver = OtlpReceiver::start(0, replies).unwrap();
+    let mut sink = exporting(&receiver.url(), &[], MAX_QUEUED);
+    emit(&mut sink, 0);
+    receiver.wait_until(|received| received.len() == 5).unwrap();
+    assert_eq!((sink.finish(), sink.take_undelivered()), (vec![], 0));
+    assert_eq!(numbers(&receiver.records()), [0]);
+}
+
+#[test]
+fn retry_after_is_honoured_at_the_end_too() {
+    let receiver = OtlpReceiver::start(0, [OtlpReply::Status(503, Some(1)), OtlpReply::Take, OtlpReply::Status(503, Some(3_600))]);
+    let receiver = receiver.unwrap();
+    let mut sink = exporting(&receiver.url(), &[], MAX_QUEUED);
+    emit(&mut sink, 0);
+    receiver.wait_until(|received| received.len() == 2).unwrap();
+    let requests = receiver.requests();
+    // The receiver notes the time before it answers, so the pause between the two is longer.
+    assert!(requests[1].at - requests[0].at >= Duration::from_secs(1));
+    emit(&mut sink, 1);
+    receiver.wait_until(|received| received.len() == 3).unwrap();
+    let troubles = sink.finish();
+    assert_eq!((receiver.requests().len(), sink.take_undelivered()), (3, 1));
+    assert!(troubles[0].ends_with("1 unsent at the end (503 Service Unavailable)"), "{troubles:?}");
+}
+
+#[test]
+fn partial_success_is_counted_without_the_token() {
+    let receiver = OtlpReceiver::start(0, [OtlpReply::Reject(2, "t0k3n has a quota".to_owned())]).unwrap();
+    let mut sink = exporting(&receiver.url(), &[("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20t0k3n")], MAX_QUEUED);
+    (0..3).for_each(|number| emit(&mut sink, number));
+    let troubles = sink.finish();
+    assert_eq!((receiver.requests().len(), sink.take_undelivered()), (1, 2));
+    assert!(troubles[0].ends_with("2 refused (REDACTED has a quota)"), "{troubles:?}");
+}
+
+#[test]
+fn silent_receiver_delays_nothing_but_the_end() {
+    let receiver = OtlpReceiver::start(0, [OtlpReply::Silence]).unwrap();
+    let mut sink = exporting(&receiver.url(), &[], MAX_QUEUED);
+    emit(&mut sink, 0);
+    receiver.wait_until(|received| !received.is_empty()).unwrap();
+    // Nothing here waits for the receiver, which never answers.
+    (1..1_000).for_each(|number| emit(&mut sink, number));
+    let begun = Instant::now();
+    let troubles = sink.finish();
+    assert!(begun.elapsed() >= Duration::from_secs(2), "the receiver has two seconds for the rest");
+    assert_eq!(sink.take_undelivered(), 1_000);
+    assert!(troubles[0].contains("1000 unsent at the end"), "{troubles:?}");
+}
+
+#[test]
+fn receiver_that_never_answers_is_tried_again_after_the_time_limit() {
+    let receiver = OtlpReceiver::start(0, [OtlpReply::Silence]).unwrap();
+    let mut sink = exporting(&receiver.url(), &[("OTEL_EXPORTER_OTLP_TIMEOUT", "50")], MAX_QUEUED);
+    emit(&mut sink, 0);
+    receiver.wait_until(|received| received.len() == 2).unwrap();
+    assert_eq!((sink.finish(), sink.take_undelivered()), (vec![], 0));
+}
+
+fn exporting(url: &str, variables: &[(&str, &str)], max_queued: usize) -> OtlpSink {
+    let variable = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+    OtlpSink::start(Settings::read(Some(url), variable).unwrap(), max_queued).unwrap()
+}
+
+fn emit(sink: &mut OtlpSink, number: u64) {
+    let event = Event::ConnectFailed { at: Timestamp::from_nanos(number), why: format!("failure {number}") };
+    sink.event(&event).unwrap();
+}
+
+/// The numbers of the emitted events.
+fn numbers(records: &[LogRecord]) -> Vec<u64> {
+    records.iter().map(|record| record.time_unix_nano).collect()
+}

@@ -1,0 +1,4 @@
+//! `--otlp`: log records, as a receiver gets them.
+
+mod delivery;
+mod records;
