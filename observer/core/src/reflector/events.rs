@@ -11,7 +11,7 @@ use super::moment::Moment;
 use super::versions::Repeats;
 use super::watch_end::WatchEnd;
 use crate::exchange::{Client, Shape, of_structure};
-use crate::observation::Blockage;
+use crate::observation::{Blockage, ExchangeId};
 use crate::routing::{Certainty, ServedFrom};
 use crate::time::Timestamp;
 
@@ -139,6 +139,14 @@ pub struct ListEvent {
     /// Status or `ERROR` code with which a streaming list failed before this list replaced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_after: Option<u16>,
+    /// The request for its first page.
+    pub first_request: ExchangeId,
+    /// The last watch before it; `None` if none was seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watch_before: Option<ExchangeId>,
+    /// The request for the first page of the complete list before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_before: Option<ExchangeId>,
 }
 
 impl ListEvent {

@@ -37,6 +37,10 @@ impl Origin {
 pub(super) struct Listing {
     pub origin: Origin,
     pub began: Timestamp,
+    /// The first request of the latest attempt.
+    pub first: ExchangeId,
+    /// The watch before it, if one is known.
+    pub watch_before: Option<ExchangeId>,
     /// The options of the latest attempt's first page.
     pub options: ListOptions,
     /// Items and repeats before the latest request. They are restored if it fails.
@@ -72,6 +76,8 @@ impl Listing {
         Self {
             origin,
             began: exchange.started,
+            first: exchange.id,
+            watch_before: None,
             options: exchange.request.options.clone(),
             before: (0, RepeatCounter::default()),
             exchange: Some(exchange.id),
@@ -136,6 +142,7 @@ impl Listing {
 
     /// Starts another attempt: discards the previous one.
     pub(super) fn attempt(&mut self, exchange: &Exchange) {
+        self.first = exchange.id;
         self.options.clone_from(&exchange.request.options);
         self.items = 0;
         self.is_partial = false;

@@ -104,9 +104,12 @@ impl Reflector {
             (false, _) => Origin::Initial,
         };
         self.list_failure = None;
+        let watch_before = self.past_watch.as_ref().or(self.useful_watch.as_ref()).map(|watch| watch.exchange);
         self.forget_watches();
         self.out_of_sight = false;
-        Listing::begin(origin, exchange)
+        let mut listing = Listing::begin(origin, exchange);
+        listing.watch_before = watch_before;
+        listing
     }
 
     fn begin_relist(
@@ -281,6 +284,9 @@ impl Reflector {
             took_us: microseconds(at.since(listing.began)),
             repeats: listing.repeats.repeats(at_least),
             fallback_after: listing.fallback,
+            first_request: listing.first,
+            watch_before: listing.watch_before,
+            list_before: self.last_list.replace(listing.first),
         };
         self.objects = listing.objects;
         self.objects.is_partial = listing.is_partial;

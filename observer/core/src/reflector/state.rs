@@ -91,6 +91,8 @@ pub(super) struct Reflector {
     /// Whether it has had a complete list, observed or not. A watch from a revision implies one.
     pub had_a_list: bool,
     pub list_failure: Option<Failure>,
+    /// The first request of its last complete list.
+    pub last_list: Option<ExchangeId>,
     pub past_watch: Option<PastWatch>,
     pub useful_watch: Option<PastWatch>,
     pub stalls: Stalls,
@@ -235,6 +237,7 @@ impl Reflector {
             had_a_list: false,
             list_failure: None,
             past_watch: None,
+            last_list: None,
             useful_watch: None,
             stalls: Stalls::default(),
             deaf: None,

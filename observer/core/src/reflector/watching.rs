@@ -35,6 +35,7 @@ pub(super) struct Watching {
 /// A watch that has ended.
 #[derive(Clone, Debug)]
 pub(super) struct PastWatch {
+    pub exchange: ExchangeId,
     pub asked: Timestamp,
     pub ended: Timestamp,
     pub end: WatchEnd,
@@ -109,6 +110,7 @@ impl Watching {
 
     pub(super) fn over(&self, end: WatchEnd, ended: Timestamp, stalled: bool, failure: Option<FailureKind>) -> PastWatch {
         PastWatch {
+            exchange: self.exchange,
             asked: self.asked,
             ended,
             end,
