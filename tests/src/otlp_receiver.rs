@@ -1,4 +1,4 @@
-//! An OTLP receiver on loopback: keeps the log records that it takes, and answers as a test scripts.
+//! An OTLP receiver on loopback: keeps the log records and spans that it takes, and answers as a test scripts.
 
 use std::collections::VecDeque;
 use std::io::Read as _;
@@ -19,8 +19,10 @@ use hyper_util::rt::TokioIo;
 use opentelemetry_proto::tonic::collector::logs::v1::{
     ExportLogsPartialSuccess, ExportLogsServiceRequest, ExportLogsServiceResponse,
 };
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use opentelemetry_proto::tonic::resource::v1::Resource;
+use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use tokio::sync::oneshot;
 
@@ -48,8 +50,10 @@ pub struct OtlpRequest {
     pub headers: HeaderMap,
     /// The resource of its records.
     pub resource: Resource,
-    /// The records, whatever was answered.
+    /// The log records, whatever was answered.
     pub records: Vec<LogRecord>,
+    /// The spans, whatever was answered.
+    pub spans: Vec<Span>,
     /// Whether the receiver took them.
     pub taken: bool,
 }
@@ -112,10 +116,16 @@ impl OtlpReceiver {
         taken(&self.received.state())
     }
 
-    /// Waits until the requests fulfil a condition, for half a minute at most.
+    /// The spans that were taken, in order.
+    pub fn spans(&self) -> Vec<Span> {
+        let state = self.received.state();
+        state.requests.iter().filter(|request| request.taken).flat_map(|request| request.spans.clone()).collect()
+    }
+
+    /// Waits until the requests fulfil a condition, for two minutes at most: a demo is slow on a busy machine.
     pub fn wait_until(&self, condition: impl Fn(&[OtlpRequest]) -> bool) -> Result<()> {
         let unfulfilled = |state: &mut State| !condition(&state.requests);
-        let waited = self.received.changed.wait_timeout_while(self.received.state(), Duration::from_secs(30), unfulfilled);
+        let waited = self.received.changed.wait_timeout_while(self.received.state(), Duration::from_mins(2), unfulfilled);
         let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
             bail!("the requests so far: {:?}", state.requests);
@@ -141,15 +151,17 @@ impl Received {
         let (head, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
         let body = if head.headers.contains_key(CONTENT_ENCODING) { inflated(&body)?.into() } else { body };
-        let export = ExportLogsServiceRequest::decode(body).context("the body is no export of logs")?;
-        let [logs] = export.resource_logs.as_slice() else { bail!("not one resource: {export:?}") };
-        let records = logs.scope_logs.iter().flat_map(|scope| scope.log_records.clone()).collect();
-        let (path, resource) = (head.uri.path().to_owned(), logs.resource.clone().unwrap_or_default());
+        let path = head.uri.path().to_owned();
+        let (resource, records, spans) = match path.rsplit('/').next() {
+            Some("traces") => spans(body)?,
+            _ => logs(body)?,
+        };
         let reply = {
             let mut state = self.state();
             let reply = state.replies.pop_front().unwrap_or(OtlpReply::Take);
             let taken = matches!(reply, OtlpReply::Take | OtlpReply::Reject(..));
-            state.requests.push(OtlpRequest { at: Instant::now(), path, headers: head.headers, resource, records, taken });
+            let headers = head.headers;
+            state.requests.push(OtlpRequest { at: Instant::now(), path, headers, resource, records, spans, taken });
             reply
         };
         self.changed.notify_all();
@@ -166,6 +178,22 @@ impl Received {
             OtlpReply::Silence => std::future::pending().await,
         })
     }
+}
+
+type Export = (Resource, Vec<LogRecord>, Vec<Span>);
+
+fn logs(body: Bytes) -> Result<Export> {
+    let export = ExportLogsServiceRequest::decode(body).context("the body is no export of logs")?;
+    let [logs] = export.resource_logs.as_slice() else { bail!("not one resource: {export:?}") };
+    let records = logs.scope_logs.iter().flat_map(|scope| scope.log_records.clone()).collect();
+    Ok((logs.resource.clone().unwrap_or_default(), records, Vec::new()))
+}
+
+fn spans(body: Bytes) -> Result<Export> {
+    let export = ExportTraceServiceRequest::decode(body).context("the body is no export of spans")?;
+    let [spans] = export.resource_spans.as_slice() else { bail!("not one resource: {export:?}") };
+    let all = spans.scope_spans.iter().flat_map(|scope| scope.spans.clone()).collect();
+    Ok((spans.resource.clone().unwrap_or_default(), Vec::new(), all))
 }
 
 async fn serve(listener: TcpListener, received: Arc<Received>) -> Result<()> {

@@ -32,6 +32,11 @@ pub(super) fn text(text: impl Into<String>) -> AnyValue {
     AnyValue { value: Some(Value::StringValue(text.into())) }
 }
 
+/// Makes a value of a number.
+pub(super) fn int(number: u64) -> AnyValue {
+    AnyValue { value: Some(of_number(&number.into())) }
+}
+
 fn any(json: &Json) -> AnyValue {
     let value = match json {
         Json::Null => None,

@@ -2,7 +2,7 @@
 //!
 //! The forward proxy of the environment is not used: it leads to API servers.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -20,7 +20,7 @@ use tokio_rustls::TlsConnector;
 
 use super::answer::Answer;
 use super::destination::{Compression, Destination};
-use crate::api_server::{TlsConfigError, UpstreamTls};
+use crate::api_server::{TlsConfigError, UpstreamTls, UpstreamTrust};
 use crate::error_chain;
 
 /// Largest body of an answer that is read, in bytes.
@@ -42,9 +42,15 @@ pub(super) struct Unreachable(pub(super) String);
 
 impl Collector {
     /// Prepares a client; connects when there is something to send.
-    pub(super) fn new(destination: Destination) -> Result<Self, TlsConfigError> {
-        let endpoint = &destination.endpoint;
-        let tls = endpoint.is_https.then(|| UpstreamTls::new(&destination.trust, &endpoint.host, None)).transpose()?;
+    pub(super) fn new(destination: Destination) -> io::Result<Self> {
+        let Destination { endpoint, trust, .. } = &destination;
+        let failed = |error: TlsConfigError| match trust {
+            UpstreamTrust::Authorities(_) => {
+                io::Error::other("the file of OTEL_EXPORTER_OTLP_CERTIFICATE has no usable certificate")
+            }
+            UpstreamTrust::Native | UpstreamTrust::Anybody => io::Error::other(error),
+        };
+        let tls = endpoint.is_https.then(|| UpstreamTls::new(trust, &endpoint.host, None)).transpose().map_err(failed)?;
         Ok(Self { destination, tls, open: None })
     }
 
@@ -127,7 +133,7 @@ async fn open(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> R
     Ok(sender)
 }
 
-fn gzip(body: &[u8]) -> std::io::Result<Vec<u8>> {
+fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Level::fast());
     encoder.write_all(body)?;
     encoder.finish()

@@ -7,7 +7,11 @@ use observer_core::time::Timestamp;
 
 /// When `event` happened, in nanoseconds since the Unix epoch, by the wall clock of that moment.
 pub(super) fn nanoseconds(event: &Event) -> u64 {
-    let time = time(event);
+    nanoseconds_at(time(event))
+}
+
+/// A point in time in the same form.
+pub(super) fn nanoseconds_at(time: Timestamp) -> u64 {
     time.as_nanos().saturating_add_signed(time.wall_ahead())
 }
 

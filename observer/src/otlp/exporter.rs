@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::account::Account;
@@ -34,22 +35,24 @@ pub(super) struct Export {
 
 /// The running thread.
 pub(super) struct Exporter {
-    thread: Option<JoinHandle<()>>,
+    /// Returns whether it has worked to the end.
+    thread: Option<JoinHandle<bool>>,
     /// The time at which the thread ends, once it is asked to.
     closing: watch::Sender<Option<Instant>>,
     queues: Vec<Arc<Queue>>,
 }
 
 impl Exporter {
-    /// Starts the thread.
-    pub(super) fn start(export: Export) -> io::Result<Self> {
+    /// Starts the thread. Signals do not wait for each other.
+    pub(super) fn start(exports: Vec<Export>) -> io::Result<Self> {
         let (closing, until) = watch::channel(None);
-        let queues = vec![Arc::clone(&export.queue)];
+        let queues = exports.iter().map(|export| Arc::clone(&export.queue)).collect();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let thread = Builder::new().name("otlp".to_owned()).spawn(move || {
-            runtime.block_on(run(export, until));
+            let has_worked = runtime.block_on(run(exports, &until));
             // A name lookup that hangs would delay the end.
             runtime.shutdown_background();
+            has_worked
         })?;
         Ok(Self { thread: Some(thread), closing, queues })
     }
@@ -58,17 +61,27 @@ impl Exporter {
     pub(super) fn finish(&mut self) -> bool {
         self.closing.send_replace(Some(Instant::now() + FLUSH));
         self.queues.iter().for_each(|queue| queue.close());
-        self.thread.take().is_none_or(|thread| thread.join().is_ok())
+        self.thread.take().is_none_or(|thread| thread.join().unwrap_or(false))
     }
 }
 
-/// Sends until the queue is closed and empty, or until the time in `closing` has passed.
-async fn run(mut export: Export, closing: watch::Receiver<Option<Instant>>) {
-    tokio::select! {
-        () = export.send_all(closing.clone()) => {}
-        () = passed(closing) => {}
+/// Sends until the queues are closed and empty, or until the time in `closing` has passed.
+async fn run(exports: Vec<Export>, closing: &watch::Receiver<Option<Instant>>) -> bool {
+    let mut sending = JoinSet::new();
+    for mut export in exports {
+        let closing = closing.clone();
+        sending.spawn(async move {
+            tokio::select! {
+                () = export.send_all(closing.clone()) => {}
+                () = passed(closing) => {}
+            }
+        });
     }
-    export.account.note_left(export.queue.len());
+    let mut has_worked = true;
+    while let Some(sent) = sending.join_next().await {
+        has_worked &= sent.is_ok();
+    }
+    has_worked
 }
 
 async fn passed(mut closing: watch::Receiver<Option<Instant>>) {

@@ -1,4 +1,4 @@
-//! Exports events to an OpenTelemetry collector as log records, by OTLP over HTTP with bodies in protobuf (`--otlp`).
+//! Exports events to an OpenTelemetry collector as log records, and requests as spans, by OTLP over HTTP with bodies in protobuf (`--otlp`).
 //!
 //! Upstream: open-telemetry/opentelemetry-proto `docs/specification.md` (v1.11) and open-telemetry/opentelemetry-specification
 //! `specification/protocol/exporter.md` (v1.60). The SDK is not used: what it would count and sample is already counted in the
@@ -10,6 +10,7 @@ mod account;
 mod answer;
 mod any_value;
 mod backoff;
+mod client_spans;
 mod collector;
 mod destination;
 mod endpoint;
@@ -24,7 +25,12 @@ mod resource;
 mod settings;
 mod severity;
 mod sink;
+mod span_ids;
+mod url_template;
 
 pub use endpoint::{Endpoint, EndpointError};
 pub use settings::{Settings, SettingsError};
 pub use sink::{MAX_QUEUED, OtlpSink};
+
+#[cfg(test)]
+mod tests;

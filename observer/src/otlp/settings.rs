@@ -27,10 +27,12 @@ const PROTOCOL: &str = "http/protobuf";
 /// Prefix of the variables that signals may have each for itself.
 const PREFIX: &str = "OTEL_EXPORTER_OTLP_";
 
-/// Where log records go, and the resource that they belong to.
+/// Where log records and spans go, and the resource that they belong to.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub(super) logs: Destination,
+    /// `None` if spans are not exported.
+    pub(super) spans: Option<Destination>,
     pub(super) resource: Resource,
 }
 
@@ -67,13 +69,20 @@ impl Problem {
 }
 
 impl Settings {
-    /// Reads the settings. `url` is that of the flag, and `variable` looks up an environment variable.
-    pub fn read(url: Option<&str>, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, SettingsError> {
+    /// Reads the settings for log records. `url` is that of the flag, and `variable` looks up an environment variable.
+    pub fn logs(url: Option<&str>, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, SettingsError> {
         let environment = Environment { variable };
         let attributes = environment.value("OTEL_RESOURCE_ATTRIBUTES")?.unwrap_or_default();
         let name = environment.value("OTEL_SERVICE_NAME")?;
         let resource = Resource::new(&attributes, name).map_err(|_not_a_list| Problem::NotAList.of("OTEL_RESOURCE_ATTRIBUTES"))?;
-        Ok(Self { logs: environment.destination(url, "LOGS", "v1/logs")?, resource })
+        Ok(Self { logs: environment.destination(url, "LOGS", "v1/logs")?, spans: None, resource })
+    }
+
+    /// Reads the settings for spans besides.
+    pub fn logs_and_spans(url: Option<&str>, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, SettingsError> {
+        let logs = Self::logs(url, &variable)?;
+        let spans = Environment { variable }.destination(url, "TRACES", "v1/traces")?;
+        Ok(Self { spans: Some(spans), ..logs })
     }
 }
 
@@ -184,6 +193,8 @@ mod tests {
             ],
         );
         let settings = settings.unwrap();
+        let spans = settings.spans.as_ref().unwrap();
+        assert_eq!((spans.endpoint.path.as_str(), spans.compression), ("/v1/traces", Compression::Gzip));
         assert_eq!((settings.logs.time_limit, settings.logs.compression), (Duration::from_millis(250), Compression::None));
         assert_eq!(settings.logs.headers.fields().len(), 1);
         assert!(!format!("{settings:?}").contains("t0k3n"), "{settings:?}");
@@ -209,6 +220,8 @@ mod tests {
     }
 
     fn read(url: Option<&str>, variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
-        Settings::read(url, |name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value)))
+        Settings::logs_and_spans(url, |name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        })
     }
 }

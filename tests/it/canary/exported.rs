@@ -25,6 +25,10 @@ fn exported_records_hold_no_canary() {
     let said = scene.output_of("run with an export");
     assert!(said.contains("1 refused (REDACTED has no quota: REDACTED)"), "{said}");
     let requests = receiver.requests();
+    assert!(!receiver.spans().is_empty(), "refused requests have spans");
+    for span in receiver.spans() {
+        assert_eq!(scene.hits(&span.encode_to_vec()), Vec::<String>::new(), "{}", span.name);
+    }
     assert!(requests.iter().all(|request| request.headers["authorization"] == format!("Bearer {token}")));
     let records: Vec<_> = requests.iter().flat_map(|request| &request.records).collect();
     assert!(records.iter().any(|record| format!("{record:?}").contains("canary/1.0")), "records name the client");

@@ -121,13 +121,13 @@ pub(super) const DEMO: Run = Run {
 pub(super) const RUN_EXPORTING: Run = Run {
     name: "run with an export",
     shows: "",
-    arguments: &["run", "--kubeconfig", "@given/kubeconfig", "--grace", "0s", "--otlp"],
+    arguments: &["run", "--kubeconfig", "@given/kubeconfig", "--grace", "0s", "--otlp-spans", "--otlp"],
 };
 /// A run whose variables hold a token, without a collector that takes records.
 pub(super) const EXEC_EXPORTING: Run = Run {
     name: "exec with an export",
     shows: "OTLP",
-    arguments: &["exec", "--kubeconfig", "@given/kubeconfig", "--otlp", "--", "true"],
+    arguments: &["exec", "--kubeconfig", "@given/kubeconfig", "--otlp-spans", "--otlp", "--", "true"],
 };
 /// Replays the capture of the run `exec`.
 pub(super) const READ: &[Run] = &[
@@ -236,7 +236,7 @@ pub(super) const ALONE: &[Run] = &[
     Run {
         name: "demo with a password for a collector",
         shows: "a user name in the URL is not supported",
-        arguments: &["demo", "--otlp", "http://u:@otlp-url-password@x"],
+        arguments: &["demo", "--otlp", "http://u:@otlp-url-password@x", "--otlp-spans"],
     },
     Run {
         name: "credential of nobody",

@@ -1,11 +1,14 @@
 //! Delivery to receivers that are slow, refuse, or are gone for a while, and the account of the rest.
 
 use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use observer_core::observer::Event;
 use observer_core::time::Timestamp;
-use observer_tests::{OtlpReceiver, OtlpReply, Port};
+use observer_tests::{OtlpReceiver, OtlpReply, Port, ScriptedUpstream, read_head};
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use watchtap::otlp::{MAX_QUEUED, OtlpSink, Settings};
@@ -147,9 +150,36 @@ fn receiver_that_never_answers_is_tried_again_after_the_time_limit() {
     assert_eq!((sink.finish(), sink.take_undelivered()), (vec![], 0));
 }
 
+#[test]
+fn collector_is_trusted_by_the_given_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    let (answered, answers) = channel();
+    let answered = Mutex::new(answered);
+    let server = ScriptedUpstream::start(&[b"http/1.1"], move |stream| {
+        let Some(head) = read_head(stream)? else { return Ok(()) };
+        let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        stream.read_exact(&mut vec![0; length.unwrap_or_default()])?;
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")?;
+        answered.lock().unwrap().send(head).map_err(io::Error::other)
+    });
+    let server = server.unwrap();
+    let authority = folder.path().join("ca.pem");
+    std::fs::write(&authority, server.ca_pem()).unwrap();
+    let url = format!("https://{}", server.address());
+    let mut sink = exporting(&url, &[("OTEL_EXPORTER_OTLP_CERTIFICATE", authority.to_str().unwrap())], MAX_QUEUED);
+    emit(&mut sink, 0);
+    assert_eq!((sink.finish(), sink.take_undelivered()), (vec![], 0));
+    assert!(answers.recv().unwrap().starts_with("POST /v1/logs HTTP/1.1"));
+
+    let mut sink = exporting(&url, &[], MAX_QUEUED);
+    emit(&mut sink, 0);
+    let troubles = sink.finish();
+    assert!(troubles[0].contains("unsent at the end (TLS: invalid peer certificate"), "{troubles:?}");
+}
+
 fn exporting(url: &str, variables: &[(&str, &str)], max_queued: usize) -> OtlpSink {
     let variable = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
-    OtlpSink::start(Settings::read(Some(url), variable).unwrap(), max_queued).unwrap()
+    OtlpSink::start(Settings::logs(Some(url), variable).unwrap(), max_queued).unwrap()
 }
 
 fn emit(sink: &mut OtlpSink, number: u64) {

@@ -1,4 +1,4 @@
-//! `--otlp`: log records, as a receiver gets them.
+//! `--otlp`: log records and spans, as a receiver gets them.
 
 mod delivery;
 mod records;

@@ -10,6 +10,7 @@ use observer_tests::{OtlpReceiver, OtlpReply, OtlpRequest, output_within, wait_w
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
+use opentelemetry_proto::tonic::trace::v1::Span;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
@@ -23,7 +24,7 @@ fn each_event_is_one_record_with_the_same_fields() {
     let events = folder.path().join("events.jsonl");
     let report = folder.path().join("report");
     let mut demo = demo(folder.path(), &receiver.url(), &["--events", text(&events), "--report", text(&report)]);
-    receiver.wait_until(|requests| ["relist", "storm-began", "stuck"].iter().all(|event| has(requests, event))).unwrap();
+    receiver.wait_until(|requests| ["relist", "storm-began"].iter().all(|event| has(requests, event))).unwrap();
     interrupt(&mut demo);
 
     let events: Vec<Map<String, Json>> =
@@ -39,6 +40,34 @@ fn each_event_is_one_record_with_the_same_fields() {
     check_lines(&records);
     let report = fs::read_to_string(report).unwrap();
     assert!(!report.contains("not exported"), "{report}");
+}
+
+#[test]
+fn relists_and_failed_requests_are_spans() {
+    let receiver = OtlpReceiver::start(0, []).unwrap();
+    let folder = TempDir::new().unwrap();
+    let mut demo = demo(folder.path(), &receiver.url(), &["--otlp-spans"]);
+    receiver.wait_until(|requests| ["relist", "storm-began"].iter().all(|event| has(requests, event))).unwrap();
+    interrupt(&mut demo);
+    let (records, spans) = (receiver.records(), receiver.spans());
+    let relists = spans.iter().filter(|span| span.name == "relist");
+    assert_eq!(relists.clone().count(), records.iter().filter(|record| record.event_name == "watchtap.relist").count());
+    let roles = |span: &Span| span.links.iter().map(|link| shown(&link.attributes)["watchtap.link"].clone()).collect::<Vec<_>>();
+    assert!(relists.map(roles).all(|roles| roles.contains(&json!("first-request")) && roles.contains(&json!("list-before"))));
+    let failed = spans.iter().filter(|span| shown(&span.attributes).contains_key("error.type")).count();
+    let refused = |record: &&LogRecord| {
+        let fields = shown(&record.attributes);
+        let is_end = ["watchtap.request", "watchtap.watch-ended"].contains(&record.event_name.as_str());
+        let has_scope = fields.keys().any(|name| name.starts_with("watchtap.scope"));
+        is_end && has_scope && fields.get("watchtap.status").and_then(Json::as_u64).is_some_and(|status| status >= 400)
+    };
+    let refused = records.iter().filter(refused).count();
+    // Requests that a restart of the API server cut have no status.
+    assert!(failed > 0 && failed >= refused, "{failed} spans of {refused} refusals");
+    assert!(spans.len() * 2 < records.len(), "{} spans beside {} events", spans.len(), records.len());
+    let request = spans.iter().find(|span| span.name == "GET /api/v1/pods").unwrap();
+    let attributes = shown(&request.attributes);
+    assert_eq!(attributes.get("server.address"), Some(&json!("127.0.0.1")), "{attributes:?}");
 }
 
 #[test]
@@ -119,12 +148,9 @@ fn has(requests: &[OtlpRequest], event: &str) -> bool {
 #[track_caller]
 fn check_lines(records: &[LogRecord]) {
     let first = |event: &str| records.iter().find(|record| record.event_name == format!("watchtap.{event}")).unwrap();
-    for (event, severity, begin) in [
-        ("relist", "INFO", "relist "),
-        ("storm-began", "WARN", "storm "),
-        ("stuck", "WARN", "stuck "),
-        ("watch-opened", "INFO", "watch "),
-    ] {
+    for (event, severity, begin) in
+        [("relist", "INFO", "relist "), ("storm-began", "WARN", "storm "), ("watch-opened", "INFO", "watch ")]
+    {
         let record = first(event);
         let body = json_of(record.body.as_ref().unwrap());
         assert!(record.severity_text == severity && body.as_str().unwrap().starts_with(begin), "{event}: {record:?}");

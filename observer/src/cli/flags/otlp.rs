@@ -12,6 +12,10 @@ pub(crate) struct OtlpFlags {
     /// that of `OTEL_EXPORTER_OTLP_ENDPOINT`, otherwise port 4318 of localhost. Tokens belong in `OTEL_EXPORTER_OTLP_HEADERS`
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     otlp: Option<String>,
+
+    /// Also export spans: relists, failed requests and those of more than a second, and one in a hundred of the other requests
+    #[arg(long, requires = "otlp")]
+    otlp_spans: bool,
 }
 
 impl OtlpFlags {
@@ -20,7 +24,8 @@ impl OtlpFlags {
     pub(crate) fn start(&self) -> Result<Option<OtlpSink>> {
         let Some(url) = &self.otlp else { return Ok(None) };
         let url = Some(url.as_str()).filter(|url| !url.is_empty());
-        let settings = Settings::read(url, |name| std::env::var_os(name))?;
+        let variable = |name: &str| std::env::var_os(name);
+        let settings = if self.otlp_spans { Settings::logs_and_spans(url, variable) } else { Settings::logs(url, variable) }?;
         OtlpSink::start(settings, MAX_QUEUED).context("cannot export by OTLP").map(Some)
     }
 }

@@ -1,0 +1,3 @@
+//! Tests with scripts of traffic.
+
+mod spans;

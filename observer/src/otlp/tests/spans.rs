@@ -1,0 +1,143 @@
+//! Spans of scripted traffic.
+
+use expect_test::expect;
+use observer_core::observer::{Limits, Observer};
+use observer_script::START;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::trace::v1::Span;
+
+use crate::otlp::client_spans::ClientSpans;
+
+/// A reflector whose watch expires; it relists.
+const RELIST: &str = "
+    0s server v1.34.4
+    0s a connects client=controller/1.0
+    1s a1 GET /apis/apps/v1/deployments?limit=500&resourceVersion=0
+    3s a1 whole rv=10 x@5 y@6
+    4s a2 GET /apis/apps/v1/deployments?watch=1&resourceVersion=10
+    6s a2 opens
+    7s a2 ADDED z@11
+    8s a2 ERROR 410 Expired
+    8s a2 ends
+    9s a3 GET /apis/apps/v1/deployments?limit=500&resourceVersion=0
+    11s a3 whole rv=12 x@5 y@6
+";
+
+#[test]
+fn slow_requests_watches_and_relists_have_spans() {
+    expect![[r"
+        1s..3s GET /apis/apps/v1/deployments
+          http.request.method=GET url.template=/apis/apps/v1/deployments network.protocol.version=2 http.response.status_code=200
+          user_agent.original=controller/1.0 watchtap.verb=list watchtap.resource=deployments watchtap.group=apps
+          watchtap.scope=all-namespaces watchtap.served_from=cache watchtap.rule=list-rv0 watchtap.certainty=predicted
+          watchtap.items=2
+        4s..6s GET /apis/apps/v1/deployments
+          http.request.method=GET url.template=/apis/apps/v1/deployments network.protocol.version=2 http.response.status_code=200
+          user_agent.original=controller/1.0 watchtap.verb=watch watchtap.resource=deployments watchtap.group=apps
+          watchtap.scope=all-namespaces watchtap.served_from=cache watchtap.rule=watch-rv watchtap.certainty=predicted
+        9s..11s GET /apis/apps/v1/deployments
+          http.request.method=GET url.template=/apis/apps/v1/deployments network.protocol.version=2 http.response.status_code=200
+          user_agent.original=controller/1.0 watchtap.verb=list watchtap.resource=deployments watchtap.group=apps
+          watchtap.scope=all-namespaces watchtap.served_from=cache watchtap.rule=list-rv0 watchtap.certainty=predicted
+          watchtap.items=2
+        9s..11s relist
+          watchtap.cause=expired/cache-reset watchtap.reflector=1 watchtap.resource=deployments watchtap.group=apps
+          watchtap.scope=all-namespaces watchtap.served_from=cache watchtap.rule=list-rv0 watchtap.certainty=predicted
+          user_agent.original=controller/1.0 watchtap.items=2 watchtap.requests=1 watchtap.bytes=0
+          watchtap.repeated=2
+    "]]
+    .assert_eq(&shown(RELIST));
+}
+
+#[test]
+fn relist_is_linked_to_its_request_the_watch_and_the_list_before_it() {
+    let spans = spans(RELIST);
+    let [list, watch, again, relist] = spans.as_slice() else { panic!("{}", shown(RELIST)) };
+    let links: Vec<_> = relist.links.iter().map(|link| (&link.trace_id, &link.span_id)).collect();
+    assert_eq!(links, [again, watch, list].map(|span| (&span.trace_id, &span.span_id)));
+    for span in &spans {
+        assert_eq!((span.trace_id.len(), span.span_id.len()), (16, 8));
+        assert!(spans.iter().filter(|other| other.trace_id == span.trace_id).count() == 1, "each is alone in its trace");
+    }
+}
+
+#[test]
+fn refusals_have_spans_and_ordinary_requests_are_sampled() {
+    expect![[r"
+        1s..1s GET /api/v1/namespaces/{namespace}/pods/{name} ERROR
+          http.request.method=GET url.template=/api/v1/namespaces/{namespace}/pods/{name} network.protocol.version=2 http.response.status_code=404
+          user_agent.original=controller/1.0 watchtap.verb=get watchtap.resource=pods watchtap.scope=namespace
+          watchtap.served_from=etcd watchtap.rule=get-unset-etcd watchtap.certainty=predicted error.type=404
+        2s..2s PATCH /api/v1/namespaces/{namespace}/pods/{name}/status ERROR
+          http.request.method=PATCH url.template=/api/v1/namespaces/{namespace}/pods/{name}/status network.protocol.version=2 http.response.status_code=409
+          user_agent.original=controller/1.0 watchtap.verb=patch watchtap.resource=pods watchtap.subresource=status
+          watchtap.scope=namespace error.type=409
+        3s..5s GET /api/v1/namespaces/{name}
+          http.request.method=GET url.template=/api/v1/namespaces/{name} network.protocol.version=2 http.response.status_code=200
+          user_agent.original=controller/1.0 watchtap.verb=get watchtap.resource=namespaces watchtap.scope=namespace
+          watchtap.served_from=etcd watchtap.rule=get-unset-etcd watchtap.certainty=predicted
+        10s..10s GET /api/v1/pods ERROR
+          http.request.method=GET url.template=/api/v1/pods network.protocol.version=2 http.response.status_code=410
+          user_agent.original=controller/1.0 watchtap.verb=watch watchtap.resource=pods watchtap.scope=all-namespaces
+          watchtap.served_from=refused watchtap.rule=refused-by-status watchtap.certainty=confirmed error.type=410
+        11s..11s POST /api/v1/namespaces/{namespace}/pods ERROR
+          http.request.method=POST url.template=/api/v1/namespaces/{namespace}/pods network.protocol.version=2 user_agent.original=controller/1.0
+          watchtap.verb=create watchtap.resource=pods watchtap.scope=namespace error.type=cut
+    "]].assert_eq(&shown(
+        "
+        0s server v1.34.4
+        0s a connects client=controller/1.0
+        1s a1 GET /api/v1/namespaces/default/pods/x
+        1s a1 refused 404 NotFound
+        2s a2 PATCH /api/v1/namespaces/default/pods/x/status
+        2s a2 refused 409 Conflict
+        3s a3 GET /api/v1/namespaces/kube-system
+        5s a3 written x@12
+        6s a4 GET /version
+        9s a4 refused 500 InternalError
+        10s a5 GET /api/v1/pods?watch=1&resourceVersion=10
+        10s a5 refused 410 Expired
+        11s a6 POST /api/v1/namespaces/default/pods
+        11s a closed by server
+        ",
+    ));
+    let ordinary: Vec<String> =
+        (1..5_000).map(|number| format!("1s a{number} GET /api/v1/nodes/x\n1s a{number} written x@1")).collect();
+    let ordinary = ordinary.join("\n");
+    let number = spans(&format!("0s a connects client=controller/1.0\n{ordinary}")).len();
+    assert!((10..150).contains(&number), "{number} of 5 000");
+}
+
+fn spans(script: &str) -> Vec<Span> {
+    let (mut observer, mut spans) = (Observer::new(Limits::default()), ClientSpans::default());
+    let mut made = Vec::new();
+    for observation in observer_script::observations(script) {
+        observer.observe(observation, &mut |event| made.extend(spans.of(&event)));
+    }
+    made
+}
+
+/// Times, names and attributes.
+fn shown(script: &str) -> String {
+    let second = |nanos: u64| (nanos - START) / 1_000_000_000;
+    let each = spans(script).into_iter().map(|span| {
+        let attributes: Vec<String> = span
+            .attributes
+            .iter()
+            .map(|one| format!("{}={}", one.key, value(one.value.as_ref().and_then(|value| value.value.as_ref()))))
+            .collect();
+        let (from, to) = (second(span.start_time_unix_nano), second(span.end_time_unix_nano));
+        let failed = span.status.map_or("", |status| if status.code == 2 { " ERROR" } else { "" });
+        let lines: Vec<String> = attributes.chunks(4).map(|line| format!("  {}\n", line.join(" "))).collect();
+        format!("{from}s..{to}s {}{failed}\n{}", span.name, lines.concat())
+    });
+    each.collect()
+}
+
+fn value(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::StringValue(text)) => text.clone(),
+        Some(Value::IntValue(number)) => number.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
