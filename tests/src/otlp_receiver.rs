@@ -1,6 +1,7 @@
 //! An OTLP receiver on loopback: keeps the log records and spans that it takes, and answers as a test scripts.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::io::Read as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,10 +11,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use flate2::read::GzDecoder;
+use futures_util::stream::{self, Pending};
 use http::header::{CONTENT_ENCODING, RETRY_AFTER};
 use http::{HeaderMap, Request, Response};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, Either, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use opentelemetry_proto::tonic::collector::logs::v1::{
@@ -37,6 +39,8 @@ pub enum OtlpReply {
     Status(u16, Option<u64>),
     /// No answer, ever.
     Silence,
+    /// Takes the records, and begins a body that never comes.
+    Stall,
 }
 
 /// A request that was received.
@@ -147,7 +151,7 @@ impl Received {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
+    async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>> {
         let (head, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
         let body = if head.headers.contains_key(CONTENT_ENCODING) { inflated(&body)?.into() } else { body };
@@ -159,13 +163,13 @@ impl Received {
         let reply = {
             let mut state = self.state();
             let reply = state.replies.pop_front().unwrap_or(OtlpReply::Take);
-            let taken = matches!(reply, OtlpReply::Take | OtlpReply::Reject(..));
+            let taken = matches!(reply, OtlpReply::Take | OtlpReply::Reject(..) | OtlpReply::Stall);
             let headers = head.headers;
             state.requests.push(OtlpRequest { at: Instant::now(), path, headers, resource, records, spans, taken });
             reply
         };
         self.changed.notify_all();
-        Ok(match reply {
+        let response = match reply {
             OtlpReply::Take => Response::new(Full::default()),
             OtlpReply::Reject(rejected_log_records, error_message) => {
                 let partial_success = Some(ExportLogsPartialSuccess { rejected_log_records, error_message });
@@ -176,9 +180,14 @@ impl Received {
                 after.into_iter().fold(response, |response, after| response.header(RETRY_AFTER, after)).body(Full::default())?
             }
             OtlpReply::Silence => std::future::pending().await,
-        })
+            OtlpReply::Stall => return Ok(Response::new(Either::Right(StreamBody::new(stream::pending())))),
+        };
+        Ok(response.map(Either::Left))
     }
 }
+
+/// A body, or one that never comes.
+type Body = Either<Full<Bytes>, StreamBody<Pending<Result<Frame<Bytes>, Infallible>>>>;
 
 type Export = (Resource, Vec<LogRecord>, Vec<Span>);
 

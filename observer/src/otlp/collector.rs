@@ -4,17 +4,20 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use flate2::Compression as Level;
 use flate2::write::GzEncoder;
-use http::Request;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use http::{Request, Response};
 use http_body_util::{BodyExt, Collected, Full, Limited};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
@@ -26,6 +29,9 @@ use crate::error_chain;
 /// Largest body of an answer that is read, in bytes.
 const MAX_ANSWER: usize = 64 * 1024;
 
+/// How long the body of an answer may take after its head. It is small, and usually comes with the head.
+const BODY_LIMIT: Duration = Duration::from_secs(1);
+
 /// The port at which most collectors speak gRPC, which fails in a way that is hard to recognise.
 const GRPC_PORT: u16 = 4317;
 
@@ -33,7 +39,13 @@ const GRPC_PORT: u16 = 4317;
 pub(super) struct Collector {
     destination: Destination,
     tls: Option<UpstreamTls>,
-    open: Option<SendRequest<Full<Bytes>>>,
+    open: Option<Connection>,
+}
+
+/// An open connection. When it is dropped, its task ends and its socket is closed, whatever the peer does.
+struct Connection {
+    sender: SendRequest<Full<Bytes>>,
+    task: JoinHandle<()>,
 }
 
 /// No answer came; the reason in words.
@@ -54,15 +66,15 @@ impl Collector {
         Ok(Self { destination, tls, open: None })
     }
 
-    /// Sends a request with this body.
+    /// Sends a request with this body. The time limit is that of the connection and of the head of the answer.
     pub(super) async fn post(&mut self, body: Vec<u8>) -> Result<Answer, Unreachable> {
         let limit = self.destination.time_limit;
-        let posted = timeout(limit, self.try_post(body)).await;
-        let posted = posted.unwrap_or_else(|_elapsed| Err(format!("no answer within {}", humantime::format_duration(limit))));
-        posted.map_err(|why| {
-            self.open = None;
-            Unreachable(if self.destination.endpoint.port == GRPC_PORT { with_hint(&why) } else { why })
-        })
+        let responded = timeout(limit, self.respond(body)).await;
+        let responded = responded.unwrap_or_else(|_elapsed| Err(format!("no answer within {}", humantime::format_duration(limit))));
+        match responded {
+            Ok((connection, response)) => Ok(self.answer(connection, response).await),
+            Err(why) => Err(Unreachable(if self.destination.endpoint.port == GRPC_PORT { with_hint(&why) } else { why })),
+        }
     }
 
     /// A text of the collector, without the credentials that it may quote.
@@ -70,26 +82,31 @@ impl Collector {
         self.destination.headers.redact(text)
     }
 
-    async fn try_post(&mut self, body: Vec<u8>) -> Result<Answer, String> {
+    async fn respond(&mut self, body: Vec<u8>) -> Result<(Connection, Response<Incoming>), String> {
         let request = self.request(body)?;
-        let mut open = match self.still_open().await {
-            Some(open) => open,
+        let mut connection = match self.still_open().await {
+            Some(connection) => connection,
             None => self.connect().await?,
         };
-        let response = open.send_request(request).await.map_err(|error| error_chain::in_words(&error))?;
-        let (head, body) = response.map(|body| Limited::new(body, MAX_ANSWER)).into_parts();
-        // The status alone decides. After a body that is too long or breaks off, the connection is not used again.
-        let body = body.collect().await;
-        if body.is_ok() {
-            self.open = Some(open);
-        }
-        let body = body.map(Collected::to_bytes).unwrap_or_default();
-        Ok(Answer::of(head.status, &head.headers, &body))
+        let response = connection.sender.send_request(request).await.map_err(|error| error_chain::in_words(&error))?;
+        Ok((connection, response))
     }
 
-    async fn still_open(&mut self) -> Option<SendRequest<Full<Bytes>>> {
-        let mut open = self.open.take()?;
-        open.ready().await.is_ok().then_some(open)
+    /// Reads the body. The status alone decides, so a body that is too long, breaks off or stalls counts as empty; then the
+    /// connection is not used again.
+    async fn answer(&mut self, connection: Connection, response: Response<Incoming>) -> Answer {
+        let (head, body) = response.map(|body| Limited::new(body, MAX_ANSWER)).into_parts();
+        let body = timeout(BODY_LIMIT, body.collect()).await.ok().and_then(Result::ok);
+        if body.is_some() {
+            self.open = Some(connection);
+        }
+        let body = body.map(Collected::to_bytes).unwrap_or_default();
+        Answer::of(head.status, &head.headers, &body)
+    }
+
+    async fn still_open(&mut self) -> Option<Connection> {
+        let mut connection = self.open.take()?;
+        connection.sender.ready().await.is_ok().then_some(connection)
     }
 
     fn request(&self, body: Vec<u8>) -> Result<Request<Full<Bytes>>, String> {
@@ -111,7 +128,7 @@ impl Collector {
         Ok(request)
     }
 
-    async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, String> {
+    async fn connect(&self) -> Result<Connection, String> {
         let endpoint = &self.destination.endpoint;
         let tcp = TcpStream::connect((endpoint.host.as_str(), endpoint.port)).await;
         let tcp = tcp.map_err(|error| error.to_string())?;
@@ -126,11 +143,18 @@ impl Collector {
     }
 }
 
-async fn open(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<SendRequest<Full<Bytes>>, String> {
+async fn open(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<Connection, String> {
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| error_chain::in_words(&error))?;
-    // Errors of the connection appear where the answer is read. It ends with its sender.
-    tokio::spawn(async move { drop(connection.await) });
-    Ok(sender)
+    // Errors of the connection appear where the answer is read.
+    let task = tokio::spawn(async move { drop(connection.await) });
+    Ok(Connection { sender, task })
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // Without its sender, the task would still wait for a peer that takes no bytes.
+        self.task.abort();
+    }
 }
 
 fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {

@@ -151,6 +151,18 @@ fn receiver_that_never_answers_is_tried_again_after_the_time_limit() {
 }
 
 #[test]
+fn answer_whose_body_stalls_counts_by_its_status() {
+    let receiver = OtlpReceiver::start(0, [OtlpReply::Stall]).unwrap();
+    let mut sink = exporting(&receiver.url(), &[("OTEL_EXPORTER_OTLP_TIMEOUT", "3600000")], MAX_QUEUED);
+    emit(&mut sink, 0);
+    receiver.wait_until(|received| !received.is_empty()).unwrap();
+    emit(&mut sink, 1);
+    receiver.wait_until(|received| received.len() >= 2).unwrap();
+    assert_eq!((sink.finish(), sink.take_undelivered()), (vec![], 0));
+    assert_eq!(numbers(&receiver.records()), [0, 1]);
+}
+
+#[test]
 fn collector_is_trusted_by_the_given_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let (answered, answers) = channel();
