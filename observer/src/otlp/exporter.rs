@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::account::Account;
 use super::answer::Answer;
-use super::backoff::Backoff;
+use super::backoff::{Backoff, Pause};
 use super::collector::{Collector, Unreachable};
 use super::export_request::Envelope;
 use super::queue::Queue;
@@ -123,7 +123,7 @@ impl Export {
                 }
             };
             let chance = RandomState::new().hash_one(number);
-            pause(backoff.next(asked, chance), asked, &mut closing).await;
+            pause(backoff.next(asked, chance), &mut closing).await;
         }
     }
 
@@ -134,16 +134,14 @@ impl Export {
     }
 }
 
-/// Waits before the next attempt. At the end of a run, the wait is short, unless the collector asked for it.
-async fn pause(wait: Duration, asked: Option<Duration>, closing: &mut watch::Receiver<Option<Instant>>) {
-    if asked.is_some() {
-        return sleep(wait).await;
-    }
+/// Waits before the next attempt. The end of a run shortens only what the collector did not ask for.
+async fn pause(Pause { asked, rest }: Pause, closing: &mut watch::Receiver<Option<Instant>>) {
+    sleep(asked).await;
     if closing.borrow().is_some() {
-        return sleep(wait.min(PAUSE_AT_END)).await;
+        return sleep(rest.min(PAUSE_AT_END)).await;
     }
     tokio::select! {
-        () = sleep(wait) => {}
+        () = sleep(rest) => {}
         _closing = closing.wait_for(Option::is_some) => {}
     }
 }
@@ -157,4 +155,29 @@ fn refusal(status: StatusCode) -> String {
         _ => "",
     };
     format!("{status}{hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn end_of_a_run_shortens_what_the_collector_did_not_ask_for() {
+        let day = Duration::from_hours(24);
+        let (closing, mut until) = watch::channel(None);
+        let waiting = async {
+            let mut until = until.clone();
+            pause(Pause { asked: Duration::ZERO, rest: day }, &mut until).await;
+        };
+        let ending = async {
+            tokio::task::yield_now().await;
+            closing.send_replace(Some(Instant::now() + day));
+        };
+        timeout(Duration::from_mins(1), async { tokio::join!(waiting, ending) }).await.unwrap();
+        timeout(Duration::from_mins(1), pause(Pause { asked: Duration::ZERO, rest: day }, &mut until)).await.unwrap();
+        let asked = Pause { asked: day, rest: Duration::ZERO };
+        assert!(timeout(PAUSE_AT_END, pause(asked, &mut until)).await.is_err());
+    }
 }
