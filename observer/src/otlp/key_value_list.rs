@@ -8,6 +8,11 @@ use percent_encoding::percent_decode_str;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NotAList;
 
+/// The values of a list as they are written, in percent encoding. The list may be wrong.
+pub(super) fn written_values(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').filter_map(|entry| entry.split_once('=')).map(|(_, value)| value.trim())
+}
+
 /// Parses a list. Spaces around keys and values, and empty entries, are ignored.
 pub(super) fn parse(list: &str) -> Result<Vec<(String, String)>, NotAList> {
     list.split(',').map(str::trim).filter(|entry| !entry.is_empty()).map(entry).collect()

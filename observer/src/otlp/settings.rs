@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::destination::{Compression, Destination};
 use super::endpoint::{Endpoint, EndpointError};
-use super::headers::Headers;
+use super::headers::{Headers, HeadersError};
 use super::resource::Resource;
 use crate::api_server::UpstreamTrust;
 use crate::bounded_file;
@@ -52,6 +52,8 @@ enum Problem {
     Protocol,
     #[error("expected key=value pairs, separated by commas, with values in percent encoding (its value is not shown)")]
     NotAList,
+    #[error(transparent)]
+    Headers(HeadersError),
     #[error("expected a number of milliseconds above 0")]
     Timeout,
     #[error("expected gzip or none")]
@@ -135,7 +137,7 @@ impl<V: Fn(&str) -> Option<OsString>> Environment<V> {
 
     fn headers(&self, signal: &str) -> Result<Headers, SettingsError> {
         let Some((variable, list)) = self.of_signal(signal, "HEADERS")? else { return Ok(Headers::default()) };
-        Headers::parse(&list).map_err(|_not_headers| Problem::NotAList.of(variable))
+        Headers::parse(&list).map_err(|error| Problem::Headers(error).of(variable))
     }
 
     fn trust(&self, signal: &str) -> Result<UpstreamTrust, SettingsError> {
@@ -206,6 +208,7 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://u:s3cr3t@x", "OTEL_EXPORTER_OTLP_ENDPOINT: a user name in the URL"),
             ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "s3cr3t", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: expected the URL"),
             ("OTEL_EXPORTER_OTLP_HEADERS", "s3cr3t", "OTEL_EXPORTER_OTLP_HEADERS: expected key=value pairs"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "host=s3cr3t", "OTEL_EXPORTER_OTLP_HEADERS: watchtap sets the header field host itself"),
             ("OTEL_RESOURCE_ATTRIBUTES", "s3cr3t", "OTEL_RESOURCE_ATTRIBUTES: expected key=value pairs"),
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "OTEL_EXPORTER_OTLP_PROTOCOL: watchtap exports by http/protobuf only"),
             ("OTEL_EXPORTER_OTLP_TIMEOUT", "0", "OTEL_EXPORTER_OTLP_TIMEOUT: expected a number of milliseconds"),
