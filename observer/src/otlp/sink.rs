@@ -96,6 +96,11 @@ impl EventSink for OtlpSink {
         self.outlets().map(|outlet| outlet.account.take()).fold(0, u64::saturating_add)
     }
 
+    fn give_up(&mut self) -> u64 {
+        self.outlets().for_each(|outlet| outlet.account.note_left(outlet.queue.len()));
+        self.take_undelivered()
+    }
+
     fn finish(&mut self) -> Vec<String> {
         let failed = (!self.exporter.finish()).then(|| "--otlp failed because of an internal error; please report it".to_owned());
         self.outlets().for_each(|outlet| outlet.account.note_left(outlet.queue.len()));

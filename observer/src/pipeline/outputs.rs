@@ -22,6 +22,8 @@ pub struct Outputs {
     publisher: Option<Publisher>,
     series: Option<(SeriesReader, SeriesSource)>,
     troubles: Vec<String>,
+    /// Records of receivers that failed.
+    undelivered: u64,
     observing_is_over: bool,
     is_abandoned: bool,
 }
@@ -118,7 +120,7 @@ impl Outputs {
             undelivered = undelivered.saturating_add(sink.take_undelivered());
             Ok(())
         });
-        undelivered
+        undelivered.saturating_add(std::mem::take(&mut self.undelivered))
     }
 
     /// Lets each receiver deliver the rest.
@@ -199,6 +201,7 @@ impl Outputs {
     /// Calls each receiver, and removes those that fail, for example because the disk is full, or that panic.
     fn each(&mut self, mut call: impl FnMut(&mut dyn EventSink) -> io::Result<()>) {
         let mut failed = Vec::new();
+        let mut undelivered = 0_u64;
         self.sinks.retain_mut(|sink| {
             let called = catch_unwind(AssertUnwindSafe(|| call(sink.as_mut())));
             let trouble = match called {
@@ -207,8 +210,11 @@ impl Outputs {
                 Err(_panic) => format!("stopped writing {} because of an internal error; please report it", sink.name()),
             };
             failed.push(trouble);
+            let given_up = catch_unwind(AssertUnwindSafe(|| sink.give_up())).unwrap_or_default();
+            undelivered = undelivered.saturating_add(given_up);
             false
         });
+        self.undelivered = self.undelivered.saturating_add(undelivered);
         for trouble in &failed {
             self.warn(trouble);
         }
@@ -241,6 +247,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn records_of_a_receiver_that_fails_are_undelivered() {
+        let mut outputs = Outputs::new(vec![Box::new(Full)], None);
+        outputs.flush().unwrap();
+        assert_eq!([(); 2].map(|()| outputs.take_undelivered()), [7, 0]);
+    }
+
     struct Full;
 
     impl EventSink for Full {
@@ -258,6 +271,10 @@ mod tests {
 
         fn flush(&mut self) -> io::Result<()> {
             Err(io::Error::other("full"))
+        }
+
+        fn give_up(&mut self) -> u64 {
+            7
         }
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use observer_core::observer::{Event, Missed, Totals};
 use observer_core::time::Timestamp;
 
-/// A receiver of events. After an error it gets no more calls.
+/// A receiver of events. After an error it gets no more calls but [`EventSink::give_up`].
 pub trait EventSink: Send {
     /// Its name in error messages, such as `--events`.
     fn name(&self) -> &'static str;
@@ -21,6 +21,12 @@ pub trait EventSink: Send {
 
     /// Number of records, since the last call, that were taken and could not be delivered.
     fn take_undelivered(&mut self) -> u64 {
+        0
+    }
+
+    /// Called when it failed, instead of all further calls. Returns the number of records that were taken, were not counted yet,
+    /// and will not be delivered.
+    fn give_up(&mut self) -> u64 {
         0
     }
 
