@@ -1,20 +1,36 @@
 //! Counts the records that were not delivered, and reports why.
 
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use super::endpoint::Endpoint;
 use crate::view::counted;
+
+/// The shortest time between two log lines with a text of the collector, which may differ each time.
+const BETWEEN_LINES: Duration = Duration::from_mins(1);
 
 /// The counts of one signal.
 pub(super) struct Account {
-    endpoint: Endpoint,
+    /// `scheme://host:port`. A path may hold a token.
+    origin: String,
+    /// One record of this signal in words.
+    record: Record,
     counts: Mutex<Counts>,
+}
+
+/// The kind of a signal's records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Record {
+    Log,
+    Span,
 }
 
 #[derive(Default)]
 struct Counts {
     /// Records without room in the queue.
     without_room: u64,
+    /// Records that could not be made.
+    unmade: u64,
     /// Records that the collector refused or rejected.
     refused: u64,
     /// Records that were still in the queue at the end.
@@ -25,53 +41,83 @@ struct Counts {
     refusal: String,
     /// Why records are not delivered now; empty if they are.
     failure: String,
+    refusals: Log,
+    warnings: Log,
 }
 
+/// The last line of a kind.
+#[derive(Default)]
+struct Log {
+    text: String,
+    at: Option<Instant>,
+}
+
+// Each method decides under the lock, and logs without it: the observing thread does not wait for a slow stderr.
 impl Account {
     /// No record is lost yet.
-    pub(super) fn new(endpoint: Endpoint) -> Self {
-        Self { endpoint, counts: Mutex::default() }
+    pub(super) fn new(origin: String, record: Record) -> Self {
+        Self { origin, record, counts: Mutex::default() }
     }
 
     /// A record had no room.
     pub(super) fn note_without_room(&self) {
-        let mut counts = self.counts();
-        counts.without_room = counts.without_room.saturating_add(1);
-        if counts.without_room == 1 {
-            tracing::warn!("the queue of --otlp is full: records for {} are dropped, and counted", self.endpoint);
+        let is_first = {
+            let mut counts = self.counts();
+            counts.without_room = counts.without_room.saturating_add(1);
+            counts.without_room == 1
+        };
+        if is_first {
+            tracing::warn!("the queue of --otlp is full: {}s for {} are dropped, and counted", self.record, self.origin);
         }
     }
 
-    /// The collector will never take these records. Each reason is logged when it differs from the last.
-    pub(super) fn note_refusal(&self, records: u64, why: &str) {
-        let mut counts = self.counts();
-        counts.refused = counts.refused.saturating_add(records);
-        if counts.refusal == why {
-            return;
+    /// A record could not be made.
+    pub(super) fn note_unmade(&self, why: &dyn fmt::Display) {
+        let is_first = {
+            let mut counts = self.counts();
+            counts.unmade = counts.unmade.saturating_add(1);
+            counts.unmade == 1
+        };
+        if is_first {
+            tracing::warn!("cannot make an {} of an event: {why}; please report it", self.record);
         }
-        why.clone_into(&mut counts.refusal);
-        let endpoint = &self.endpoint;
-        if records == 0 {
-            tracing::warn!("the collector at {endpoint} warns: {why}");
-        } else {
-            tracing::warn!("the collector at {endpoint} did not take {}: {why}", counted(records, "OTLP record"));
+    }
+
+    /// The collector will never take these records. A reason is logged if it differs from the last, and at most once a minute.
+    pub(super) fn note_refusal(&self, records: u64, why: &str) {
+        let is_logged = {
+            let mut counts = self.counts();
+            counts.refused = counts.refused.saturating_add(records);
+            why.clone_into(&mut counts.refusal);
+            counts.refusals.is_due(why, Instant::now())
+        };
+        if is_logged {
+            let number = counted(records, &self.record.to_string());
+            tracing::warn!("the collector at {} did not take {number}: {why}", self.origin);
+        }
+    }
+
+    /// The collector took all records, and warned. Its text is logged like the reason of a refusal.
+    pub(super) fn note_warning(&self, text: &str) {
+        let is_logged = self.counts().warnings.is_due(text, Instant::now());
+        if is_logged {
+            tracing::warn!("the collector at {} warns: {text}", self.origin);
         }
     }
 
     /// An attempt failed, and another will follow. Only the first of a series is logged.
     pub(super) fn note_failure(&self, why: &str) {
-        let mut counts = self.counts();
-        if counts.failure.is_empty() {
-            tracing::warn!("cannot export to {}: {why}; trying again", self.endpoint);
+        let is_first = std::mem::replace(&mut self.counts().failure, why.to_owned()).is_empty();
+        if is_first {
+            tracing::warn!("cannot export to {}: {why}; trying again", self.origin);
         }
-        why.clone_into(&mut counts.failure);
     }
 
     /// The collector answered with a success.
     pub(super) fn note_success(&self) {
         let failure = std::mem::take(&mut self.counts().failure);
         if !failure.is_empty() {
-            tracing::info!("exporting to {} again", self.endpoint);
+            tracing::info!("exporting to {} again", self.origin);
         }
     }
 
@@ -96,12 +142,14 @@ impl Account {
         }
         let parts = [
             (counts.without_room, "without room in the queue".to_owned()),
+            (counts.unmade, "not made because of an internal error".to_owned()),
             (counts.refused, format!("refused ({})", counts.refusal)),
             (counts.left, unsent(&counts.failure)),
         ];
         let parts = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}"));
         let parts: Vec<String> = parts.collect();
-        Some(format!("{} did not reach {}: {}", counted(lost, "OTLP record"), self.endpoint, parts.join(", ")))
+        let lost = counted(lost, &self.record.to_string());
+        Some(format!("{lost} did not reach {}: {}", self.origin, parts.join(", ")))
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -109,9 +157,31 @@ impl Account {
     }
 }
 
+impl fmt::Display for Record {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Log => "OTLP record",
+            Self::Span => "OTLP span",
+        })
+    }
+}
+
 impl Counts {
     fn lost(&self) -> u64 {
-        self.without_room.saturating_add(self.refused).saturating_add(self.left)
+        self.without_room.saturating_add(self.unmade).saturating_add(self.refused).saturating_add(self.left)
+    }
+}
+
+impl Log {
+    /// Whether `text` is to be logged now.
+    fn is_due(&mut self, text: &str, now: Instant) -> bool {
+        let is_early = self.at.is_some_and(|at| now.saturating_duration_since(at) < BETWEEN_LINES);
+        if is_early || self.text == text {
+            return false;
+        }
+        text.clone_into(&mut self.text);
+        self.at = Some(now);
+        true
     }
 }
 
@@ -125,18 +195,47 @@ mod tests {
 
     #[test]
     fn each_loss_is_counted_once_and_explained() {
-        let account = Account::new(Endpoint::parse("http://collector:4318/v1/logs").unwrap());
+        let account = account(Record::Log);
         assert_eq!((account.take(), account.trouble()), (0, None));
         account.note_without_room();
         account.note_refusal(3, "400 Bad Request");
-        assert_eq!((account.take(), account.take()), (4, 0));
+        account.note_unmade(&"no object");
+        assert_eq!((account.take(), account.take()), (5, 0));
         account.note_failure("connection refused");
         account.note_left(2);
         assert_eq!(account.take(), 2);
         assert_eq!(
             account.trouble().unwrap(),
-            "6 OTLP records did not reach http://collector:4318/v1/logs: 1 without room in the queue, 3 refused (400 Bad Request), \
-             2 unsent at the end (connection refused)"
+            "7 OTLP records did not reach http://collector:4318: 1 without room in the queue, 1 not made because of an internal \
+             error, 3 refused (400 Bad Request), 2 unsent at the end (connection refused)"
         );
+    }
+
+    #[test]
+    fn warning_is_no_reason_of_a_refusal() {
+        let account = account(Record::Span);
+        account.note_refusal(1, "400 Bad Request");
+        account.note_warning("deprecated");
+        assert_eq!(account.trouble().unwrap(), "1 OTLP span did not reach http://collector:4318: 1 refused (400 Bad Request)");
+    }
+
+    #[test]
+    fn texts_of_a_collector_are_logged_once_a_minute_if_they_differ() {
+        let (mut log, begun) = (Log::default(), Instant::now());
+        for (second, text, expected) in [
+            (0, "a", true),
+            (1, "a", false),
+            (2, "b", false),
+            (60, "b", true),
+            (61, "a", false),
+            (200, "b", false),
+            (200, "a", true),
+        ] {
+            assert_eq!(log.is_due(text, begun + Duration::from_secs(second)), expected, "{second} s: {text}");
+        }
+    }
+
+    fn account(record: Record) -> Account {
+        Account::new("http://collector:4318".to_owned(), record)
     }
 }

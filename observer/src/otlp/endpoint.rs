@@ -67,6 +67,11 @@ impl Endpoint {
         Self { path: format!("{}/{signal}", self.path.trim_end_matches('/')), ..self.clone() }
     }
 
+    /// `scheme://host:port`, for messages: a path may hold a token.
+    pub(super) fn origin(&self) -> String {
+        format!("{}://{}", if self.is_https { "https" } else { "http" }, self.authority())
+    }
+
     /// `host:port`, for the `Host` field.
     pub(super) fn authority(&self) -> String {
         if self.host.contains(':') { format!("[{}]:{}", self.host, self.port) } else { format!("{}:{}", self.host, self.port) }
@@ -75,8 +80,7 @@ impl Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.is_https { "https" } else { "http" };
-        write!(formatter, "{scheme}://{}{}", self.authority(), self.path)
+        write!(formatter, "{}{}", self.origin(), self.path)
     }
 }
 
@@ -97,6 +101,7 @@ mod tests {
             assert_eq!(Endpoint::parse(url).unwrap().below("v1/logs").to_string(), expected, "{url}");
         }
         assert_eq!(Endpoint::parse("http://[::1]:9/x").unwrap().host, "::1");
+        assert_eq!(Endpoint::parse("http://[::1]:9/s3cr3t").unwrap().origin(), "http://[::1]:9");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::Builder;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -18,8 +19,8 @@ use super::collector::{Collector, Unreachable};
 use super::export_request::Envelope;
 use super::queue::Queue;
 
-/// How long the rest of the records may take at the end of a run.
-const FLUSH: Duration = Duration::from_secs(2);
+/// How much longer than its own limit the thread may take to end.
+const END_LIMIT: Duration = Duration::from_secs(1);
 /// The pause between attempts at the end of a run.
 const PAUSE_AT_END: Duration = Duration::from_millis(100);
 /// Longest text of a collector that is reported, in characters.
@@ -35,33 +36,41 @@ pub(super) struct Export {
 
 /// The running thread.
 pub(super) struct Exporter {
-    /// Returns whether it has worked to the end.
-    thread: Option<JoinHandle<bool>>,
+    /// Whether the thread has worked to its end. It is not joined, since it may hang in a call of the system.
+    ended: Receiver<bool>,
     /// The time at which the thread ends, once it is asked to.
     closing: watch::Sender<Option<Instant>>,
     queues: Vec<Arc<Queue>>,
+    /// How long the rest of the records may take at the end of a run.
+    flush: Duration,
 }
 
 impl Exporter {
-    /// Starts the thread. Signals do not wait for each other.
-    pub(super) fn start(exports: Vec<Export>) -> io::Result<Self> {
+    /// Starts the thread. Signals do not wait for each other. At the end, the rest may take as long as `flush`.
+    pub(super) fn start(exports: Vec<Export>, flush: Duration) -> io::Result<Self> {
+        let (end, ended) = channel();
         let (closing, until) = watch::channel(None);
         let queues = exports.iter().map(|export| Arc::clone(&export.queue)).collect();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let thread = Builder::new().name("otlp".to_owned()).spawn(move || {
+        Builder::new().name("otlp".to_owned()).spawn(move || {
             let has_worked = runtime.block_on(run(exports, &until));
+            // After the limit, the receiver is gone.
+            let _is_awaited = end.send(has_worked);
             // A name lookup that hangs would delay the end.
             runtime.shutdown_background();
-            has_worked
         })?;
-        Ok(Self { thread: Some(thread), closing, queues })
+        Ok(Self { ended, closing, queues, flush })
     }
 
-    /// Sends the rest of the records, within [`FLUSH`]. Blocks. Returns whether the thread worked until then.
-    pub(super) fn finish(&mut self) -> bool {
-        self.closing.send_replace(Some(Instant::now() + FLUSH));
+    /// Sends the rest of the records. Blocks for a bounded time. Returns what went wrong, other than with a collector.
+    pub(super) fn finish(&mut self) -> Option<&'static str> {
+        self.closing.send_replace(Some(Instant::now() + self.flush));
         self.queues.iter().for_each(|queue| queue.close());
-        self.thread.take().is_none_or(|thread| thread.join().unwrap_or(false))
+        match self.ended.recv_timeout(self.flush.saturating_add(END_LIMIT)) {
+            Ok(true) => None,
+            Ok(false) | Err(RecvTimeoutError::Disconnected) => Some("--otlp failed because of an internal error; please report it"),
+            Err(RecvTimeoutError::Timeout) => Some("--otlp did not end in time"),
+        }
     }
 }
 
@@ -94,13 +103,18 @@ async fn passed(mut closing: watch::Receiver<Option<Instant>>) {
 impl Export {
     async fn send_all(&mut self, mut closing: watch::Receiver<Option<Instant>>) {
         let mut backoff = Backoff::default();
-        while let Some(batch) = self.queue.batch(&self.envelope).await {
+        // A batch that is sent again has waited for more records already.
+        let mut lingers = true;
+        while let Some(batch) = self.queue.batch(&self.envelope, lingers).await {
+            lingers = true;
             let number = u64::try_from(batch.records).unwrap_or(u64::MAX);
             let asked = match self.collector.post(batch.body).await {
                 Ok(Answer::Taken { rejected, message }) => {
                     self.account.note_success();
-                    if rejected > 0 || !message.is_empty() {
+                    if rejected > 0 {
                         self.account.note_refusal(rejected.min(number), &self.quoted(&message));
+                    } else if !message.is_empty() {
+                        self.account.note_warning(&self.quoted(&message));
                     }
                     self.queue.remove(batch.records);
                     backoff.reset();
@@ -122,6 +136,7 @@ impl Export {
                     None
                 }
             };
+            lingers = false;
             let chance = RandomState::new().hash_one(number);
             pause(backoff.next(asked, chance), &mut closing).await;
         }

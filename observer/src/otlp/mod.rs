@@ -30,7 +30,7 @@ mod url_template;
 
 pub use endpoint::{Endpoint, EndpointError};
 pub use settings::{Settings, SettingsError};
-pub use sink::{MAX_QUEUED, OtlpSink};
+pub use sink::{Bounds, OtlpSink};
 
 #[cfg(test)]
 mod tests;

@@ -81,9 +81,9 @@ impl Queue {
         self.state().records.len()
     }
 
-    /// The first records, once they have waited for more; `None` when the queue is closed and empty. They stay in the queue. There
-    /// must be one caller at a time.
-    pub(super) async fn batch(&self, envelope: &Envelope) -> Option<Batch> {
+    /// The first records, once they have waited for more if the batch `lingers`; `None` when the queue is closed and empty. They
+    /// stay in the queue. There must be one caller at a time.
+    pub(super) async fn batch(&self, envelope: &Envelope, lingers: bool) -> Option<Batch> {
         while self.state().records.is_empty() {
             if self.state().is_closing {
                 return None;
@@ -91,7 +91,7 @@ impl Queue {
             self.changed.notified().await;
         }
         let until = Instant::now() + self.linger;
-        while !self.is_ready() {
+        while lingers && !self.is_ready() {
             if timeout_at(until, self.changed.notified()).await.is_err() {
                 break;
             }
@@ -185,6 +185,14 @@ mod tests {
         assert_eq!(tokio::join!(names(&queue), later).0, Some(vec![5, 6]));
     }
 
+    #[tokio::test]
+    async fn batch_that_is_sent_again_does_not_linger() {
+        let queue = Queue { linger: Duration::from_hours(1), ..Queue::new(1 << 20) };
+        assert!(queue.offer(record(5)));
+        let batch = queue.batch(&Envelope::new(&Resource::new("", None).unwrap()), false).await;
+        assert_eq!(batch.unwrap().records, 1);
+    }
+
     fn closing(lengths: &[usize]) -> Queue {
         let queue = Queue::new(16 << 20);
         assert!(lengths.iter().all(|length| queue.offer(record(*length))));
@@ -199,7 +207,7 @@ mod tests {
 
     /// The lengths of the names in the next batch.
     async fn names(queue: &Queue) -> Option<Vec<usize>> {
-        let batch = queue.batch(&Envelope::new(&Resource::new("", None).unwrap())).await?;
+        let batch = queue.batch(&Envelope::new(&Resource::new("", None).unwrap()), true).await?;
         let request = ExportLogsServiceRequest::decode(batch.body.as_slice()).unwrap();
         let records: Vec<_> = request.resource_logs[0].scope_logs[0].log_records.iter().map(|one| one.event_name.len()).collect();
         assert_eq!(records.len(), batch.records);

@@ -2,13 +2,13 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use observer_core::observer::{Event, Missed, Totals};
 use observer_core::time::Timestamp;
 use prost::Message;
 
-use super::account::Account;
+use super::account::{Account, Record};
 use super::client_spans::ClientSpans;
 use super::collector::Collector;
 use super::destination::Destination;
@@ -19,8 +19,20 @@ use super::queue::Queue;
 use super::settings::Settings;
 use crate::pipeline::EventSink;
 
-/// Usual memory of the records of one signal that wait for the collector, in bytes.
-pub const MAX_QUEUED: usize = 16 * 1024 * 1024;
+/// Limits of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Memory of the records of one signal that wait for the collector, in bytes.
+    pub queued: usize,
+    /// How long the rest of the records may take at the end of a run.
+    pub flush: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { queued: 16 * 1024 * 1024, flush: Duration::from_secs(2) }
+    }
+}
 
 /// Exports each event as a log record, and spans if they are wanted. It never waits, except at the end.
 pub struct OtlpSink {
@@ -36,13 +48,13 @@ struct Outlet {
 }
 
 impl OtlpSink {
-    /// Starts to export. Of each signal, at most `max_queued` bytes of records wait; [`MAX_QUEUED`] is usual.
-    pub fn start(settings: Settings, max_queued: usize) -> io::Result<Self> {
+    /// Starts to export.
+    pub fn start(settings: Settings, bounds: Bounds) -> io::Result<Self> {
         let Settings { logs, spans, resource } = settings;
         let envelope = Envelope::new(&resource);
-        let (logs, of_logs) = Outlet::new(logs, envelope.clone(), max_queued)?;
-        let (spans, of_spans) = spans.map(|spans| Outlet::new(spans, envelope, max_queued)).transpose()?.unzip();
-        let exporter = Exporter::start([of_logs].into_iter().chain(of_spans).collect())?;
+        let (logs, of_logs) = Outlet::new(Record::Log, logs, envelope.clone(), bounds.queued)?;
+        let (spans, of_spans) = spans.map(|spans| Outlet::new(Record::Span, spans, envelope, bounds.queued)).transpose()?.unzip();
+        let exporter = Exporter::start([of_logs].into_iter().chain(of_spans).collect(), bounds.flush)?;
         Ok(Self { logs, spans: spans.map(|outlet| (ClientSpans::default(), outlet)), exporter })
     }
 
@@ -52,21 +64,24 @@ impl OtlpSink {
 }
 
 impl Outlet {
-    fn new(destination: Destination, envelope: Envelope, max_queued: usize) -> io::Result<(Self, Export)> {
+    fn new(record: Record, destination: Destination, envelope: Envelope, max_queued: usize) -> io::Result<(Self, Export)> {
         let queue = Arc::new(Queue::new(max_queued));
-        let account = Arc::new(Account::new(destination.endpoint.clone()));
+        let account = Arc::new(Account::new(destination.endpoint.origin(), record));
         let collector = Collector::new(destination)?;
         let export = Export { queue: Arc::clone(&queue), collector, envelope, account: Arc::clone(&account) };
         Ok((Self { queue, account }, export))
     }
 
     /// Appends a record. Without room, it is not even made: a collector that is gone for long costs nothing.
-    fn offer<M: Message>(&self, record: impl FnOnce() -> io::Result<M>) -> io::Result<()> {
-        let has_room = self.queue.has_room() && self.queue.offer(record()?.encode_to_vec());
-        if !has_room {
-            self.account.note_without_room();
+    fn offer<M: Message>(&self, record: impl FnOnce() -> io::Result<M>) {
+        if !self.queue.has_room() {
+            return self.account.note_without_room();
         }
-        Ok(())
+        match record() {
+            Ok(record) if self.queue.offer(record.encode_to_vec()) => {}
+            Ok(_record) => self.account.note_without_room(),
+            Err(error) => self.account.note_unmade(&error),
+        }
     }
 }
 
@@ -79,9 +94,10 @@ impl EventSink for OtlpSink {
         if let Some((spans, outlet)) = &mut self.spans
             && let Some(span) = spans.of(event)
         {
-            outlet.offer(|| Ok(span))?;
+            outlet.offer(|| Ok(span));
         }
-        self.logs.offer(|| log_record(event, SystemTime::now()))
+        self.logs.offer(|| log_record(event, SystemTime::now()));
+        Ok(())
     }
 
     fn totals(&mut self, _at: Timestamp, _totals: &Totals, _missed: &Missed) -> io::Result<()> {
@@ -102,7 +118,7 @@ impl EventSink for OtlpSink {
     }
 
     fn finish(&mut self) -> Vec<String> {
-        let failed = (!self.exporter.finish()).then(|| "--otlp failed because of an internal error; please report it".to_owned());
+        let failed = self.exporter.finish().map(str::to_owned);
         self.outlets().for_each(|outlet| outlet.account.note_left(outlet.queue.len()));
         self.outlets().filter_map(|outlet| outlet.account.trouble()).chain(failed).collect()
     }

@@ -64,7 +64,11 @@ fn relists_and_failed_requests_are_spans() {
     let refused = records.iter().filter(refused).count();
     // Requests that a restart of the API server cut have no status.
     assert!(failed > 0 && failed >= refused, "{failed} spans of {refused} refusals");
-    assert!(spans.len() * 2 < records.len(), "{} spans beside {} events", spans.len(), records.len());
+    // On a busy machine, many requests take longer, and have a span for that.
+    let is_short =
+        |span: &&Span| Duration::from_nanos(span.end_time_unix_nano - span.start_time_unix_nano) < Duration::from_secs(1);
+    let short = spans.iter().filter(is_short).count();
+    assert!(short * 2 < records.len(), "{short} short spans beside {} events", records.len());
     let request = spans.iter().find(|span| span.name == "GET /api/v1/pods").unwrap();
     let attributes = shown(&request.attributes);
     assert_eq!(attributes.get("server.address"), Some(&json!("127.0.0.1")), "{attributes:?}");
@@ -81,7 +85,7 @@ fn report_states_records_that_did_not_arrive() {
     let report: Json = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
     let refused = receiver.requests()[0].records.len();
     assert_eq!(report["missed"]["not_exported"], json!(refused));
-    let note = format!("{refused} OTLP records did not reach {}/v1/logs: {refused} refused (400 Bad Request)", receiver.url());
+    let note = format!("{refused} OTLP records did not reach {}: {refused} refused (400 Bad Request)", receiver.url());
     assert!(report["notes"].as_array().unwrap().contains(&note.into()), "{:#}", report["notes"]);
 }
 
@@ -119,6 +123,8 @@ fn demo(folder: &Path, url: &str, flags: &[&str]) -> Child {
 fn command(folder: &Path) -> Command {
     let mut command = watchtap().unwrap();
     command.env("HOME", folder).env("TMPDIR", folder).env_remove("XDG_RUNTIME_DIR").env_remove("KUBECONFIG");
+    // A request that is sent again would change the counts.
+    command.env("OTEL_EXPORTER_OTLP_TIMEOUT", "120000");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }

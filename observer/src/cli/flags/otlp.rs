@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::otlp::{MAX_QUEUED, OtlpSink, Settings};
+use crate::otlp::{Bounds, OtlpSink, Settings};
 
 /// Whether to export, and where to.
 #[derive(Clone, Debug, Args)]
@@ -26,6 +26,6 @@ impl OtlpFlags {
         let url = Some(url.as_str()).filter(|url| !url.is_empty());
         let variable = |name: &str| std::env::var_os(name);
         let settings = if self.otlp_spans { Settings::logs_and_spans(url, variable) } else { Settings::logs(url, variable) }?;
-        OtlpSink::start(settings, MAX_QUEUED).context("cannot export by OTLP").map(Some)
+        OtlpSink::start(settings, Bounds::default()).context("cannot export by OTLP").map(Some)
     }
 }
