@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use observer_core::exchange::Scope;
-use observer_core::http::Protocol;
+use observer_core::http::{Direction, Protocol};
 use observer_core::k8s::Verb;
-use observer_core::observation::{ConnectionId, ExchangeEnd, ExchangeId};
+use observer_core::observation::{ConnectionId, EndManner, ExchangeEnd, ExchangeId};
 use observer_core::observer::{Event, RequestRecord};
 use observer_core::reflector::ListEvent;
 use observer_core::routing::{Certainty, ServedFrom};
@@ -177,14 +177,28 @@ fn has_failed(record: &RequestRecord) -> bool {
     error(record).is_some()
 }
 
-/// `error.type`: the status, or the manner in which a request without one ended. A response that the client did not need any more
-/// is no error of the request.
+/// `error.type`: the status, or the manner in which the server ended a response, or anyone a request without one. A response that
+/// the client did not need any more is no error of the request, and the end of a watch is none.
 fn error(record: &RequestRecord) -> Option<String> {
-    match (record.status, record.end) {
-        (Some(status), _) if status >= 400 => Some(status.to_string()),
-        (Some(_), _) | (None, None | Some(ExchangeEnd::NotObserved)) => None,
-        (None, Some(ExchangeEnd::Reset { .. })) => Some("reset".to_owned()),
-        (None, Some(ExchangeEnd::Cut(_) | ExchangeEnd::Complete)) => Some("cut".to_owned()),
+    if let Some(status) = record.status.filter(|status| *status >= 400) {
+        return Some(status.to_string());
+    }
+    let end = record.end?;
+    let is_error = record.status.is_none() || (record.verb != Some(Verb::Watch) && is_of_server(end));
+    let manner = match end {
+        ExchangeEnd::Complete if record.status.is_some() => None,
+        ExchangeEnd::Cut(_) | ExchangeEnd::Complete => Some("cut"),
+        ExchangeEnd::Reset { .. } => Some("reset"),
+        ExchangeEnd::NotObserved => None,
+    };
+    manner.filter(|_| is_error).map(str::to_owned)
+}
+
+fn is_of_server(end: ExchangeEnd) -> bool {
+    match end {
+        ExchangeEnd::Reset { by, .. } => by == Direction::Response,
+        ExchangeEnd::Cut(Some(first)) => first.direction == Direction::Response && first.manner != EndManner::ByWatchtap,
+        ExchangeEnd::Cut(None) | ExchangeEnd::Complete | ExchangeEnd::NotObserved => false,
     }
 }
 

@@ -108,6 +108,23 @@ fn refusals_have_spans_and_ordinary_requests_are_sampled() {
     assert!((10..150).contains(&number), "{number} of 5 000");
 }
 
+#[test]
+fn response_that_the_server_breaks_off_is_an_error_and_the_end_of_a_watch_is_none() {
+    let failed = |end: &str| {
+        let script = format!(
+            "0s a connects client=controller/1.0\n1s a1 GET /api/v1/pods\n1s a1 opens\n\
+             1s a2 GET /api/v1/pods?watch=1&resourceVersion=10\n1s a2 opens\n{end}"
+        );
+        let errors = spans(&script).into_iter().flat_map(|span| span.attributes).filter(|one| one.key == "error.type");
+        errors.map(|one| value(one.value.as_ref().and_then(|value| value.value.as_ref()))).collect::<Vec<_>>()
+    };
+    assert_eq!(failed("2s a closed by server"), ["cut"]);
+    assert_eq!(failed("2s a1 reset by server\n2s a2 reset by server"), ["reset"]);
+    for end in ["2s a closed by client", "2s a1 reset by client\n2s a2 reset by client"] {
+        assert_eq!(failed(end), [""; 0], "{end}");
+    }
+}
+
 fn spans(script: &str) -> Vec<Span> {
     let (mut observer, mut spans) = (Observer::new(Limits::default()), ClientSpans::default());
     let mut made = Vec::new();
