@@ -21,6 +21,6 @@ pub(crate) use name::name;
 pub(crate) use name::name_behind;
 pub(crate) use profile::{ProfileOverrides, ProfileSource, gates_without_effect};
 pub use route::{ForwardProxyFault, Transport, UpstreamError, UpstreamRoute};
-pub(crate) use route::{read_head, timed_out};
+pub(crate) use route::{dial, read_head, timed_out};
 pub use tls::{ClientCertificate, TlsConfigError, UpstreamFiles, UpstreamIdentity, UpstreamReading, UpstreamTls, UpstreamTrust};
 pub(crate) use tls::{upstream_files, upstream_tls};

@@ -16,14 +16,13 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use super::answer::Answer;
 use super::destination::{Compression, Destination};
-use crate::api_server::{TlsConfigError, UpstreamTls, UpstreamTrust};
+use crate::api_server::{TlsConfigError, UpstreamEndpoint, UpstreamError, UpstreamTls, dial};
 use crate::error_chain;
 
 /// Largest body of an answer that is read, in bytes.
@@ -55,12 +54,22 @@ pub(super) struct Unreachable(pub(super) String);
 impl Collector {
     /// Prepares a client; connects when there is something to send.
     pub(super) fn new(destination: Destination) -> io::Result<Self> {
-        let Destination { endpoint, trust, .. } = &destination;
-        let failed = |error: TlsConfigError| match trust {
-            UpstreamTrust::Authorities(_) => {
-                io::Error::other("the file of OTEL_EXPORTER_OTLP_CERTIFICATE has no usable certificate")
-            }
-            UpstreamTrust::Native | UpstreamTrust::Anybody => io::Error::other(error),
+        let Destination { endpoint, trust, trust_variable, .. } = &destination;
+        let failed = |error: TlsConfigError| {
+            io::Error::other(match error {
+                TlsConfigError::NoNativeRoots => {
+                    format!("the system's trust store is empty or unreadable; name a file of certificates in {trust_variable}")
+                }
+                TlsConfigError::NoRoots | TlsConfigError::Pem { .. } => {
+                    format!("the file of {trust_variable} has no usable certificate")
+                }
+                TlsConfigError::ServerName { .. } => "the host of its URL is no valid server name".to_owned(),
+                other @ (TlsConfigError::ClientCertificate { .. }
+                | TlsConfigError::ClientKey { .. }
+                | TlsConfigError::KeyOfAnotherCertificate
+                | TlsConfigError::Authority(_)
+                | TlsConfigError::Library(_)) => other.to_string(),
+            })
         };
         let tls = endpoint.is_https.then(|| UpstreamTls::new(trust, &endpoint.host, None)).transpose().map_err(failed)?;
         Ok(Self { destination, tls, open: None })
@@ -130,14 +139,17 @@ impl Collector {
 
     async fn connect(&self) -> Result<Connection, String> {
         let endpoint = &self.destination.endpoint;
-        let tcp = TcpStream::connect((endpoint.host.as_str(), endpoint.port)).await;
-        let tcp = tcp.map_err(|error| error.to_string())?;
+        let address = UpstreamEndpoint { host: endpoint.host.clone(), port: endpoint.port };
+        // The rest of the limit is for the handshake and the answer.
+        let limit = self.destination.time_limit / 2;
+        let tcp = dial(&address, &address.to_string(), limit).await.map_err(|error| in_words(error, limit))?;
         match &self.tls {
             None => open(tcp).await,
             Some(tls) => {
                 let connector = TlsConnector::from(Arc::clone(&tls.client_config()));
                 let stream = connector.connect(tls.server_name(), tcp).await;
-                open(stream.map_err(|error| format!("TLS: {error}"))?).await
+                let variable = &self.destination.trust_variable;
+                open(stream.map_err(|error| format!("TLS: {error}; check {variable} and the scheme of the URL"))?).await
             }
         }
     }
@@ -154,6 +166,21 @@ impl Drop for Connection {
     fn drop(&mut self) {
         // Without its sender, the task would still wait for a peer that takes no bytes.
         self.task.abort();
+    }
+}
+
+/// Why there is no connection. The error's own words are about kubeconfigs.
+fn in_words(error: UpstreamError, limit: Duration) -> String {
+    match error {
+        UpstreamError::Refused { .. } => "connection refused".to_owned(),
+        UpstreamError::TimedOut { .. } => format!("no connection within {}", humantime::format_duration(limit)),
+        UpstreamError::Unresolved { detail, .. } => format!("cannot resolve its name: {detail}"),
+        UpstreamError::Unreachable { detail, .. } => detail,
+        UpstreamError::NoDescriptor { detail, .. } => format!("no file descriptor: {detail}"),
+        UpstreamError::Closed { .. } => "connection closed".to_owned(),
+        other @ (UpstreamError::Certificate { .. } | UpstreamError::Tls { .. } | UpstreamError::ForwardProxy { .. }) => {
+            other.to_string()
+        }
     }
 }
 

@@ -15,10 +15,19 @@ pub(super) struct Destination {
     pub(super) headers: Headers,
     /// The certificates that it is trusted by.
     pub(super) trust: UpstreamTrust,
+    /// The variable that sets these certificates, or would.
+    pub(super) trust_variable: String,
     /// The coding of a request's body.
     pub(super) compression: Compression,
-    /// Time limit of one request, with its connection.
+    /// Time limit of one request, with its connection, until the head of its answer.
     pub(super) time_limit: Duration,
+}
+
+impl Destination {
+    /// Whether header fields, which may be secret, cross a network without encryption.
+    pub(super) fn exposes_headers(&self) -> bool {
+        !(self.endpoint.is_https || self.endpoint.is_loopback() || self.headers.is_empty())
+    }
 }
 
 /// The coding of a request's body.

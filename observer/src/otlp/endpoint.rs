@@ -1,6 +1,7 @@
 //! The address of a collector.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use http::Uri;
 
@@ -72,6 +73,11 @@ impl Endpoint {
         format!("{}://{}", if self.is_https { "https" } else { "http" }, self.authority())
     }
 
+    /// Whether it is on this machine.
+    pub(super) fn is_loopback(&self) -> bool {
+        self.host.eq_ignore_ascii_case("localhost") || self.host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+    }
+
     /// `host:port`, for the `Host` field.
     pub(super) fn authority(&self) -> String {
         if self.host.contains(':') { format!("[{}]:{}", self.host, self.port) } else { format!("{}:{}", self.host, self.port) }
@@ -102,6 +108,15 @@ mod tests {
         }
         assert_eq!(Endpoint::parse("http://[::1]:9/x").unwrap().host, "::1");
         assert_eq!(Endpoint::parse("http://[::1]:9/s3cr3t").unwrap().origin(), "http://[::1]:9");
+    }
+
+    #[test]
+    fn loopback_is_recognised() {
+        for (host, expected) in
+            [("LocalHost", true), ("127.0.0.2", true), ("[::1]", true), ("10.0.0.1", false), ("localhost.x", false)]
+        {
+            assert_eq!(Endpoint::parse(&format!("http://{host}")).unwrap().is_loopback(), expected, "{host}");
+        }
     }
 
     #[test]

@@ -57,6 +57,11 @@ impl Headers {
         Ok(Self { fields, secrets: secrets(values, list) })
     }
 
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
     /// The fields, for a request.
     pub(super) fn fields(&self) -> HeaderMap {
         self.fields.clone()

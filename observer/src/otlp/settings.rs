@@ -113,10 +113,12 @@ impl<V: Fn(&str) -> Option<OsString>> Environment<V> {
         if let Some((variable, _)) = self.of_signal(signal, "PROTOCOL")?.filter(|(_, protocol)| protocol != PROTOCOL) {
             return Err(Problem::Protocol.of(variable));
         }
+        let (trust, trust_variable) = self.trust(signal)?;
         Ok(Destination {
             endpoint: self.endpoint(url, signal, path)?,
             headers: self.headers(signal)?,
-            trust: self.trust(signal)?,
+            trust,
+            trust_variable,
             compression: self.compression(signal)?,
             time_limit: self.time_limit(signal)?,
         })
@@ -140,11 +142,15 @@ impl<V: Fn(&str) -> Option<OsString>> Environment<V> {
         Headers::parse(&list).map_err(|error| Problem::Headers(error).of(variable))
     }
 
-    fn trust(&self, signal: &str) -> Result<UpstreamTrust, SettingsError> {
-        let Some((variable, file)) = self.of_signal(signal, "CERTIFICATE")? else { return Ok(UpstreamTrust::Native) };
-        let read = bounded_file::read(Path::new(&file), MAX_CERTIFICATES);
-        let failed = |error| Problem::Certificate { file, error }.of(variable);
-        read.map(UpstreamTrust::Authorities).map_err(failed)
+    /// The certificates, and the variable that names them, or would.
+    fn trust(&self, signal: &str) -> Result<(UpstreamTrust, String), SettingsError> {
+        let Some((variable, file)) = self.of_signal(signal, "CERTIFICATE")? else {
+            return Ok((UpstreamTrust::Native, format!("{PREFIX}CERTIFICATE")));
+        };
+        match bounded_file::read(Path::new(&file), MAX_CERTIFICATES) {
+            Ok(certificates) => Ok((UpstreamTrust::Authorities(certificates), variable)),
+            Err(error) => Err(Problem::Certificate { file, error }.of(variable)),
+        }
     }
 
     fn compression(&self, signal: &str) -> Result<Compression, SettingsError> {
@@ -220,6 +226,19 @@ mod tests {
         }
         let error = read(Some("ftp://s3cr3t"), &[]).unwrap_err().to_string();
         assert!(error.starts_with("--otlp: expected the URL of a collector") && !error.contains("s3cr3t"), "{error}");
+    }
+
+    #[test]
+    fn headers_in_clear_text_are_noticed_unless_they_stay_on_this_machine() {
+        let headers = ("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "authorization=t0k3n");
+        for (url, variables, expected) in [
+            ("http://collector", vec![headers], true),
+            ("http://collector", vec![], false),
+            ("https://collector", vec![headers], false),
+            ("http://localhost:4318", vec![headers], false),
+        ] {
+            assert_eq!(read(Some(url), &variables).unwrap().logs.exposes_headers(), expected, "{url}");
+        }
     }
 
     fn read(url: Option<&str>, variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {

@@ -51,6 +51,10 @@ impl OtlpSink {
     /// Starts to export.
     pub fn start(settings: Settings, bounds: Bounds) -> io::Result<Self> {
         let Settings { logs, spans, resource } = settings;
+        if let Some(exposed) = [&logs].into_iter().chain(&spans).find(|destination| destination.exposes_headers()) {
+            let origin = exposed.endpoint.origin();
+            tracing::warn!("the header fields of OTEL_EXPORTER_OTLP_HEADERS are sent to {origin} without encryption: use https");
+        }
         let envelope = Envelope::new(&resource);
         let (logs, of_logs) = Outlet::new(Record::Log, logs, envelope.clone(), bounds.queued)?;
         let (spans, of_spans) = spans.map(|spans| Outlet::new(Record::Span, spans, envelope, bounds.queued)).transpose()?.unzip();

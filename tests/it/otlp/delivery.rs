@@ -122,13 +122,13 @@ fn retry_after_is_honoured_at_the_end_too() {
 
 #[test]
 fn partial_success_is_counted_without_the_token() {
-    let receiver = OtlpReceiver::start(0, [OtlpReply::Reject(2, "t0k3n has a quota".to_owned())]).unwrap();
+    let receiver = OtlpReceiver::start(0, [OtlpReply::Reject(1, "t0k3n has a quota".to_owned())]).unwrap();
     let mut sink =
         exporting(&receiver.url(), &[("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20t0k3n"), NO_TIME_LIMIT], bounds());
-    (0..3).for_each(|number| emit(&mut sink, number));
+    emit(&mut sink, 0);
     let troubles = sink.finish();
-    assert_eq!((receiver.requests().len(), sink.take_undelivered()), (1, 2));
-    assert!(troubles[0].ends_with("2 refused (REDACTED has a quota)"), "{troubles:?}");
+    assert_eq!((receiver.requests().len(), sink.take_undelivered()), (1, 1));
+    assert!(troubles[0].ends_with("1 refused (REDACTED has a quota)"), "{troubles:?}");
 }
 
 #[test]
@@ -192,10 +192,21 @@ fn collector_is_trusted_by_the_given_certificate() {
     // Not the store of the system, which may be empty or large.
     let foreign = ScriptedUpstream::start(&[b"http/1.1"], |_stream| Ok(())).unwrap();
     std::fs::write(&authority, foreign.ca_pem()).unwrap();
-    let mut sink = exporting(&url, &[variable], Bounds::default());
+    let mut sink = exporting(&url, &[variable], Bounds { flush: Duration::from_secs(5), ..bounds() });
     emit(&mut sink, 0);
     let troubles = sink.finish();
     assert!(troubles[0].contains("unsent at the end (TLS: invalid peer certificate"), "{troubles:?}");
+    assert!(troubles[0].contains("; check OTEL_EXPORTER_OTLP_CERTIFICATE"), "{troubles:?}");
+}
+
+#[test]
+fn export_that_is_given_up_counts_its_queue_without_waiting() {
+    let receiver = OtlpReceiver::start(0, [OtlpReply::Silence]).unwrap();
+    let mut sink = exporting(&receiver.url(), &[NO_TIME_LIMIT], bounds());
+    emit(&mut sink, 0);
+    receiver.wait_until(|received| !received.is_empty()).unwrap();
+    (1..5).for_each(|number| emit(&mut sink, number));
+    assert_eq!((sink.give_up(), sink.take_undelivered()), (5, 0));
 }
 
 fn exporting(url: &str, variables: &[(&str, &str)], bounds: Bounds) -> OtlpSink {

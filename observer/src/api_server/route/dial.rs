@@ -1,4 +1,4 @@
-//! Opens TCP connections to API servers and forward proxies.
+//! Opens TCP connections to API servers, forward proxies and collectors.
 //!
 //! A name may have IPv4 and IPv6 addresses, and packets to one family may be dropped without an error. Go's `net.Dialer` tries the
 //! other family after 300 ms (`dialParallel`, `net/dial.go`, Go 1.26; RFC 8305). This module does the same, so that a client has
@@ -24,7 +24,7 @@ const FALLBACK_DELAY: Duration = Duration::from_millis(300);
 /// Connects to the first address of `endpoint` that accepts. It tries the addresses of the first address's family in the resolver's
 /// order. If none has accepted within [`FALLBACK_DELAY`], it tries the other family at the same time. Within a family, each address
 /// gets an equal share of the remaining time. Errors contain `shown` as the endpoint's name.
-pub(super) async fn dial(endpoint: &UpstreamEndpoint, shown: &str, limit: Duration) -> Result<TcpStream, UpstreamError> {
+pub(crate) async fn dial(endpoint: &UpstreamEndpoint, shown: &str, limit: Duration) -> Result<TcpStream, UpstreamError> {
     let deadline = Instant::now() + limit;
     let addresses = patiently(deadline, || resolve(endpoint)).await;
     let addresses =

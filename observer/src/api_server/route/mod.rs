@@ -7,7 +7,7 @@ mod socks;
 mod transport;
 mod upstream_route;
 
-pub(crate) use dial::timed_out;
+pub(crate) use dial::{dial, timed_out};
 pub use error::{ForwardProxyFault, UpstreamError};
 pub(crate) use http_connect::read_head;
 pub use transport::Transport;
