@@ -8,8 +8,8 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use observer_core::http::{Direction, Loss, StreamId};
 use observer_core::observation::{
-    BodyNotRead, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, ListenerState, Observation, Plaintext,
-    ProbeMissed, RunObservation, Subject, TapObservation, UpstreamName, UpstreamObservation,
+    Blockage, BodyNotRead, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, ListenerState, Observation,
+    Plaintext, ProbeMissed, RunObservation, Subject, TapObservation, UpstreamName, UpstreamObservation,
 };
 use observer_core::observer::{Limits, Observer};
 use observer_core::series::{
@@ -279,6 +279,47 @@ fn families_of_the_shell_are_absent_without_it() {
         assert_eq!(samples.of(family).count(), 0, "{family:?}");
     }
     assert_eq!(samples.of(Family::ConnectFailures).count(), 1);
+}
+
+/// A tick of another thread was later than the client that reads again.
+#[test]
+fn stall_seconds_do_not_fall_when_observations_are_out_of_order() {
+    let mut script = observer_script::observations(&story()).into_iter().take_while(|one| one.at < at(6_500));
+    let mut observer = Observer::new(Limits::default());
+    script.by_ref().for_each(|observation| observer.observe(observation, &mut |_| {}));
+    let unblocked = ConnectionObservation::Unblocked { stream: Some(StreamId(2)), by: Blockage::StreamWindow };
+    let mut seconds = Vec::new();
+    for (milliseconds, subject) in [
+        (5_100, Subject::Run(RunObservation::Tick)),
+        (4_900, Subject::Connection(ConnectionId(FIRST), unblocked)),
+        (9_000, Subject::Run(RunObservation::Tick)),
+    ] {
+        observer.observe(Observation { at: at(milliseconds), subject }, &mut |_| {});
+        seconds.push(observer.samples().of(Family::StallSeconds).map(|sample| sample.count()).sum::<u64>());
+    }
+    assert_eq!(seconds, [1_100_000, 1_100_000, 1_100_000]);
+}
+
+/// Gauges of moments follow a wall clock that was set during the run: Prometheus compares them with its own clock.
+#[test]
+fn moments_are_by_the_wall_clock() {
+    let of = |samples: &Samples, family| samples.of(family).map(|sample| sample.count()).next().unwrap();
+    let hour = 3_600_000_000;
+    let ahead = i64::try_from(hour * 1_000).unwrap();
+    let (mut observer, mut set) = (Observer::new(Limits::default()), Observer::new(Limits::default()));
+    for observation in observer_script::observations(&story()).into_iter().take_while(|one| one.at < at(4_000)) {
+        set.observe(Observation { at: observation.at.with_wall_ahead(ahead), ..observation.clone() }, &mut |_| {});
+        observer.observe(observation, &mut |_| {});
+    }
+    let (samples, set) = (observer.samples(), set.samples());
+    for family in [Family::ReflectorLastBookmark, Family::ReflectorStateSince] {
+        assert_eq!(of(&set, family), of(&samples, family) + hour, "{family:?}");
+    }
+}
+
+/// The time of a script, in milliseconds from its beginning.
+fn at(milliseconds: u64) -> Timestamp {
+    observer_script::observations("0s server v1.34.4")[0].at.plus(Duration::from_millis(milliseconds))
 }
 
 #[test]

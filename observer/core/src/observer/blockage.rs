@@ -21,7 +21,7 @@ impl Observer {
             connection.blocked.retain(|blocked| *blocked != by);
             connection.blocked.push(by);
         }
-        self.change_blockage((connection, stream), at, emit, |open| open.block(at, by, since));
+        self.change_blockage((connection, stream), emit, |open| open.block(at, by, since));
     }
 
     /// Notes that the blockage `by` of `stream`, or of all streams of `connection`, is over.
@@ -35,32 +35,32 @@ impl Observer {
         if let (None, Some(connection)) = (stream, self.connections.get_mut(&connection)) {
             connection.blocked.retain(|blocked| *blocked != by);
         }
-        self.change_blockage((connection, stream), at, emit, |open| open.unblock(at, by));
+        self.change_blockage((connection, stream), emit, |open| open.unblock(at, by));
     }
 
     /// Applies the ongoing blockages of a connection to a new exchange on it.
     pub(super) fn inherit_blockage(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let blocked = self.connections.get(&id.connection).map(|connection| connection.blocked.clone()).unwrap_or_default();
+        let now = self.now();
         let Some(open) = self.open.get_mut(&id).filter(|_| !blocked.is_empty()) else { return };
         for by in blocked {
             open.block(at, by, at);
         }
-        self.following.blockage_changed(open, at, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
+        self.following.blockage_changed(open, now, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
     }
 
     fn change_blockage(
         &mut self,
         (connection, stream): (ConnectionId, Option<StreamId>),
-        at: Timestamp,
         emit: &mut dyn FnMut(Event),
         change: impl Fn(&mut Exchange),
     ) {
-        let several = self.upstreams.several();
+        let (several, now) = (self.upstreams.several(), self.now());
         let (first, last) = stream.map_or((StreamId(0), StreamId(u64::MAX)), |stream| (stream, stream));
         let of = |stream| ExchangeId { connection, stream };
         for (_, open) in self.open.range_mut(of(first)..=of(last)) {
             change(open);
-            self.following.blockage_changed(open, at, Emitter { emit, several, series: &mut self.series });
+            self.following.blockage_changed(open, now, Emitter { emit, several, series: &mut self.series });
         }
     }
 }

@@ -84,15 +84,15 @@ impl Following {
         self.follow(emit, exchange.counted.labels, &mut emitter);
     }
 
-    pub(super) fn ended(&mut self, exchange: &Exchange, mut emitter: Emitter<'_>) {
+    pub(super) fn ended(&mut self, exchange: &Exchange, now: Timestamp, mut emitter: Emitter<'_>) {
         let mut emit = Vec::new();
-        self.reflectors.ended(exchange, &mut |one| emit.push(one));
+        self.reflectors.ended(exchange, now, &mut |one| emit.push(one));
         self.follow(emit, exchange.counted.labels, &mut emitter);
     }
 
-    pub(super) fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, mut emitter: Emitter<'_>) {
+    pub(super) fn blockage_changed(&mut self, exchange: &Exchange, now: Timestamp, mut emitter: Emitter<'_>) {
         let mut emit = Vec::new();
-        self.reflectors.blockage_changed(exchange, at, &mut |one| emit.push(one));
+        self.reflectors.blockage_changed(exchange, now, &mut |one| emit.push(one));
         self.follow(emit, exchange.counted.labels, &mut emitter);
     }
 

@@ -452,7 +452,7 @@ impl Observer {
         self.missed.records_dropped = self.missed.records_dropped.saturating_add(self.finished.push(&exchange));
         let record = self.record(&exchange);
         emit(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
-        self.following.ended(&exchange, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
+        self.following.ended(&exchange, self.now, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
     }
 
     /// Emits the contradiction of a verdict, once for each exchange, and learns from it.

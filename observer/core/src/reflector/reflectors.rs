@@ -171,10 +171,13 @@ impl Reflectors {
     }
 
     /// Processes the start or end of a blockage: the response has to wait for a client that does not read.
-    pub fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+    ///
+    /// A stall ends `now`, at the time of the latest observation, because its length until then has been shown. Observations of several
+    /// connections are not quite in order, so its own time may be earlier.
+    pub fn blockage_changed(&mut self, exchange: &Exchange, now: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         let Some(reflector) = self.of(exchange.id) else { return };
         let before = reflector.stalls.due();
-        reflector.blockage_changed(exchange, at, emit);
+        reflector.blockage_changed(exchange, now, emit);
         let (id, after) = (reflector.id, reflector.stalls.report_due());
         if let Some(before) = before {
             self.alarms.unset(before, id, Purpose::Stall);
@@ -259,8 +262,8 @@ impl Reflectors {
         }
     }
 
-    /// Processes the end of a request.
-    pub fn ended(&mut self, exchange: &Exchange, emit: &mut dyn FnMut(ReflectorEvent)) {
+    /// Processes the end of a request. `now` is the time of the latest observation, as in [`Self::blockage_changed`].
+    pub fn ended(&mut self, exchange: &Exchange, now: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         if Propagation::is_write(exchange) {
             if let Some(client) = self.clients.on(exchange.id.connection) {
                 self.propagation.written(client, exchange, emit);
@@ -273,9 +276,9 @@ impl Reflectors {
         let Some(id) = self.of_exchange.remove(&exchange.id) else { return };
         let Some(reflector) = self.known.get_mut(&id) else { return };
         let kept = reflector.kept_objects();
-        reflector.ended(exchange, emit);
-        let now = reflector.kept_objects();
-        self.objects = (self.objects + now).saturating_sub(kept);
+        reflector.ended(exchange, now, emit);
+        let kept_now = reflector.kept_objects();
+        self.objects = (self.objects + kept_now).saturating_sub(kept);
         if !reflector.is_busy() {
             let place = (reflector.last_seen, reflector.revision);
             if let Some(group) = self.by_key.get_mut(&reflector.key) {

@@ -49,11 +49,11 @@ impl Stalls {
     }
 
     /// Ends the blockage: the server can send again, or has nothing more to send. Returns the stall that is over; `None` if the
-    /// blockage was too short to be a stall.
+    /// blockage was too short to be a stall, and was not reported as one.
     pub(super) fn end(&mut self, at: Timestamp) -> Option<PastStall> {
         let stalling = self.current.take()?;
         let lasted = at.since(stalling.since);
-        if lasted < SHORTEST_STALL {
+        if lasted < SHORTEST_STALL && !stalling.reported {
             return None;
         }
         let lasted_us = microseconds(lasted);

@@ -353,10 +353,10 @@ impl Reflector {
     }
 
     /// Processes the start or end of a blockage.
-    pub(super) fn blockage_changed(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
-        self.heard_from = at;
-        if let Some(past) = self.stalls.note(at, exchange.stall.now()) {
-            self.report_stall_end(past, at, emit);
+    pub(super) fn blockage_changed(&mut self, exchange: &Exchange, now: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        self.heard_from = now;
+        if let Some(past) = self.stalls.note(now, exchange.stall.now()) {
+            self.report_stall_end(past, now, emit);
         }
     }
 
@@ -439,13 +439,13 @@ impl Reflector {
         }
     }
 
-    /// Processes the end of one of its requests.
-    pub(super) fn ended(&mut self, exchange: &Exchange, emit: &mut dyn FnMut(ReflectorEvent)) {
+    /// Processes the end of one of its requests. A stall ends `now`, at the time of the latest observation.
+    pub(super) fn ended(&mut self, exchange: &Exchange, now: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
         let Some((at, _)) = exchange.ended else { return };
         self.last_seen = at;
         self.counts.note_bytes(exchange.response_bytes);
-        if let Some(past) = self.stalls.end(at) {
-            self.report_stall_end(past, at, emit);
+        if let Some(past) = self.stalls.end(now) {
+            self.report_stall_end(past, now, emit);
         }
         self.end_state_with(exchange, emit);
         let is_lossy = exchange.missed_bytes > 0 || exchange.not_read.is_some();

@@ -37,6 +37,11 @@ impl Timestamp {
         self.wall_ahead
     }
 
+    /// Nanoseconds since the Unix epoch, by the wall clock of that moment.
+    pub const fn wall_nanos(self) -> u64 {
+        self.nanos.saturating_add_signed(self.wall_ahead)
+    }
+
     /// The same moment, with the wall clock `nanos` ahead.
     #[must_use]
     pub const fn with_wall_ahead(self, nanos: i64) -> Self {
@@ -65,7 +70,7 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // 2^64 nanoseconds end in the year 2554, which both std and the formatter support.
-        let shown = Duration::from_nanos(self.nanos.saturating_add_signed(self.wall_ahead));
+        let shown = Duration::from_nanos(self.wall_nanos());
         write!(formatter, "{}", humantime::format_rfc3339_nanos(UNIX_EPOCH + shown))
     }
 }

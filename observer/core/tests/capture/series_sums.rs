@@ -184,7 +184,7 @@ fn assert_state(snapshot: &Snapshot, samples: &Samples, is_folded: bool) {
         assert_eq!(behind, snapshot.reflectors.iter().filter(is_served).filter_map(|row| row.behind).max());
         let bookmark = samples.of(Family::ReflectorLastBookmark).map(|sample| sample.count()).min();
         let bookmarks = snapshot.reflectors.iter().filter_map(|row| row.last_bookmark);
-        assert_eq!(bookmark, bookmarks.map(|at| at.as_nanos() / 1_000).min());
+        assert_eq!(bookmark, bookmarks.map(|at| at.wall_nanos() / 1_000).min());
     }
 }
 

@@ -49,7 +49,7 @@ impl Observer {
     }
 }
 
-/// Microseconds since the epoch.
+/// Microseconds since the epoch, by the wall clock of that moment.
 const fn micros(at: Timestamp) -> u64 {
-    at.as_nanos() / 1_000
+    at.wall_nanos() / 1_000
 }
