@@ -90,6 +90,33 @@ pub fn is_namespaced(resource: &Resource) -> Option<bool> {
     is_in(namespaced).then_some(true).or_else(|| is_in(in_cluster).then_some(false))
 }
 
+/// Subresources of built-in resources: kubernetes pkg/registry/*/rest/storage_*.go, 1.16 to 1.37.
+const SUBRESOURCES: &[&str] = &[
+    "approval",
+    "attach",
+    "binding",
+    "ephemeralcontainers",
+    "eviction",
+    "exec",
+    "finalize",
+    "log",
+    "portforward",
+    "proxy",
+    "resize",
+    "scale",
+    "status",
+    "token",
+];
+
+/// Whether the API server may have this subresource, or the object itself if it is empty. For a resource outside the built-in groups,
+/// the answer is yes. A mistyped path may have the name of an object where a resource or subresource belongs.
+pub(crate) fn may_exist(resource: &Resource, subresource: &str) -> bool {
+    if BUILT_IN.iter().all(|(group, ..)| *group != resource.group) {
+        return !resource.resource.is_empty();
+    }
+    is_namespaced(resource).is_some() && (subresource.is_empty() || SUBRESOURCES.contains(&subresource))
+}
+
 /// Resources that no release serves as version `v1`, or only the newest. Those of the group `extensions` are also of this kind.
 const WITHOUT_V1: &[&str] = &[
     "auditsinks",

@@ -18,12 +18,12 @@ impl Series {
     /// Counts a new exchange, and keeps its labels in it.
     pub(crate) fn begin(&mut self, exchange: &mut Exchange) {
         let request = &exchange.request;
-        let subresource = request.info.as_ref().map_or("", |info| info.subresource.as_str());
+        let (resource, subresource) = self.values.resource_and_subresource(request.info.as_ref());
         exchange.counted.labels = RequestLabels {
             client: self.values.client(request),
-            resource: self.values.resource(request.resource()),
+            resource,
             verb: VerbWord::of(exchange).number(),
-            subresource: self.values.subresource(subresource),
+            subresource,
             scope: ScopeWord::of(request.info.as_ref()).number(),
         };
         exchange.counted.as_it_comes = counts_as_it_comes(exchange);

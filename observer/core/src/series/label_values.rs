@@ -8,7 +8,7 @@ use super::label::{Label, LabelRow, OTHER, Values};
 use super::limits::SeriesLimits;
 use crate::exchange::ValueNumber;
 use crate::http::Identity;
-use crate::k8s::Resource;
+use crate::k8s::{RequestInfo, may_exist};
 use crate::observation::RequestLine;
 use crate::routing::{RuleId, all_rules};
 
@@ -43,7 +43,7 @@ impl LabelValues {
             rules,
         };
         // Almost all requests are for the object itself, so this value has its place.
-        values.subresource("");
+        values.object_itself();
         values
     }
 
@@ -59,14 +59,22 @@ impl LabelValues {
         texts(&mut self.clients, [program, namespace, name])
     }
 
-    /// Group and resource. The version would add label sets, and no information about load.
-    pub(super) fn resource(&mut self, resource: Option<&Resource>) -> ValueNumber {
-        let texts_of = resource.map_or(["", ""], |resource| [&resource.group, &resource.resource]);
-        texts(&mut self.resources, texts_of)
+    /// Group and resource, and the subresource. The version would add label sets, and no information about load.
+    ///
+    /// A path that cannot exist has the value `other`, because its segments may be names of objects and namespaces.
+    pub(super) fn resource_and_subresource(&mut self, info: Option<&RequestInfo>) -> (ValueNumber, ValueNumber) {
+        let Some((info, resource)) = info.and_then(|info| Some((info, info.resource.as_ref()?))) else {
+            return (texts(&mut self.resources, ["", ""]), self.object_itself());
+        };
+        if !may_exist(resource, &info.subresource) {
+            return (ValueNumber::OTHER, ValueNumber::OTHER);
+        }
+        let resource = texts(&mut self.resources, [&resource.group, &resource.resource]);
+        (resource, texts(&mut self.subresources, [&info.subresource]))
     }
 
-    pub(super) fn subresource(&mut self, subresource: &str) -> ValueNumber {
-        texts(&mut self.subresources, [subresource])
+    fn object_itself(&mut self) -> ValueNumber {
+        texts(&mut self.subresources, [""])
     }
 
     /// A text of any of the other labels; [`ValueNumber::OTHER`] if their values are no texts.

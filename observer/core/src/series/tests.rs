@@ -104,6 +104,7 @@ fn verbs_and_scopes_are_those_of_the_api_server() {
         ("DELETE", "/api/v1/nodes", "DELETECOLLECTION|cluster"),
         ("OPTIONS", "/api/v1/nodes", "other|cluster"),
         ("GET", "/healthz", "GET|"),
+        ("HEAD", "/healthz", "GET|"),
         ("POST", "/graphql", "POST|"),
         ("BREW", "/pot", "other|"),
     ] {
@@ -114,6 +115,30 @@ fn verbs_and_scopes_are_those_of_the_api_server() {
         let found = ["verb", "scope"].map(|name| samples[0].label(name).unwrap().to_owned()).join("|");
         assert_eq!(found, expected, "{method} {target}");
     }
+}
+
+/// A client that mistypes a path puts a name where a resource belongs. The API server answers 404.
+#[test]
+fn names_in_mistyped_paths_are_no_label_values() {
+    let mut played = Played::new(SeriesLimits::default());
+    for path in [
+        "/api/v1//namespaces/secret/pods",
+        "/api/v1/secret/pods/secret",
+        "/api/v1/pods/secret/secret",
+        "/apis/apps/v1/secret/deployments",
+        "/apis/apps//namespaces/secret/deployments/secret",
+        "/apis/example.com/v1//widgets/secret/secret",
+    ] {
+        let mut exchange = played.begin("GET", path, "curl", "");
+        played.apply(&mut exchange, &responded(404));
+        played.end(exchange);
+    }
+    for row in FAMILIES {
+        for sample in played.series.samples(row.family) {
+            assert!(!format!("{:?}", sample.labels).contains("secret"), "{}: {:?}", row.name, sample.labels);
+        }
+    }
+    assert_eq!(played.sum(Family::Requests), 6);
 }
 
 #[test]

@@ -11,7 +11,7 @@ words! {
     /// A verb, as kube-apiserver's metrics report it: `cleanVerb` and `validRequestMethods` in kubernetes/apiserver
     /// pkg/endpoints/metrics/metrics.go, 0.31.14, 0.34.4 and 0.37.0. APPLY counts as PATCH, and CONNECT as its method.
     VerbWord {
-        /// GET or HEAD of one object, or GET of a path that is not a resource.
+        /// GET or HEAD of one object, or of a path that is not a resource.
         Get = "GET",
         /// GET of a collection.
         List = "LIST",
@@ -150,6 +150,9 @@ impl VerbWord {
 
     /// The verb of a request to a path that is not a resource.
     fn of_method(method: &str) -> Self {
+        if method == "HEAD" {
+            return Self::Get;
+        }
         // Methods that are not in the table are "other", so the words of the table are compared.
         [Self::Post, Self::Put, Self::Patch, Self::Delete]
             .into_iter()
