@@ -99,6 +99,8 @@ impl Read {
             report.write(&text)?;
             return Ok(after.is_complete());
         }
+        // The metrics are those of the first replay, and end with it.
+        drop(source);
         let mut before = Replayed::of(&self.against, self.limits(), Pace::AtOnce, &mut None, &mut SeriesReader::begin(&[]).1)?;
         before.snapshot = before.snapshot.without_findings(report.mute());
         let text = self.comparison_of(&before, &after, &report)?;

@@ -85,7 +85,7 @@ impl Outputs {
     pub(super) fn answer(&mut self, observer: &Observer) {
         let Some((_, source)) = &mut self.series else { return };
         if catch_unwind(AssertUnwindSafe(|| source.answer(observer))).is_err() {
-            self.series = None;
+            source.fail();
             let trouble = "metrics ended because of an internal error; please report it";
             self.warn(trouble);
             self.troubles.push(trouble.to_owned());

@@ -36,7 +36,8 @@ pub struct SeriesReader {
 /// Answers the readers, beside an Observer.
 #[derive(Debug)]
 pub struct SeriesSource {
-    questions: Receiver<Answer>,
+    /// `None` after a failure.
+    questions: Option<Receiver<Answer>>,
     waker: Arc<OnceLock<Waker>>,
     waiting: Vec<Answer>,
     /// Identifiers of suppressed findings.
@@ -51,6 +52,9 @@ pub enum NoSeries {
     /// Observing is over, or failed.
     #[error("observing has ended")]
     Ended,
+    /// Observing continues, but cannot make the numbers.
+    #[error("the numbers could not be made because of an internal error; please report it")]
+    Failed,
     /// The observing thread did not answer in time, or too many readers wait for it.
     #[error("the observing thread is busy")]
     Busy,
@@ -62,7 +66,17 @@ impl SeriesReader {
         let (sender, questions) = sync_channel(MOST_WAITING);
         let (waker, alive) = (Arc::new(OnceLock::new()), Arc::new(()));
         let reader = Self { questions: sender, waker: Arc::clone(&waker), source: Arc::downgrade(&alive) };
-        (reader, SeriesSource { questions, waker, waiting: Vec::new(), mute: mute.to_vec(), due: Instant::now(), _alive: alive })
+        (
+            reader,
+            SeriesSource {
+                questions: Some(questions),
+                waker,
+                waiting: Vec::new(),
+                mute: mute.to_vec(),
+                due: Instant::now(),
+                _alive: alive,
+            },
+        )
     }
 
     /// Returns the present numbers. Before the Observer exists, it waits for them.
@@ -70,21 +84,26 @@ impl SeriesReader {
         let (answer, answered) = oneshot::channel();
         self.questions.try_send(answer).map_err(|error| match error {
             std::sync::mpsc::TrySendError::Full(_) => NoSeries::Busy,
-            std::sync::mpsc::TrySendError::Disconnected(_) => NoSeries::Ended,
+            std::sync::mpsc::TrySendError::Disconnected(_) => self.none(),
         })?;
         if let Some(waker) = self.waker.get() {
             waker.wake();
         }
         match timeout(LIMIT, answered).await {
             Ok(Ok(samples)) => Ok(samples),
-            Ok(Err(_dropped)) => Err(NoSeries::Ended),
+            Ok(Err(_dropped)) => Err(self.none()),
             Err(_elapsed) => Err(NoSeries::Busy),
         }
     }
 
-    /// Whether there will be numbers: observing has not ended.
+    /// Whether observing has not ended.
     pub fn is_alive(&self) -> bool {
         self.source.strong_count() > 0
+    }
+
+    /// Why the source answers no more.
+    fn none(&self) -> NoSeries {
+        if self.is_alive() { NoSeries::Failed } else { NoSeries::Ended }
     }
 
     /// Bytes that wait to be decoded; 0 for a replay, which has no queue.
@@ -103,7 +122,7 @@ impl SeriesSource {
     pub fn is_asked(&mut self) -> bool {
         self.waiting.retain(|answer| !answer.is_closed());
         let room = MOST_WAITING.saturating_sub(self.waiting.len());
-        self.waiting.extend(self.questions.try_iter().take(room));
+        self.waiting.extend(self.questions.iter().flat_map(Receiver::try_iter).take(room));
         !self.waiting.is_empty()
     }
 
@@ -125,6 +144,12 @@ impl SeriesSource {
         }
     }
 
+    /// Refuses all readers from now on, because their numbers cannot be made.
+    pub(super) fn fail(&mut self) {
+        self.questions = None;
+        self.waiting = Vec::new();
+    }
+
     /// Answers readers for this time, or once if it is zero. For a replay that waits for the time of its next observation.
     pub fn answer_for(&mut self, time: Duration, observer: &Observer) {
         self.answer(observer);
@@ -136,11 +161,12 @@ impl SeriesSource {
         loop {
             self.answer(observer);
             let rest = until.saturating_duration_since(Instant::now());
-            match self.questions.recv_timeout(self.due_in().unwrap_or(rest).min(rest)) {
-                Ok(answer) => self.waiting.push(answer),
-                Err(RecvTimeoutError::Timeout) if rest.is_zero() => return,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
+            let wait = self.due_in().unwrap_or(rest).min(rest);
+            match self.questions.as_ref().map(|questions| questions.recv_timeout(wait)) {
+                Some(Ok(answer)) => self.waiting.push(answer),
+                Some(Err(RecvTimeoutError::Timeout)) if rest.is_zero() => return,
+                Some(Err(RecvTimeoutError::Timeout)) => {}
+                Some(Err(RecvTimeoutError::Disconnected)) | None => {
                     std::thread::sleep(until.saturating_duration_since(Instant::now()));
                     return;
                 }
@@ -173,6 +199,15 @@ mod tests {
         let (waited, ()) = runtime().block_on(async { tokio::join!(reader.read(), async { drop(source) }) });
         assert_eq!(waited.unwrap_err(), NoSeries::Ended);
         assert_eq!(runtime().block_on(reader.read()).unwrap_err(), NoSeries::Ended);
+    }
+
+    #[test]
+    fn reader_learns_that_only_its_numbers_have_failed() {
+        let (reader, mut source) = SeriesReader::begin(&[]);
+        let (waited, ()) = runtime().block_on(async { tokio::join!(reader.read(), async { source.fail() }) });
+        assert_eq!(waited.unwrap_err(), NoSeries::Failed);
+        assert_eq!(runtime().block_on(reader.read()).unwrap_err(), NoSeries::Failed);
+        assert!(reader.is_alive() && !source.is_asked());
     }
 
     #[test]
