@@ -52,6 +52,8 @@ enum Bench {
     Forward,
     /// Memory of idle watches, 9 000 and more
     Watches,
+    /// Readers of metrics and collectors beside the traffic; a scrape with many clients
+    Metrics,
     /// Clients under the probe, compared with empty uprobes; runs only if named, because it needs root and Linux
     Probing,
 }
@@ -60,7 +62,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     // watchtap is built separately, so that it has the features of a release and no others.
     build(&["--package", "observer", "--bin", "watchtap"])?;
     build(&["--package", "observer-bench"])?;
-    for bench in [Bench::Decode, Bench::Following, Bench::Forward, Bench::Watches, Bench::Probing] {
+    for bench in [Bench::Decode, Bench::Following, Bench::Forward, Bench::Watches, Bench::Metrics, Bench::Probing] {
         // `probing` needs root, so it runs only if it is named.
         if args.bench.is_none_or(|chosen| chosen == bench) && (bench != Bench::Probing || args.bench.is_some()) {
             // The bench is run by cargo, since only cargo knows the location of the target folder.
@@ -80,6 +82,7 @@ impl Args {
             Bench::Following => "following",
             Bench::Forward => "forward",
             Bench::Watches => "watches",
+            Bench::Metrics => "metrics",
             Bench::Probing => "probing",
         })];
         // Memory is measured once, because it varies little.

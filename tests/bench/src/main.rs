@@ -27,6 +27,7 @@ enum Bench {
     Following(following::Args),
     Forward(forward::Args),
     Watches(forward::WatchesArgs),
+    Metrics(forward::MetricsArgs),
     #[cfg(target_os = "linux")]
     Probing(probing::Args),
     #[command(hide = true)]
@@ -41,6 +42,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Bench::Following(args) => following::execute(&args)?,
         Bench::Forward(args) => forward::execute(&args)?,
         Bench::Watches(args) => forward::measure_watches(&args)?,
+        Bench::Metrics(args) => forward::measure_metrics(&args)?,
         #[cfg(target_os = "linux")]
         Bench::Probing(args) => probing::execute(&args)?,
         Bench::Upstream(args) => forward::serve_upstream(&args)?,

@@ -68,6 +68,23 @@ fn watches_bench_reports_memory_with_and_without_observing() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn metrics_bench_reports_each_case_and_a_page() -> Result<()> {
+    let report = bench("metrics")?;
+    for scenario in report["scenarios"].as_array().context("no scenarios")? {
+        let samples = scenario["samples"].as_array().context("no samples")?;
+        let cases: Vec<&str> = samples.iter().filter_map(|case| case[0].as_str()).collect();
+        assert_eq!(cases, ["alone", "scraped", "slow-scrapers", "elsewhere", "hostile", "no-collector", "silent-collector"]);
+        for case in samples {
+            assert!(case[1][0]["operations"].as_u64().is_some_and(|operations| operations > 0), "{case}");
+        }
+    }
+    let page = &report["page"];
+    assert_eq!((&page["reflectors"], &page["clients"]), (&100.into(), &50.into()));
+    assert!(page["bytes"].as_u64().is_some_and(|bytes| bytes > 10_000), "{page}");
+    Ok(())
+}
+
 /// It needs the permissions of a probe, so it runs in the test group `kernel`.
 #[test]
 fn probing_bench_compares_with_bare_uprobes() -> Result<()> {

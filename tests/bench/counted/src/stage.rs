@@ -18,26 +18,42 @@ pub struct Stage {
     connections: Vec<ConnectionDecoder>,
     now: Timestamp,
     revision: u64,
+    /// Watches per connection.
+    each: u32,
+    /// Custom resources that are watched in turn; 0 for the pods of many namespaces.
+    resources: u32,
 }
 
 impl Stage {
     /// Creates `reflectors` reflectors that have listed and watch.
     pub fn set(reflectors: u32) -> Result<Self> {
+        Self::with(reflectors.div_ceil(EACH), EACH, 0)
+    }
+
+    /// Creates `clients` clients with different user agents, each with `each` reflectors. These watch `resources` custom resources in
+    /// turn.
+    pub fn of_clients(clients: u32, each: u32, resources: u32) -> Result<Self> {
+        Self::with(clients, each, resources)
+    }
+
+    fn with(connections: u32, each: u32, resources: u32) -> Result<Self> {
         let mut stage = Self {
             observer: Observer::new(Limits::default()),
             connections: Vec::new(),
             now: Timestamp::from_nanos(1),
             revision: 1_000,
+            each,
+            resources,
         };
-        for number in 0..reflectors.div_ceil(EACH) {
-            stage.connect(u64::from(number) + 1)?;
+        for number in 0..connections {
+            stage.connect(number + 1)?;
         }
         Ok(stage)
     }
 
     /// The number of open watches.
     pub fn watches(&self) -> usize {
-        self.connections.len() * EACH as usize
+        self.connections.len() * self.each as usize
     }
 
     /// The Observer, for its counts and snapshots.
@@ -51,7 +67,7 @@ impl Stage {
         let mut frames = Vec::with_capacity(events);
         for number in 0..events {
             let connection = number % self.connections.len();
-            let watch = u32::try_from(number / self.connections.len() % EACH as usize)?;
+            let watch = u32::try_from(number / self.connections.len() % self.each as usize)?;
             self.revision += 1;
             frames.push((connection, data(0, stream_of_watch(watch), event(number, self.revision).as_bytes())?));
         }
@@ -85,7 +101,17 @@ impl Stage {
         told
     }
 
-    fn connect(&mut self, number: u64) -> Result<()> {
+    fn path(&self, client: u32, watch: u32) -> String {
+        let number = client.wrapping_mul(self.each).wrapping_add(watch);
+        match number.checked_rem(self.resources) {
+            Some(resource) => format!("/apis/g{resource}.example.com/v1/things"),
+            None => format!("/api/v1/namespaces/n{watch}/pods"),
+        }
+    }
+
+    fn connect(&mut self, client: u32) -> Result<()> {
+        let paths: Vec<String> = (0..self.each).map(|watch| self.path(client, watch)).collect();
+        let number = u64::from(client);
         let (connection, protocol) = (ConnectionId(number), Some(Protocol::Http2));
         let subject = Subject::Connection(
             connection,
@@ -99,15 +125,14 @@ impl Stage {
         let (from_client, from_server) = settings()?;
         tell(Direction::Request, &from_client);
         tell(Direction::Response, &from_server);
-        for watch in 0..EACH {
-            let namespace = format!("/api/v1/namespaces/n{watch}/pods");
-            let listed = request(stream_of_list(watch), number, &format!("{namespace}?resourceVersion=0&limit=500"))?;
+        for (watch, path) in (0..).zip(paths) {
+            let listed = request(stream_of_list(watch), number, &format!("{path}?resourceVersion=0&limit=500"))?;
             tell(Direction::Request, &listed);
             let answer = list(watch);
             let answer = [response(stream_of_list(watch))?, data(END_STREAM, stream_of_list(watch), answer.as_bytes())?];
             tell(Direction::Response, &answer.concat());
             let options = "watch=1&resourceVersion=1000&allowWatchBookmarks=true&timeoutSeconds=400";
-            tell(Direction::Request, &request(stream_of_watch(watch), number, &format!("{namespace}?{options}"))?);
+            tell(Direction::Request, &request(stream_of_watch(watch), number, &format!("{path}?{options}"))?);
             tell(Direction::Response, &response(stream_of_watch(watch))?);
         }
         self.connections.push(decoder);

@@ -10,6 +10,7 @@ mod go_client;
 mod go_program;
 mod latency;
 mod load;
+mod metrics;
 mod peer;
 mod report;
 mod running;
@@ -23,6 +24,7 @@ mod watches;
 mod way;
 
 pub(crate) use command::{Args, execute};
+pub(crate) use metrics::{Args as MetricsArgs, execute as measure_metrics};
 pub(crate) use unobserved::{Args as UnobservedArgs, execute as serve_unobserved};
 pub(crate) use upstream::{Args as UpstreamArgs, execute as serve_upstream};
 pub(crate) use watches::{Args as WatchesArgs, execute as measure_watches};

@@ -107,6 +107,14 @@ impl Open {
         Ok(Self { way, process: Some(process), port: ports.listen, http: upstream.http, stack: upstream.stack })
     }
 
+    /// Starts `watchtap run` with further flags.
+    pub(super) fn start_watchtap(flags: &[String], upstream: &Upstream, place: &Inputs) -> Result<Self> {
+        let (way, listen) = (Way::WatchtapOn, free_port()?);
+        let mut process = ServerProcess::start("watchtap", watchtap(listen, upstream.port, place)?.args(flags), &place.folder)?;
+        process.await_port(listen)?;
+        Ok(Self { way, process: Some(process), port: listen, http: upstream.http, stack: upstream.stack })
+    }
+
     pub(super) fn way(&self) -> Way {
         self.way
     }
@@ -193,13 +201,7 @@ fn command(way: Way, ports: Ports, place: &Inputs) -> Result<Option<(&'static st
             command.arg("--authority").arg(&credentials.authority);
             ("unobserved", command)
         }
-        Way::WatchtapOn => {
-            let mut command = Command::new(watchtap()?);
-            command.args(["run", "--quiet", "--grace", "0s", "--format", "json", "--report"]).arg(report_file(place));
-            command.args(["--upstream", &format!("https://127.0.0.1:{upstream}"), "--listen", &format!("127.0.0.1:{listen}")]);
-            command.arg("--upstream-ca").arg(&credentials.authority);
-            ("watchtap", command)
-        }
+        Way::WatchtapOn => ("watchtap", watchtap(listen, upstream, place)?),
         Way::Nginx => {
             let file = private(&folder.join("nginx.conf"), &peer::nginx(ports, credentials, folder))?;
             let mut command = Command::new(way.program().context("nginx is not installed")?);
@@ -221,8 +223,17 @@ fn command(way: Way, ports: Ports, place: &Inputs) -> Result<Option<(&'static st
     }))
 }
 
+/// `watchtap run` between these ports.
+fn watchtap(listen: u16, upstream: u16, place: &Inputs) -> Result<Command> {
+    let mut command = Command::new(program()?);
+    command.args(["run", "--quiet", "--grace", "0s", "--format", "json", "--report"]).arg(report_file(place));
+    command.args(["--upstream", &format!("https://127.0.0.1:{upstream}"), "--listen", &format!("127.0.0.1:{listen}")]);
+    command.arg("--upstream-ca").arg(&place.credentials.authority);
+    Ok(command)
+}
+
 /// The release binary, which `cargo xtask bench` builds into the folder of this binary.
-fn watchtap() -> Result<PathBuf> {
+fn program() -> Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("watchtap");
     ensure!(
         program.is_file(),
@@ -237,7 +248,7 @@ fn report_file(place: &Inputs) -> PathBuf {
 }
 
 /// Finds a port without a listener. It is below the range of outgoing connections in Linux, since there will be thousands of these.
-fn free_port() -> Result<u16> {
+pub(super) fn free_port() -> Result<u16> {
     use std::hash::{BuildHasher, RandomState};
     const FIRST: u16 = 20_000;
     const COUNT: u16 = 12_000;
