@@ -4,9 +4,8 @@
 //! `docs/bounds.md` has the figures that these tests print.
 
 use std::fs;
-use std::io::{Read, Write, pipe};
+use std::io::{Read, pipe};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use observer_core::capture::{FileEnd, Writer};
 use observer_core::http::{Protocol, StreamId};
@@ -19,6 +18,8 @@ use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 use observer_core::wire::{ListMeta, ObjectRef};
 use observer_tests::watchtap;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::fcntl_setpipe_size;
 use serde_json::Value;
 
 /// Maximum memory for any capture, in bytes.
@@ -263,25 +264,24 @@ fn capture_of(requests: u64, of: impl Fn(u64, &mut dyn FnMut(Subject))) -> Vec<u
     bytes
 }
 
-/// The peak memory of `read` on a capture, in bytes, and its report. The pipe is full, so `read` waits before it exits and can be
-/// measured.
+/// The peak memory of `read` on a capture, in bytes, and its report. The pipe has no room for the whole report, so `read` waits before it
+/// exits and can be measured.
 fn peak_of_read(capture: Vec<u8>) -> (u64, Value) {
-    const PIPE: usize = 64 << 10;
+    const PIPE: usize = 4 << 10;
+    const LIMIT: Timespec = Timespec { tv_sec: 180, tv_nsec: 0 };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.cap");
     fs::write(&file, capture).unwrap();
-    let (mut report, mut stdout) = pipe().unwrap();
-    stdout.write_all(&b" ".repeat(PIPE)).unwrap();
+    let (mut report, stdout) = pipe().unwrap();
+    fcntl_setpipe_size(&stdout, PIPE).unwrap();
     let mut command = watchtap().unwrap();
     let mut read = command.arg("read").arg(&file).args(["--format", "json"]).stdout(stdout).stderr(Stdio::null()).spawn().unwrap();
     drop(command);
-    let status = || fs::read_to_string(format!("/proc/{}/status", read.id())).unwrap();
-    let limit = Instant::now() + Duration::from_mins(2);
-    while !status().contains("State:\tS") {
-        assert!(Instant::now() < limit, "{}", status());
-    }
-    let peak =
-        status().lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap();
+    let begun = poll(&mut [PollFd::new(&report, PollFlags::IN)], Some(&LIMIT)).unwrap();
+    assert_eq!(begun, 1, "no report within {} s", LIMIT.tv_sec);
+    let status = fs::read_to_string(format!("/proc/{}/status", read.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    let peak = peak.unwrap_or_else(|| panic!("the report fits into {PIPE} bytes: {status}"));
     let mut text = String::new();
     report.read_to_string(&mut text).unwrap();
     read.wait().unwrap();
