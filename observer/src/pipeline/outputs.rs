@@ -83,13 +83,12 @@ impl Outputs {
 
     /// Answers the readers of series. An internal error ends this output, not the run.
     pub(super) fn answer(&mut self, observer: &Observer) {
-        let Some((_, source)) = &mut self.series else { return };
-        if catch_unwind(AssertUnwindSafe(|| source.answer(observer))).is_err() {
-            source.fail();
-            let trouble = "metrics ended because of an internal error; please report it";
-            self.warn(trouble);
-            self.troubles.push(trouble.to_owned());
-        }
+        self.with_series(|source| source.answer(observer));
+    }
+
+    /// Keeps the last numbers for readers of series.
+    pub(super) fn end_series(&mut self, observer: &Observer) {
+        self.with_series(|source| source.end(observer));
     }
 
     /// Publishes the snapshot of the report, for a page that stays after the run.
@@ -189,6 +188,16 @@ impl Outputs {
     pub(super) fn finish(mut self) -> Vec<String> {
         self.each(|sink| sink.flush());
         self.troubles
+    }
+
+    fn with_series(&mut self, act: impl FnOnce(&mut SeriesSource)) {
+        let Some((_, source)) = &mut self.series else { return };
+        if catch_unwind(AssertUnwindSafe(|| act(source))).is_err() {
+            source.fail();
+            let trouble = "metrics ended because of an internal error; please report it";
+            self.warn(trouble);
+            self.troubles.push(trouble.to_owned());
+        }
     }
 
     fn unless_over(&mut self, written: io::Result<()>) -> io::Result<()> {

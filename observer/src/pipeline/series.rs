@@ -30,6 +30,7 @@ type Answer = oneshot::Sender<Arc<Samples>>;
 pub struct SeriesReader {
     questions: SyncSender<Answer>,
     waker: Arc<OnceLock<Waker>>,
+    last: Arc<OnceLock<Arc<Samples>>>,
     source: Weak<()>,
 }
 
@@ -39,6 +40,7 @@ pub struct SeriesSource {
     /// `None` after a failure.
     questions: Option<Receiver<Answer>>,
     waker: Arc<OnceLock<Waker>>,
+    last: Arc<OnceLock<Arc<Samples>>>,
     waiting: Vec<Answer>,
     /// Identifiers of suppressed findings.
     mute: Vec<String>,
@@ -64,19 +66,10 @@ impl SeriesReader {
     /// Returns a reader, and the source of its numbers, which leave out the findings in `mute`.
     pub fn begin(mute: &[String]) -> (Self, SeriesSource) {
         let (sender, questions) = sync_channel(MOST_WAITING);
-        let (waker, alive) = (Arc::new(OnceLock::new()), Arc::new(()));
-        let reader = Self { questions: sender, waker: Arc::clone(&waker), source: Arc::downgrade(&alive) };
-        (
-            reader,
-            SeriesSource {
-                questions: Some(questions),
-                waker,
-                waiting: Vec::new(),
-                mute: mute.to_vec(),
-                due: Instant::now(),
-                _alive: alive,
-            },
-        )
+        let (waker, last, alive) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()), Arc::new(()));
+        let reader = Self { questions: sender, waker: Arc::clone(&waker), last: Arc::clone(&last), source: Arc::downgrade(&alive) };
+        let (waiting, mute, due) = (Vec::new(), mute.to_vec(), Instant::now());
+        (reader, SeriesSource { questions: Some(questions), waker, last, waiting, mute, due, _alive: alive })
     }
 
     /// Returns the present numbers. Before the Observer exists, it waits for them.
@@ -94,6 +87,11 @@ impl SeriesReader {
             Ok(Err(_dropped)) => Err(self.none()),
             Err(_elapsed) => Err(NoSeries::Busy),
         }
+    }
+
+    /// The numbers at the end of observing; `None` before it. They stay while there is a reader.
+    pub fn last(&self) -> Option<Arc<Samples>> {
+        self.last.get().cloned()
     }
 
     /// Whether observing has not ended.
@@ -150,6 +148,13 @@ impl SeriesSource {
         self.waiting = Vec::new();
     }
 
+    /// Keeps the numbers for readers that need them after the end. The first call decides.
+    pub fn end(&self, observer: &Observer) {
+        if self.questions.is_some() {
+            self.last.get_or_init(|| Arc::new(observer.samples_without(&self.mute)));
+        }
+    }
+
     /// Answers readers for this time, or once if it is zero. For a replay that waits for the time of its next observation.
     pub fn answer_for(&mut self, time: Duration, observer: &Observer) {
         self.answer(observer);
@@ -199,6 +204,16 @@ mod tests {
         let (waited, ()) = runtime().block_on(async { tokio::join!(reader.read(), async { drop(source) }) });
         assert_eq!(waited.unwrap_err(), NoSeries::Ended);
         assert_eq!(runtime().block_on(reader.read()).unwrap_err(), NoSeries::Ended);
+        assert!(reader.last().is_none(), "observing failed");
+    }
+
+    #[test]
+    fn last_numbers_outlive_observing() {
+        let (reader, source) = SeriesReader::begin(&[]);
+        assert!(reader.last().is_none());
+        source.end(&Observer::new(Limits::default()));
+        drop(source);
+        assert!(Arc::ptr_eq(&reader.last().unwrap(), &reader.clone().last().unwrap()));
     }
 
     #[test]

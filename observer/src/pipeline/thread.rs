@@ -315,7 +315,10 @@ impl RecordingObserver {
         self.emit_totals();
         let recorded = self.outputs.end_capture();
         self.note_end_of_capture(recorded);
-        self.outputs.finish_sinks();
+        // A receiver of events may export numbers, too.
+        let Self { observer, outputs } = self;
+        outputs.end_series(observer);
+        outputs.finish_sinks();
         self.note_undelivered();
         let snapshot = self.observer.snapshot();
         self.outputs.publish_last(&snapshot);
