@@ -9,6 +9,7 @@ mod connections;
 mod exposition;
 mod page;
 mod process;
+mod reader;
 mod scrapes;
 mod server;
 
@@ -17,4 +18,5 @@ mod documentation;
 #[cfg(test)]
 mod tests;
 
+pub use reader::MetricsReader;
 pub use server::MetricsServer;

@@ -2,18 +2,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use observer_core::series::{Build, ShellNumbers, TapWord};
 use tokio::sync::OnceCell;
 
 use super::page::Page;
-use super::process;
-use crate::pipeline::{NoSeries, SeriesReader};
+use super::reader::MetricsReader;
+use crate::pipeline::NoSeries;
 
 /// Makes pages when they are asked for.
 #[derive(Debug)]
 pub(super) struct Scrapes {
-    reader: SeriesReader,
-    tap: TapWord,
+    reader: MetricsReader,
     /// The page in the making, which its scrapes hold.
     current: Mutex<Weak<Making>>,
 }
@@ -22,8 +20,8 @@ pub(super) struct Scrapes {
 type Making = OnceCell<Result<Arc<Page>, NoSeries>>;
 
 impl Scrapes {
-    pub(super) fn new(reader: SeriesReader, tap: TapWord) -> Self {
-        Self { reader, tap, current: Mutex::new(Weak::new()) }
+    pub(super) fn new(reader: MetricsReader) -> Self {
+        Self { reader, current: Mutex::new(Weak::new()) }
     }
 
     /// The page in the making, or else a new one.
@@ -48,37 +46,25 @@ impl Scrapes {
     }
 
     async fn make(&self) -> Result<Arc<Page>, NoSeries> {
-        let queue = self.reader.queued_bytes() as u64;
-        let samples = self.reader.read().await?;
-        let shell = ShellNumbers {
-            build: Some(self.build()),
-            observing_queue_bytes: Some(queue),
-            process: process::numbers(),
-            ..ShellNumbers::default()
-        };
-        Ok(Arc::new(Page::new(Arc::unwrap_or_clone(samples).with(&shell))))
-    }
-
-    fn build(&self) -> Build {
-        let revision = option_env!("WATCHTAP_REVISION").unwrap_or_default();
-        Build { version: env!("CARGO_PKG_VERSION").to_owned(), revision: revision.to_owned(), tap: self.tap }
+        self.reader.read().await.map(|samples| Arc::new(Page::new(samples)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use observer_core::observer::{Limits, Observer};
+    use observer_core::series::TapWord;
     use tokio::runtime::Builder;
 
     use super::*;
-    use crate::pipeline::SeriesSource;
+    use crate::pipeline::{SeriesReader, SeriesSource};
 
     #[test]
     fn scrapes_that_overlap_share_a_page_and_later_ones_do_not() {
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
         let (reader, mut source) = SeriesReader::begin(&[]);
         let observer = Observer::new(Limits::default());
-        let scrapes = Scrapes::new(reader, TapWord::Proxy);
+        let scrapes = Scrapes::new(MetricsReader::new(reader, TapWord::Proxy));
         let overlapping = async { tokio::join!(scrapes.page(), scrapes.page(), async { answer(&mut source, &observer) }) };
         let (one, other, ()) = runtime.block_on(overlapping);
         let one = one.unwrap();

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use std::thread::Builder;
 use std::time::Duration;
 
-use observer_core::series::TapWord;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use super::answers::Answers;
 use super::connections::Connections;
+use super::reader::MetricsReader;
 use super::scrapes::Scrapes;
-use crate::pipeline::SeriesReader;
 
 /// Pause after an error of accept(2), such as a lack of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -28,12 +27,12 @@ pub struct MetricsServer {
 }
 
 impl MetricsServer {
-    /// Binds `address`, and serves the series of `reader`.
-    pub fn start(address: SocketAddr, reader: SeriesReader, tap: TapWord) -> io::Result<Self> {
+    /// Binds `address`, and serves the numbers of `reader`.
+    pub fn start(address: SocketAddr, reader: MetricsReader) -> io::Result<Self> {
         let listener = BoundListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let answers = Arc::new(Answers::new(Scrapes::new(reader, tap), address.ip().to_canonical().is_loopback()));
+        let answers = Arc::new(Answers::new(Scrapes::new(reader), address.ip().to_canonical().is_loopback()));
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let of_thread = Arc::clone(&answers);

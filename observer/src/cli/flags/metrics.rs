@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use observer_core::series::TapWord;
 
-use crate::metrics::MetricsServer;
+use crate::metrics::{MetricsReader, MetricsServer};
 use crate::pipeline::SeriesReader;
 use crate::printable::print_message;
 
@@ -24,8 +24,8 @@ impl MetricsFlags {
     /// Serves the series of `reader`, and prints the address; `None` without the flag.
     pub(crate) fn serve(self, reader: impl FnOnce() -> SeriesReader, tap: TapWord) -> Result<Option<MetricsServer>> {
         let Some(address) = self.metrics else { return Ok(None) };
-        let server =
-            MetricsServer::start(address, reader(), tap).with_context(|| format!("cannot serve --metrics on {address}"))?;
+        let server = MetricsServer::start(address, MetricsReader::new(reader(), tap))
+            .with_context(|| format!("cannot serve --metrics on {address}"))?;
         let address = server.address();
         let who = if address.ip().to_canonical().is_loopback() { "" } else { ", for everyone who can reach this address" };
         print_message(format!("metrics: http://{address}/metrics{who}"));
