@@ -1,4 +1,4 @@
-//! An OTLP receiver on loopback: keeps the log records and spans that it takes, and answers as a test scripts.
+//! An OTLP receiver on loopback: keeps the log records, metrics and spans that it takes, and answers as a test scripts.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -21,8 +21,10 @@ use hyper_util::rt::TokioIo;
 use opentelemetry_proto::tonic::collector::logs::v1::{
     ExportLogsPartialSuccess, ExportLogsServiceRequest, ExportLogsServiceResponse,
 };
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
+use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
@@ -56,6 +58,8 @@ pub struct OtlpRequest {
     pub resource: Resource,
     /// The log records, whatever was answered.
     pub records: Vec<LogRecord>,
+    /// The metrics, whatever was answered.
+    pub metrics: Vec<Metric>,
     /// The spans, whatever was answered.
     pub spans: Vec<Span>,
     /// Whether the receiver took them.
@@ -126,6 +130,13 @@ impl OtlpReceiver {
         state.requests.iter().filter(|request| request.taken).flat_map(|request| request.spans.clone()).collect()
     }
 
+    /// The metrics of the last request with metrics that was taken.
+    pub fn last_metrics(&self) -> Vec<Metric> {
+        let state = self.received.state();
+        let mut of_metrics = state.requests.iter().filter(|request| request.taken && !request.metrics.is_empty());
+        of_metrics.next_back().map(|request| request.metrics.clone()).unwrap_or_default()
+    }
+
     /// Waits until the requests fulfil a condition, for two minutes at most: a demo is slow on a busy machine.
     pub fn wait_until(&self, condition: impl Fn(&[OtlpRequest]) -> bool) -> Result<()> {
         let unfulfilled = |state: &mut State| !condition(&state.requests);
@@ -156,7 +167,8 @@ impl Received {
         let body = body.collect().await?.to_bytes();
         let body = if head.headers.contains_key(CONTENT_ENCODING) { inflated(&body)?.into() } else { body };
         let path = head.uri.path().to_owned();
-        let (resource, records, spans) = match path.rsplit('/').next() {
+        let Export { resource, records, metrics, spans } = match path.rsplit('/').next() {
+            Some("metrics") => metrics(body)?,
             Some("traces") => spans(body)?,
             _ => logs(body)?,
         };
@@ -165,7 +177,7 @@ impl Received {
             let reply = state.replies.pop_front().unwrap_or(OtlpReply::Take);
             let taken = matches!(reply, OtlpReply::Take | OtlpReply::Reject(..) | OtlpReply::Stall);
             let headers = head.headers;
-            state.requests.push(OtlpRequest { at: Instant::now(), path, headers, resource, records, spans, taken });
+            state.requests.push(OtlpRequest { at: Instant::now(), path, headers, resource, records, metrics, spans, taken });
             reply
         };
         self.changed.notify_all();
@@ -189,20 +201,33 @@ impl Received {
 /// A body, or one that never comes.
 type Body = Either<Full<Bytes>, StreamBody<Pending<Result<Frame<Bytes>, Infallible>>>>;
 
-type Export = (Resource, Vec<LogRecord>, Vec<Span>);
+#[derive(Default)]
+struct Export {
+    resource: Resource,
+    records: Vec<LogRecord>,
+    metrics: Vec<Metric>,
+    spans: Vec<Span>,
+}
 
 fn logs(body: Bytes) -> Result<Export> {
     let export = ExportLogsServiceRequest::decode(body).context("the body is no export of logs")?;
     let [logs] = export.resource_logs.as_slice() else { bail!("not one resource: {export:?}") };
     let records = logs.scope_logs.iter().flat_map(|scope| scope.log_records.clone()).collect();
-    Ok((logs.resource.clone().unwrap_or_default(), records, Vec::new()))
+    Ok(Export { resource: logs.resource.clone().unwrap_or_default(), records, ..Export::default() })
+}
+
+fn metrics(body: Bytes) -> Result<Export> {
+    let export = ExportMetricsServiceRequest::decode(body).context("the body is no export of metrics")?;
+    let [metrics] = export.resource_metrics.as_slice() else { bail!("not one resource: {export:?}") };
+    let all = metrics.scope_metrics.iter().flat_map(|scope| scope.metrics.clone()).collect();
+    Ok(Export { resource: metrics.resource.clone().unwrap_or_default(), metrics: all, ..Export::default() })
 }
 
 fn spans(body: Bytes) -> Result<Export> {
     let export = ExportTraceServiceRequest::decode(body).context("the body is no export of spans")?;
     let [spans] = export.resource_spans.as_slice() else { bail!("not one resource: {export:?}") };
     let all = spans.scope_spans.iter().flat_map(|scope| scope.spans.clone()).collect();
-    Ok((spans.resource.clone().unwrap_or_default(), Vec::new(), all))
+    Ok(Export { resource: spans.resource.clone().unwrap_or_default(), spans: all, ..Export::default() })
 }
 
 async fn serve(listener: TcpListener, received: Arc<Received>) -> Result<()> {

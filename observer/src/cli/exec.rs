@@ -167,7 +167,8 @@ impl Exec {
         let pairs = kubeconfig.pairs()?;
         // Files are opened before the command runs, so that one that cannot be written fails early. They are opened before signals
         // are held back, so that a pipe without a reader can still be interrupted.
-        let (report, mut outputs) = self.recording.open(Beside { output: self.page.file(), ..self.budget.files() })?;
+        let (report, mut outputs) =
+            self.recording.open(TapWord::Proxy, Beside { output: self.page.file(), ..self.budget.files() })?;
         let budget = self.budget.open()?;
         let page = self.page.prepare(&mut outputs, report.mute())?;
         let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy)?;

@@ -76,7 +76,7 @@ impl Follow {
     /// Opens the files and the port for metrics, and then lets signals request an orderly shutdown. In this order, a pipe without a reader can still be
     /// interrupted.
     pub(super) fn ready(&self) -> Result<Ready<'_>> {
-        let (report, mut outputs) = self.recording.open(Beside::default())?;
+        let (report, mut outputs) = self.recording.open(TapWord::Proxy, Beside::default())?;
         let snapshots = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
         let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy)?;
         Ok(Ready { follow: self, report, outputs, snapshots, metrics, ends: Ends::open()? })

@@ -106,7 +106,7 @@ impl Probe {
     }
 
     async fn follow(&self) -> Result<ExitCode> {
-        let (report, mut outputs) = self.recording.open(Beside::default())?;
+        let (report, mut outputs) = self.recording.open(TapWord::Probe, Beside::default())?;
         let snapshots = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
         let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Probe)?;
         let mut ends = Ends::open()?;

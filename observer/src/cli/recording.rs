@@ -6,11 +6,13 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use observer_core::observer::Snapshot;
+use observer_core::series::TapWord;
 
 use super::flags::{CaptureFlags, Otherwise, OtlpFlags, Report, ReportFlags};
 use super::output::ReportFormat;
 use super::same_file;
 use crate::injected_fault::{self, Component};
+use crate::metrics::MetricsReader;
 use crate::pipeline::{EventSink, Outputs};
 use crate::printable::Printable;
 use crate::view::{Run, report_json, report_markdown, report_text};
@@ -37,15 +39,15 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// Opens the files now, so that one that cannot be written fails before anything runs.
-    pub(super) fn open(&self, beside: Beside<'_>) -> Result<(Report, Outputs)> {
+    /// Opens the files now, so that one that cannot be written fails before anything runs. `tap` is the source of the run's data.
+    pub(super) fn open(&self, tap: TapWord, beside: Beside<'_>) -> Result<(Report, Outputs)> {
         let captures = self.capture.files();
         let captures = captures.iter().map(|file| ("--capture", file.as_path()));
         same_file::check(beside.read.into_iter(), self.report.files().chain(captures).chain(beside.written).chain(beside.output))?;
         let (report, events) = self.report.open(Otherwise::Stderr)?;
         let sinks = events.into_iter().map(|lines| Box::new(lines) as Box<dyn EventSink>);
         let mut outputs = Outputs::new(sinks.collect(), self.capture.create()?);
-        if let Some(otlp) = self.otlp.start()? {
+        if let Some(otlp) = self.otlp.start(|| MetricsReader::new(outputs.series(report.mute()), tap))? {
             outputs.add(Box::new(otlp));
         }
         Ok((report, outputs))

@@ -22,6 +22,8 @@ pub(super) struct Account {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Record {
     Log,
+    /// A number of a metric. Only those of the end can be lost.
+    Point,
     Span,
 }
 
@@ -92,8 +94,16 @@ impl Account {
             counts.refusals.is_due(why, Instant::now())
         };
         if is_logged {
-            let number = counted(records, &self.record.to_string());
-            tracing::warn!("the collector at {} did not take {number}: {why}", self.origin);
+            self.log_refusal(records, why);
+        }
+    }
+
+    /// The collector will never take these records, but newer ones take their place: they do not count. The reason is logged like
+    /// that of a refusal.
+    pub(super) fn note_refusal_for_now(&self, records: u64, why: &str) {
+        let is_logged = self.counts().refusals.is_due(why, Instant::now());
+        if is_logged {
+            self.log_refusal(records, why);
         }
     }
 
@@ -109,7 +119,7 @@ impl Account {
     pub(super) fn note_failure(&self, why: &str) {
         let is_first = std::mem::replace(&mut self.counts().failure, why.to_owned()).is_empty();
         if is_first {
-            tracing::warn!("cannot export to {}: {why}; trying again", self.origin);
+            tracing::warn!("cannot export {}s to {}: {why}; trying again", self.record, self.origin);
         }
     }
 
@@ -117,13 +127,19 @@ impl Account {
     pub(super) fn note_success(&self) {
         let failure = std::mem::take(&mut self.counts().failure);
         if !failure.is_empty() {
-            tracing::info!("exporting to {} again", self.origin);
+            tracing::info!("exporting {}s to {} again", self.record, self.origin);
         }
     }
 
     /// Records that no attempt will follow for.
     pub(super) fn note_left(&self, records: usize) {
         self.counts().left = u64::try_from(records).unwrap_or(u64::MAX);
+    }
+
+    /// The fate of so many of the records in [`Account::note_left`] is known.
+    pub(super) fn note_settled(&self, records: u64) {
+        let mut counts = self.counts();
+        counts.left = counts.left.saturating_sub(records);
     }
 
     /// Number of records that were lost since the last call.
@@ -148,8 +164,16 @@ impl Account {
         ];
         let parts = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}"));
         let parts: Vec<String> = parts.collect();
-        let lost = counted(lost, &self.record.to_string());
+        let lost = match self.record {
+            Record::Point => counted(lost, &format!("final {}", self.record)),
+            Record::Log | Record::Span => counted(lost, &self.record.to_string()),
+        };
         Some(format!("{lost} did not reach {}: {}", self.origin, parts.join(", ")))
+    }
+
+    fn log_refusal(&self, records: u64, why: &str) {
+        let number = counted(records, &self.record.to_string());
+        tracing::warn!("the collector at {} did not take {number}: {why}", self.origin);
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -161,6 +185,7 @@ impl fmt::Display for Record {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Log => "OTLP record",
+            Self::Point => "OTLP data point",
             Self::Span => "OTLP span",
         })
     }
@@ -208,6 +233,22 @@ mod tests {
             account.trouble().unwrap(),
             "7 OTLP records did not reach http://collector:4318: 1 without room in the queue, 1 not made because of an internal \
              error, 3 refused (400 Bad Request), 2 unsent at the end (connection refused)"
+        );
+    }
+
+    #[test]
+    fn last_numbers_are_left_until_their_fate_is_known() {
+        let account = account(Record::Point);
+        account.note_refusal_for_now(9, "400 Bad Request");
+        assert_eq!((account.take(), account.trouble()), (0, None));
+        account.note_left(7);
+        account.note_settled(3);
+        account.note_settled(2);
+        account.note_refusal(1, "404 Not Found");
+        assert_eq!((account.take(), account.take()), (3, 0));
+        assert_eq!(
+            account.trouble().unwrap(),
+            "3 final OTLP data points did not reach http://collector:4318: 1 refused (404 Not Found), 2 unsent at the end"
         );
     }
 

@@ -1,5 +1,6 @@
 //! Pauses between attempts to send a batch.
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 /// The pause after the first failure.
@@ -41,6 +42,12 @@ impl Backoff {
     pub(super) fn reset(&mut self) {
         self.failures = 0;
     }
+}
+
+/// A random number.
+pub(super) fn chance() -> u64 {
+    // The standard library seeds each hasher from the system's source of random bytes.
+    RandomState::new().hash_one(0)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Exports events to an OpenTelemetry collector as log records, and requests as spans, by OTLP over HTTP with bodies in protobuf (`--otlp`).
+//! Exports log records, metrics and spans to an OpenTelemetry collector, by OTLP over HTTP with bodies in protobuf (`--otlp`).
 //!
 //! Upstream: open-telemetry/opentelemetry-proto `docs/specification.md` (v1.11) and open-telemetry/opentelemetry-specification
 //! `specification/protocol/exporter.md` (v1.60). The SDK is not used: what it would count and sample is already counted in the
@@ -11,6 +11,7 @@ mod answer;
 mod any_value;
 mod backoff;
 mod client_spans;
+mod closing;
 mod collector;
 mod destination;
 mod endpoint;
@@ -20,8 +21,12 @@ mod exporter;
 mod headers;
 mod key_value_list;
 mod log_record;
+mod metric_name;
+mod metric_requests;
+mod metrics_export;
 mod queue;
 mod resource;
+mod sender;
 mod settings;
 mod severity;
 mod sink;

@@ -20,6 +20,12 @@ use crate::bounded_file;
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 /// The time limit without a variable.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The interval without a variable.
+const DEFAULT_INTERVAL: Duration = Duration::from_mins(1);
+/// The variable for this interval.
+const INTERVAL: &str = "OTEL_METRIC_EXPORT_INTERVAL";
+/// The variable for the kind of numbers that metrics have.
+const TEMPORALITY: &str = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
 /// Largest file of certificates, in bytes.
 const MAX_CERTIFICATES: u64 = 4 * 1024 * 1024;
 /// The only protocol that is spoken.
@@ -27,10 +33,13 @@ const PROTOCOL: &str = "http/protobuf";
 /// Prefix of the variables that signals may have each for itself.
 const PREFIX: &str = "OTEL_EXPORTER_OTLP_";
 
-/// Where log records and spans go, and the resource that they belong to.
+/// Where log records, metrics and spans go, and the resource that they belong to.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub(super) logs: Destination,
+    pub(super) metrics: Destination,
+    /// Time between two exports of metrics.
+    pub(super) interval: Duration,
     /// `None` if spans are not exported.
     pub(super) spans: Option<Destination>,
     pub(super) resource: Resource,
@@ -55,7 +64,9 @@ enum Problem {
     #[error(transparent)]
     Headers(HeadersError),
     #[error("expected a number of milliseconds above 0")]
-    Timeout,
+    Milliseconds,
+    #[error("watchtap exports cumulative metrics only: unset it, or set it to cumulative; a collector can convert them to delta")]
+    Temporality,
     #[error("expected gzip or none")]
     Compression,
     #[error("cannot read {file}: {error}")]
@@ -71,20 +82,27 @@ impl Problem {
 }
 
 impl Settings {
-    /// Reads the settings for log records. `url` is that of the flag, and `variable` looks up an environment variable.
-    pub fn logs(url: Option<&str>, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, SettingsError> {
+    /// Reads the settings for log records and metrics. `url` is that of the flag, and `variable` looks up an environment variable.
+    pub fn without_spans(url: Option<&str>, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, SettingsError> {
         let environment = Environment { variable };
         let attributes = environment.value("OTEL_RESOURCE_ATTRIBUTES")?.unwrap_or_default();
         let name = environment.value("OTEL_SERVICE_NAME")?;
         let resource = Resource::new(&attributes, name).map_err(|_not_a_list| Problem::NotAList.of("OTEL_RESOURCE_ATTRIBUTES"))?;
-        Ok(Self { logs: environment.destination(url, "LOGS", "v1/logs")?, spans: None, resource })
+        environment.check_temporality()?;
+        Ok(Self {
+            logs: environment.destination(url, "LOGS", "v1/logs")?,
+            metrics: environment.destination(url, "METRICS", "v1/metrics")?,
+            interval: environment.interval()?,
+            spans: None,
+            resource,
+        })
     }
 
     /// Reads the settings for spans besides.
-    pub fn logs_and_spans(url: Option<&str>, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, SettingsError> {
-        let logs = Self::logs(url, &variable)?;
+    pub fn with_spans(url: Option<&str>, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, SettingsError> {
+        let others = Self::without_spans(url, &variable)?;
         let spans = Environment { variable }.destination(url, "TRACES", "v1/traces")?;
-        Ok(Self { spans: Some(spans), ..logs })
+        Ok(Self { spans: Some(spans), ..others })
     }
 }
 
@@ -164,9 +182,26 @@ impl<V: Fn(&str) -> Option<OsString>> Environment<V> {
 
     fn time_limit(&self, signal: &str) -> Result<Duration, SettingsError> {
         let Some((variable, milliseconds)) = self.of_signal(signal, "TIMEOUT")? else { return Ok(DEFAULT_TIMEOUT) };
-        let milliseconds = milliseconds.parse().ok().filter(|milliseconds| *milliseconds > 0);
-        milliseconds.map(Duration::from_millis).ok_or_else(|| Problem::Timeout.of(variable))
+        duration(variable, &milliseconds)
     }
+
+    fn interval(&self) -> Result<Duration, SettingsError> {
+        self.value(INTERVAL)?.map_or(Ok(DEFAULT_INTERVAL), |milliseconds| duration(INTERVAL, &milliseconds))
+    }
+
+    /// Differences would have to arrive exactly once, and a batch may arrive twice. A collector can compute them.
+    fn check_temporality(&self) -> Result<(), SettingsError> {
+        let preference = self.value(TEMPORALITY)?;
+        match preference.filter(|preference| !preference.eq_ignore_ascii_case("cumulative")) {
+            Some(_other) => Err(Problem::Temporality.of(TEMPORALITY)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn duration(variable: impl Into<String>, milliseconds: &str) -> Result<Duration, SettingsError> {
+    let milliseconds = milliseconds.parse().ok().filter(|milliseconds| *milliseconds > 0);
+    milliseconds.map(Duration::from_millis).ok_or_else(|| Problem::Milliseconds.of(variable))
 }
 
 #[cfg(test)]
@@ -209,6 +244,26 @@ mod tests {
     }
 
     #[test]
+    fn metrics_have_variables_of_their_own() {
+        let settings = read(None, &[]).unwrap();
+        assert_eq!((settings.metrics.endpoint.path.as_str(), settings.interval), ("/v1/metrics", Duration::from_mins(1)));
+        let settings = read(
+            None,
+            &[
+                ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://own:1/x"),
+                ("OTEL_METRIC_EXPORT_INTERVAL", "250"),
+                ("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "Cumulative"),
+            ],
+        );
+        let settings = settings.unwrap();
+        assert_eq!(settings.metrics.endpoint.to_string(), "http://own:1/x");
+        assert_eq!(
+            (settings.logs.endpoint.to_string().as_str(), settings.interval.as_millis()),
+            ("http://localhost:4318/v1/logs", 250)
+        );
+    }
+
+    #[test]
     fn unusable_value_is_named_by_its_source_and_not_quoted() {
         for (variable, value, expected) in [
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://u:s3cr3t@x", "OTEL_EXPORTER_OTLP_ENDPOINT: a user name in the URL"),
@@ -218,6 +273,12 @@ mod tests {
             ("OTEL_RESOURCE_ATTRIBUTES", "s3cr3t", "OTEL_RESOURCE_ATTRIBUTES: expected key=value pairs"),
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "OTEL_EXPORTER_OTLP_PROTOCOL: watchtap exports by http/protobuf only"),
             ("OTEL_EXPORTER_OTLP_TIMEOUT", "0", "OTEL_EXPORTER_OTLP_TIMEOUT: expected a number of milliseconds"),
+            ("OTEL_METRIC_EXPORT_INTERVAL", "1m", "OTEL_METRIC_EXPORT_INTERVAL: expected a number of milliseconds"),
+            (
+                "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE",
+                "Delta",
+                "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: watchtap exports cumulative metrics only",
+            ),
             ("OTEL_EXPORTER_OTLP_COMPRESSION", "zstd", "OTEL_EXPORTER_OTLP_COMPRESSION: expected gzip or none"),
             ("OTEL_EXPORTER_OTLP_CERTIFICATE", "/no/such/file", "OTEL_EXPORTER_OTLP_CERTIFICATE: cannot read /no/such/file"),
         ] {
@@ -242,8 +303,6 @@ mod tests {
     }
 
     fn read(url: Option<&str>, variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
-        Settings::logs_and_spans(url, |name| {
-            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
-        })
+        Settings::with_spans(url, |name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value)))
     }
 }

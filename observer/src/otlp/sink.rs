@@ -10,13 +10,15 @@ use prost::Message;
 
 use super::account::{Account, Record};
 use super::client_spans::ClientSpans;
-use super::collector::Collector;
 use super::destination::Destination;
 use super::export_request::Envelope;
 use super::exporter::{Export, Exporter};
 use super::log_record::log_record;
+use super::metrics_export::MetricsExport;
 use super::queue::Queue;
+use super::sender::Sender;
 use super::settings::Settings;
+use crate::metrics::MetricsReader;
 use crate::pipeline::EventSink;
 
 /// Limits of an export.
@@ -34,10 +36,12 @@ impl Default for Bounds {
     }
 }
 
-/// Exports each event as a log record, and spans if they are wanted. It never waits, except at the end.
+/// Exports each event as a log record, metrics at an interval, and spans if they are wanted. It never waits, except at the end.
 pub struct OtlpSink {
     logs: Outlet,
     spans: Option<(ClientSpans, Outlet)>,
+    metrics: MetricsReader,
+    of_metrics: Arc<Account>,
     exporter: Exporter,
 }
 
@@ -48,32 +52,39 @@ struct Outlet {
 }
 
 impl OtlpSink {
-    /// Starts to export.
-    pub fn start(settings: Settings, bounds: Bounds) -> io::Result<Self> {
-        let Settings { logs, spans, resource } = settings;
-        if let Some(exposed) = [&logs].into_iter().chain(&spans).find(|destination| destination.exposes_headers()) {
+    /// Starts to export events, and the numbers that `reader` reads.
+    pub fn start(settings: Settings, reader: MetricsReader, bounds: Bounds) -> io::Result<Self> {
+        let Settings { logs, metrics, spans, interval, resource } = settings;
+        if let Some(exposed) = [&logs, &metrics].into_iter().chain(&spans).find(|destination| destination.exposes_headers()) {
             let origin = exposed.endpoint.origin();
             tracing::warn!("the header fields of OTEL_EXPORTER_OTLP_HEADERS are sent to {origin} without encryption: use https");
         }
         let envelope = Envelope::new(&resource);
+        let of_metrics = Sender::new(Record::Point, metrics)?;
+        let account = Arc::clone(&of_metrics.account);
+        let of_metrics = MetricsExport::new(reader.clone(), of_metrics, envelope.clone(), interval);
         let (logs, of_logs) = Outlet::new(Record::Log, logs, envelope.clone(), bounds.queued)?;
         let (spans, of_spans) = spans.map(|spans| Outlet::new(Record::Span, spans, envelope, bounds.queued)).transpose()?.unzip();
-        let exporter = Exporter::start([of_logs].into_iter().chain(of_spans).collect(), bounds.flush)?;
-        Ok(Self { logs, spans: spans.map(|outlet| (ClientSpans::default(), outlet)), exporter })
+        let exporter = Exporter::start([of_logs].into_iter().chain(of_spans).collect(), of_metrics, bounds.flush)?;
+        let spans = spans.map(|outlet| (ClientSpans::default(), outlet));
+        Ok(Self { logs, spans, metrics: reader, of_metrics: account, exporter })
     }
 
     fn outlets(&self) -> impl Iterator<Item = &Outlet> {
         [&self.logs].into_iter().chain(self.spans.as_ref().map(|(_, outlet)| outlet))
+    }
+
+    fn accounts(&self) -> impl Iterator<Item = &Account> {
+        self.outlets().map(|outlet| &*outlet.account).chain([&*self.of_metrics])
     }
 }
 
 impl Outlet {
     fn new(record: Record, destination: Destination, envelope: Envelope, max_queued: usize) -> io::Result<(Self, Export)> {
         let queue = Arc::new(Queue::new(max_queued));
-        let account = Arc::new(Account::new(destination.endpoint.origin(), record));
-        let collector = Collector::new(destination)?;
-        let export = Export { queue: Arc::clone(&queue), collector, envelope, account: Arc::clone(&account) };
-        Ok((Self { queue, account }, export))
+        let sender = Sender::new(record, destination)?;
+        let account = Arc::clone(&sender.account);
+        Ok((Self { queue: Arc::clone(&queue), account }, Export { queue, sender, envelope }))
     }
 
     /// Appends a record. Without room, it is not even made: a collector that is gone for long costs nothing.
@@ -113,7 +124,7 @@ impl EventSink for OtlpSink {
     }
 
     fn take_undelivered(&mut self) -> u64 {
-        self.outlets().map(|outlet| outlet.account.take()).fold(0, u64::saturating_add)
+        self.accounts().map(Account::take).fold(0, u64::saturating_add)
     }
 
     fn give_up(&mut self) -> u64 {
@@ -122,8 +133,11 @@ impl EventSink for OtlpSink {
     }
 
     fn finish(&mut self) -> Vec<String> {
-        let failed = self.exporter.finish().map(str::to_owned);
+        let last = self.metrics.last().map(Arc::new);
+        // Each of these points is lost unless the exporter reports its fate.
+        self.of_metrics.note_left(last.as_ref().map_or(0, |last| last.families().map(|(_, samples)| samples.count()).sum()));
+        let failed = self.exporter.finish(last).map(str::to_owned);
         self.outlets().for_each(|outlet| outlet.account.note_left(outlet.queue.len()));
-        self.outlets().filter_map(|outlet| outlet.account.trouble()).chain(failed).collect()
+        self.accounts().filter_map(Account::trouble).chain(failed).collect()
     }
 }

@@ -29,6 +29,11 @@ fn exported_records_hold_no_canary() {
     for span in receiver.spans() {
         assert_eq!(scene.hits(&span.encode_to_vec()), Vec::<String>::new(), "{}", span.name);
     }
+    let metrics = receiver.last_metrics();
+    assert!(format!("{metrics:?}").contains("canary"), "metrics name the client");
+    for metric in metrics {
+        assert_eq!(scene.hits(&metric.encode_to_vec()), Vec::<String>::new(), "{}", metric.name);
+    }
     assert!(requests.iter().all(|request| request.headers["authorization"] == format!("Bearer {token}")));
     let records: Vec<_> = requests.iter().flat_map(|request| &request.records).collect();
     assert!(records.iter().any(|record| format!("{record:?}").contains("canary/1.0")), "records name the client");

@@ -7,12 +7,14 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use observer_core::observer::Event;
+use observer_core::series::TapWord;
 use observer_core::time::Timestamp;
 use observer_tests::{OtlpReceiver, OtlpReply, Port, ScriptedUpstream, read_head};
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
+use watchtap::metrics::MetricsReader;
 use watchtap::otlp::{Bounds, OtlpSink, Settings};
-use watchtap::pipeline::EventSink;
+use watchtap::pipeline::{EventSink, SeriesReader};
 
 /// Where a request that is sent again would change the counts.
 const NO_TIME_LIMIT: (&str, &str) = ("OTEL_EXPORTER_OTLP_TIMEOUT", "120000");
@@ -211,7 +213,9 @@ fn export_that_is_given_up_counts_its_queue_without_waiting() {
 
 fn exporting(url: &str, variables: &[(&str, &str)], bounds: Bounds) -> OtlpSink {
     let variable = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
-    OtlpSink::start(Settings::logs(Some(url), variable).unwrap(), bounds).unwrap()
+    // Without an Observer, there are no metrics.
+    let reader = MetricsReader::new(SeriesReader::begin(&[]).0, TapWord::Replay);
+    OtlpSink::start(Settings::without_spans(Some(url), variable).unwrap(), reader, bounds).unwrap()
 }
 
 /// Time enough at the end, however busy the machine is.

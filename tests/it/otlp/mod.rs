@@ -1,4 +1,6 @@
-//! `--otlp`: log records and spans, as a receiver gets them.
+//! `--otlp`: log records, metrics and spans, as a receiver gets them.
 
 mod delivery;
+mod metrics;
 mod records;
+mod translation;

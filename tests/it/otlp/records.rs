@@ -15,6 +15,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
 
+use super::translation::{total, translated};
+
 const LIMIT: Duration = Duration::from_mins(1);
 
 #[test]
@@ -85,6 +87,16 @@ fn report_states_records_that_did_not_arrive() {
     let report: Json = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
     let refused = receiver.requests()[0].records.len();
     assert_eq!(report["missed"]["not_exported"], json!(refused));
+    // Its last numbers are those of the report. Losses of the end itself are not in them.
+    let samples = translated(&receiver.last_metrics());
+    for (name, labels, of_report) in [
+        ("watchtap_requests_total", "", "requests"),
+        ("watchtap_requests_total", "verb=\"LIST\"", "lists"),
+        ("watchtap_relists_total", "", "relists"),
+    ] {
+        let expected = report["totals"][of_report].as_u64().filter(|total| *total > 0);
+        assert_eq!(Some(total(&samples, name, labels)), expected, "{name} with {labels}, {of_report} of the report");
+    }
     let note = format!("{refused} OTLP records did not reach {}: {refused} refused (400 Bad Request)", receiver.url());
     assert!(report["notes"].as_array().unwrap().contains(&note.into()), "{:#}", report["notes"]);
 }

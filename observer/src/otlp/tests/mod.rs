@@ -1,3 +1,4 @@
 //! Tests with scripts of traffic.
 
+mod metrics;
 mod spans;
