@@ -264,8 +264,8 @@ fn capture_of(requests: u64, of: impl Fn(u64, &mut dyn FnMut(Subject))) -> Vec<u
     bytes
 }
 
-/// The peak memory of `read` on a capture, in bytes, and its report. The pipe has no room for the whole report, so `read` waits before it
-/// exits and can be measured.
+/// The peak memory of `read` on a capture, in bytes, and its report. The report is longer than the pipe, so `read` waits before it exits
+/// and can be measured.
 fn peak_of_read(capture: Vec<u8>) -> (u64, Value) {
     const PIPE: usize = 4 << 10;
     const LIMIT: Timespec = Timespec { tv_sec: 180, tv_nsec: 0 };

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use observer_core::observation::Process;
+use observer_core::series::ProbeFiles;
 use watchtap::intake::{ConnectionId, ConnectionInfo, Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
 use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOptions, ProbeTap};
@@ -22,6 +23,8 @@ pub(crate) struct RunningProbe {
 pub(crate) struct ProbeOutput {
     pub(crate) events: Vec<(ConnectionId, TapEvent)>,
     pub(crate) notices: Vec<Notice>,
+    /// The files that it knew at the end.
+    pub(crate) files: Option<ProbeFiles>,
 }
 
 impl RunningProbe {
@@ -52,6 +55,7 @@ impl RunningProbe {
     pub(crate) fn finish(mut self) -> ProbeOutput {
         self.tap.finish().unwrap();
         self.output.take(&mut self.receiver);
+        self.output.files = self.receiver.waker().probe_files();
         self.output
     }
 }

@@ -4,6 +4,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use observer_core::observation::ProbeMissed;
+use observer_core::series::ProbeFiles;
 use observer_demo::{DemoConfig, DemoServer};
 use observer_tests::watchtap;
 use watchtap::intake::Notice;
@@ -49,4 +50,5 @@ fn program_with_rustls_is_reported_as_not_seen() {
     rustls.wait().unwrap();
     let [(file, why)] = output.not_probed().collect::<Vec<_>>()[..] else { panic!("{output:?}") };
     assert!(file.ends_with("watchtap") && why.starts_with("rustls has no function"), "{file}: {why}");
+    assert_eq!(output.files, Some(ProbeFiles { all: 0, part: 0, none: 1 }));
 }

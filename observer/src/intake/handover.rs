@@ -1,10 +1,11 @@
 //! The sending end of the queue, for taps.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, PoisonError};
 
+use observer_core::series::ProbeFiles;
 use observer_core::time::Timestamp;
 
 use super::feed::Opened;
@@ -92,6 +93,11 @@ impl Intake {
         if !queued {
             self.shared.losses.notices.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Notes how many files a probe sees now. It is no observation, so a capture does not have it.
+    pub fn note_probe_files(&self, files: ProbeFiles) {
+        *self.shared.probe_files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
     }
 
     /// Losses so far.

@@ -4,11 +4,12 @@
 //! bounded too. The observing thread shares no lock with the forwarding threads. If it were descheduled while it held one, traffic
 //! would stop.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Arc, Mutex};
 
 use observer_core::observation::Process;
+use observer_core::series::ProbeFiles;
 
 use super::account::{Account, Charge};
 use super::losses::LossCounters;
@@ -45,6 +46,8 @@ pub(super) struct Shared {
     pub(super) data: Arc<Account>,
     pub(super) reserve: Arc<Account>,
     pub(super) losses: LossCounters,
+    /// The files of a probe; `None` without one. Neither forwarding nor observing locks it.
+    pub(super) probe_files: Mutex<Option<ProbeFiles>>,
     hurry: SyncSender<()>,
     pub(super) hurried: AtomicBool,
 }
@@ -59,6 +62,7 @@ impl Shared {
             data: Account::of(limits.total),
             reserve: Account::of(limits.total_reserve),
             losses: LossCounters::default(),
+            probe_files: Mutex::default(),
             hurry,
             hurried: AtomicBool::new(false),
         };

@@ -1,7 +1,9 @@
 //! Wakes the observing thread, without keeping the queue open.
 
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, PoisonError, Weak};
+
+use observer_core::series::ProbeFiles;
 
 use super::Notice;
 use super::queue::{Delivered, Shared};
@@ -26,6 +28,11 @@ impl Waker {
             // Without a receiver there is no thread to wake.
             sender.send(Delivered::of_notice(Notice::Asked, None)).ok();
         }
+    }
+
+    /// The files of the probe; `None` without one, or before it has examined any.
+    pub fn probe_files(&self) -> Option<ProbeFiles> {
+        *self.shared.probe_files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forwarded bytes that wait in the queue. The reserve is left out, since open connections are charged to it.

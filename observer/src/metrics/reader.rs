@@ -40,8 +40,8 @@ impl MetricsReader {
         let shell = ShellNumbers {
             build: Some(self.build()),
             observing_queue_bytes: Some(queue as u64),
+            probe_files: self.series.probe_files(),
             process: process::numbers(),
-            ..ShellNumbers::default()
         };
         Arc::unwrap_or_clone(samples).with(&shell)
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use observer_core::observer::Observer;
-use observer_core::series::Samples;
+use observer_core::series::{ProbeFiles, Samples};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -102,6 +102,11 @@ impl SeriesReader {
     /// Why the source answers no more.
     fn none(&self) -> NoSeries {
         if self.is_alive() { NoSeries::Failed } else { NoSeries::Ended }
+    }
+
+    /// The files of the probe; `None` without one.
+    pub fn probe_files(&self) -> Option<ProbeFiles> {
+        self.waker.get().and_then(Waker::probe_files)
     }
 
     /// Bytes that wait to be decoded; 0 for a replay, which has no queue.

@@ -30,7 +30,7 @@ pub struct Build {
 }
 
 /// Programs and libraries that a probe knows, by how much of their calls it sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProbeFiles {
     /// Files of which it sees all calls.
     pub all: u64,

@@ -8,6 +8,8 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Instant;
 
+use observer_core::series::ProbeFiles;
+
 use super::orders::{FieldRecording, Finding, FindingSender, Order};
 use super::probed_files::ProbedFiles;
 use super::schedule::{Due, Schedule};
@@ -37,6 +39,8 @@ pub(in crate::tap::probe) struct Attacher {
     ready: SyncSender<()>,
     heartbeat: Heartbeat,
     findings: FindingSender,
+    /// The counts of files that were reported last.
+    counts: Option<ProbeFiles>,
 }
 
 /// The inputs of the attaching thread.
@@ -67,6 +71,7 @@ impl Attacher {
             ready,
             heartbeat,
             findings,
+            counts: None,
         }
     }
 
@@ -127,6 +132,15 @@ impl Attacher {
             Some(Due::AllExamined) => self.all_examined(),
             Some(Due::Given) => self.schedule.queue_given(self.selection.numbers()),
             Some(Due::Calls) => self.detach_busy(),
+        }
+        self.report_counts();
+    }
+
+    fn report_counts(&mut self) {
+        let counts = Some(self.files.counts());
+        if self.counts != counts {
+            self.counts = counts;
+            counts.map(Finding::Files).into_iter().for_each(|finding| self.report(finding));
         }
     }
 

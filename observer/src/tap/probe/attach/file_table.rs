@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use observer_core::series::ProbeFiles;
+
 use crate::tap::probe::find::FileIdentity;
 
 /// A file may be forgotten if no process was seen to run it for this long; see [`FileTable::forget_unused`].
@@ -78,6 +80,21 @@ impl<P> FileTable<P> {
     /// All attachments.
     pub(super) fn all_probed(&self) -> impl Iterator<Item = &P> {
         self.files.values().filter_map(|entry| entry.known.probed())
+    }
+
+    /// How many files are probed, completely according to `is_complete` or in part, and how many are not. Files without anything to
+    /// probe do not count, and neither do excluded ones.
+    pub(super) fn counts(&self, is_complete: impl Fn(&P) -> bool) -> ProbeFiles {
+        let mut counts = ProbeFiles::default();
+        for entry in self.files.values() {
+            match &entry.known {
+                Known::Probed(probed) if is_complete(probed) => counts.all += 1,
+                Known::Probed(_) => counts.part += 1,
+                Known::Reported => counts.none += 1,
+                Known::Nothing | Known::Excluded => {}
+            }
+        }
+        counts
     }
 
     /// All attachments, mutable.
@@ -195,6 +212,16 @@ mod tests {
         assert_eq!(table.make_room(later), Some(2));
         assert_eq!(table.make_room(later), None, "the others were run a moment ago");
         assert_eq!(table.all_probed().count(), 2);
+    }
+
+    #[test]
+    fn files_are_counted_by_how_much_is_seen() {
+        let (mut table, now) = (FileTable::new(), Instant::now());
+        let known = [Known::Nothing, Known::Excluded, Known::Reported, Known::Probed(1), Known::Probed(2), Known::Probed(3)];
+        for (number, known) in (0..).zip(known) {
+            assert_eq!(table.insert(file(number), known, now), None);
+        }
+        assert_eq!(table.counts(|probed| *probed > 1), ProbeFiles { all: 2, part: 1, none: 1 });
     }
 
     #[test]

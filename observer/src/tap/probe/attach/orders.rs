@@ -2,6 +2,8 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
+use observer_core::series::ProbeFiles;
+
 use crate::tap::probe::options::ProbeOutcome;
 
 /// Maximum number of waiting orders.
@@ -39,6 +41,8 @@ pub(in crate::tap::probe) enum Finding {
         /// The reason, as text.
         why: String,
     },
+    /// How many files are probed, completely or not.
+    Files(ProbeFiles),
     /// The last finding: the sender of orders is gone. Then all probes are detached, and the channel closes.
     Outcome(ProbeOutcome),
 }

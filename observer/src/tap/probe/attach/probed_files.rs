@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use observer_core::series::ProbeFiles;
 use observer_ebpf::AttachCookie;
 
 use super::call_rate::CallRate;
@@ -29,6 +30,8 @@ pub(in crate::tap::probe) struct ProbedFiles {
 #[derive(Debug)]
 struct ProbedFile {
     attached: Vec<Attachment>,
+    /// Whether all its plaintext is seen.
+    is_complete: bool,
     /// The file's number in the kernel.
     number: u16,
     /// The file's path, as seen by the process in which it was found.
@@ -191,6 +194,11 @@ impl ProbedFiles {
         }
     }
 
+    /// How many files are probed, completely or in part, and how many are not.
+    pub(in crate::tap::probe) fn counts(&self) -> ProbeFiles {
+        self.table.counts(|probed| probed.is_complete)
+    }
+
     /// Number of files whose header fields are recorded.
     pub(in crate::tap::probe) fn recording_fields(&self) -> usize {
         self.table.all_probed().filter(|probed| !probed.attached_fields.is_empty()).count()
@@ -222,12 +230,15 @@ fn probe(
     // The number may have been another file's before.
     let calls = CallRate::since(Instant::now(), programs.calls(number));
     let attached = attach(opened.path(), number, &wanted, programs)?;
-    libraries.iter().filter_map(out_of_reach).for_each(left);
+    let out_of_reach: Vec<NotProbed> = libraries.iter().filter_map(out_of_reach).collect();
+    let is_complete = out_of_reach.is_empty();
+    out_of_reach.into_iter().for_each(left);
     if attached.is_empty() {
         return Ok(Known::Reported);
     }
     Ok(Known::Probed(ProbedFile {
         attached,
+        is_complete,
         number,
         name: file.name.clone(),
         calls,
@@ -257,6 +268,7 @@ mod tests {
     fn file(number: u16, now: Instant) -> ProbedFile {
         ProbedFile {
             attached: Vec::new(),
+            is_complete: true,
             number,
             name: format!("/usr/bin/program-{number}"),
             calls: CallRate::since(now, 0),

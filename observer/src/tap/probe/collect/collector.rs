@@ -212,6 +212,7 @@ impl Run {
                 Ok(Finding::Detached { file, at }) => self.in_order.detached(file, at),
                 Ok(Finding::FieldRecording(recording)) => self.in_order.record_fields(recording),
                 Ok(Finding::NotProbed { file, why }) => self.reporter.not_probed(&file, &why),
+                Ok(Finding::Files(files)) => self.reporter.files(files),
                 Ok(Finding::Outcome(outcome)) => self.outcome = Some(outcome),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Disconnected) => {

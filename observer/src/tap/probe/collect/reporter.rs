@@ -1,6 +1,7 @@
 //! Reports programs that the probe does not see and records that it missed, as notices.
 
 use observer_core::observation::ProbeMissed;
+use observer_core::series::ProbeFiles;
 use observer_ebpf::Loss;
 
 use crate::intake::{Intake, Notice};
@@ -24,6 +25,11 @@ impl Reporter {
     /// Reports that the connections of a program or library are not seen.
     pub(in crate::tap::probe) fn not_probed(&self, file: &str, why: &str) {
         self.intake.notice(Notice::NotProbed { at: self.clock.now(), file: file.to_owned(), why: why.to_owned() });
+    }
+
+    /// Notes how many files are probed.
+    pub(in crate::tap::probe) fn files(&self, files: ProbeFiles) {
+        self.intake.note_probe_files(files);
     }
 
     /// Takes the totals of missed records, and reports the increase since the last call, if any.
