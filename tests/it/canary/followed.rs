@@ -211,7 +211,7 @@ fn follow(observations: &[Observation], shown: &mut Shown) {
                 } else if let ExchangeObservation::BodyRead { body } = observed {
                     reflectors.understood(exchange, *at, body, &mut emit);
                 } else if let ExchangeObservation::Ended { .. } = observed {
-                    reflectors.ended(exchange, &mut emit);
+                    reflectors.ended(exchange, *at, &mut emit);
                 }
             }
             (Subject::Connection(_, ConnectionObservation::Blocked { by, since, .. }), Some(exchange)) => {
