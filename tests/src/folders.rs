@@ -28,6 +28,11 @@ pub fn faults_folder() -> PathBuf {
     cluster_cache().join("faults")
 }
 
+/// Values of the panels of the boards.
+pub fn panels_folder() -> PathBuf {
+    cluster_cache().join("panels")
+}
+
 /// Figures of the soak test.
 pub fn soak_folder() -> PathBuf {
     cluster_cache().join("soak")

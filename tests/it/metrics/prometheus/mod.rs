@@ -1,0 +1,6 @@
+//! Prometheus and promtool read the metrics of running watchtaps.
+
+mod demo_story;
+mod page_check;
+mod panels;
+mod stored;
