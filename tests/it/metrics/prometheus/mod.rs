@@ -3,4 +3,5 @@
 mod demo_story;
 mod page_check;
 mod panels;
+mod restart;
 mod stored;
