@@ -9,7 +9,7 @@ use super::machine::Machine;
 use super::matrix::Matrix;
 use super::report::{Outcome, Report};
 use super::running;
-use super::{accuracy, faults};
+use super::{accuracy, faults, panels};
 use crate::workspace;
 
 /// Run every test that can run on this machine, group by group.
@@ -36,6 +36,10 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["only", "cluster"])]
     faults: bool,
 
+    /// Run only the group `prometheus`, and write the values of the boards' panels into docs/metrics.md
+    #[arg(long, conflicts_with_all = ["only", "cluster", "faults", "sample", "everything"])]
+    panels: bool,
+
     /// Run a sample of the matrix and of the faults, which NUMBER selects, and three minutes of churn. CI passes the number of the
     /// day
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["faults", "everything"])]
@@ -49,7 +53,15 @@ pub(crate) struct Args {
 impl Args {
     /// The arguments for a run of all groups, of which `groups` must not be left out.
     pub(crate) fn requiring(groups: &[Group]) -> Self {
-        Self { require: groups.to_vec(), only: Vec::new(), cluster: None, faults: false, sample: None, everything: false }
+        Self {
+            require: groups.to_vec(),
+            only: Vec::new(),
+            cluster: None,
+            faults: false,
+            panels: false,
+            sample: None,
+            everything: false,
+        }
     }
 
     fn extent(&self) -> Extent {
@@ -64,6 +76,8 @@ impl Args {
     fn left_out(&self, group: Group, machine: &Machine) -> Option<Outcome> {
         let not_asked_for = if self.faults {
             (group != Group::Faults).then_some("--faults runs only the group `faults`")
+        } else if self.panels {
+            (group != Group::Prometheus).then_some("--panels runs only the group `prometheus`")
         } else {
             (!self.only.is_empty() && !self.only.contains(&group)).then_some("not among --only")
         };
@@ -91,6 +105,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
                 Some(left_out) => left_out,
                 None if group == Group::Cluster => run_cluster(extent, &matrix)?,
                 None if group == Group::Faults => run_faults(extent, &matrix, args.faults)?,
+                None if args.panels => run_panels(extent, &matrix)?,
                 None => {
                     let outcome = running::run(group, extent, &matrix, &environment)?;
                     extent.remark(group).into_iter().fold(outcome, Outcome::with_remark)
@@ -133,6 +148,16 @@ fn run_faults(extent: Extent, matrix: &Matrix, is_complete: bool) -> anyhow::Res
     })
 }
 
+/// Runs the group `prometheus`, and writes the section on panels in docs/metrics.md.
+fn run_panels(extent: Extent, matrix: &Matrix) -> anyhow::Result<Outcome> {
+    panels::forget()?;
+    let outcome = running::run(Group::Prometheus, extent, matrix, &[])?;
+    Ok(match panels::write() {
+        Ok(()) => outcome,
+        Err(error) => outcome.with_fault(format!("{error:#}")),
+    })
+}
+
 fn remark_on_faults(left_out: &[&str]) -> String {
     if left_out.is_empty() {
         return "each fault once; --faults runs each five times".to_owned();
@@ -162,6 +187,14 @@ mod tests {
         let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
         let run: Vec<Group> = Group::ALL.into_iter().filter(|&group| args.left_out(group, &machine).is_none()).collect();
         assert_eq!(run, [Group::Faults]);
+    }
+
+    #[test]
+    fn panels_flag_runs_only_the_prometheus_group() {
+        let args = Args { panels: true, ..Args::requiring(&[]) };
+        let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
+        let run: Vec<Group> = Group::ALL.into_iter().filter(|&group| args.left_out(group, &machine).is_none()).collect();
+        assert_eq!(run, [Group::Prometheus]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod group;
 mod libtest;
 mod machine;
 mod matrix;
+mod panels;
 mod report;
 mod running;
 mod signals;
@@ -19,4 +20,5 @@ pub(crate) use group::Group;
 pub(crate) use {
     extent::Extent,
     matrix::{MINORS, Matrix},
+    panels::HEADING as PANELS_HEADING,
 };

@@ -8,3 +8,4 @@ mod tables;
 mod alerts;
 mod boards;
 mod names;
+mod panels;
