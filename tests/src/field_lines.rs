@@ -1,7 +1,7 @@
 //! Computes, without the HPACK decoder, the field line that the decoder must keep of a header field.
 
 use observer_core::http::hpack::{FieldLine, Name, Value};
-use observer_core::http::{HeaderName, Identity, Target};
+use observer_core::http::{HeaderName, Identity, Target, TraceParent};
 
 /// The methods that HTTP defines (RFC 9110 §9.3 and RFC 5789).
 const METHODS: [&[u8]; 9] = [b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"CONNECT", b"OPTIONS", b"TRACE", b"PATCH"];
@@ -14,6 +14,7 @@ pub fn field_line(name: &[u8], value: &[u8]) -> FieldLine {
         b":status" => Name::Status,
         b":scheme" | b":authority" | b":protocol" => Name::OtherPseudo,
         b"authorization" => Name::Authorization,
+        b"traceparent" => Name::TraceParent,
         _ => HeaderName::of(name).map_or(Name::OffList, Name::Listed),
     };
     let kept_value = match kept_name {
@@ -23,6 +24,7 @@ pub fn field_line(name: &[u8], value: &[u8]) -> FieldLine {
         Name::Path => Value::Target(Box::new(Target::parse(value))),
         Name::Status => status(value).map_or(Value::Unknown, Value::Status),
         Name::Authorization => Value::Identity(Box::new(Identity::from_authorization(value))),
+        Name::TraceParent => TraceParent::parse(value).map_or(Value::Unknown, |valid| Value::TraceParent(Box::new(valid))),
         Name::OtherPseudo | Name::OffList | Name::Unknown => Value::NotKept,
     };
     FieldLine { name: kept_name, name_length: length(name), value: kept_value, value_length: length(value) }

@@ -3,12 +3,16 @@
 //! A watch has no span for its life, and its events have none: a span that may never end helps no trace (open-telemetry/
 //! semantic-conventions#3703, #3794). Names and attributes follow the HTTP conventions (open-telemetry/semantic-conventions
 //! `docs/http/http-spans.md`, v1.40), without the query, which holds selectors.
+//!
+//! A request with a valid `traceparent` is in the trace of its client (W3C Trace Context, Level 2), as a child of the client's span.
+//! If the client records the trace, the span is always exported, because its trace would have a hole. If it does not, the span is
+//! exported only if the request failed or was slow.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use observer_core::exchange::Scope;
-use observer_core::http::{Direction, Protocol};
+use observer_core::http::{Direction, Protocol, TraceParent};
 use observer_core::k8s::Verb;
 use observer_core::observation::{ConnectionId, EndManner, ExchangeEnd, ExchangeId};
 use observer_core::observer::{Event, RequestRecord};
@@ -29,14 +33,20 @@ use super::url_template::method_and_template;
 const SLOW: Duration = Duration::from_secs(1);
 /// Connections whose server is known: the latest ones, closed ones included, since their requests may end later.
 const MAX_CONNECTIONS: usize = 16_384;
+/// Requests in traces of clients that links can lead to: the latest ones.
+const MAX_TRACES: usize = 16_384;
 /// The trace is sampled (W3C Trace Context, `trace-flags`).
-const SAMPLED: u32 = 1;
+const SAMPLED: u32 = TraceParent::SAMPLED as u32;
+/// The parent is a span of another process (`SpanFlags` of opentelemetry-proto).
+const HAS_REMOTE_PARENT: u32 = 0x300;
 
 /// Makes spans of events.
 #[derive(Default)]
 pub(super) struct ClientSpans {
     ids: SpanIds,
     connections: BTreeMap<ConnectionId, Server>,
+    /// Requests in traces of clients, for links.
+    traces: BTreeMap<ExchangeId, u128>,
 }
 
 /// The server of a connection, and how it is spoken to.
@@ -95,10 +105,18 @@ impl ClientSpans {
         }
     }
 
-    fn request(&self, record: &RequestRecord, lasted_us: Option<u64>) -> Option<Span> {
+    fn request(&mut self, record: &RequestRecord, lasted_us: Option<u64>) -> Option<Span> {
         let (method, template) = method_and_template(record)?;
         let lasted = Duration::from_micros(lasted_us.unwrap_or_default());
-        if !(has_failed(record) || lasted > SLOW || self.ids.samples(record.id)) {
+        let parent = record.traceparent.as_deref();
+        if let Some(parent) = parent {
+            self.traces.insert(record.id, parent.trace);
+            if self.traces.len() > MAX_TRACES {
+                self.traces.pop_first();
+            }
+        }
+        let is_sampled = parent.map_or_else(|| self.ids.samples(record.id), TraceParent::is_sampled);
+        if !(has_failed(record) || lasted > SLOW || is_sampled) {
             return None;
         }
         let mut attributes = Attributes::default();
@@ -122,9 +140,12 @@ impl ClientSpans {
         }
         let error = error(record);
         attributes.text("error.type", error.as_deref().unwrap_or_default());
+        let span = span(self.of_request(record.id), format!("{method} {template}"), record.at, lasted, attributes);
         Some(Span {
+            parent_span_id: parent.map(|parent| parent.parent.to_be_bytes().to_vec()).unwrap_or_default(),
+            flags: parent.map_or(SAMPLED, |parent| u32::from(parent.flags) | SAMPLED | HAS_REMOTE_PARENT),
             status: error.map(|_error| Status { code: StatusCode::Error.into(), ..Status::default() }),
-            ..span(&self.ids.of_request(record.id), format!("{method} {template}"), record.at, lasted, attributes)
+            ..span
         })
     }
 
@@ -147,22 +168,31 @@ impl ClientSpans {
             [("first-request", Some(list.first_request)), ("watch-before", list.watch_before), ("list-before", list.list_before)];
         let links = links.into_iter().filter_map(|(role, exchange)| Some(self.link(role, exchange?)));
         let id = self.ids.of_relist(list.reflector, list.first_request);
-        let span = span(&id, "relist".to_owned(), list.at, list.ended_at.since(list.at), attributes);
+        let span = span(id, "relist".to_owned(), list.at, list.ended_at.since(list.at), attributes);
         Span { links: links.collect(), ..span }
     }
 
+    /// The span of a request: in the trace of its client, or alone in one.
+    fn of_request(&self, exchange: ExchangeId) -> SpanId {
+        let id = self.ids.of_request(exchange);
+        match self.traces.get(&exchange) {
+            Some(trace) => SpanId { trace: trace.to_be_bytes().to_vec(), ..id },
+            None => id,
+        }
+    }
+
     fn link(&self, role: &str, exchange: ExchangeId) -> Link {
-        let SpanId { trace, span } = self.ids.of_request(exchange);
+        let SpanId { trace, span } = self.of_request(exchange);
         let mut attributes = Attributes::default();
         attributes.text("watchtap.link", role);
         Link { trace_id: trace, span_id: span, attributes: attributes.0, ..Link::default() }
     }
 }
 
-fn span(id: &SpanId, name: String, at: Timestamp, lasted: Duration, attributes: Attributes) -> Span {
+fn span(id: SpanId, name: String, at: Timestamp, lasted: Duration, attributes: Attributes) -> Span {
     Span {
-        trace_id: id.trace.clone(),
-        span_id: id.span.clone(),
+        trace_id: id.trace,
+        span_id: id.span,
         flags: SAMPLED,
         name,
         kind: SpanKind::Client.into(),

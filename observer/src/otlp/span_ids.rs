@@ -34,7 +34,7 @@ enum Use {
 }
 
 impl SpanIds {
-    /// The span of a request, which is alone in its trace.
+    /// The span of a request, alone in its trace unless its client has one.
     pub(super) fn of_request(&self, exchange: ExchangeId) -> SpanId {
         self.of((exchange.connection.0, exchange.stream.0))
     }

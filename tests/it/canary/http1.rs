@@ -117,9 +117,10 @@ fn exec_path(pod: &str) -> String {
 
 fn get(target: &str) -> Vec<u8> {
     let headers = format!(
-        "Authorization: Bearer {}\r\nX-Remote-Extra: {}\r\n",
+        "Authorization: Bearer {}\r\nX-Remote-Extra: {}\r\nTraceparent: {}\r\n",
         secret("authorization bearer"),
-        secret("header off the list")
+        secret("header off the list"),
+        secret("traceparent")
     );
     request(&format!("GET {target}"), &headers, "")
 }

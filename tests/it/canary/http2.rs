@@ -22,7 +22,7 @@ pub(super) fn conversations() -> Vec<(&'static str, Dialogue)> {
 
 fn requests() -> Dialogue {
     // The newest entry is 62 (RFC 7541 §2.3.3); the fields of the first request are still in the table.
-    let again = [indexed(2), indexed(7), indexed(66), indexed(65), indexed(64), indexed(63), indexed(62)];
+    let again = [indexed(2), indexed(7), indexed(67), indexed(66), indexed(65), indexed(64), indexed(63), indexed(62)];
     let create = [indexed(3), indexed(7), plain(":path", SECRETS), coded("authorization", &format!("Basic {}", basic()))];
     let jwt = [indexed(2), indexed(7), plain(":path", SECRETS), plain("authorization", &format!("Bearer {}", jwt()))];
     vec![
@@ -50,10 +50,17 @@ fn requests() -> Dialogue {
     ]
 }
 
-/// The head of a first request; five of its fields enter the dynamic table.
+/// The head of a first request; six of its fields enter the dynamic table.
 pub(super) fn request_fields() -> Vec<u8> {
-    let [_method, (path, target), (authorization, bearer), (cookie, session), (extra, other), (user_agent, canary)] =
-        plain_request_fields();
+    let [
+        _method,
+        (path, target),
+        (authorization, bearer),
+        (cookie, session),
+        (extra, other),
+        (user_agent, canary),
+        (trace, parent),
+    ] = plain_request_fields();
     [
         indexed(2), // :method GET
         indexed(7), // :scheme https
@@ -62,12 +69,13 @@ pub(super) fn request_fields() -> Vec<u8> {
         coded(cookie, &session),
         plain(extra, &other),
         plain(user_agent, &canary),
+        coded(trace, &parent),
     ]
     .concat()
 }
 
 /// The same fields as plain text in a process, without the scheme.
-pub(super) fn plain_request_fields() -> [(&'static str, String); 6] {
+pub(super) fn plain_request_fields() -> [(&'static str, String); 7] {
     [
         (":method", "GET".to_owned()),
         (":path", format!("{SECRETS}&token={}", secret("query token"))),
@@ -75,6 +83,7 @@ pub(super) fn plain_request_fields() -> [(&'static str, String); 6] {
         ("cookie", format!("session={}", secret("cookie"))),
         ("x-remote-extra", secret("header off the list")),
         ("user-agent", "canary/2.0".to_owned()),
+        ("traceparent", secret("traceparent")),
     ]
 }
 

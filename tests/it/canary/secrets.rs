@@ -15,6 +15,7 @@ pub(super) const PLACES: &[&str] = &[
     "cookie",
     "set-cookie",
     "header off the list",
+    "traceparent",
     "header without a colon",
     "trailer",
     "chunk extension",

@@ -7,7 +7,7 @@
 //! - `0s a connects`, with `client=NAME/VERSION`, `as=NAMESPACE/SERVICEACCOUNT`, `pid=7` and `pod=UID` where they matter; a `+` in the
 //!   client's name is a space. `5s a closed by server` and `5s a closed by client` cut everything that is open on it; after
 //!   `5s a leaves` only the client's half is closed; `5s a goaway` comes from the server
-//! - `1s a1 GET /api/v1/pods?limit=500&resourceVersion=0` makes a request
+//! - `1s a1 GET /api/v1/pods?limit=500&resourceVersion=0` makes a request; `in=TRACEPARENT` may follow
 //! - `2s a1 whole rv=10 x@5 y@6` answers a list completely: its revision, and its items with their versions; `continue` after them
 //!   means that pages follow. In a URL, `continue=@10` is a token of revision 10. `pod-*700@5` is 700 items with numbered names
 //! - `2s a1 refused 504 Timeout` refuses the request; `too-large`, `retry-after=1` and `current=9` (the server's revision) may

@@ -1,6 +1,6 @@
 //! Requests and bodies in the words of a script.
 
-use observer_core::http::Identity;
+use observer_core::http::{Identity, TraceParent};
 use observer_core::k8s::{ListOptions, RequestInfo, Status, StatusCause};
 use observer_core::observation::RequestLine;
 use observer_core::wire::{EventType, ObjectRef, WatchFrame};
@@ -22,6 +22,16 @@ pub(crate) fn request(method: &str, url: &str, client: Client) -> RequestLine {
         identity,
         ..RequestLine::default()
     }
+}
+
+/// `in=TRACEPARENT`, or nothing.
+pub(crate) fn traceparent(words: &[&str]) -> Option<Box<TraceParent>> {
+    let [word] = words else {
+        assert!(words.is_empty(), "not one trace: {words:?}");
+        return None;
+    };
+    let value = word.strip_prefix("in=").and_then(|value| TraceParent::parse(value.as_bytes()));
+    Some(Box::new(value.unwrap_or_else(|| panic!("no trace: {word:?}"))))
 }
 
 /// The status of `CODE REASON`, with what `rest` adds.

@@ -6,14 +6,14 @@ use observer_core::http::{Direction, Protocol, StreamId};
 use observer_core::k8s::Container;
 use observer_core::observation::{
     Blockage, Body, CaptureObservation, ConnectionEnd, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd, ExchangeId,
-    ExchangeObservation, ListenerState, Plaintext, Process, ResponseLine, RunObservation, Subject, UpstreamName,
+    ExchangeObservation, ListenerState, Plaintext, Process, RequestLine, ResponseLine, RunObservation, Subject, UpstreamName,
     UpstreamObservation,
 };
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
 
-use crate::objects::{event_type, frame, number, object, objects, request, status};
+use crate::objects::{event_type, frame, number, object, objects, request, status, traceparent};
 
 /// The open exchanges, and who is on each connection.
 #[derive(Default)]
@@ -99,10 +99,11 @@ impl Wire {
         let responded = |response| of_it(ExchangeObservation::Responded { response: Box::new(response) });
         let ok = || responded(ResponseLine { status: Some(200), ..ResponseLine::default() });
         match *words {
-            [method @ ("GET" | "POST" | "PUT" | "PATCH"), url] => {
+            [method @ ("GET" | "HEAD" | "POST" | "PUT" | "PATCH"), url, ref trace @ ..] => {
                 self.open.insert(exchange);
                 let client = self.clients.get(&exchange.connection).cloned().unwrap_or_default();
-                vec![of_it(ExchangeObservation::Requested { request: Box::new(request(method, url, client)) })]
+                let request = RequestLine { traceparent: traceparent(trace), ..request(method, url, client) };
+                vec![of_it(ExchangeObservation::Requested { request: Box::new(request) })]
             }
             ["opens"] => vec![ok()],
             ["bytes", bytes] => vec![of_it(ExchangeObservation::BodyBytes { direction, bytes: number(bytes) })],

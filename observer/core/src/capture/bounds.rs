@@ -54,6 +54,7 @@ const TEXTS: &[(&[u8], usize)] = &[
     (b"status", Status::MAX_TEXT),
     (b"subject", Identity::MAX_SUBJECT),
     (b"subresource", RequestInfo::MAX_NAME),
+    (b"traceparent", SHORT),
     (b"uid", ObjectRef::MAX_TEXT),
     (b"uncached", RequestInfo::MAX_NAME),
     (b"upstream", UpstreamName::MAX_LENGTH),

@@ -7,7 +7,7 @@ use super::client::Client;
 use super::lifecycle::Exchange;
 use super::shape::{Scope, Shape};
 use super::watch::WatchStream;
-use crate::http::Identity;
+use crate::http::{Identity, TraceParent};
 use crate::k8s::{Continue, ListOptions, RequestInfo, Resource, Status};
 use crate::observation::{BodyNotRead, RequestLine, ResponseLine};
 use crate::routing::{Alternative, EtcdRead, ServerProfile, Verdict};
@@ -123,11 +123,20 @@ pub(crate) fn of_identity(identity: Option<&Identity>) -> usize {
 }
 
 fn of_request(request: &RequestLine) -> usize {
-    let RequestLine { method, info, options, user_agent, accept, identity, kubectl_command, closes: _ } = request;
+    let RequestLine { method, info, options, user_agent, accept, identity, kubectl_command, traceparent, closes: _ } = request;
     of_texts([text(method.as_ref()), text(user_agent.as_ref()), text(accept.as_ref()), text(kubectl_command.as_ref())])
         + info.as_ref().map_or(0, of_info)
         + of_options(options)
         + of_identity(identity.as_ref())
+        + of_traceparent(traceparent.as_deref())
+}
+
+/// Memory of a place in a trace, in bytes.
+pub(crate) const fn of_traceparent(traceparent: Option<&TraceParent>) -> usize {
+    match traceparent {
+        Some(_) => of_structure::<TraceParent>(),
+        None => 0,
+    }
 }
 
 fn of_info(info: &RequestInfo) -> usize {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Field, Headers, Identity, Target};
+use super::{Field, Headers, Identity, Target, TraceParent};
 use crate::redacted::Redacted;
 
 /// The direction of bytes on a connection.
@@ -41,6 +41,8 @@ pub struct RequestHead {
     pub target: Field<Target>,
     /// The identity that the `Authorization` field claims.
     pub identity: Field<Identity>,
+    /// The place in a trace of the client; `None` if `traceparent` is absent, unknown, invalid or repeated.
+    pub traceparent: Option<Box<TraceParent>>,
     /// Allow-listed header fields.
     pub headers: Headers,
     /// Whether the connection closes after the response: the client asks for it, or speaks HTTP/1.0 without keep-alive

@@ -4,7 +4,8 @@
 //! (HTTP/1.1), RFC 9113 (HTTP/2) and RFC 7541 (HPACK).
 //!
 //! No secret leaves this module. Of header fields, it passes on only those on the allow-list of [`HeaderName`]; of query
-//! parameters, only those in [`crate::k8s::query`]; of `Authorization`, only an [`Identity`].
+//! parameters, only those in [`crate::k8s::query`]; of `Authorization`, only an [`Identity`]; of `traceparent`, only a valid
+//! [`TraceParent`].
 
 mod connection;
 mod detection;
@@ -19,6 +20,7 @@ mod held;
 mod identity;
 mod method;
 mod target;
+mod trace_parent;
 mod websocket;
 
 pub use connection::{Connection, Start};
@@ -32,4 +34,5 @@ pub use header_fields::{Blocks, HeaderFields, TooManyFields};
 pub use headers::{HeaderName, Headers};
 pub use identity::Identity;
 pub use target::Target;
+pub use trace_parent::TraceParent;
 pub use websocket::{Part, WebSocket};

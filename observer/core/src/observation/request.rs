@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::http::{Field, HeaderName, Headers, Identity, RequestHead, ResponseHead};
+use crate::http::{Field, HeaderName, Headers, Identity, RequestHead, ResponseHead, TraceParent};
 use crate::k8s::{ListOptions, RequestInfo, Resource};
 
 /// The head of a request, with the identity of its client.
@@ -27,6 +27,9 @@ pub struct RequestLine {
     /// `Kubectl-Command` header, such as `kubectl get`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubectl_command: Option<String>,
+    /// The place in a trace of the client; `None` if it has none, or if that is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<Box<TraceParent>>,
     /// Whether the connection closes after the response: `Connection: close`, or HTTP/1.0 without `keep-alive`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closes: bool,
@@ -52,6 +55,7 @@ impl RequestLine {
             accept: text(&head.headers, HeaderName::Accept),
             identity: head.identity.clone().known(),
             kubectl_command: text(&head.headers, HeaderName::KubectlCommand),
+            traceparent: head.traceparent.clone(),
             closes: head.closes,
         }
     }

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use crate::exchange::{
     Client, Exchange, Shape, StallRecord, WatchStream, ending, of_alternatives, of_options, of_reads, of_reason, of_structure,
-    of_texts, of_watch,
+    of_texts, of_traceparent, of_watch,
 };
+use crate::http::TraceParent;
 use crate::k8s::{ListOptions, Resource, Verb};
 use crate::observation::{BodyNotRead, ExchangeEnd, ExchangeId};
 use crate::routing::{Alternative, Certainty, EtcdRead, Otherwise, ProofId, ServedFrom, Verdict};
@@ -128,6 +129,9 @@ pub struct RequestRecord {
     /// Whether the server sent a warning, such as for a deprecated API version.
     #[serde(skip_serializing_if = "is_default")]
     pub warned: bool,
+    /// The place of the request in a trace of the client.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<Box<TraceParent>>,
     /// `Audit-Id`: joins the record to the server's audit log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_id: Option<String>,
@@ -173,6 +177,7 @@ impl From<&Exchange> for RequestRecord {
             content_type: response.and_then(|response| response.content_type.clone()),
             upgraded: exchange.upgraded.clone(),
             warned: response.is_some_and(|response| response.warned),
+            traceparent: request.traceparent.clone(),
             audit_id: response.and_then(|response| response.audit_id.clone()),
             flow_schema_uid: response.and_then(|response| response.flow_schema_uid.clone()),
             priority_level_uid: response.and_then(|response| response.priority_level_uid.clone()),
@@ -194,6 +199,7 @@ impl RequestRecord {
             + self.verdict.as_ref().map_or(0, |verdict| of_reads(&verdict.etcd_reads) + of_alternatives(&verdict.alternatives))
             + self.watch.as_ref().map_or(0, of_watch)
             + self.not_read.as_ref().map_or(0, of_reason)
+            + of_traceparent(self.traceparent.as_deref())
     }
 
     /// How it ended, in words: `410 Expired`, `cancelled by the client`; `None` while it is open.

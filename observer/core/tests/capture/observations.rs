@@ -1,6 +1,6 @@
 //! Random observations of every kind.
 
-use observer_core::http::{Direction, Identity, Loss, Protocol, StreamId};
+use observer_core::http::{Direction, Identity, Loss, Protocol, StreamId, TraceParent};
 use observer_core::k8s::{Container, ListOptions, RequestInfo, Status};
 use observer_core::observation::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd, ExchangeId, ExchangeObservation,
@@ -135,7 +135,17 @@ fn request() -> impl Strategy<Value = RequestLine> {
         |((method, path, query), user_agent, identity, known, closes)| {
             let options = ListOptions::parse(query);
             let info = known.then(|| RequestInfo::parse(method, path, &options, ""));
-            RequestLine { method: Some(method.to_owned()), info, options, user_agent, identity, closes, ..RequestLine::default() }
+            let traceparent = closes.then(|| Box::new(TraceParent { trace: 7, parent: 8, flags: 1 }));
+            RequestLine {
+                method: Some(method.to_owned()),
+                info,
+                options,
+                user_agent,
+                identity,
+                traceparent,
+                closes,
+                ..RequestLine::default()
+            }
         },
     )
 }

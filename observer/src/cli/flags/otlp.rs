@@ -14,7 +14,8 @@ pub(crate) struct OtlpFlags {
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     otlp: Option<String>,
 
-    /// Also export spans: relists, failed requests and those of more than a second, and one in a hundred of the other requests
+    /// Also export spans: relists, failed requests, those of more than a second, those in a trace that the client records, and one in
+    /// a hundred of the others
     #[arg(long, requires = "otlp")]
     otlp_spans: bool,
 }

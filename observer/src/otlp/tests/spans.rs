@@ -125,6 +125,50 @@ fn response_that_the_server_breaks_off_is_an_error_and_the_end_of_a_watch_is_non
     }
 }
 
+#[test]
+fn request_in_a_trace_is_a_child_of_its_clients_span() {
+    let script = |flags: &str| {
+        RELIST.replace(
+            "resourceVersion=0\n",
+            &format!("resourceVersion=0 in=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-{flags}\n"),
+        )
+    };
+    let of_client = 0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes();
+    let all = spans(&script("01"));
+    let [list, watch, again, relist] = all.as_slice() else { panic!("{all:?}") };
+    for span in [list, again] {
+        assert_eq!(
+            (span.trace_id.as_slice(), span.parent_span_id.as_slice()),
+            (&of_client[..], &[0, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb7][..])
+        );
+        assert_eq!(span.flags, 0x301, "sampled, with a parent of another process");
+        assert!(span.trace_state.is_empty());
+    }
+    assert_ne!(list.span_id, again.span_id);
+    for span in [watch, relist] {
+        assert!(span.parent_span_id.is_empty() && span.flags == 1 && span.trace_id != of_client, "it has no client's trace");
+    }
+    let links: Vec<_> = relist.links.iter().map(|link| (&link.trace_id, &link.span_id)).collect();
+    assert_eq!(links, [again, watch, list].map(|span| (&span.trace_id, &span.span_id)));
+    assert_eq!(spans(&script("02")).first().map(|span| span.flags), Some(0x303), "a slow request is exported, and so recorded");
+}
+
+#[test]
+fn client_decides_about_ordinary_requests_of_its_trace() {
+    let number = |flags: &str| {
+        let each = (1..1_000).map(|number| {
+            let trace = format!("in=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-{flags}");
+            format!("1s a{number} HEAD /api/v1/nodes/x {trace}\n1s a{number} written x@1\n")
+        });
+        spans(&format!("0s a connects client=controller/1.0\n{}", each.collect::<String>())).len()
+    };
+    assert_eq!((number("01"), number("00")), (999, 0));
+    let failed = "0s a connects client=controller/1.0
+        1s a1 GET /api/v1/nodes/x in=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00
+        1s a1 refused 404 NotFound";
+    assert_eq!(spans(failed).len(), 1);
+}
+
 fn spans(script: &str) -> Vec<Span> {
     let (mut observer, mut spans) = (Observer::new(Limits::default()), ClientSpans::default());
     let mut made = Vec::new();

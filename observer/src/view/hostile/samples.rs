@@ -116,6 +116,7 @@ pub(super) fn samples() -> Vec<Subject> {
             accept: Some(text()),
             identity: Some(Identity::Subject { subject: text() }),
             kubectl_command: Some(text()),
+            traceparent: None,
         });
         samples.push(Subject::Exchange(exchange, ExchangeObservation::Requested { request }));
         let answers = answers(if number % 2 == 0 { 200 } else { 401 });

@@ -4,18 +4,20 @@ use super::framing::Framing;
 use super::lines::Line;
 use super::start_line::is_token;
 use crate::http::headers::MAX_VALUE;
-use crate::http::{Field, HeaderName, Headers, Identity};
+use crate::http::{Field, HeaderName, Headers, Identity, TraceParent};
 use crate::redacted::Redacted;
 
 /// The fields of one head so far.
 ///
-/// Only values of allow-listed fields are copied out of their lines; that of `Authorization` is not.
+/// Only values of allow-listed fields are copied out of their lines; those of `Authorization` and `traceparent` are not.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     /// Allow-listed fields.
     pub(super) headers: Headers,
     /// The sender's identity, from the first `Authorization`.
     pub(super) identity: Field<Identity>,
+    /// The sender's trace, from the only `traceparent`.
+    pub(super) traceparent: Field<Box<TraceParent>>,
     /// How the body is framed.
     pub(super) framing: Framing,
     open: Open,
@@ -35,6 +37,8 @@ enum Open {
     Dropped,
     /// The first `Authorization`.
     Authorization,
+    /// A `traceparent`.
+    TraceParent,
     /// A field whose value is being assembled.
     Kept(HeaderName),
 }
@@ -75,6 +79,14 @@ impl Fields {
         if name.eq_ignore_ascii_case(b"authorization") {
             return self.open_authorization(value);
         }
+        if name.eq_ignore_ascii_case(b"traceparent") {
+            self.traceparent = match self.traceparent {
+                Field::Absent => TraceParent::parse(value).map_or(Field::Unknown, |valid| Field::Known(Box::new(valid))),
+                // Of several, none is valid.
+                Field::Known(_) | Field::Unknown => Field::Unknown,
+            };
+            return Open::TraceParent;
+        }
         let Some(name) = HeaderName::of(name) else { return Open::Dropped };
         self.append(value);
         Open::Kept(name)
@@ -94,6 +106,7 @@ impl Fields {
             Open::Dropped => {}
             // The first line was already reduced to an identity, and its text is not kept.
             Open::Authorization => self.identity = Field::Unknown,
+            Open::TraceParent => self.traceparent = Field::Unknown,
             Open::Kept(_) => {
                 self.append(b" ");
                 self.append(line.text.trim_ascii());
@@ -158,6 +171,18 @@ mod tests {
         assert_eq!(read(&["Authorization: Bearer", " token"]).identity, Field::Unknown);
         let twice = read(&["Authorization: Bearer token", "Authorization: Basic dTpw", " x"]);
         assert_eq!(twice.identity, Field::Known(Identity::Bearer));
+    }
+
+    #[test]
+    fn only_one_valid_traceparent_is_kept() {
+        const VALID: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let kept = |lines: &[&str]| read(lines).traceparent.known().map(|parsed| parsed.to_string());
+        let line = format!("TraceParent: {VALID} ");
+        assert_eq!(kept(&[&line]).as_deref(), Some(VALID));
+        for lines in [vec![&*line, &*line], vec![&*line, "traceparent: x"], vec![&*line, " folded"], vec!["traceparent: c4n4ry"]] {
+            assert_eq!(kept(&lines), None, "{lines:?}");
+        }
+        assert!(!format!("{:?}", read(&["traceparent: c4n4ry"])).contains("c4n4ry"));
     }
 
     #[test]

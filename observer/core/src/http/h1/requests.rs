@@ -179,7 +179,8 @@ impl Requests {
         let question = Question { stream, method: Method::of(start.method), upgrade };
         let (method, target) = (Field::Known(start.method.to_owned()), Field::Known(start.target));
         let closes = closes(start.version, &fields.headers);
-        let head = RequestHead { method, target, identity: fields.identity, headers: fields.headers, closes };
+        let traceparent = fields.traceparent.known();
+        let head = RequestHead { method, target, identity: fields.identity, traceparent, headers: fields.headers, closes };
         sink(Event::Request { stream, head });
         self.wait(question, pairing, sink);
         match body {

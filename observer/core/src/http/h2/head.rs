@@ -1,7 +1,7 @@
 //! Collects field lines into the head of a message.
 
 use super::super::headers::printable;
-use super::super::{Field, Headers, Identity, RequestHead, ResponseHead, Target};
+use super::super::{Field, Headers, Identity, RequestHead, ResponseHead, Target, TraceParent};
 use super::hpack::{FieldLine, Name, Value};
 
 /// The fields of one header block, so far.
@@ -11,6 +11,7 @@ pub(super) struct Fields {
     target: Field<Target>,
     status: Field<u16>,
     identity: Field<Identity>,
+    traceparent: Field<Box<TraceParent>>,
     headers: Headers,
     pseudo_header: bool,
     unknown_names: bool,
@@ -44,13 +45,16 @@ impl Fields {
             Name::Path => fill(&mut self.target, || target(&line.value)),
             Name::Status => fill(&mut self.status, || status(&line.value)),
             Name::Authorization => fill(&mut self.identity, || identity(&line.value)),
+            // Of several, none is valid.
+            Name::TraceParent if self.traceparent != Field::Absent => self.traceparent = Field::Unknown,
+            Name::TraceParent => fill(&mut self.traceparent, || traceparent(&line.value)),
             Name::Listed(name) => self.headers.insert(name, text(&line.value).map_or(Field::Unknown, Field::Known)),
             Name::OtherPseudo | Name::OffList => {}
             Name::Unknown => self.note_unknown_name(),
         }
         self.pseudo_header |= match line.name {
             Name::Method | Name::Path | Name::Status | Name::OtherPseudo => true,
-            Name::Authorization | Name::Listed(_) | Name::OffList | Name::Unknown => false,
+            Name::Authorization | Name::TraceParent | Name::Listed(_) | Name::OffList | Name::Unknown => false,
         };
     }
 
@@ -81,6 +85,8 @@ impl Fields {
             method: settle(self.method, unknown_names),
             target: settle(self.target, unknown_names),
             identity: settle(self.identity, unknown_names),
+            // One of those with unknown names could be another one.
+            traceparent: self.traceparent.known().filter(|_| !unknown_names),
             headers: self.headers,
             closes: false,
         }
@@ -122,27 +128,34 @@ fn fill<T>(slot: &mut Field<T>, value: impl FnOnce() -> Option<T>) {
 fn text(value: &Value) -> Option<&[u8]> {
     match value {
         Value::Text(text) => Some(text),
-        Value::NotKept | Value::Unknown | Value::Target(_) | Value::Status(_) | Value::Identity(_) => None,
+        Value::NotKept | Value::Unknown | Value::Target(_) | Value::Status(_) | Value::Identity(_) | Value::TraceParent(_) => None,
     }
 }
 
 fn target(value: &Value) -> Option<Target> {
     match value {
         Value::Target(target) => Some(Target::clone(target)),
-        Value::NotKept | Value::Unknown | Value::Text(_) | Value::Status(_) | Value::Identity(_) => None,
+        Value::NotKept | Value::Unknown | Value::Text(_) | Value::Status(_) | Value::Identity(_) | Value::TraceParent(_) => None,
     }
 }
 
 fn status(value: &Value) -> Option<u16> {
     match value {
         Value::Status(status) => Some(*status),
-        Value::NotKept | Value::Unknown | Value::Text(_) | Value::Target(_) | Value::Identity(_) => None,
+        Value::NotKept | Value::Unknown | Value::Text(_) | Value::Target(_) | Value::Identity(_) | Value::TraceParent(_) => None,
     }
 }
 
 fn identity(value: &Value) -> Option<Identity> {
     match value {
         Value::Identity(identity) => Some(Identity::clone(identity)),
-        Value::NotKept | Value::Unknown | Value::Text(_) | Value::Target(_) | Value::Status(_) => None,
+        Value::NotKept | Value::Unknown | Value::Text(_) | Value::Target(_) | Value::Status(_) | Value::TraceParent(_) => None,
+    }
+}
+
+fn traceparent(value: &Value) -> Option<Box<TraceParent>> {
+    match value {
+        Value::TraceParent(parent) => Some(Box::clone(parent)),
+        Value::NotKept | Value::Unknown | Value::Text(_) | Value::Target(_) | Value::Status(_) | Value::Identity(_) => None,
     }
 }

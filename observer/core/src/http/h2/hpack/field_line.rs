@@ -2,7 +2,7 @@
 
 use super::text::Text;
 use crate::http::headers::MAX_VALUE;
-use crate::http::{HeaderName, Identity, Target, method};
+use crate::http::{HeaderName, Identity, Target, TraceParent, method};
 
 /// Longest name that is read, in bytes; all names that matter here are shorter.
 pub(super) const MAX_NAME: usize = 64;
@@ -26,6 +26,8 @@ pub enum Name {
     OtherPseudo,
     /// `authorization`; its value is kept as [`Value::Identity`].
     Authorization,
+    /// `traceparent`; its value is kept as [`Value::TraceParent`].
+    TraceParent,
     /// A name on the allow-list.
     Listed(HeaderName),
     /// Any other name.
@@ -50,6 +52,8 @@ pub enum Value {
     Status(u16),
     /// The sender's identity, as an `authorization` claims it.
     Identity(Box<Identity>),
+    /// A valid `traceparent`.
+    TraceParent(Box<TraceParent>),
 }
 
 /// One field line of a header block, and one entry of the dynamic table.
@@ -104,6 +108,7 @@ impl Name {
             b":status" => Self::Status,
             [b':', ..] => Self::OtherPseudo,
             _ if name.eq_ignore_ascii_case(b"authorization") => Self::Authorization,
+            _ if name.eq_ignore_ascii_case(b"traceparent") => Self::TraceParent,
             _ => HeaderName::of(name).map_or(Self::OffList, Self::Listed),
         }
     }
@@ -115,6 +120,7 @@ impl Name {
             Self::Path => MAX_TARGET,
             Self::Status => 3,
             Self::Authorization => MAX_AUTHORIZATION,
+            Self::TraceParent => TraceParent::MAX_VALUE,
             Self::Listed(_) => MAX_VALUE,
             Self::OtherPseudo | Self::OffList | Self::Unknown => 0,
         }
@@ -130,6 +136,7 @@ impl Value {
             Name::Path => text.complete().map_or(Self::Unknown, |path| Self::Target(Box::new(Target::parse(path)))),
             Name::Status => text.complete().and_then(status_code).map_or(Self::Unknown, Self::Status),
             Name::Authorization => Self::Identity(Box::new(Identity::from_authorization(text.bytes()))),
+            Name::TraceParent => TraceParent::parse(text.bytes()).map_or(Self::Unknown, |valid| Self::TraceParent(Box::new(valid))),
             Name::OtherPseudo | Name::OffList | Name::Unknown => Self::NotKept,
         }
     }

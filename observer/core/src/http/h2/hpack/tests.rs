@@ -338,6 +338,7 @@ fn render(line: &FieldLine) -> String {
         Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
         Value::Target(target) => format!("{}?{}", target.path, target.query),
         Value::Status(status) => status.to_string(),
+        Value::TraceParent(parent) => parent.to_string(),
         Value::Identity(identity) => serde_json::to_string(identity).unwrap(),
     };
     let length = |length: Option<u32>| length.map_or("?".to_owned(), |length| length.to_string());

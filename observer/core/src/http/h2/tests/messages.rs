@@ -49,6 +49,36 @@ fn indexed_fields_come_from_the_table() {
 }
 
 #[test]
+fn only_one_valid_traceparent_is_kept() {
+    const VALID: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let fields = |values: &[&str]| {
+        let fields: Vec<_> = values.iter().map(|value| indexed_field("traceparent", value)).collect();
+        [get("/a"), fields.concat()].concat()
+    };
+    check(
+        &[
+            (Request, headers(END_STREAM, 1, &fields(&[VALID]))),
+            (Request, headers(END_STREAM, 3, &[get("/b").as_slice(), b"\xbe"].concat())),
+            (Request, headers(END_STREAM, 5, &fields(&[VALID, VALID]))),
+            (Request, headers(END_STREAM, 7, &fields(&["c4n4ry", VALID]))),
+            (Request, headers(END_STREAM, 9, &fields(&[&format!("{VALID}-more")]))),
+        ],
+        &expect![[r"
+            > 1 request GET /a identity=- traceparent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+            > 1 end
+            > 3 request GET /b identity=- traceparent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+            > 3 end
+            > 5 request GET /a identity=-
+            > 5 end
+            > 7 request GET /a identity=-
+            > 7 end
+            > 9 request GET /a identity=-
+            > 9 end
+        "]],
+    );
+}
+
+#[test]
 fn padding_and_priority_are_stripped() {
     let head = [b"\x03\x80\0\0\0\x10".as_slice(), &get("/api"), b"\0\0\0"].concat();
     check(

@@ -140,7 +140,8 @@ fn request(head: &RequestHead) -> String {
         Field::Absent => "-".to_owned(),
         Field::Unknown => "?".to_owned(),
     };
-    format!("{} {target} identity={identity}{}", text(&head.method), fields(&head.headers))
+    let trace = head.traceparent.as_ref().map(|trace| format!(" traceparent={trace}")).unwrap_or_default();
+    format!("{} {target} identity={identity}{}{trace}", text(&head.method), fields(&head.headers))
 }
 
 fn response(head: &ResponseHead) -> String {
