@@ -7,10 +7,10 @@ use observer_core::exchange::Scope;
 use observer_core::k8s::Verb;
 use observer_core::observer::RequestRecord;
 
-/// The method and the path of a request for a resource; `None` for any other request.
+/// The method and the path of a request for a resource; `None` for any other request, also for one that is proxied.
 pub(super) fn method_and_template(record: &RequestRecord) -> Option<(&'static str, String)> {
     let scope = record.shape.scope.as_ref()?;
-    let method = method(record.verb?)?;
+    let method = if record.head_only { "HEAD" } else { method(record.verb?)? };
     let (resource, subresource) = match record.shape.resource.split_once('/') {
         Some((resource, subresource)) => (resource, Some(subresource)),
         None => (record.shape.resource.as_str(), None),

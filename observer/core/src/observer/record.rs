@@ -69,6 +69,9 @@ pub struct RequestRecord {
     pub client: Client,
     /// The verb; `None` when method or path is unknown.
     pub verb: Option<Verb>,
+    /// Whether it is a HEAD. Its verb is that of a GET, as kube-apiserver has it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub head_only: bool,
     /// Resource, objects and options of the request.
     #[serde(flatten)]
     pub shape: Shape,
@@ -155,6 +158,7 @@ impl From<&Exchange> for RequestRecord {
             at: exchange.started,
             client: Client::of(exchange),
             verb: exchange.verb(),
+            head_only: request.method.as_deref() == Some("HEAD"),
             shape: Shape::of(exchange),
             api_version: resource.map(Resource::api_version).unwrap_or_default(),
             name: request.info.as_ref().map(|info| info.name.clone()).unwrap_or_default(),

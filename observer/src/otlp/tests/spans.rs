@@ -169,6 +169,15 @@ fn client_decides_about_ordinary_requests_of_its_trace() {
     assert_eq!(spans(failed).len(), 1);
 }
 
+#[test]
+fn head_is_named_as_it_was_sent() {
+    let script = "0s a connects client=controller/1.0
+        1s a1 HEAD /api/v1/nodes/x
+        1s a1 refused 404 NotFound";
+    let text = shown(script);
+    assert!(text.starts_with("1s..1s HEAD /api/v1/nodes/{name} ERROR\n  http.request.method=HEAD "), "{text}");
+}
+
 fn spans(script: &str) -> Vec<Span> {
     let (mut observer, mut spans) = (Observer::new(Limits::default()), ClientSpans::default());
     let mut made = Vec::new();
