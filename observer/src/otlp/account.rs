@@ -216,6 +216,11 @@ fn unsent(failure: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::thread::spawn;
+
     use super::*;
 
     #[test]
@@ -273,6 +278,45 @@ mod tests {
             (200, "a", true),
         ] {
             assert_eq!(log.is_due(text, begun + Duration::from_secs(second)), expected, "{second} s: {text}");
+        }
+    }
+
+    #[test]
+    fn slow_log_delays_no_other_thread() {
+        let (begin, beginning) = channel();
+        let (release, released) = channel();
+        let log = Mutex::new(Some((begin, released)));
+        let subscriber = tracing_subscriber::fmt().with_writer(move || Slow(log.lock().unwrap().take())).finish();
+        let account = Arc::new(account(Record::Log));
+        let exporting = Arc::clone(&account);
+        let exporting =
+            spawn(move || tracing::subscriber::with_default(subscriber, || exporting.note_failure("connection refused")));
+        beginning.recv().unwrap();
+        let (answer, answered) = channel();
+        let observing = Arc::clone(&account);
+        spawn(move || {
+            observing.note_left(1);
+            answer.send((observing.take(), observing.trouble().is_some())).unwrap();
+        });
+        assert_eq!(answered.recv_timeout(Duration::from_mins(1)), Ok((1, true)));
+        release.send(()).unwrap();
+        exporting.join().unwrap();
+    }
+
+    /// A log that is not read until it is released.
+    struct Slow(Option<(Sender<()>, Receiver<()>)>);
+
+    impl io::Write for Slow {
+        fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+            if let Some((begin, released)) = self.0.take() {
+                begin.send(()).map_err(io::Error::other)?;
+                released.recv().map_err(io::Error::other)?;
+            }
+            Ok(line.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
         }
     }
 

@@ -176,8 +176,7 @@ fn collector_is_trusted_by_the_given_certificate() {
     let answered = Mutex::new(answered);
     let server = ScriptedUpstream::start(&[b"http/1.1"], move |stream| {
         let Some(head) = read_head(stream)? else { return Ok(()) };
-        let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
-        stream.read_exact(&mut vec![0; length.unwrap_or_default()])?;
+        io::copy(&mut stream.take(length(&head)), &mut io::sink())?;
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")?;
         answered.lock().unwrap().send(head).map_err(io::Error::other)
     });
@@ -202,6 +201,38 @@ fn collector_is_trusted_by_the_given_certificate() {
 }
 
 #[test]
+fn connection_whose_peer_takes_nothing_ends_with_its_attempt() {
+    let folder = tempfile::tempdir().unwrap();
+    let (began, beginnings) = channel();
+    let (release, released) = channel::<()>();
+    let (read, fates) = channel();
+    let first = Mutex::new(Some((released, read)));
+    let server = ScriptedUpstream::start(&[b"http/1.1"], move |stream| {
+        let first = first.lock().unwrap().take();
+        began.send(()).map_err(io::Error::other)?;
+        let Some((released, read)) = first else { return Ok(()) };
+        released.recv().map_err(io::Error::other)?;
+        let head = read_head(stream)?.unwrap_or_default();
+        let length = length(&head);
+        let body = io::copy(&mut stream.take(length), &mut io::sink());
+        read.send((body.unwrap_or_default(), length)).map_err(io::Error::other)
+    });
+    let server = server.unwrap();
+    let authority = folder.path().join("ca.pem");
+    std::fs::write(&authority, server.ca_pem()).unwrap();
+    let trust = ("OTEL_EXPORTER_OTLP_CERTIFICATE", authority.to_str().unwrap());
+    let url = format!("https://{}", server.address());
+    let mut sink = exporting(&url, &[trust, ("OTEL_EXPORTER_OTLP_TIMEOUT", "300")], bounds());
+    // More than sockets hold.
+    sink.event(&Event::ConnectFailed { at: Timestamp::default(), why: "x".repeat(6_000_000) }).unwrap();
+    // The second connection begins when the first attempt is given up.
+    (0..2).for_each(|_| beginnings.recv().unwrap());
+    release.send(()).unwrap();
+    let (body, length) = fates.recv().unwrap();
+    assert!(length > 6_000_000 && body < length, "{body} bytes of {length}");
+}
+
+#[test]
 fn export_that_is_given_up_counts_its_queue_without_waiting() {
     let receiver = OtlpReceiver::start(0, [OtlpReply::Silence]).unwrap();
     let mut sink = exporting(&receiver.url(), &[NO_TIME_LIMIT], bounds());
@@ -216,6 +247,12 @@ fn exporting(url: &str, variables: &[(&str, &str)], bounds: Bounds) -> OtlpSink 
     // Without an Observer, there are no metrics.
     let reader = MetricsReader::new(SeriesReader::begin(&[]).0, TapWord::Replay);
     OtlpSink::start(Settings::without_spans(Some(url), variable).unwrap(), reader, bounds).unwrap()
+}
+
+/// The length of a request's body.
+fn length(head: &str) -> u64 {
+    let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    length.unwrap_or_default()
 }
 
 /// Time enough at the end, however busy the machine is.
