@@ -1,6 +1,7 @@
 //! `--otlp`: log records, metrics and spans, as a receiver gets them.
 
 mod delivery;
+mod event_fields;
 mod metrics;
 mod records;
 mod translation;

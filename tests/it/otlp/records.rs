@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
 
+use super::event_fields::flat;
 use super::translation::{total, translated};
 
 const LIMIT: Duration = Duration::from_mins(1);
@@ -189,33 +190,6 @@ fn json_of(value: &AnyValue) -> Json {
         Value::ArrayValue(array) => array.values.iter().map(json_of).collect(),
         Value::KvlistValue(list) => list.values.iter().map(|one| (one.key.clone(), json_of(one.value.as_ref().unwrap()))).collect(),
         other @ (Value::BytesValue(_) | Value::StringValueStrindex(_)) => panic!("{other:?}"),
-    }
-}
-
-/// The fields of an event that have a value, by their path.
-fn flat(event: &Map<String, Json>) -> BTreeMap<String, Json> {
-    let mut fields = BTreeMap::new();
-    let mut rest: Vec<(String, Json)> = event.iter().map(|(name, value)| (format!("watchtap.{name}"), value.clone())).collect();
-    while let Some((path, value)) = rest.pop() {
-        match value {
-            Json::Object(inner) => rest.extend(inner.into_iter().map(|(name, value)| (format!("{path}.{name}"), value))),
-            Json::Null => {}
-            value @ (Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
-                fields.insert(path, without_null(value));
-            }
-        }
-    }
-    fields
-}
-
-/// The same without fields of objects that are `null`.
-fn without_null(value: Json) -> Json {
-    match value {
-        Json::Array(elements) => elements.into_iter().map(without_null).collect(),
-        Json::Object(fields) => {
-            fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name, without_null(value))).collect()
-        }
-        other @ (Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_)) => other,
     }
 }
 
