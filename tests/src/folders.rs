@@ -13,6 +13,11 @@ pub(crate) fn go_sources() -> PathBuf {
     workspace().join("tests/cluster/go")
 }
 
+/// The documents of watchtap.
+pub(crate) fn documents() -> PathBuf {
+    workspace().join("docs")
+}
+
 /// The Java program and the list of its libraries.
 pub(crate) fn java_sources() -> PathBuf {
     workspace().join("tests/cluster/java")

@@ -15,6 +15,8 @@ pub(crate) enum Group {
     It,
     /// The tests of the same binary with programs of Prometheus: those in modules of the name `prometheus`
     Prometheus,
+    /// The tests of the same binary with an OpenTelemetry Collector: those in the module `collector`
+    Collector,
     /// Tests with a real etcd and kube-apiserver, except those in `kubectl`; probe points in real programs
     Cluster,
     /// The tests of the same binaries that need kubectl: those with `kubectl` in their name or module
@@ -45,10 +47,11 @@ type CargoArgs = Vec<String>;
 
 impl Group {
     /// All groups in the order of execution. The fastest ones come first, so that failures are found early.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Unit,
         Self::It,
         Self::Prometheus,
+        Self::Collector,
         Self::Kernel,
         Self::KernelGo,
         Self::KernelCgroups,
@@ -67,6 +70,7 @@ impl Group {
             Self::Unit => "unit",
             Self::It => "it",
             Self::Prometheus => "prometheus",
+            Self::Collector => "collector",
             Self::Cluster => "cluster",
             Self::Kubectl => "kubectl",
             Self::Kernel => "kernel",
@@ -122,10 +126,14 @@ impl Group {
                     "probing_bench",
                     "--skip",
                     "prometheus::",
+                    "--skip",
+                    "collector::",
                 ],
                 &["--test", "panics", "--features", "observer-tests/injected-faults"],
             ],
             Self::Prometheus => &[&["--test", "it", "--", "prometheus::"]],
+            // These tests mostly wait, so several can run at the same time.
+            Self::Collector => &[&["--test", "it", "--", "--test-threads", "8", "collector::"]],
             Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--test", "probes", "--", "kubectl"]],
             // The number of lost records depends on the load, so the tests in `loss` run one by one.
@@ -176,6 +184,7 @@ impl Group {
         match self {
             Self::Unit | Self::It => None,
             Self::Prometheus => machine.lacks(&["prometheus", "promtool"]),
+            Self::Collector => machine.no_go().or_else(|| machine.lacks(&["setpriv"])),
             Self::Cluster => machine.no_api_server(),
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
             Self::Kernel => machine.no_probes().or_else(|| machine.lacks(&["python3", "curl", "setpriv"])),
