@@ -15,8 +15,8 @@ const DOCUMENT: Document = Document { path: "docs/metrics.md", folder: "panels" 
 pub(crate) const HEADING: &str = "## Panels of the boards";
 
 const INTRODUCTION: &str = "
-The highest values of each panel while the standard script of the demo played once, at twice its speed. A cell has up to three series of each
-query, and the number of further ones. Prometheus scraped each second, so `$__rate_interval` was four seconds. `increase` extrapolates, so
+The highest values of each panel while the standard script of the demo played once, at twice its speed; for tables, the values at its end. A
+cell has up to three series of each query, and the number of further ones. Prometheus scraped each second, so `$__rate_interval` was four seconds. `increase` extrapolates, so
 that counts may have fractions. The second board shows one client at a time; its name comes first.
 
 No Grafana has drawn these boards. A test sends each query to a real Prometheus, with the variables as Grafana inserts them

@@ -129,7 +129,7 @@ families! {
     ReflectorObjects = GAUGE "watchtap_reflector_objects" [Client, Resource]
         "Objects that the informers of connected clients hold, as far as lists and events show";
     ReflectorBehind = GAUGE "watchtap_reflector_behind_revisions" [Client, Resource]
-        "How far the watching or stuck reflector that is furthest behind is behind the newest revision seen of its resource";
+        "Largest number of revisions by which a watching or stuck reflector is behind the newest one seen of its resource";
     ReflectorLastBookmark = GAUGE "watchtap_reflector_last_bookmark_timestamp_seconds" [Client, Resource]
         "When the last bookmark of an open watch arrived; the oldest of these times";
     ReflectorFindings = GAUGE "watchtap_reflector_findings" [Client, Resource, Finding]
@@ -151,7 +151,7 @@ families! {
     StreamingListFallbacks = COUNTER "watchtap_streaming_list_fallbacks_total" [Client, Resource]
         "Complete lists that replaced refused streaming lists";
     RevisionsWentBack = COUNTER "watchtap_revisions_went_back_total" [Client, Resource]
-        "Lists with a lower revision than the reflector already had, although it had asked for the newest or for its own";
+        "Lists with a lower revision than the reflector already had, although it had asked for the newest revision, or for at least its own";
     Stalls = COUNTER "watchtap_stalls_total" [Client, Resource, Blockage]
         "Times of at least 1 s in which a reflector did not read, so that the API server could not send";
     StallSeconds = COUNTER "watchtap_stall_seconds_total" [Client, Resource, Blockage]
@@ -193,7 +193,7 @@ families! {
     ConnectFailures = COUNTER "watchtap_connect_failures_total" []
         "Connections of clients that failed for a reason other than a refusal";
     ResetsInsteadOfRefused = COUNTER "watchtap_resets_instead_of_refused_total" []
-        "Clients that were reset although the API server had refused connections";
+        "Connections that watchtap reset, where the API server itself would have refused them";
     ForwardedBytes = COUNTER "watchtap_forwarded_bytes_total" [Direction]
         "Plaintext bytes that the tap forwarded, counted when a connection closes";
     ObservedBytes = COUNTER "watchtap_observed_bytes_total" [Direction]
