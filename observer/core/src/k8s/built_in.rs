@@ -4,7 +4,7 @@
 //! to 1.26. A resource that is missing here belongs to a custom or aggregated API, or is newer than this table; its scope must be
 //! observed.
 
-use super::request_info::Resource;
+use super::request_info::{RequestInfo, Resource};
 
 /// Groups, each with its namespaced and its cluster-scoped resources.
 const BUILT_IN: &[(&str, &[&str], &[&str])] = &[
@@ -90,31 +90,17 @@ pub fn is_namespaced(resource: &Resource) -> Option<bool> {
     is_in(namespaced).then_some(true).or_else(|| is_in(in_cluster).then_some(false))
 }
 
-/// Subresources of built-in resources: kubernetes pkg/registry/*/rest/storage_*.go, 1.16 to 1.37.
-const SUBRESOURCES: &[&str] = &[
-    "approval",
-    "attach",
-    "binding",
-    "ephemeralcontainers",
-    "eviction",
-    "exec",
-    "finalize",
-    "log",
-    "portforward",
-    "proxy",
-    "resize",
-    "scale",
-    "status",
-    "token",
-];
-
-/// Whether the API server may have this subresource, or the object itself if it is empty. For a resource outside the built-in groups,
-/// the answer is yes. A mistyped path may have the name of an object where a resource or subresource belongs.
-pub(crate) fn may_exist(resource: &Resource, subresource: &str) -> bool {
-    if BUILT_IN.iter().all(|(group, ..)| *group != resource.group) {
-        return !resource.resource.is_empty();
+/// Whether a path has names of objects or namespaces where its resource or subresource belongs, as after a typing mistake. The API server
+/// has no such path. In groups that are not built in, only an empty segment shows it.
+pub(crate) fn is_misplaced(info: &RequestInfo, resource: &Resource) -> bool {
+    let is_known = |name: &str| is_namespaced(&Resource { resource: name.to_owned(), ..resource.clone() }).is_some();
+    match is_namespaced(resource) {
+        // `/api/v1/pods/NAMESPACE/NAME`
+        Some(true) => info.namespace.is_empty() && !info.subresource.is_empty(),
+        Some(false) => false,
+        // `/api/v1/NAMESPACE/pods/NAME`
+        None => resource.resource.is_empty() || is_known(&info.name) || is_known(&info.subresource),
     }
-    is_namespaced(resource).is_some() && (subresource.is_empty() || SUBRESOURCES.contains(&subresource))
 }
 
 /// Resources that no release serves as version `v1`, or only the newest. Those of the group `extensions` are also of this kind.

@@ -8,7 +8,7 @@ use super::label::{Label, LabelRow, OTHER, Values};
 use super::limits::SeriesLimits;
 use crate::exchange::ValueNumber;
 use crate::http::Identity;
-use crate::k8s::{RequestInfo, may_exist};
+use crate::k8s::{RequestInfo, is_misplaced};
 use crate::observation::RequestLine;
 use crate::routing::{RuleId, all_rules};
 
@@ -61,14 +61,12 @@ impl LabelValues {
 
     /// Group and resource, and the subresource. The version would add label sets, and no information about load.
     ///
-    /// A path that cannot exist has the value `other`, because its segments may be names of objects and namespaces.
+    /// A path whose segments are misplaced is no resource, because labels must not contain names of objects and namespaces.
     pub(super) fn resource_and_subresource(&mut self, info: Option<&RequestInfo>) -> (ValueNumber, ValueNumber) {
-        let Some((info, resource)) = info.and_then(|info| Some((info, info.resource.as_ref()?))) else {
+        let of_resource = info.and_then(|info| Some((info, info.resource.as_ref()?)));
+        let Some((info, resource)) = of_resource.filter(|(info, resource)| !is_misplaced(info, resource)) else {
             return (texts(&mut self.resources, ["", ""]), self.object_itself());
         };
-        if !may_exist(resource, &info.subresource) {
-            return (ValueNumber::OTHER, ValueNumber::OTHER);
-        }
         let resource = texts(&mut self.resources, [&resource.group, &resource.resource]);
         (resource, texts(&mut self.subresources, [&info.subresource]))
     }

@@ -128,6 +128,7 @@ fn names_in_mistyped_paths_are_no_label_values() {
         "/apis/apps/v1/secret/deployments",
         "/apis/apps//namespaces/secret/deployments/secret",
         "/apis/example.com/v1//widgets/secret/secret",
+        "/apis/apps/v1/secret/secret/deployments",
     ] {
         let mut exchange = played.begin("GET", path, "curl", "");
         played.apply(&mut exchange, &responded(404));
@@ -138,7 +139,25 @@ fn names_in_mistyped_paths_are_no_label_values() {
             assert!(!format!("{:?}", sample.labels).contains("secret"), "{}: {:?}", row.name, sample.labels);
         }
     }
-    assert_eq!(played.sum(Family::Requests), 6);
+    assert_eq!((played.sum(Family::Requests), played.series.folded(Family::Requests)), (7, 0));
+}
+
+/// A later release of Kubernetes may have more of them.
+#[test]
+fn unknown_resources_and_subresources_of_built_in_groups_are_label_values() {
+    for (path, expected) in [
+        ("/apis/apps/v1/namespaces/a/newsets", "apps|newsets|"),
+        ("/api/v1/namespaces/a/pods/b/newsub", "|pods|newsub"),
+        ("/api/v1/pods?fieldSelector=metadata.name%3Dpods", "|pods|"),
+        ("/api/v1/newthings/b/status", "|newthings|status"),
+    ] {
+        let mut played = Played::new(SeriesLimits::default());
+        let exchange = played.begin("GET", path, "", "");
+        played.end(exchange);
+        let samples: Vec<_> = played.series.samples(Family::Requests).collect();
+        let found = ["group", "resource", "subresource"].map(|name| samples[0].label(name).unwrap().to_owned()).join("|");
+        assert_eq!(found, expected, "{path}");
+    }
 }
 
 #[test]

@@ -133,11 +133,10 @@ impl Attacher {
             Some(Due::Given) => self.schedule.queue_given(self.selection.numbers()),
             Some(Due::Calls) => self.detach_busy(),
         }
-        self.report_counts();
     }
 
     fn report_counts(&mut self) {
-        let counts = Some(self.files.counts());
+        let counts = Some(self.files.counts(Instant::now()));
         if self.counts != counts {
             self.counts = counts;
             counts.map(Finding::Files).into_iter().for_each(|finding| self.report(finding));
@@ -215,6 +214,7 @@ impl Attacher {
         }
         let Self { files, findings, .. } = self;
         files.detach_unused(&mut |finding| report(findings, finding));
+        self.report_counts();
         // The receiver waits only for the first signal.
         let _gone = self.ready.try_send(());
     }

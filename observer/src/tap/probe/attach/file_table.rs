@@ -82,16 +82,16 @@ impl<P> FileTable<P> {
         self.files.values().filter_map(|entry| entry.known.probed())
     }
 
-    /// How many files are probed, completely according to `is_complete` or in part, and how many are not. Files without anything to
-    /// probe do not count, and neither do excluded ones.
-    pub(super) fn counts(&self, is_complete: impl Fn(&P) -> bool) -> ProbeFiles {
+    /// How many files are probed, completely according to `is_complete` or in part, and how many are not although a process ran them
+    /// within [`UNUSED`]. Files without anything to probe do not count, and neither do excluded ones.
+    pub(super) fn counts(&self, now: Instant, is_complete: impl Fn(&P) -> bool) -> ProbeFiles {
         let mut counts = ProbeFiles::default();
         for entry in self.files.values() {
             match &entry.known {
                 Known::Probed(probed) if is_complete(probed) => counts.all += 1,
                 Known::Probed(_) => counts.part += 1,
-                Known::Reported => counts.none += 1,
-                Known::Nothing | Known::Excluded => {}
+                Known::Reported if now.duration_since(entry.used) < UNUSED => counts.none += 1,
+                Known::Reported | Known::Nothing | Known::Excluded => {}
             }
         }
         counts
@@ -221,7 +221,8 @@ mod tests {
         for (number, known) in (0..).zip(known) {
             assert_eq!(table.insert(file(number), known, now), None);
         }
-        assert_eq!(table.counts(|probed| *probed > 1), ProbeFiles { all: 2, part: 1, none: 1 });
+        assert_eq!(table.counts(now, |probed| *probed > 1), ProbeFiles { all: 2, part: 1, none: 1 });
+        assert_eq!(table.counts(now + UNUSED, |probed| *probed > 1), ProbeFiles { all: 2, part: 1, none: 0 });
     }
 
     #[test]

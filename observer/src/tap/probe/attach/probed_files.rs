@@ -195,8 +195,8 @@ impl ProbedFiles {
     }
 
     /// How many files are probed, completely or in part, and how many are not.
-    pub(in crate::tap::probe) fn counts(&self) -> ProbeFiles {
-        self.table.counts(|probed| probed.is_complete)
+    pub(in crate::tap::probe) fn counts(&self, now: Instant) -> ProbeFiles {
+        self.table.counts(now, |probed| probed.is_complete)
     }
 
     /// Number of files whose header fields are recorded.
