@@ -74,7 +74,10 @@ fn metrics_bench_reports_each_case_and_a_page() -> Result<()> {
     for scenario in report["scenarios"].as_array().context("no scenarios")? {
         let samples = scenario["samples"].as_array().context("no samples")?;
         let cases: Vec<&str> = samples.iter().filter_map(|case| case[0].as_str()).collect();
-        assert_eq!(cases, ["alone", "scraped", "slow-scrapers", "elsewhere", "hostile", "no-collector", "silent-collector"]);
+        assert_eq!(
+            cases,
+            ["alone", "scraped", "slow-scrapers", "elsewhere", "hostile", "collector", "no-collector", "silent-collector"]
+        );
         for case in samples {
             assert!(case[1][0]["operations"].as_u64().is_some_and(|operations| operations > 0), "{case}");
         }

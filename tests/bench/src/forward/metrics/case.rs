@@ -6,6 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::super::running::{Inputs, Open, Upstream, free_port};
+use super::collector::Collector;
 use super::visitors::{Visit, Visitors};
 
 /// Readers and collectors beside the traffic.
@@ -22,6 +23,8 @@ pub(super) enum Case {
     Elsewhere,
     /// A thousand connections: slow and endless requests, wrong paths, and scrapes that are not read.
     Hostile,
+    /// Exports of events, metrics and spans to a collector that takes them.
+    Collector,
     /// Exports to a port without a listener.
     NoCollector,
     /// Exports to a collector that accepts connections and never answers.
@@ -33,8 +36,14 @@ pub(super) struct Stage {
     pub(super) case: Case,
     pub(super) open: Open,
     metrics: Option<SocketAddr>,
-    /// Keeps the port of a collector that accepts nothing by itself: the kernel completes the connections.
-    _collector: Option<TcpListener>,
+    _collector: Option<Receiving>,
+}
+
+/// A collector. Dropping it closes its port.
+enum Receiving {
+    Takes(#[expect(dead_code, reason = "it works until it is dropped")] Collector),
+    /// It accepts nothing by itself: the kernel completes the connections.
+    IsSilent(#[expect(dead_code, reason = "it keeps the port")] TcpListener),
 }
 
 /// Connections of hostile visitors, with `--smoke` fewer.
@@ -43,8 +52,16 @@ const SMOKE: usize = 8;
 const SLOW: usize = 32;
 
 impl Case {
-    pub(super) const ALL: [Self; 7] =
-        [Self::Alone, Self::Scraped, Self::SlowScrapers, Self::Elsewhere, Self::Hostile, Self::NoCollector, Self::SilentCollector];
+    pub(super) const ALL: [Self; 8] = [
+        Self::Alone,
+        Self::Scraped,
+        Self::SlowScrapers,
+        Self::Elsewhere,
+        Self::Hostile,
+        Self::Collector,
+        Self::NoCollector,
+        Self::SilentCollector,
+    ];
 
     /// Display name.
     pub(super) const fn name(self) -> &'static str {
@@ -54,6 +71,7 @@ impl Case {
             Self::SlowScrapers => "32 slow scrapers",
             Self::Elsewhere => "hostile visitors elsewhere",
             Self::Hostile => "hostile visitors",
+            Self::Collector => "a collector",
             Self::NoCollector => "no collector",
             Self::SilentCollector => "silent collector",
         }
@@ -71,11 +89,17 @@ impl Stage {
                 let address = *metrics.insert(loopback(free_port()?));
                 vec!["--metrics".to_owned(), address.to_string()]
             }
+            Case::Collector => {
+                let taking = Collector::start()?;
+                let url = format!("http://{}", taking.address());
+                collector = Some(Receiving::Takes(taking));
+                vec!["--otlp".to_owned(), url, "--otlp-spans".to_owned()]
+            }
             Case::NoCollector => vec!["--otlp".to_owned(), format!("http://{}", loopback(free_port()?))],
             Case::SilentCollector => {
                 let listener = TcpListener::bind(loopback(0))?;
                 let address = listener.local_addr()?;
-                collector = Some(listener);
+                collector = Some(Receiving::IsSilent(listener));
                 vec!["--otlp".to_owned(), format!("http://{address}")]
             }
         };
@@ -91,9 +115,16 @@ impl Stage {
             (Case::SlowScrapers, Some(address)) => Some(Visitors::at(address, vec![Visit::Unread; SLOW])?),
             (Case::Hostile, Some(address)) => Some(Visitors::at(address, hostile())?),
             (Case::Elsewhere, _) => Some(Visitors::elsewhere(hostile())?),
-            (Case::Alone | Case::Scraped | Case::SlowScrapers | Case::Hostile | Case::NoCollector | Case::SilentCollector, _) => {
-                None
-            }
+            (
+                Case::Alone
+                | Case::Scraped
+                | Case::SlowScrapers
+                | Case::Hostile
+                | Case::Collector
+                | Case::NoCollector
+                | Case::SilentCollector,
+                _,
+            ) => None,
         })
     }
 }

@@ -4,6 +4,7 @@
 //! All readers are in this process, so they take CPU time from the client. The case [`Case::Elsewhere`] shows how much.
 
 mod case;
+mod collector;
 mod command;
 mod page;
 mod report;
