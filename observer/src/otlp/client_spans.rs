@@ -8,7 +8,6 @@
 //! If the client records the trace, the span is always exported, because its trace would have a hole. If it does not, the span is
 //! exported only if the request failed or was slow.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use observer_core::exchange::Scope;
@@ -26,15 +25,12 @@ use opentelemetry_proto::tonic::trace::v1::{Span, Status};
 
 use super::any_value::{int, text};
 use super::event_time::nanoseconds_at;
+use super::latest::Latest;
 use super::span_ids::{SpanId, SpanIds};
 use super::url_template::method_and_template;
 
 /// Requests that take longer are always exported.
 const SLOW: Duration = Duration::from_secs(1);
-/// Connections whose server is known: the latest ones, closed ones included, since their requests may end later.
-const MAX_CONNECTIONS: usize = 16_384;
-/// Requests in traces of clients that links can lead to: the latest ones.
-const MAX_TRACES: usize = 16_384;
 /// The trace is sampled (W3C Trace Context, `trace-flags`).
 const SAMPLED: u32 = TraceParent::SAMPLED as u32;
 /// The parent is a span of another process (`SpanFlags` of opentelemetry-proto).
@@ -44,9 +40,10 @@ const HAS_REMOTE_PARENT: u32 = 0x300;
 #[derive(Default)]
 pub(super) struct ClientSpans {
     ids: SpanIds,
-    connections: BTreeMap<ConnectionId, Server>,
-    /// Requests in traces of clients, for links.
-    traces: BTreeMap<ExchangeId, u128>,
+    /// Closed ones included, since their requests may end later.
+    connections: Latest<ConnectionId, Server>,
+    /// Traces of clients that a relist may link to: those of lists and watches.
+    traces: Latest<ExchangeId, u128>,
 }
 
 /// The server of a connection, and how it is spoken to.
@@ -65,9 +62,10 @@ impl ClientSpans {
         match event {
             Event::ConnectionOpened { connection, upstream, protocol, .. } => {
                 self.connections.insert(*connection, Server { upstream: upstream.0.clone(), protocol: *protocol });
-                if self.connections.len() > MAX_CONNECTIONS {
-                    self.connections.pop_first();
-                }
+                None
+            }
+            Event::ConnectionClosed { connection, .. } => {
+                self.connections.end(*connection);
                 None
             }
             Event::Request { record } if record.upgraded.is_none() => self.request(record, record.total_us),
@@ -76,7 +74,6 @@ impl ClientSpans {
             Event::WatchEnded { record, .. } if has_failed(record) => self.request(record, record.total_us),
             Event::Relist { list } => Some(self.relist(list)),
             Event::Profile { .. }
-            | Event::ConnectionClosed { .. }
             | Event::GoAway { .. }
             | Event::Request { .. }
             | Event::WatchEnded { .. }
@@ -109,11 +106,8 @@ impl ClientSpans {
         let (method, template) = method_and_template(record)?;
         let lasted = Duration::from_micros(lasted_us.unwrap_or_default());
         let parent = record.traceparent.as_deref();
-        if let Some(parent) = parent {
+        if let (Some(parent), Some(Verb::List | Verb::Watch)) = (parent, record.verb) {
             self.traces.insert(record.id, parent.trace);
-            if self.traces.len() > MAX_TRACES {
-                self.traces.pop_first();
-            }
         }
         let is_sampled = parent.map_or_else(|| self.ids.samples(record.id), TraceParent::is_sampled);
         if !(has_failed(record) || lasted > SLOW || is_sampled) {
@@ -122,7 +116,7 @@ impl ClientSpans {
         let mut attributes = Attributes::default();
         attributes.text("http.request.method", method);
         attributes.text("url.template", &template);
-        if let Some(server) = self.connections.get(&record.id.connection) {
+        if let Some(server) = self.connections.get(record.id.connection) {
             attributes.server(server);
         }
         if let Some(status) = record.status {
@@ -140,7 +134,8 @@ impl ClientSpans {
         }
         let error = error(record);
         attributes.text("error.type", error.as_deref().unwrap_or_default());
-        let span = span(self.of_request(record.id), format!("{method} {template}"), record.at, lasted, attributes);
+        let id = self.of_request(record.id, parent.map(|parent| parent.trace));
+        let span = span(id, format!("{method} {template}"), record.at, lasted, attributes);
         Some(Span {
             parent_span_id: parent.map(|parent| parent.parent.to_be_bytes().to_vec()).unwrap_or_default(),
             flags: parent.map_or(SAMPLED, |parent| u32::from(parent.flags) | SAMPLED | HAS_REMOTE_PARENT),
@@ -172,17 +167,17 @@ impl ClientSpans {
         Span { links: links.collect(), ..span }
     }
 
-    /// The span of a request: in the trace of its client, or alone in one.
-    fn of_request(&self, exchange: ExchangeId) -> SpanId {
+    /// The span of a request: in the `trace` of its client, or alone in one.
+    fn of_request(&self, exchange: ExchangeId, trace: Option<u128>) -> SpanId {
         let id = self.ids.of_request(exchange);
-        match self.traces.get(&exchange) {
+        match trace {
             Some(trace) => SpanId { trace: trace.to_be_bytes().to_vec(), ..id },
             None => id,
         }
     }
 
     fn link(&self, role: &str, exchange: ExchangeId) -> Link {
-        let SpanId { trace, span } = self.of_request(exchange);
+        let SpanId { trace, span } = self.of_request(exchange, self.traces.get(exchange).copied());
         let mut attributes = Attributes::default();
         attributes.text("watchtap.link", role);
         Link { trace_id: trace, span_id: span, attributes: attributes.0, ..Link::default() }

@@ -20,6 +20,7 @@ mod export_request;
 mod exporter;
 mod headers;
 mod key_value_list;
+mod latest;
 mod log_record;
 mod metric_name;
 mod metric_requests;

@@ -1,7 +1,9 @@
 //! Spans of scripted traffic.
 
 use expect_test::expect;
-use observer_core::observer::{Limits, Observer};
+use observer_core::k8s::Verb;
+use observer_core::observation::ConnectionId;
+use observer_core::observer::{Event, Limits, Observer};
 use observer_script::START;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
@@ -154,6 +156,33 @@ fn request_in_a_trace_is_a_child_of_its_clients_span() {
 }
 
 #[test]
+fn many_requests_and_connections_before_it_take_nothing_from_a_relist() {
+    let events = events(
+        &RELIST.replace("resourceVersion=0\n", "resourceVersion=0 in=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\n"),
+    );
+    let others = events.iter().filter_map(|event| match event {
+        Event::ConnectionOpened { .. } | Event::ConnectionClosed { .. } => Some(event),
+        Event::Request { record } if record.verb == Some(Verb::List) => Some(event),
+        _other => None,
+    });
+    let others: Vec<_> = others.collect();
+    let mut made = ClientSpans::default();
+    for connection in (2..20_000).map(ConnectionId) {
+        for event in &others {
+            made.of(&on(connection, event));
+        }
+    }
+    let spans: Vec<_> = events.iter().filter_map(|event| made.of(event)).collect();
+    let [list, watch, again, relist] = spans.as_slice() else { panic!("{spans:?}") };
+    let of_client = 0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes();
+    assert!([list, again].iter().all(|span| span.trace_id == of_client));
+    let links: Vec<_> = relist.links.iter().map(|link| (&link.trace_id, &link.span_id)).collect();
+    assert_eq!(links, [again, watch, list].map(|span| (&span.trace_id, &span.span_id)));
+    let version = |span: &Span| span.attributes.iter().any(|one| one.key == "network.protocol.version");
+    assert!([list, watch, again].into_iter().all(version), "its connection is known");
+}
+
+#[test]
 fn client_decides_about_ordinary_requests_of_its_trace() {
     let number = |flags: &str| {
         let each = (1..1_000).map(|number| {
@@ -179,12 +208,27 @@ fn head_is_named_as_it_was_sent() {
 }
 
 fn spans(script: &str) -> Vec<Span> {
-    let (mut observer, mut spans) = (Observer::new(Limits::default()), ClientSpans::default());
-    let mut made = Vec::new();
+    let mut spans = ClientSpans::default();
+    events(script).iter().filter_map(|event| spans.of(event)).collect()
+}
+
+fn events(script: &str) -> Vec<Event> {
+    let (mut observer, mut events) = (Observer::new(Limits::default()), Vec::new());
     for observation in observer_script::observations(script) {
-        observer.observe(observation, &mut |event| made.extend(spans.of(&event)));
+        observer.observe(observation, &mut |event| events.push(event));
     }
-    made
+    events
+}
+
+/// The same event of another connection.
+fn on(other: ConnectionId, event: &Event) -> Event {
+    let mut event = event.clone();
+    match &mut event {
+        Event::ConnectionOpened { connection, .. } | Event::ConnectionClosed { connection, .. } => *connection = other,
+        Event::Request { record } => record.id.connection = other,
+        unexpected => panic!("{unexpected:?}"),
+    }
+    event
 }
 
 /// Times, names and attributes.
