@@ -24,7 +24,6 @@ use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use opentelemetry_proto::tonic::trace::v1::{Span, Status};
 
 use super::any_value::{int, text};
-use super::event_time::nanoseconds_at;
 use super::latest::Latest;
 use super::span_ids::{SpanId, SpanIds};
 use super::url_template::method_and_template;
@@ -191,8 +190,8 @@ fn span(id: SpanId, name: String, at: Timestamp, lasted: Duration, attributes: A
         flags: SAMPLED,
         name,
         kind: SpanKind::Client.into(),
-        start_time_unix_nano: nanoseconds_at(at),
-        end_time_unix_nano: nanoseconds_at(at.plus(lasted)),
+        start_time_unix_nano: at.wall_nanos(),
+        end_time_unix_nano: at.plus(lasted).wall_nanos(),
         attributes: attributes.0,
         ..Span::default()
     }

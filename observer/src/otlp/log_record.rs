@@ -8,7 +8,6 @@ use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use serde_json::Value as Json;
 
 use super::any_value::{attributes, text};
-use super::event_time;
 use super::severity::severity;
 use crate::view::live_line;
 
@@ -26,7 +25,7 @@ pub(super) fn log_record(event: &Event, now: SystemTime) -> io::Result<LogRecord
     let (severity, severity_text) = severity(event);
     let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Ok(LogRecord {
-        time_unix_nano: event_time::nanoseconds(event),
+        time_unix_nano: event.happened_at().wall_nanos(),
         observed_time_unix_nano: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
         severity_number: severity.into(),
         severity_text: severity_text.to_owned(),

@@ -6,6 +6,7 @@
 use std::time::SystemTime;
 
 use observer_core::series::{FAMILIES, Family, FamilyRow, Kind, Sample, Samples, Unit, Value};
+use observer_core::time::Timestamp;
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as PointValue;
@@ -15,7 +16,6 @@ use opentelemetry_proto::tonic::metrics::v1::{
 use prost::Message;
 
 use super::any_value::text;
-use super::event_time::nanoseconds_at;
 use super::metric_name::{name, unit};
 
 /// Size of the points of a request, in bytes: that of a page for Prometheus. An OpenTelemetry Collector takes 20 MiB.
@@ -112,7 +112,7 @@ impl Times {
     fn of(samples: &Samples, now: SystemTime) -> Self {
         let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
-        let observing_began = samples.started.map_or(now, nanoseconds_at);
+        let observing_began = samples.started.map_or(now, Timestamp::wall_nanos);
         let process_began = samples.of(Family::ProcessStart).next();
         let process_began = process_began.map_or(observing_began, |sample| sample.count().saturating_mul(1_000));
         // A clock that was set back must not end a time before its begin.

@@ -15,7 +15,6 @@ mod closing;
 mod collector;
 mod destination;
 mod endpoint;
-mod event_time;
 mod export_request;
 mod exporter;
 mod headers;

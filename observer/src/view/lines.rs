@@ -8,7 +8,7 @@ use observer_core::time::Timestamp;
 use super::colour::Colour;
 use super::discovery::{Discovery, is_discovery};
 use super::etcd;
-use super::live_line::{LiveLine, ended_at};
+use super::live_line::LiveLine;
 use super::missed::{not_seen, not_understood};
 use super::quantity::{bytes, counted, time_of_day};
 use crate::pipeline::EventSink;
@@ -87,7 +87,7 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
             && is_discovery(record)
         {
             return match self.discovery.add(record) {
-                Some(former) => self.line(&LiveLine::quiet(ended_at(record), DISCOVERY, former)),
+                Some(former) => self.line(&LiveLine::quiet(event.happened_at(), DISCOVERY, former)),
                 None => Ok(()),
             };
         }

@@ -1,7 +1,6 @@
 //! One event in words, on one line.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use observer_core::http::Direction;
 use observer_core::k8s::Verb;
@@ -41,69 +40,62 @@ impl LiveLine {
 
     /// `None` if another line contains the event, or if it is about a connection.
     pub(super) fn of(event: &Event) -> Option<Self> {
-        let (at, tone, word, text) = match event {
-            Event::Request { record } => return Some(Self::request(record)),
-            Event::WatchOpened { record } => return Some(Self::watch_opened(record)),
-            Event::WatchEnded { ended_at, record } => return Some(Self::watch_ended(*ended_at, record)),
-            Event::Contradicted { at, client, verb, shape, verdict, because, .. } => {
+        let at = event.happened_at();
+        let (tone, word, text) = match event {
+            Event::Request { record } => return Some(Self::request(at, record)),
+            Event::WatchOpened { record } => return Some(Self::watch_opened(at, record)),
+            Event::WatchEnded { record, .. } => return Some(Self::watch_ended(at, record)),
+            Event::Contradicted { client, verb, shape, verdict, because, .. } => {
                 let verb = verb.map_or("?", Verb::as_str);
                 let text = format!("{} {verb} {}, {}; {because}", program(client), shape, contradiction(verdict));
-                (*at, Tone::Bad, "wrong", text)
+                (Tone::Bad, "wrong", text)
             }
-            Event::Profile { at, upstream, profile } => {
-                (*at, Tone::Plain, "server", format!("{}{}", of(upstream), profile.assumptions().join("; ")))
+            Event::Profile { upstream, profile, .. } => {
+                (Tone::Plain, "server", format!("{}{}", of(upstream), profile.assumptions().join("; ")))
             }
-            Event::Listener { at, upstream, state: ListenerState::Refusing } => (
-                *at,
+            Event::Listener { upstream, state: ListenerState::Refusing, .. } => (
                 Tone::Notable,
                 "server",
                 format!("{}the API server refuses connections; watchtap refuses its clients, too", of(upstream)),
             ),
-            Event::Listener { at, upstream, state: ListenerState::Listening } => {
-                (*at, Tone::Plain, "server", format!("{}watchtap's port accepts connections", of(upstream)))
+            Event::Listener { upstream, state: ListenerState::Listening, .. } => {
+                (Tone::Plain, "server", format!("{}watchtap's port accepts connections", of(upstream)))
             }
-            Event::ConnectFailed { at, why } => (*at, Tone::Notable, "failed", format!("a client could not be connected: {why}")),
-            Event::NotProbed { at, file, why } => (*at, Tone::Notable, "unprobed", format!("{file}: {why}")),
-            Event::GoAway { at, connection, by: Direction::Response, .. } => {
-                (*at, Tone::Notable, "goaway", format!("from the API server on connection {connection}"))
+            Event::ConnectFailed { why, .. } => (Tone::Notable, "failed", format!("a client could not be connected: {why}")),
+            Event::NotProbed { file, why, .. } => (Tone::Notable, "unprobed", format!("{file}: {why}")),
+            Event::GoAway { connection, by: Direction::Response, .. } => {
+                (Tone::Notable, "goaway", format!("from the API server on connection {connection}"))
             }
-            Event::Relist { list } => (list.ended_at, Tone::Notable, "relist", following::relist(list)),
-            Event::Resume { resume } => (resume.at, Tone::Plain, "resume", following::resume(resume)),
-            Event::Stalled { stall } => (stall.at, Tone::Bad, "stall", following::stalled(stall)),
-            Event::TroubleBegan { trouble } => (trouble.at, Tone::Bad, "began", following::trouble(trouble)),
-            Event::TroubleEnded { trouble } => (trouble.at, Tone::Notable, "ended", following::trouble_ended(trouble)),
-            Event::StallEnded { stall } => (stall.at, Tone::Notable, "stall", following::stall_ended(stall)),
-            Event::Stuck { stuck } => (stuck.at, Tone::Bad, "stuck", following::stuck(stuck)),
-            Event::StormBegan { record } => (record.named, Tone::Bad, "storm", following::storm_began(record)),
-            Event::StormEnded { record } => {
-                (record.ended.unwrap_or(record.last), Tone::Notable, "storm", following::storm_ended(record))
-            }
-            Event::Upgraded { at, exchange, protocol } => {
+            Event::Relist { list } => (Tone::Notable, "relist", following::relist(list)),
+            Event::Resume { resume } => (Tone::Plain, "resume", following::resume(resume)),
+            Event::Stalled { stall } => (Tone::Bad, "stall", following::stalled(stall)),
+            Event::TroubleBegan { trouble } => (Tone::Bad, "began", following::trouble(trouble)),
+            Event::TroubleEnded { trouble } => (Tone::Notable, "ended", following::trouble_ended(trouble)),
+            Event::StallEnded { stall } => (Tone::Notable, "stall", following::stall_ended(stall)),
+            Event::Stuck { stuck } => (Tone::Bad, "stuck", following::stuck(stuck)),
+            Event::StormBegan { record } => (Tone::Bad, "storm", following::storm_began(record)),
+            Event::StormEnded { record } => (Tone::Notable, "storm", following::storm_ended(record)),
+            Event::Upgraded { exchange, protocol, .. } => {
                 let connection = exchange.connection;
-                (*at, Tone::Plain, "upgrade", format!("connection {connection} switched to {protocol}"))
+                (Tone::Plain, "upgrade", format!("connection {connection} switched to {protocol}"))
             }
-            Event::Missed { at, connection, bytes: missed, .. } => {
-                (*at, Tone::Bad, "missed", format!("{} on connection {connection} were forwarded and not observed", bytes(*missed)))
+            Event::Missed { connection, bytes: missed, .. } => {
+                (Tone::Bad, "missed", format!("{} on connection {connection} were forwarded and not observed", bytes(*missed)))
             }
-            Event::Malformed { at, connection, offset, what, .. } => {
-                (*at, Tone::Bad, "missed", format!("malformed HTTP on connection {connection} at byte {offset}: {what}"))
+            Event::Malformed { connection, offset, what, .. } => {
+                (Tone::Bad, "missed", format!("malformed HTTP on connection {connection} at byte {offset}: {what}"))
             }
-            Event::DecodingStopped { at, connection, .. } => {
-                (*at, Tone::Bad, "missed", format!("from now on, connection {connection} is forwarded and not observed"))
+            Event::DecodingStopped { connection, .. } => {
+                (Tone::Bad, "missed", format!("from now on, connection {connection} is forwarded and not observed"))
             }
-            Event::DecoderFailed { at, connection } => (
-                *at,
-                Tone::Bad,
-                "missed",
-                format!("decoding connection {connection} failed; its traffic continues. Please report it"),
-            ),
-            Event::Fault { at, act, .. } => (*at, Tone::Notable, "fault", act.clone()),
-            Event::CaptureEnded { at, why } => {
-                (*at, Tone::Bad, "missed", format!("stopped writing the capture: {why}; everything else continues"))
+            Event::DecoderFailed { connection, .. } => {
+                (Tone::Bad, "missed", format!("decoding connection {connection} failed; its traffic continues. Please report it"))
             }
-            Event::Unrecorded { at, .. } => {
-                (*at, Tone::Bad, "missed", "the capture has a gap before this: see the report".to_owned())
+            Event::Fault { act, .. } => (Tone::Notable, "fault", act.clone()),
+            Event::CaptureEnded { why, .. } => {
+                (Tone::Bad, "missed", format!("stopped writing the capture: {why}; everything else continues"))
             }
+            Event::Unrecorded { .. } => (Tone::Bad, "missed", "the capture has a gap before this: see the report".to_owned()),
             // Lists have their own lines.
             Event::InitialList { .. }
             | Event::RelistBegan { .. }
@@ -114,7 +106,7 @@ impl LiveLine {
         Some(Self { at, tone, word, text })
     }
 
-    fn request(record: &RequestRecord) -> Self {
+    fn request(at: Timestamp, record: &RequestRecord) -> Self {
         let verdict = record.verdict.as_ref();
         let failed = record.status.is_none_or(|status| status >= 400);
         let tone = if failed { Tone::Notable } else { served_tone(verdict) };
@@ -132,13 +124,13 @@ impl LiveLine {
             let _infallible = write!(text, " {}", microseconds(total));
         }
         text.push_str(&served(record));
-        Self { at: ended_at(record), tone, word, text }
+        Self { at, tone, word, text }
     }
 
-    fn watch_opened(record: &RequestRecord) -> Self {
+    fn watch_opened(at: Timestamp, record: &RequestRecord) -> Self {
         let opened = record.first_byte_us.map_or_else(String::new, |opening| format!(" {}", microseconds(opening)));
         let text = format!("{} open{opened}{}", subject(record), served(record));
-        Self { at: after(record.at, record.first_byte_us), tone: Tone::Plain, word: "watch", text }
+        Self { at, tone: Tone::Plain, word: "watch", text }
     }
 
     fn watch_ended(at: Timestamp, record: &RequestRecord) -> Self {
@@ -210,13 +202,4 @@ fn served(record: &RequestRecord) -> String {
 /// `HOST:PORT: `; empty for a server without a name.
 fn of(upstream: &UpstreamName) -> String {
     if upstream.is_empty() { String::new() } else { format!("{}: ", upstream.0) }
-}
-
-/// When a request ended.
-pub(super) fn ended_at(record: &RequestRecord) -> Timestamp {
-    after(record.at, record.total_us)
-}
-
-fn after(at: Timestamp, microseconds: Option<u64>) -> Timestamp {
-    at.plus(Duration::from_micros(microseconds.unwrap_or_default()))
 }

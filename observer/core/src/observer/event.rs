@@ -1,5 +1,7 @@
 //! Events, which the Observer emits as they happen.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::missed::Unrecorded;
@@ -282,6 +284,40 @@ pub enum Event {
 }
 
 impl Event {
+    /// When it happened, or was over: for a request, a list or a storm, this is its end.
+    pub fn happened_at(&self) -> Timestamp {
+        let after = |at: Timestamp, microseconds: Option<u64>| at.plus(Duration::from_micros(microseconds.unwrap_or_default()));
+        match self {
+            Self::Request { record } => after(record.at, record.total_us),
+            Self::WatchOpened { record } => after(record.at, record.first_byte_us),
+            Self::WatchEnded { ended_at, .. } => *ended_at,
+            Self::InitialList { list } | Self::Relist { list } => list.ended_at,
+            Self::RelistBegan { began } => began.at,
+            Self::Resume { resume } => resume.at,
+            Self::Stuck { stuck } => stuck.at,
+            Self::Stalled { stall } | Self::StallEnded { stall } => stall.at,
+            Self::TroubleBegan { trouble } | Self::TroubleEnded { trouble } => trouble.at,
+            Self::StormBegan { record } => record.named,
+            Self::StormEnded { record } => record.ended.unwrap_or(record.last),
+            Self::Profile { at, .. }
+            | Self::ConnectionOpened { at, .. }
+            | Self::ConnectionClosed { at, .. }
+            | Self::GoAway { at, .. }
+            | Self::Contradicted { at, .. }
+            | Self::Upgraded { at, .. }
+            | Self::Missed { at, .. }
+            | Self::Malformed { at, .. }
+            | Self::DecodingStopped { at, .. }
+            | Self::DecoderFailed { at, .. }
+            | Self::Listener { at, .. }
+            | Self::ConnectFailed { at, .. }
+            | Self::NotProbed { at, .. }
+            | Self::Fault { at, .. }
+            | Self::CaptureEnded { at, .. }
+            | Self::Unrecorded { at, .. } => *at,
+        }
+    }
+
     /// Makes an event from a report of a reflector; `None` for a report that is only counted.
     pub(super) fn of_reflector(report: ReflectorEvent) -> Option<Self> {
         Some(match report {
