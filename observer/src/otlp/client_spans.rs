@@ -163,7 +163,8 @@ impl ClientSpans {
         let links = links.into_iter().filter_map(|(role, exchange)| Some(self.link(role, exchange?)));
         let id = self.ids.of_relist(list.reflector, list.first_request);
         let span = span(id, "relist".to_owned(), list.at, list.ended_at.since(list.at), attributes);
-        Span { links: links.collect(), ..span }
+        // Its pages are spans of kind CLIENT already, and receivers that make metrics of spans count those.
+        Span { kind: SpanKind::Internal.into(), links: links.collect(), ..span }
     }
 
     /// The span of a request: in the `trace` of its client, or alone in one.

@@ -7,6 +7,7 @@ use observer_core::observer::{Event, Limits, Observer};
 use observer_script::START;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 
 use crate::otlp::client_spans::ClientSpans;
 
@@ -57,6 +58,8 @@ fn relist_is_linked_to_its_request_the_watch_and_the_list_before_it() {
     let [list, watch, again, relist] = spans.as_slice() else { panic!("{}", shown(RELIST)) };
     let links: Vec<_> = relist.links.iter().map(|link| (&link.trace_id, &link.span_id)).collect();
     assert_eq!(links, [again, watch, list].map(|span| (&span.trace_id, &span.span_id)));
+    let kinds = [list, watch, again, relist].map(Span::kind);
+    assert_eq!(kinds, [SpanKind::Client, SpanKind::Client, SpanKind::Client, SpanKind::Internal], "no page counts twice");
     for span in &spans {
         assert_eq!((span.trace_id.len(), span.span_id.len()), (16, 8));
         assert!(spans.iter().filter(|other| other.trace_id == span.trace_id).count() == 1, "each is alone in its trace");

@@ -27,6 +27,7 @@ fn relists_link_to_the_requests_of_their_events() {
     let mut present: BTreeMap<&str, usize> = BTreeMap::new();
     for (event, relist) in events.iter().zip(&relists) {
         assert_eq!(attributes(relist)["watchtap.reflector"], event["reflector"]);
+        assert_eq!(relist["kind"], 1, "internal: its pages have spans of their own");
         let links = relist["links"].as_array().unwrap().iter().map(|link| (text(&attributes(link)["watchtap.link"]), place(link)));
         let links: BTreeMap<String, Place> = links.collect();
         let expected = [("first-request", "first_request"), ("watch-before", "watch_before"), ("list-before", "list_before")];
