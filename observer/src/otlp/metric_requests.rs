@@ -112,11 +112,16 @@ impl Times {
     fn of(samples: &Samples, now: SystemTime) -> Self {
         let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
-        let observing_began = samples.started.map_or(now, Timestamp::wall_nanos);
+        let began = |at: Timestamp| {
+            // A clock that was set back takes the begin with it, so that it stays before `now`. One that was set forward does not: the
+            // receiver would take another begin for a reset, and count what it has counted already once more. Then only the time since
+            // the begin is too long.
+            at.wall_nanos().min(at.by_clock_of(samples.at).wall_nanos()).min(now)
+        };
+        let observing_began = samples.started.map_or(now, began);
         let process_began = samples.of(Family::ProcessStart).next();
-        let process_began = process_began.map_or(observing_began, |sample| sample.count().saturating_mul(1_000));
-        // A clock that was set back must not end a time before its begin.
-        Self { observing_began, process_began, now: now.max(observing_began).max(process_began) }
+        let process_began = process_began.map(|sample| Timestamp::from_nanos(sample.count().saturating_mul(1_000)));
+        Self { observing_began, process_began: process_began.map_or(observing_began, began), now }
     }
 
     /// When a family began to count; 0 for a gauge, which does not count.

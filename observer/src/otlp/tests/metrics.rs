@@ -1,10 +1,10 @@
 //! Requests with metrics of scripted traffic.
 
-use std::collections::BTreeMap;
-use std::time::SystemTime;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, SystemTime};
 
 use observer_core::observer::{Limits, Observer};
-use observer_core::series::{FAMILIES, Samples};
+use observer_core::series::{FAMILIES, ProcessNumbers, Samples, ShellNumbers};
 use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use prost::Message;
@@ -49,15 +49,34 @@ fn requests_have_a_bound_and_lose_no_point() {
 }
 
 #[test]
-fn clock_that_was_set_back_ends_no_time_before_its_begin() {
-    let samples = played();
-    let requests = MetricRequests::of(&samples, SystemTime::UNIX_EPOCH);
-    for metric in requests.flat_map(|request| metrics(&request)) {
-        if let Some(Data::Sum(sum)) = metric.data {
-            assert!(sum.data_points.iter().all(|point| point.start_time_unix_nano == observer_script::START));
-            assert!(sum.data_points.iter().all(|point| point.time_unix_nano == observer_script::START));
-        }
+fn clock_that_is_set_back_takes_the_begin_with_it() {
+    let mut samples = played();
+    let (hour, begun) = (Duration::from_hours(1), Duration::from_nanos(observer_script::START));
+    for (ahead, now, began) in [
+        (0, begun + hour, begun),
+        // Right after the step, and an hour later.
+        (-7_200_000_000_000, begun - hour, begun - hour * 2),
+        (-7_200_000_000_000, begun, begun - hour * 2),
+        (7_200_000_000_000, begun + hour * 3, begun),
+        // A step that no observation has noticed yet.
+        (0, begun - hour, begun - hour),
+    ] {
+        samples.at = samples.at.with_wall_ahead(ahead);
+        let times = times(MetricRequests::of(&samples, SystemTime::UNIX_EPOCH + now));
+        assert_eq!(times, BTreeSet::from([(began, now)]), "{ahead}");
     }
+}
+
+#[test]
+fn clock_that_is_set_back_takes_the_begin_of_the_process_with_it() {
+    let (hour, begun) = (Duration::from_hours(1), Duration::from_nanos(observer_script::START));
+    let started_us = u64::try_from((begun - hour).as_micros()).unwrap();
+    let process = ProcessNumbers { started_us, cpu_us: 1, resident_bytes: 1, virtual_bytes: 1, open_files: 1, most_files: 1 };
+    let mut samples = played().with(&ShellNumbers { process: Some(process), ..ShellNumbers::default() });
+    samples.at = samples.at.with_wall_ahead(-7_200_000_000_000);
+    let now = begun - hour;
+    let times = times(MetricRequests::of(&samples, SystemTime::UNIX_EPOCH + now));
+    assert_eq!(times, BTreeSet::from([(begun - hour * 3, now), (begun - hour * 2, now)]));
 }
 
 fn played() -> Samples {
@@ -66,6 +85,19 @@ fn played() -> Samples {
         observer.observe(observation, &mut |_| {});
     }
     observer.samples()
+}
+
+/// Begin and time of all points that count.
+fn times(requests: impl Iterator<Item = MetricRequest>) -> BTreeSet<(Duration, Duration)> {
+    let of = |metric: Metric| match metric.data.unwrap() {
+        Data::Sum(sum) => sum.data_points.iter().map(|point| (point.start_time_unix_nano, point.time_unix_nano)).collect(),
+        Data::Histogram(histogram) => {
+            histogram.data_points.iter().map(|point| (point.start_time_unix_nano, point.time_unix_nano)).collect()
+        }
+        Data::Gauge(_) | Data::ExponentialHistogram(_) | Data::Summary(_) => Vec::new(),
+    };
+    let times = requests.flat_map(|request| metrics(&request)).flat_map(of);
+    times.map(|(began, time)| (Duration::from_nanos(began), Duration::from_nanos(time))).collect()
 }
 
 /// The points by name of their metric.
