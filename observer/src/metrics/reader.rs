@@ -12,12 +12,14 @@ use crate::pipeline::{NoSeries, SeriesReader};
 pub struct MetricsReader {
     series: SeriesReader,
     tap: TapWord,
+    /// Read once, so that it does not move with the wall clock.
+    process_started_us: Option<u64>,
 }
 
 impl MetricsReader {
     /// Adds the shell's numbers to those of `series`, which are of `tap`.
-    pub const fn new(series: SeriesReader, tap: TapWord) -> Self {
-        Self { series, tap }
+    pub fn new(series: SeriesReader, tap: TapWord) -> Self {
+        Self { series, tap, process_started_us: process::started_us() }
     }
 
     /// The present numbers.
@@ -41,7 +43,7 @@ impl MetricsReader {
             build: Some(self.build()),
             observing_queue_bytes: Some(queue as u64),
             probe_files: self.series.probe_files(),
-            process: process::numbers(),
+            process: self.process_started_us.and_then(process::numbers),
         };
         Arc::unwrap_or_clone(samples).with(&shell)
     }
