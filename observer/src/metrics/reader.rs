@@ -28,7 +28,12 @@ impl MetricsReader {
         self.series.read().await.map(|samples| self.complete(samples, queue))
     }
 
-    /// The numbers at the end of observing; `None` before it, or if they could not be read.
+    /// Asks for [`MetricsReader::last`].
+    pub fn want_last(&self) {
+        self.series.want_last();
+    }
+
+    /// The numbers at the end of observing; `None` before it, or if they were not wanted or could not be read.
     pub fn last(&self) -> Option<Samples> {
         self.series.last().map(|samples| self.complete(samples, self.series.queued_bytes()))
     }

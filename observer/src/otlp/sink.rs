@@ -59,6 +59,7 @@ impl OtlpSink {
             let origin = exposed.endpoint.origin();
             tracing::warn!("the header fields of OTEL_EXPORTER_OTLP_HEADERS are sent to {origin} without encryption: use https");
         }
+        reader.want_last();
         let envelope = Envelope::new(&resource);
         let of_metrics = Sender::new(Record::Point, metrics)?;
         let account = Arc::clone(&of_metrics.account);

@@ -86,7 +86,7 @@ impl Outputs {
         self.with_series(|source| source.answer(observer));
     }
 
-    /// Keeps the last numbers for readers of series.
+    /// Keeps the last numbers, if a reader of series wants them.
     pub(super) fn end_series(&mut self, observer: &Observer) {
         self.with_series(|source| source.end(observer));
     }

@@ -1,5 +1,6 @@
 //! Hands the numbers of the core to readers that ask for them. While none asks, nothing is copied.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
@@ -30,7 +31,7 @@ type Answer = oneshot::Sender<Arc<Samples>>;
 pub struct SeriesReader {
     questions: SyncSender<Answer>,
     waker: Arc<OnceLock<Waker>>,
-    last: Arc<OnceLock<Arc<Samples>>>,
+    last: Arc<Last>,
     source: Weak<()>,
 }
 
@@ -40,12 +41,19 @@ pub struct SeriesSource {
     /// `None` after a failure.
     questions: Option<Receiver<Answer>>,
     waker: Arc<OnceLock<Waker>>,
-    last: Arc<OnceLock<Arc<Samples>>>,
+    last: Arc<Last>,
     waiting: Vec<Answer>,
     /// Identifiers of suppressed findings.
     mute: Vec<String>,
     due: Instant,
     _alive: Arc<()>,
+}
+
+/// The numbers at the end of observing.
+#[derive(Debug, Default)]
+struct Last {
+    is_wanted: AtomicBool,
+    samples: OnceLock<Arc<Samples>>,
 }
 
 /// Why there are no numbers.
@@ -66,7 +74,7 @@ impl SeriesReader {
     /// Returns a reader, and the source of its numbers, which leave out the findings in `mute`.
     pub fn begin(mute: &[String]) -> (Self, SeriesSource) {
         let (sender, questions) = sync_channel(MOST_WAITING);
-        let (waker, last, alive) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()), Arc::new(()));
+        let (waker, last, alive) = (Arc::new(OnceLock::new()), Arc::new(Last::default()), Arc::new(()));
         let reader = Self { questions: sender, waker: Arc::clone(&waker), last: Arc::clone(&last), source: Arc::downgrade(&alive) };
         let (waiting, mute, due) = (Vec::new(), mute.to_vec(), Instant::now());
         (reader, SeriesSource { questions: Some(questions), waker, last, waiting, mute, due, _alive: alive })
@@ -89,9 +97,15 @@ impl SeriesReader {
         }
     }
 
-    /// The numbers at the end of observing; `None` before it. They stay while there is a reader.
+    /// Asks for [`SeriesReader::last`]. Without it, the end of observing copies nothing.
+    pub fn want_last(&self) {
+        self.last.is_wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// The numbers at the end of observing; `None` before it, or if no reader wanted them before it. They stay while there is a
+    /// reader.
     pub fn last(&self) -> Option<Arc<Samples>> {
-        self.last.get().cloned()
+        self.last.samples.get().cloned()
     }
 
     /// Whether observing has not ended.
@@ -153,10 +167,10 @@ impl SeriesSource {
         self.waiting = Vec::new();
     }
 
-    /// Keeps the numbers for readers that need them after the end. The first call decides.
+    /// Keeps the numbers if a reader wants them after the end. The first call decides.
     pub fn end(&self, observer: &Observer) {
-        if self.questions.is_some() {
-            self.last.get_or_init(|| Arc::new(observer.samples_without(&self.mute)));
+        if self.questions.is_some() && self.last.is_wanted.load(Ordering::Relaxed) {
+            self.last.samples.get_or_init(|| Arc::new(observer.samples_without(&self.mute)));
         }
     }
 
@@ -215,10 +229,18 @@ mod tests {
     #[test]
     fn last_numbers_outlive_observing() {
         let (reader, source) = SeriesReader::begin(&[]);
+        reader.want_last();
         assert!(reader.last().is_none());
         source.end(&Observer::new(Limits::default()));
         drop(source);
         assert!(Arc::ptr_eq(&reader.last().unwrap(), &reader.clone().last().unwrap()));
+    }
+
+    #[test]
+    fn last_numbers_are_copied_only_if_a_reader_wants_them() {
+        let (reader, source) = SeriesReader::begin(&[]);
+        source.end(&Observer::new(Limits::default()));
+        assert!(reader.last().is_none());
     }
 
     #[test]

@@ -107,7 +107,8 @@ impl Observing {
         Ok(Self { thread, deadline })
     }
 
-    /// Waits until everything is decoded, but at most 5 s; bytes not decoded by then count as missed. Blocks. Stop the taps before.
+    /// Waits until everything is decoded, but at most 5 s; bytes not decoded by then count as missed. Then each receiver of events
+    /// delivers its rest in bounded time, which takes `--otlp` up to 3 s. Blocks. Stop the taps before.
     pub fn finish(self) -> io::Result<Outcome> {
         self.set_deadline(DECODING_LIMIT);
         self.thread.join().map_err(|_panic| io::Error::other("the observing thread failed"))
@@ -315,7 +316,7 @@ impl RecordingObserver {
         self.emit_totals();
         let recorded = self.outputs.end_capture();
         self.note_end_of_capture(recorded);
-        // A receiver of events may export numbers, too.
+        // A receiver of events may export the last numbers, too.
         let Self { observer, outputs } = self;
         outputs.end_series(observer);
         outputs.finish_sinks();
