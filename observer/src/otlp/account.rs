@@ -1,8 +1,11 @@
 //! Counts the records that were not delivered, and reports why.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
 
 use crate::view::counted;
 
@@ -16,6 +19,8 @@ pub(super) struct Account {
     /// One record of this signal in words.
     record: Record,
     counts: Mutex<Counts>,
+    /// Wakes [`Account::log_losses`].
+    lost: Notify,
 }
 
 /// The kind of a signal's records.
@@ -33,6 +38,8 @@ struct Counts {
     without_room: u64,
     /// Records that could not be made.
     unmade: u64,
+    /// Why the first of these could not be made.
+    unmade_because: String,
     /// Records that the collector refused or rejected.
     refused: u64,
     /// Records that were still in the queue at the end.
@@ -45,6 +52,14 @@ struct Counts {
     failure: String,
     refusals: Log,
     warnings: Log,
+    logged: Logged,
+}
+
+/// Kinds of lines that were logged, and are not to be repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Logged {
+    without_room: bool,
+    unmade: bool,
 }
 
 /// The last line of a kind.
@@ -54,33 +69,53 @@ struct Log {
     at: Option<Instant>,
 }
 
-// Each method decides under the lock, and logs without it: the observing thread does not wait for a slow stderr.
+// The observing thread does not wait for a slow stderr: it logs nothing, and the thread that exports logs without the lock.
 impl Account {
     /// No record is lost yet.
     pub(super) fn new(origin: String, record: Record) -> Self {
-        Self { origin, record, counts: Mutex::default() }
+        Self { origin, record, counts: Mutex::default(), lost: Notify::new() }
     }
 
-    /// A record had no room.
+    /// A record had no room. [`Account::log_losses`] logs the first.
     pub(super) fn note_without_room(&self) {
-        let is_first = {
-            let mut counts = self.counts();
-            counts.without_room = counts.without_room.saturating_add(1);
-            counts.without_room == 1
-        };
-        if is_first {
-            tracing::warn!("the queue of --otlp is full: {}s for {} are dropped, and counted", self.record, self.origin);
+        let mut counts = self.counts();
+        counts.without_room = counts.without_room.saturating_add(1);
+        if counts.without_room == 1 {
+            self.lost.notify_one();
         }
     }
 
-    /// A record could not be made.
+    /// A record could not be made. [`Account::log_losses`] logs the first.
     pub(super) fn note_unmade(&self, why: &dyn fmt::Display) {
-        let is_first = {
+        let mut counts = self.counts();
+        counts.unmade = counts.unmade.saturating_add(1);
+        if counts.unmade == 1 {
+            counts.unmade_because = why.to_string();
+            self.lost.notify_one();
+        }
+    }
+
+    /// Logs losses on the observing thread as they happen, for as long as it is awaited.
+    pub(super) async fn log_losses(&self) -> Infallible {
+        loop {
+            self.lost.notified().await;
+            self.log_new_losses();
+        }
+    }
+
+    /// Logs such losses that were not logged yet.
+    pub(super) fn log_new_losses(&self) {
+        let (is_without_room, unmade) = {
             let mut counts = self.counts();
-            counts.unmade = counts.unmade.saturating_add(1);
-            counts.unmade == 1
+            let now = Logged { without_room: counts.without_room > 0, unmade: counts.unmade > 0 };
+            let before = std::mem::replace(&mut counts.logged, now);
+            let unmade = (now.unmade && !before.unmade).then(|| counts.unmade_because.clone());
+            (now.without_room && !before.without_room, unmade)
         };
-        if is_first {
+        if is_without_room {
+            tracing::warn!("the queue of --otlp is full: {}s for {} are dropped, and counted", self.record, self.origin);
+        }
+        if let Some(why) = unmade {
             tracing::warn!("cannot make an {} of an event: {why}; please report it", self.record);
         }
     }
@@ -301,6 +336,47 @@ mod tests {
         assert_eq!(answered.recv_timeout(Duration::from_mins(1)), Ok((1, true)));
         release.send(()).unwrap();
         exporting.join().unwrap();
+    }
+
+    #[test]
+    fn observing_thread_logs_no_loss_itself() {
+        let account = account(Record::Log);
+        let lose = || {
+            account.note_without_room();
+            account.note_unmade(&"no object");
+            account.note_without_room();
+            account.note_unmade(&"no string");
+        };
+        assert_eq!(logged(lose), "");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let lines = logged(|| {
+            runtime.block_on(async {
+                tokio::select! {
+                    biased;
+                    never = account.log_losses() => match never {},
+                    () = std::future::ready(()) => {}
+                }
+            });
+        });
+        let lines: Vec<_> = lines.lines().map(|line| line.split_once("account: ").unwrap().1).collect();
+        assert_eq!(
+            lines,
+            [
+                "the queue of --otlp is full: OTLP records for http://collector:4318 are dropped, and counted",
+                "cannot make an OTLP record of an event: no object; please report it",
+            ]
+        );
+        assert_eq!(logged(|| (lose(), account.log_new_losses()).1), "", "only the first");
+        assert_eq!(account.take(), 8);
+    }
+
+    /// The lines that `act` logs.
+    fn logged(act: impl FnOnce()) -> String {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let writer = Arc::new(log.reopen().unwrap());
+        let subscriber = tracing_subscriber::fmt().with_writer(writer).with_ansi(false).without_time().finish();
+        tracing::subscriber::with_default(subscriber, act);
+        std::fs::read_to_string(log.path()).unwrap()
     }
 
     /// A log that is not read until it is released.

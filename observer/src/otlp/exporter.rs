@@ -73,7 +73,14 @@ async fn run(exports: Vec<Export>, mut metrics: MetricsExport, closing: &watch::
     let mut sending = JoinSet::new();
     for mut export in exports {
         let closing = closing.clone();
-        sending.spawn(async move { in_time(export.send_all(closing.clone()), closing).await });
+        sending.spawn(async move {
+            let account = Arc::clone(&export.sender.account);
+            tokio::select! {
+                () = in_time(export.send_all(closing.clone()), closing) => {}
+                never = account.log_losses() => match never {},
+            }
+            account.log_new_losses();
+        });
     }
     let of_metrics = closing.clone();
     sending.spawn(async move { in_time(metrics.run(of_metrics.clone()), of_metrics).await });
