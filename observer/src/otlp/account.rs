@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use crate::pipeline::NoSeries;
 use crate::view::counted;
 
 /// The shortest time between two log lines with a text of the collector, which may differ each time.
@@ -60,6 +61,8 @@ struct Counts {
 struct Logged {
     without_room: bool,
     unmade: bool,
+    /// Until numbers can be read again.
+    unread: bool,
 }
 
 /// The last line of a kind.
@@ -107,7 +110,7 @@ impl Account {
     pub(super) fn log_new_losses(&self) {
         let (is_without_room, unmade) = {
             let mut counts = self.counts();
-            let now = Logged { without_room: counts.without_room > 0, unmade: counts.unmade > 0 };
+            let now = Logged { without_room: counts.without_room > 0, unmade: counts.unmade > 0, ..counts.logged };
             let before = std::mem::replace(&mut counts.logged, now);
             let unmade = (now.unmade && !before.unmade).then(|| counts.unmade_because.clone());
             (now.without_room && !before.without_room, unmade)
@@ -118,6 +121,20 @@ impl Account {
         if let Some(why) = unmade {
             tracing::warn!("cannot make an {} of an event: {why}; please report it", self.record);
         }
+    }
+
+    /// Numbers could not be read. Of several times in a row, only the first is logged.
+    pub(super) fn note_unread(&self, why: NoSeries) {
+        let is_first = !std::mem::replace(&mut self.counts().logged.unread, true);
+        // The observing thread logs why there will be none.
+        if is_first && why == NoSeries::Busy {
+            tracing::warn!("cannot export {}s now: {why}; trying again at the next interval", self.record);
+        }
+    }
+
+    /// Numbers could be read.
+    pub(super) fn note_read(&self) {
+        self.counts().logged.unread = false;
     }
 
     /// The collector will never take these records. A reason is logged if it differs from the last, and at most once a minute.
@@ -368,6 +385,22 @@ mod tests {
         );
         assert_eq!(logged(|| (lose(), account.log_new_losses()).1), "", "only the first");
         assert_eq!(account.take(), 8);
+    }
+
+    #[test]
+    fn busy_observing_thread_is_logged_once_in_a_row() {
+        let account = account(Record::Point);
+        let lines = logged(|| {
+            for _interval in 0..3 {
+                account.note_unread(NoSeries::Busy);
+            }
+        });
+        let expected = "cannot export OTLP data points now: the observing thread is busy; trying again at the next interval\n";
+        assert!(lines.ends_with(expected) && lines.lines().count() == 1, "{lines}");
+        account.note_read();
+        assert!(logged(|| account.note_unread(NoSeries::Busy)).ends_with(expected));
+        account.note_read();
+        assert_eq!(logged(|| account.note_unread(NoSeries::Failed)), "", "its reason is logged elsewhere");
     }
 
     /// The lines that `act` logs.

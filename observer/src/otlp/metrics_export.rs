@@ -65,8 +65,15 @@ impl MetricsExport {
 
     /// Exports the newest numbers.
     async fn export(&mut self) -> Result<(), Later> {
-        // An observing thread that is too busy has newer numbers at the next tick.
-        let Ok(samples) = self.reader.read().await else { return Ok(()) };
+        let samples = match self.reader.read().await {
+            Ok(samples) => samples,
+            // Newer numbers are exported at the next interval.
+            Err(why) => {
+                self.sender.account.note_unread(why);
+                return Ok(());
+            }
+        };
+        self.sender.account.note_read();
         for MetricRequest { metrics, points } in MetricRequests::of(&samples, SystemTime::now()) {
             match self.send(&metrics, points).await {
                 Fate::Settled(refusal) => {
