@@ -68,10 +68,11 @@ pub(super) fn not_understood(missed: &Missed) -> Vec<String> {
     words
 }
 
-/// Records that did not reach a collector.
+/// Losses on the way to a collector: log records, spans and final data points.
 pub(super) fn not_exported(missed: &Missed) -> Option<String> {
-    let records = missed.not_exported;
-    (records > 0).then(|| format!("not exported: {}", counted(records, "OTLP record")))
+    let number = missed.not_exported;
+    let words = ("record, span or data point", "records, spans and data points");
+    (number > 0).then(|| format!("not exported by OTLP: {}", counted_as(number, words.0, words.1)))
 }
 
 pub(super) fn connections(missed: &Missed) -> String {

@@ -94,7 +94,7 @@ pub struct Missed {
     /// Why the capture of this run ended early, in words. This snapshot is not affected, only a later replay.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub capture_ended: String,
-    /// Records of `--otlp` that did not reach the collector. This snapshot is not affected.
+    /// Log records, spans and final data points of `--otlp` that did not reach the collector. This snapshot is not affected.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub not_exported: u64,
 }
