@@ -87,7 +87,9 @@ mod tests {
     fn entries_that_are_over_go_before_all_others() {
         let mut latest = Latest::default();
         (0..MOST).for_each(|key| latest.insert(key, ()));
-        [9, 5, MOST].into_iter().for_each(|key| latest.end(key));
+        for key in [9, 5, MOST] {
+            latest.end(key);
+        }
         (MOST..MOST + 3).for_each(|key| latest.insert(key, ()));
         let gone: Vec<_> = (0..MOST + 3).filter(|key| latest.get(*key).is_none()).collect();
         assert_eq!(gone, [0, 5, 9]);

@@ -11,6 +11,12 @@ use prost::Message;
 
 use crate::otlp::metric_requests::{MetricRequest, MetricRequests};
 
+/// In nanoseconds.
+const HOUR: u64 = 3_600_000_000_000;
+
+/// When observing began.
+const BEGUN: u64 = observer_script::START;
+
 /// Requests of two clients.
 const STORY: &str = "
     0s server v1.34.4
@@ -51,32 +57,28 @@ fn requests_have_a_bound_and_lose_no_point() {
 #[test]
 fn clock_that_is_set_back_takes_the_begin_with_it() {
     let mut samples = played();
-    let (hour, begun) = (Duration::from_hours(1), Duration::from_nanos(observer_script::START));
     for (ahead, now, began) in [
-        (0, begun + hour, begun),
+        (0, BEGUN + HOUR, BEGUN),
         // Right after the step, and an hour later.
-        (-7_200_000_000_000, begun - hour, begun - hour * 2),
-        (-7_200_000_000_000, begun, begun - hour * 2),
-        (7_200_000_000_000, begun + hour * 3, begun),
-        // A step that no observation has noticed yet.
-        (0, begun - hour, begun - hour),
+        (-2, BEGUN - HOUR, BEGUN - 2 * HOUR),
+        (-2, BEGUN, BEGUN - 2 * HOUR),
+        (2, BEGUN + 3 * HOUR, BEGUN),
+        // No observation has noticed this step yet.
+        (0, BEGUN - HOUR, BEGUN - HOUR),
     ] {
-        samples.at = samples.at.with_wall_ahead(ahead);
-        let times = times(MetricRequests::of(&samples, SystemTime::UNIX_EPOCH + now));
-        assert_eq!(times, BTreeSet::from([(began, now)]), "{ahead}");
+        samples.at = samples.at.with_wall_ahead(ahead * HOUR.cast_signed());
+        assert_eq!(times(&samples, now), BTreeSet::from([(began, now)]), "{ahead} h");
     }
 }
 
 #[test]
 fn clock_that_is_set_back_takes_the_begin_of_the_process_with_it() {
-    let (hour, begun) = (Duration::from_hours(1), Duration::from_nanos(observer_script::START));
-    let started_us = u64::try_from((begun - hour).as_micros()).unwrap();
+    let started_us = (BEGUN - HOUR) / 1_000;
     let process = ProcessNumbers { started_us, cpu_us: 1, resident_bytes: 1, virtual_bytes: 1, open_files: 1, most_files: 1 };
     let mut samples = played().with(&ShellNumbers { process: Some(process), ..ShellNumbers::default() });
-    samples.at = samples.at.with_wall_ahead(-7_200_000_000_000);
-    let now = begun - hour;
-    let times = times(MetricRequests::of(&samples, SystemTime::UNIX_EPOCH + now));
-    assert_eq!(times, BTreeSet::from([(begun - hour * 3, now), (begun - hour * 2, now)]));
+    samples.at = samples.at.with_wall_ahead(-2 * HOUR.cast_signed());
+    let now = BEGUN - HOUR;
+    assert_eq!(times(&samples, now), BTreeSet::from([(BEGUN - 3 * HOUR, now), (BEGUN - 2 * HOUR, now)]));
 }
 
 fn played() -> Samples {
@@ -87,8 +89,8 @@ fn played() -> Samples {
     observer.samples()
 }
 
-/// Begin and time of all points that count.
-fn times(requests: impl Iterator<Item = MetricRequest>) -> BTreeSet<(Duration, Duration)> {
+/// Begin and time of all points that count, in requests made at `now`.
+fn times(samples: &Samples, now: u64) -> BTreeSet<(u64, u64)> {
     let of = |metric: Metric| match metric.data.unwrap() {
         Data::Sum(sum) => sum.data_points.iter().map(|point| (point.start_time_unix_nano, point.time_unix_nano)).collect(),
         Data::Histogram(histogram) => {
@@ -96,8 +98,8 @@ fn times(requests: impl Iterator<Item = MetricRequest>) -> BTreeSet<(Duration, D
         }
         Data::Gauge(_) | Data::ExponentialHistogram(_) | Data::Summary(_) => Vec::new(),
     };
-    let times = requests.flat_map(|request| metrics(&request)).flat_map(of);
-    times.map(|(began, time)| (Duration::from_nanos(began), Duration::from_nanos(time))).collect()
+    let requests = MetricRequests::of(samples, SystemTime::UNIX_EPOCH + Duration::from_nanos(now));
+    requests.flat_map(|request| metrics(&request)).flat_map(of).collect()
 }
 
 /// The points by name of their metric.
