@@ -182,7 +182,8 @@ impl Open {
         if self.way != Way::WatchtapOn {
             return Ok(Missed::default());
         }
-        let report: Value = serde_json::from_str(&fs::read_to_string(report_file(place)).context("watchtap left no report")?)?;
+        let report: Value =
+            serde_json::from_str(&fs::read_to_string(report_file(place, self.port)).context("watchtap left no report")?)?;
         ensure!(report["totals"]["requests"].as_u64().unwrap_or_default() > 0, "watchtap observed nothing");
         let count = |name: &str| report["missed"][name].as_u64().unwrap_or_default();
         Ok(Missed { bytes: count("bytes"), connections: count("connections") })
@@ -226,7 +227,7 @@ fn command(way: Way, ports: Ports, place: &Inputs) -> Result<Option<(&'static st
 /// `watchtap run` between these ports.
 fn watchtap(listen: u16, upstream: u16, place: &Inputs) -> Result<Command> {
     let mut command = Command::new(program()?);
-    command.args(["run", "--quiet", "--grace", "0s", "--format", "json", "--report"]).arg(report_file(place));
+    command.args(["run", "--quiet", "--grace", "0s", "--format", "json", "--report"]).arg(report_file(place, listen));
     command.args(["--upstream", &format!("https://127.0.0.1:{upstream}"), "--listen", &format!("127.0.0.1:{listen}")]);
     command.arg("--upstream-ca").arg(&place.credentials.authority);
     Ok(command)
@@ -243,8 +244,9 @@ fn program() -> Result<PathBuf> {
     Ok(program)
 }
 
-fn report_file(place: &Inputs) -> PathBuf {
-    Path::new(&place.folder).join("report.json")
+/// The report of the watchtap that listens on this port.
+fn report_file(place: &Inputs, listen: u16) -> PathBuf {
+    Path::new(&place.folder).join(format!("report-{listen}.json"))
 }
 
 /// Finds a port without a listener. It is below the range of outgoing connections in Linux, since there will be thousands of these.

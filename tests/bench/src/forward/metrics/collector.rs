@@ -1,7 +1,7 @@
 //! A collector that takes everything.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener as BoundListener};
 use std::thread::{Builder, JoinHandle};
 
 use anyhow::Result;
@@ -21,12 +21,13 @@ impl Collector {
     pub(super) fn start() -> Result<Self> {
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+        let listener = BoundListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let thread = Builder::new().name("collector".to_owned()).spawn(move || {
             runtime.block_on(async {
                 tokio::select! {
-                    () = serve(listener) => {}
+                    _ended = serve(listener) => {}
                     _stopped = stopped => {}
                 }
             });
@@ -48,7 +49,8 @@ impl Drop for Collector {
     }
 }
 
-async fn serve(listener: TcpListener) {
+async fn serve(listener: BoundListener) -> io::Result<()> {
+    let listener = TcpListener::from_std(listener)?;
     loop {
         if let Ok((tcp, _)) = listener.accept().await {
             // A connection that ends is no fault.

@@ -64,7 +64,7 @@ impl Measured {
     /// How much the case alone differs from round to round: its quartiles, in relation to its median.
     fn spread(&self, figure: Figure) -> Option<Summary> {
         let alone = Summary::of(self.values(Case::Alone, figure))?;
-        Some(alone.scaled(1.0 / alone.median))
+        (alone.median > 0.0).then(|| alone.scaled(1.0 / alone.median))
     }
 }
 
