@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderName, HeaderValue, VARY};
@@ -57,7 +58,10 @@ impl Answers {
             Err(why) => return text(StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")),
         };
         let accepted = Accepted::by(headers);
-        let answer = response(StatusCode::OK, accepted.format.media_type(), page.bytes(accepted));
+        let begun = Instant::now();
+        let bytes = page.bytes(accepted);
+        self.scrapes.note_written(begun.elapsed());
+        let answer = response(StatusCode::OK, accepted.format.media_type(), bytes);
         let answer = with(answer, VARY, "accept, accept-encoding");
         match accepted.coding {
             Coding::Identity => answer,

@@ -1,12 +1,21 @@
-//! Makes at most one page at a time. Scrapes that overlap get the same page, and none is kept after them.
+//! Makes at most one page at a time. Scrapes that overlap get the same page, and none is kept after them. Making pages takes at most a
+//! fifth of one CPU, however many scrapes there are.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::sync::OnceCell;
+use tokio::time::{Instant, sleep_until};
 
 use super::page::Page;
 use super::reader::MetricsReader;
 use crate::pipeline::NoSeries;
+
+/// The pause after a page, as a multiple of the time to write it.
+const PAUSE: u32 = 4;
+
+/// The longest pause. On a busy machine, writing takes long because others go first.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Makes pages when they are asked for.
 #[derive(Debug)]
@@ -14,6 +23,8 @@ pub(super) struct Scrapes {
     reader: MetricsReader,
     /// The page in the making, which its scrapes hold.
     current: Mutex<Weak<Making>>,
+    /// When the next page may be made.
+    due: Mutex<Instant>,
 }
 
 /// A page, or the reason why there is none. Empty until it is made.
@@ -21,13 +32,23 @@ type Making = OnceCell<Result<Arc<Page>, NoSeries>>;
 
 impl Scrapes {
     pub(super) fn new(reader: MetricsReader) -> Self {
-        Self { reader, current: Mutex::new(Weak::new()) }
+        Self { reader, current: Mutex::new(Weak::new()), due: Mutex::new(Instant::now()) }
     }
 
     /// The page in the making, or else a new one.
     pub(super) async fn page(&self) -> Result<Arc<Page>, NoSeries> {
         let making = self.join();
         making.get_or_init(|| self.make()).await.clone()
+    }
+
+    /// Notes how long it took to write a page. A pause follows.
+    pub(super) fn note_written(&self, took: Duration) {
+        let mut due = self.due();
+        *due = (*due).max(Instant::now() + (took * PAUSE).min(LONGEST_PAUSE));
+    }
+
+    fn due(&self) -> MutexGuard<'_, Instant> {
+        self.due.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether observing continues.
@@ -46,12 +67,18 @@ impl Scrapes {
     }
 
     async fn make(&self) -> Result<Arc<Page>, NoSeries> {
+        let due = *self.due();
+        if due > Instant::now() {
+            sleep_until(due).await;
+        }
         self.reader.read().await.map(|samples| Arc::new(Page::new(samples)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use observer_core::observer::{Limits, Observer};
     use observer_core::series::TapWord;
     use tokio::runtime::Builder;
@@ -74,6 +101,26 @@ mod tests {
         assert!(scrapes.current.lock().unwrap().upgrade().is_none(), "no page is kept");
         drop(source);
         assert_eq!(runtime.block_on(scrapes.page()).unwrap_err(), NoSeries::Ended);
+    }
+
+    #[test]
+    fn next_page_waits_for_the_pause() {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        let (reader, mut source) = SeriesReader::begin(&[]);
+        let observer = Observer::new(Limits::default());
+        let scrapes = Scrapes::new(MetricsReader::new(reader, TapWord::Proxy));
+        let took = Duration::from_millis(20);
+        let begun = Instant::now();
+        scrapes.note_written(took);
+        // Another scrape of the same page.
+        scrapes.note_written(Duration::ZERO);
+        thread::scope(|scope| {
+            scope.spawn(|| source.answer_for(took * 10, &observer));
+            runtime.block_on(scrapes.page()).unwrap();
+        });
+        assert!(begun.elapsed() >= took * PAUSE);
+        scrapes.note_written(Duration::from_hours(1));
+        assert!(*scrapes.due() <= Instant::now() + LONGEST_PAUSE);
     }
 
     /// Answers as soon as the pause since the last answer is over.

@@ -15,6 +15,10 @@ use super::connections::Connections;
 use super::reader::MetricsReader;
 use super::scrapes::Scrapes;
 
+/// About a tenth of the weight of the other threads (sched(7)).
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
+
 /// Pause after an error of accept(2), such as a lack of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -37,6 +41,7 @@ impl MetricsServer {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let of_thread = Arc::clone(&answers);
         Builder::new().name("metrics".to_owned()).spawn(move || {
+            let_others_go_first();
             runtime.block_on(async {
                 tokio::select! {
                     ended = serve(listener, of_thread) => if let Err(error) = ended {
@@ -57,6 +62,15 @@ impl MetricsServer {
     /// From now on, `/started` answers with 200.
     pub fn note_started(&self) {
         self.answers.note_started();
+    }
+}
+
+/// Lowers the priority of this thread, so that it does not take CPU time from the traffic on a busy machine. In Linux, threads have
+/// priorities of their own (setpriority(2), "C library/kernel differences"). Elsewhere, it would be that of the process.
+fn let_others_go_first() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
+        tracing::debug!("metrics are served with the priority of the traffic: {error}");
     }
 }
 
