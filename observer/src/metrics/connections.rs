@@ -37,12 +37,17 @@ pub(super) struct Connections {
 }
 
 impl Connections {
+    /// Whether the next connection closes the oldest one.
+    pub(super) fn are_all_in_use(&mut self) -> bool {
+        self.oldest_first.retain(|task| !task.is_finished());
+        self.oldest_first.len() >= MOST
+    }
+
     /// Serves a connection. If there are too many, the oldest is closed: a scrape takes milliseconds, so one that is much older
     /// is not reading, or not asking.
     pub(super) fn add(&mut self, tcp: TcpStream, answers: Arc<Answers>) {
         while self.tasks.try_join_next().is_some() {}
-        self.oldest_first.retain(|task| !task.is_finished());
-        if self.oldest_first.len() >= MOST
+        if self.are_all_in_use()
             && let Some(oldest) = self.oldest_first.pop_front()
         {
             oldest.abort();

@@ -63,7 +63,7 @@ fn documentation_has_every_family_and_label() {
          | values of a label | see above | later values are counted with the value `other` |\n\
          | label sets of one metric | {} | later ones are counted with `other` for every label |\n\
          | page | {series} samples, {} MiB | a metric that has no room is left out completely, and `watchtap_families_left_out` counts it |\n\
-         | connections | 16 | the oldest one is closed |\n\
+         | connections | 16 | the oldest one is closed, at most one in 5 ms |\n\
          | head of a request | 16 KiB, 64 fields, 5 s | 431, or the connection is closed |\n\
          | connection | one request, 30 s | it is closed |\n",
         limits.sets,

@@ -19,6 +19,9 @@ use super::scrapes::Scrapes;
 #[cfg(target_os = "linux")]
 const NICE: i32 = 10;
 
+/// Pause before a connection that closes the oldest one. A thousand connections at once then take little CPU time from the traffic.
+const PAUSE_WITHOUT_ROOM: Duration = Duration::from_millis(5);
+
 /// Pause after an error of accept(2), such as a lack of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -78,6 +81,9 @@ async fn serve(listener: BoundListener, answers: Arc<Answers>) -> io::Result<()>
     let listener = TcpListener::from_std(listener)?;
     let mut connections = Connections::default();
     loop {
+        if connections.are_all_in_use() {
+            sleep(PAUSE_WITHOUT_ROOM).await;
+        }
         match listener.accept().await {
             Ok((tcp, _)) => connections.add(tcp, Arc::clone(&answers)),
             Err(error) => {
