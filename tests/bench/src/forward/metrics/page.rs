@@ -107,7 +107,7 @@ impl Page {
     pub(super) fn to_markdown(&self) -> String {
         format!(
             "A scrape with {} reflectors of {} clients has {} samples in {:.2} MiB, {} KiB in gzip; the largest family has {} label sets, and \
-             {} requests are counted with the client `other`. The observing thread copies its numbers in {:.1} ms. The whole scrape takes \
+             {} requests are counted with the client `other`. The observing thread copies its numbers in {:.1} ms. The complete scrape takes \
              {:.1} ms, gzip (level 6) of the same bytes {:.1} ms: a ratio of {:.2}. Budget: 2 MiB, 10 times gzip.",
             self.reflectors,
             self.clients,
