@@ -1,5 +1,5 @@
-//! Builds the Go programs `client`, which uses an API server as client-go does, `controllers`, and `late`, which keeps one HTTP/2
-//! connection open.
+//! Builds Go programs of the tests: `client` uses an API server as client-go does, and `controllers` runs several controllers. `late` keeps
+//! one HTTP/2 connection open. `collector` is an OpenTelemetry Collector.
 
 use std::path::PathBuf;
 
@@ -11,42 +11,34 @@ use crate::go_build::GoProgram;
 
 /// Builds `client` unless this machine has it. It needs Go and takes a minute or two.
 pub fn go_client() -> Result<PathBuf> {
-    let folder = folders::go_sources().join("client");
-    let program = GoProgram {
-        name: "client",
-        folder: &folder,
-        module_file: "go.mod",
-        version: &required_version(&folder.join("go.mod"), "k8s.io/client-go")?,
-        link_flags: "",
-        first_build_takes: "one or two minutes",
-    };
-    program.build(&folders::cluster_cache())
+    build("client", "k8s.io/client-go", "one or two minutes")
 }
 
 /// Builds `controllers` unless this machine has it. It needs Go and takes a minute or two.
 pub fn go_controllers() -> Result<PathBuf> {
-    let folder = folders::go_sources().join("controllers");
-    let program = GoProgram {
-        name: "controllers",
-        folder: &folder,
-        module_file: "go.mod",
-        version: &required_version(&folder.join("go.mod"), "sigs.k8s.io/controller-runtime")?,
-        link_flags: "",
-        first_build_takes: "one or two minutes",
-    };
-    program.build(&folders::cluster_cache())
+    build("controllers", "sigs.k8s.io/controller-runtime", "one or two minutes")
 }
 
 /// Builds `late` unless this machine has it. It needs Go and takes seconds.
 pub fn go_late_client() -> Result<PathBuf> {
-    let folder = folders::go_sources().join("late");
+    build("late", "golang.org/x/net", "some seconds")
+}
+
+/// Builds `collector` unless this machine has it. It needs Go and takes a minute or two.
+pub(crate) fn go_collector() -> Result<PathBuf> {
+    build("collector", "go.opentelemetry.io/collector/otelcol", "one or two minutes")
+}
+
+/// Builds the program in a folder of this name, whose version is that of `module`.
+fn build(name: &'static str, module: &str, first_build_takes: &'static str) -> Result<PathBuf> {
+    let folder = folders::go_sources().join(name);
     let program = GoProgram {
-        name: "late",
+        name,
         folder: &folder,
         module_file: "go.mod",
-        version: &required_version(&folder.join("go.mod"), "golang.org/x/net")?,
+        version: &required_version(&folder.join("go.mod"), module)?,
         link_flags: "",
-        first_build_takes: "some seconds",
+        first_build_takes,
     };
     program.build(&folders::cluster_cache())
 }

@@ -8,9 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::binaries::required_version;
 use crate::folders;
-use crate::go_build::GoProgram;
+use crate::go_client::go_collector;
 use crate::ports::Port;
 use crate::process::{Process, Signal};
 
@@ -33,7 +32,7 @@ impl OtelCollector {
     /// Builds a collector unless this machine has it, and starts it. Its files are `folder/name.*`. The build needs Go and takes
     /// one or two minutes.
     pub fn start(port: &Port, folder: &Path, name: &str) -> Result<Self> {
-        let program = build()?;
+        let program = go_collector()?;
         let path = |extension: &str| folder.join(format!("{name}.{extension}"));
         let (configuration, file) = (path("yaml"), path("jsonl"));
         fs::write(&configuration, documented_configuration(port.number(), &file)?)?;
@@ -108,19 +107,6 @@ impl Collected {
         };
         requests.map(of_request).collect()
     }
-}
-
-fn build() -> Result<PathBuf> {
-    let folder = folders::go_sources().join("collector");
-    let program = GoProgram {
-        name: "collector",
-        folder: &folder,
-        module_file: "go.mod",
-        version: &required_version(&folder.join("go.mod"), "go.opentelemetry.io/collector/otelcol")?,
-        link_flags: "",
-        first_build_takes: "one or two minutes",
-    };
-    program.build(&folders::cluster_cache())
 }
 
 /// The configuration of `docs/otlp.md`, with another port, and with a file instead of a log.
