@@ -35,8 +35,8 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// Reads an answer. The responses of all signals have the same form. A body that is none of them counts as empty, since the
-    /// status alone decides.
+    /// Reads an answer. The responses of all signals have the same form. A body in another form counts as empty, since the status
+    /// alone decides.
     pub(super) fn of(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         if status.is_success() {
             let partial = ExportLogsServiceResponse::decode(body).ok().and_then(|response| response.partial_success);

@@ -6,8 +6,8 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::super::running::{Inputs, Open, Upstream, free_port};
-use super::collector::Collector;
-use super::visitors::{Visit, Visitors};
+use super::background::Background;
+use super::visitors::{Visit, visitors};
 
 /// Readers and collectors beside the traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -41,7 +41,7 @@ pub(super) struct Stage {
 
 /// A collector. Dropping it closes its port.
 enum Receiving {
-    Takes(#[expect(dead_code, reason = "it works until it is dropped")] Collector),
+    Takes(#[expect(dead_code, reason = "it works until it is dropped")] Background),
     /// It accepts nothing by itself: the kernel completes the connections.
     IsSilent(#[expect(dead_code, reason = "it keeps the port")] TcpListener),
 }
@@ -90,10 +90,9 @@ impl Stage {
                 vec!["--metrics".to_owned(), address.to_string()]
             }
             Case::Collector => {
-                let taking = Collector::start()?;
-                let url = format!("http://{}", taking.address());
+                let (address, taking) = super::collector::collector()?;
                 collector = Some(Receiving::Takes(taking));
-                vec!["--otlp".to_owned(), url, "--otlp-spans".to_owned()]
+                vec!["--otlp".to_owned(), format!("http://{address}"), "--otlp-spans".to_owned()]
             }
             Case::NoCollector => vec!["--otlp".to_owned(), format!("http://{}", loopback(free_port()?))],
             Case::SilentCollector => {
@@ -107,14 +106,14 @@ impl Stage {
     }
 
     /// Lets the visitors of the case in; they leave when the result is dropped.
-    pub(super) fn visit(&self, is_smoke: bool) -> Result<Option<Visitors>> {
+    pub(super) fn visit(&self, is_smoke: bool) -> Result<Option<Background>> {
         let connections = if is_smoke { SMOKE } else { CONNECTIONS };
         let hostile = || [Visit::Trickle, Visit::EndlessHead, Visit::WrongPath, Visit::Unread].repeat(connections / 4);
         Ok(match (self.case, self.metrics) {
-            (Case::Scraped, Some(address)) => Some(Visitors::at(address, vec![Visit::Scrape])?),
-            (Case::SlowScrapers, Some(address)) => Some(Visitors::at(address, vec![Visit::Unread; SLOW])?),
-            (Case::Hostile, Some(address)) => Some(Visitors::at(address, hostile())?),
-            (Case::Elsewhere, _) => Some(Visitors::elsewhere(hostile())?),
+            (Case::Scraped, Some(address)) => Some(visitors(Some(address), vec![Visit::Scrape])?),
+            (Case::SlowScrapers, Some(address)) => Some(visitors(Some(address), vec![Visit::Unread; SLOW])?),
+            (Case::Hostile, Some(address)) => Some(visitors(Some(address), hostile())?),
+            (Case::Elsewhere, _) => Some(visitors(None, hostile())?),
             (
                 Case::Alone
                 | Case::Scraped

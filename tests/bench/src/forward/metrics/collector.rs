@@ -2,51 +2,19 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener as BoundListener};
-use std::thread::{Builder, JoinHandle};
 
 use anyhow::Result;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
 
-/// A collector that answers each request with 200 and an empty body, which is a complete answer in protobuf. It runs until this is
-/// dropped.
-pub(super) struct Collector {
-    address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
+use super::background::Background;
 
-impl Collector {
-    pub(super) fn start() -> Result<Self> {
-        let (stop, stopped) = oneshot::channel();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let listener = BoundListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
-        let thread = Builder::new().name("collector".to_owned()).spawn(move || {
-            runtime.block_on(async {
-                tokio::select! {
-                    _ended = serve(listener) => {}
-                    _stopped = stopped => {}
-                }
-            });
-        })?;
-        Ok(Self { address, stop: Some(stop), thread: Some(thread) })
-    }
-
-    pub(super) const fn address(&self) -> SocketAddr {
-        self.address
-    }
-}
-
-impl Drop for Collector {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            thread.join().ok();
-        }
-    }
+/// Starts a collector that answers each request with 200 and an empty body, which is a complete answer in protobuf. Returns its address.
+pub(super) fn collector() -> Result<(SocketAddr, Background)> {
+    let listener = BoundListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    Ok((address, Background::run("collector", serve(listener))?))
 }
 
 async fn serve(listener: BoundListener) -> io::Result<()> {

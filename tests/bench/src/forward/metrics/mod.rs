@@ -3,6 +3,7 @@
 //!
 //! All readers are in this process, so they take CPU time from the client. The case `Elsewhere` shows how much.
 
+mod background;
 mod case;
 mod collector;
 mod command;

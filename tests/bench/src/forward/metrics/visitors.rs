@@ -2,15 +2,15 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use anyhow::Result;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+
+use super::background::Background;
 
 /// The behaviour of one visitor. Each comes again a second after its connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,49 +27,12 @@ pub(super) enum Visit {
     WrongPath,
 }
 
-/// Visitors that come until this is dropped.
-pub(super) struct Visitors {
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
 const SECOND: Duration = Duration::from_secs(1);
 const SCRAPE: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n";
 
-impl Visitors {
-    /// Visitors of the server at `address`.
-    pub(super) fn at(address: SocketAddr, visits: Vec<Visit>) -> Result<Self> {
-        Self::start(Some(address), visits)
-    }
-
-    /// Visitors of a server that closes each connection after its first bytes.
-    pub(super) fn elsewhere(visits: Vec<Visit>) -> Result<Self> {
-        Self::start(None, visits)
-    }
-
-    fn start(address: Option<SocketAddr>, visits: Vec<Visit>) -> Result<Self> {
-        let (stop, stopped) = oneshot::channel();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let thread = Builder::new().name("visitors".to_owned()).spawn(move || {
-            runtime.block_on(async {
-                tokio::select! {
-                    _ended = all(address, visits) => {}
-                    _stopped = stopped => {}
-                }
-            });
-        })?;
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
-    }
-}
-
-impl Drop for Visitors {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // A visitor that panics ends its thread; the measurement is only less disturbed.
-            thread.join().ok();
-        }
-    }
+/// Lets visitors come to the server at `address`. Without one, they visit a server that closes each connection after its first bytes.
+pub(super) fn visitors(address: Option<SocketAddr>, visits: Vec<Visit>) -> Result<Background> {
+    Background::run("visitors", all(address, visits))
 }
 
 async fn all(address: Option<SocketAddr>, visits: Vec<Visit>) -> io::Result<()> {
