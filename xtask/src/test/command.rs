@@ -40,8 +40,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["only", "cluster", "faults", "sample", "everything"])]
     panels: bool,
 
-    /// Run a sample of the matrix and of the faults, which NUMBER selects, and three minutes of churn. CI passes the number of the
-    /// day
+    /// Run a sample, which NUMBER selects: half of the faults, and either one minor of the matrix (if it is even) or the churn, the
+    /// quiet and the soak. CI passes the number of the day
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["faults", "everything"])]
     sample: Option<u64>,
 
@@ -72,7 +72,8 @@ impl Args {
         }
     }
 
-    /// The outcome of `group` if it does not run, because it is not selected or this machine cannot run it.
+    /// The outcome of `group` if it does not run, because it is not selected or this machine cannot run it. A required group that the
+    /// sample does not have is no failure.
     fn left_out(&self, group: Group, machine: &Machine) -> Option<Outcome> {
         let not_asked_for = if self.faults {
             (group != Group::Faults).then_some("--faults runs only the group `faults`")
@@ -82,7 +83,9 @@ impl Args {
             (!self.only.is_empty() && !self.only.contains(&group)).then_some("not among --only")
         };
         let reason = not_asked_for.map(str::to_owned).or_else(|| group.impossible(machine));
-        reason.map(|reason| Outcome::LeftOut { reason, required: self.require.contains(&group) })
+        let required = self.require.contains(&group);
+        let sampled = || self.extent().leaves_out(group).map(|reason| Outcome::LeftOut { reason, required: false });
+        reason.map(|reason| Outcome::LeftOut { reason, required }).or_else(sampled)
     }
 }
 
@@ -179,6 +182,14 @@ mod tests {
         let outcome = args.left_out(Group::Cluster, &machine);
         assert_eq!(outcome, Some(Outcome::LeftOut { reason: "not among --only".into(), required: true }));
         assert_eq!(args.left_out(Group::Unit, &machine), None);
+    }
+
+    #[test]
+    fn required_soak_is_no_failure_in_a_sample_without_it() {
+        let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
+        let soak = |number| Args { sample: Some(number), ..Args::requiring(&[Group::Soak]) }.left_out(Group::Soak, &machine);
+        assert!(matches!(soak(20_000), Some(Outcome::LeftOut { required: false, .. })));
+        assert_eq!(soak(20_001), None);
     }
 
     #[test]

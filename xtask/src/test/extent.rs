@@ -1,7 +1,7 @@
-//! Determines the part that runs of the four groups with long tests: the usual part, a sample that a number selects, or everything.
+//! Determines the part that runs of the long tests: the usual part, a sample that a number selects, or everything.
 //!
-//! These are the matrix of API servers, the churn, the faults and the soak. A sample depends only on its number, so the same number
-//! runs the same tests. Consecutive numbers, such as the days on which CI runs, cover all tests.
+//! These are the matrix of API servers, the churn, the quiet, the faults and the soak. A sample depends only on its number, so the
+//! same number runs the same tests. Consecutive numbers, such as the days on which CI runs, cover all tests.
 
 use super::group::Group;
 use super::matrix::{MINORS, Matrix};
@@ -33,6 +33,12 @@ const FAULTS: [&str; 20] = [
 /// Number of samples that together have all faults: one sample has the faults with even indices, the next those with odd ones.
 const SHARES_OF_FAULTS: u64 = 2;
 
+/// The tests, apart from those of the group `soak`, that mostly wait for minutes: the churn, and the quiet.
+const LONG_RUNS: [(Group, &str); 2] = [
+    (Group::Kubectl, "churn_kubectl::churn::proxied_and_direct_controllers_agree_and_leak_no_resources"),
+    (Group::Stories, "quiet::quiet_informers_raise_no_finding"),
+];
+
 /// The environment variables for the durations of the churn, the soak and the quiet, and for the seed of the soak; `CONTRIBUTING.md` describes
 /// them.
 const CHURN_SECONDS: &str = "WATCHTAP_TESTS_CHURN_SECONDS";
@@ -53,7 +59,8 @@ pub(crate) enum Extent {
     /// For a developer who waits for the result: all faults, two minutes of churn, and two minors.
     #[default]
     Usual,
-    /// For CI: one minor and half of the faults, selected by the number, and a churn that is long enough for a reliable result.
+    /// For CI: half of the faults, selected by the number. Also, if it is even, one minor; if it is odd, the soak, the quiet, and a
+    /// churn that is long enough for a reliable result. Either takes some minutes of the time that CI has.
     Sample(u64),
     /// All minors and all faults, ten minutes each of churn and soak, and thirty of quiet.
     Everything,
@@ -64,9 +71,30 @@ impl Extent {
     pub(crate) fn matrix(self) -> Matrix {
         match self {
             Self::Usual => Matrix::default(),
-            Self::Sample(number) => Matrix::of(&[chosen(&MINORS, number)]),
+            Self::Sample(_) if self.has_long_runs() => Matrix::of(&[]),
+            Self::Sample(number) => Matrix::of(&[chosen(&MINORS, number / 2)]),
             Self::Everything => Matrix::of(&MINORS),
         }
+    }
+
+    /// Whether the churn, the quiet and the soak run.
+    fn has_long_runs(self) -> bool {
+        match self {
+            Self::Sample(number) => number % 2 == 1,
+            Self::Usual | Self::Everything => true,
+        }
+    }
+
+    /// The reason why this part has nothing of `group`, or `None` if it has.
+    pub(crate) fn leaves_out(self, group: Group) -> Option<String> {
+        let is_left_out = group == Group::Soak && !self.has_long_runs();
+        is_left_out.then(|| "samples with an even number have the matrix instead; --only soak runs it".to_owned())
+    }
+
+    /// Arguments of a test binary of `group` that skip its long run, if this part does not have it.
+    pub(crate) fn long_run_skips(self, group: Group) -> impl Iterator<Item = String> {
+        let skipped = LONG_RUNS.into_iter().filter(move |(of, _)| *of == group && !self.has_long_runs());
+        skipped.flat_map(|(_, name)| ["--skip".to_owned(), name.to_owned()])
     }
 
     /// The faults that do not run.
@@ -106,6 +134,10 @@ impl Extent {
     /// The remark on a group whose tests run for a shorter or a longer time than usual.
     pub(crate) fn remark(self, group: Group) -> Option<String> {
         match (self, group) {
+            (Self::Sample(_), Group::Kubectl | Group::Stories) if !self.has_long_runs() => {
+                let (_, name) = LONG_RUNS.into_iter().find(|(of, _)| *of == group)?;
+                Some(format!("left out: {name}; samples with an odd number have it"))
+            }
             (Self::Sample(_), Group::Kubectl) => Some(format!("a churn of {SAMPLE_CHURN} s; --everything: {FULL_RUN} s")),
             (Self::Usual | Self::Sample(_), Group::Stories) => Some(format!("a quiet of 240 s; --everything: {FULL_QUIET} s")),
             (Self::Sample(number), Group::Soak) => Some(format!("the faults of seed {number}; --everything: {FULL_RUN} s of them")),
@@ -139,8 +171,9 @@ mod tests {
 
     #[test]
     fn consecutive_samples_reach_every_minor_and_every_fault() {
-        let minors: BTreeSet<String> = (7..13).map(|number| format!("{:?}", Extent::Sample(number).matrix())).collect();
-        assert_eq!(minors.len(), MINORS.len());
+        let minors: BTreeSet<String> = (7..19).map(|number| format!("{:?}", Extent::Sample(number).matrix())).collect();
+        // The matrix of the odd numbers is empty.
+        assert_eq!(minors.len(), MINORS.len() + 1);
         let [even, odd] = [10, 11].map(|number| Extent::Sample(number).faults_left_out());
         assert_eq!(even.len() + odd.len(), FAULTS.len());
         assert!(even.iter().all(|name| !odd.contains(name)), "{even:?}, {odd:?}");
@@ -154,10 +187,40 @@ mod tests {
     }
 
     #[test]
+    fn sample_has_either_a_minor_or_the_long_runs() {
+        for number in [20_000, 20_001] {
+            let sample = Extent::Sample(number);
+            let has_a_minor = sample.matrix() != Matrix::of(&[]);
+            assert_eq!(sample.leaves_out(Group::Soak).is_some(), has_a_minor);
+            assert_eq!(sample.long_run_skips(Group::Kubectl).count(), if has_a_minor { 2 } else { 0 });
+            assert_eq!(sample.long_run_skips(Group::Stories).count(), if has_a_minor { 2 } else { 0 });
+        }
+        let remark = "left out: quiet::quiet_informers_raise_no_finding; samples with an odd number have it";
+        assert_eq!(Extent::Sample(2).remark(Group::Stories).as_deref(), Some(remark));
+        assert_eq!(Extent::Sample(2).leaves_out(Group::It), None);
+    }
+
+    #[test]
+    fn names_of_long_runs_match_the_tests() {
+        for (_, path) in LONG_RUNS {
+            let name = path.rsplit("::").next().unwrap();
+            let has_it = ["tests/cluster/churn_kubectl/churn.rs", "tests/stories/quiet.rs"]
+                .into_iter()
+                .any(|file| std::fs::read_to_string(crate::workspace::root().join(file)).unwrap().contains(&format!("fn {name}(")));
+            assert!(has_it, "{path}");
+        }
+    }
+
+    #[test]
     fn full_extent_skips_nothing() {
         assert!(Extent::Everything.matrix().is_complete());
         assert_eq!(Extent::Everything.fault_skips(), Vec::<String>::new());
         assert_eq!(Extent::Usual.fault_skips(), Vec::<String>::new());
+        for group in Group::ALL {
+            for extent in [Extent::Usual, Extent::Everything] {
+                assert_eq!((extent.long_run_skips(group).count(), extent.leaves_out(group)), (0, None));
+            }
+        }
     }
 
     #[test]
