@@ -124,7 +124,7 @@ fn build_kube_apiserver(minor: Minor) -> Result<(PathBuf, String)> {
 }
 
 /// Without these flags the server reports `v0.0.0-master`. client-go's copy goes into the User-Agent of the server's own requests.
-fn version_link_flags(minor: Minor, version: &str) -> String {
+pub(crate) fn version_link_flags(minor: Minor, version: &str) -> String {
     ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"]
         .map(|package| {
             format!(

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::OnceLock;
 use std::thread;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use crate::api_server::{self, ApiServer};
@@ -288,19 +287,7 @@ impl Cluster {
 
     /// Waits for audit events that satisfy `enough`.
     pub fn audit_log_when(&self, enough: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
-        const LIMIT: Duration = Duration::from_secs(10);
-        const PAUSE: Duration = Duration::from_millis(20);
-        let started = Instant::now();
-        loop {
-            let events = self.audit_log()?;
-            if enough(&events) {
-                return Ok(events);
-            }
-            if started.elapsed() > LIMIT {
-                bail!("the audit log holds {} events after {LIMIT:?}, not those that were awaited", events.len());
-            }
-            thread::sleep(PAUSE);
-        }
+        audit::read_when(&api_server::audit_log(&self.folder), enough)
     }
 
     /// Path of the API server's log; a restart appends to it.

@@ -13,6 +13,9 @@ pub(crate) const ADMIN_TOKEN: &str = "admin-token-of-the-test-cluster";
 /// Bearer token of `visitor`, a user without RBAC rules.
 pub(crate) const VISITOR_TOKEN: &str = "visitor-token-of-the-test-cluster";
 
+/// Where a server listens that is not part of a node.
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "::1", "localhost"];
+
 /// Number of users `client-0` to `client-63`, all members of `system:masters`. Each identifies one client.
 pub(crate) const CLIENTS: usize = 64;
 
@@ -56,7 +59,7 @@ pub(crate) struct Credentials {
 /// Credentials of a server on 127.0.0.1: the PEM certificate of an authority made for this call, and the server's identity.
 pub(crate) fn loopback_server() -> Result<(String, Identity)> {
     let authority = authority()?;
-    Ok((authority.pem(), server(&authority)?))
+    Ok((authority.pem(), server(&authority, "kube-apiserver", &LOOPBACK)?))
 }
 
 impl Credentials {
@@ -65,14 +68,16 @@ impl Credentials {
         let signing_key = KeyPair::generate()?;
         Ok(Self {
             authority: authority.pem(),
-            server: server(&authority)?,
-            admin: admin(&authority)?,
+            server: server(&authority, "kube-apiserver", &LOOPBACK)?,
+            admin: client(&authority, "system:masters", "certificate-admin")?,
             service_accounts: (signing_key.serialize_pem(), signing_key.public_key_pem()),
         })
     }
 }
 
-fn authority() -> Result<CertifiedIssuer<'static, KeyPair>> {
+pub(crate) type Authority = CertifiedIssuer<'static, KeyPair>;
+
+pub(crate) fn authority() -> Result<Authority> {
     let mut params = CertificateParams::default();
     params.distinguished_name = name(&[(DnType::CommonName, "authority of a watchtap test cluster")]);
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -80,22 +85,24 @@ fn authority() -> Result<CertifiedIssuer<'static, KeyPair>> {
     Ok(CertifiedIssuer::self_signed(params, KeyPair::generate()?)?)
 }
 
-fn server(authority: &CertifiedIssuer<'static, KeyPair>) -> Result<Identity> {
-    let mut params = CertificateParams::new(["127.0.0.1", "::1", "localhost"].map(str::to_owned))?;
-    params.distinguished_name = name(&[(DnType::CommonName, "kube-apiserver")]);
+/// A serving certificate for these host names and addresses.
+pub(crate) fn server(authority: &Authority, common_name: &str, hosts: &[&str]) -> Result<Identity> {
+    let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+    let mut params = CertificateParams::new(hosts)?;
+    params.distinguished_name = name(&[(DnType::CommonName, common_name)]);
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     sign(&params, authority)
 }
 
-/// The API server reads the user from the common name and the groups from the organisations.
-fn admin(authority: &CertifiedIssuer<'static, KeyPair>) -> Result<Identity> {
+/// A client certificate. Servers read the group from the organisation, and the user from the common name.
+pub(crate) fn client(authority: &Authority, group: &str, user: &str) -> Result<Identity> {
     let mut params = CertificateParams::default();
-    params.distinguished_name = name(&[(DnType::OrganizationName, "system:masters"), (DnType::CommonName, "certificate-admin")]);
+    params.distinguished_name = name(&[(DnType::OrganizationName, group), (DnType::CommonName, user)]);
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
     sign(&params, authority)
 }
 
-fn sign(params: &CertificateParams, authority: &CertifiedIssuer<'static, KeyPair>) -> Result<Identity> {
+fn sign(params: &CertificateParams, authority: &Authority) -> Result<Identity> {
     let key = KeyPair::generate()?;
     let certificate = params.signed_by(&key, authority)?;
     Ok(Identity { certificate: certificate.pem(), key: key.serialize_pem() })

@@ -1,6 +1,7 @@
 //! Length and hash of the bytes in one direction of a connection, in forty bytes.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
+use std::io;
 
 use aws_lc_rs::digest::{Context, SHA256};
 
@@ -19,6 +20,16 @@ impl Digest {
         let mut hasher = Hasher::new();
         hasher.update(bytes);
         hasher.finish()
+    }
+
+    /// The SHA-256 in hexadecimal digits.
+    pub fn hexadecimal(&self) -> String {
+        let mut digits = String::new();
+        for byte in &self.sha256 {
+            // Writing to text cannot fail.
+            write!(digits, "{byte:02x}").ok();
+        }
+        digits
     }
 }
 
@@ -51,6 +62,17 @@ impl Hasher {
     /// Length and hash of all bytes so far.
     pub fn finish(self) -> Digest {
         Digest { length: self.length, sha256: self.context.finish().as_ref().to_vec() }
+    }
+}
+
+impl io::Write for Hasher {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -35,6 +35,7 @@ mod list_counters;
 mod locked_version;
 mod loopback_tls;
 mod metrics;
+pub mod node;
 mod otel_collector;
 mod otlp_receiver;
 mod ports;
@@ -60,7 +61,7 @@ mod usage_samples;
 mod watchtap;
 mod watchtap_process;
 
-pub use binaries::{EtcdRelease, Minor};
+pub use binaries::{Binaries, EtcdRelease, Minor};
 pub use bounded::{Lines, output_within, wait_within};
 pub use cache_client::{CacheClient, CacheProcess, HttpVersion, ListForm};
 pub use client::{Client, Response};

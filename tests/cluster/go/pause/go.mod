@@ -1,0 +1,3 @@
+module watchtap.test/pause
+
+go 1.24.0

@@ -1,0 +1,21 @@
+//! A Kubernetes cluster of one node with real containers, in namespaces of its own. Begin reading with `running.rs`.
+
+mod build;
+mod calls;
+mod cgroups;
+mod image;
+mod isolation;
+mod kubectl;
+mod leavings;
+mod namespace;
+mod running;
+mod settings;
+mod sharing;
+mod site;
+
+pub use calls::Call;
+pub use image::Image;
+pub use kubectl::{Followed, Forwarded};
+pub use namespace::{Namespace, PodSecurity};
+pub use running::Node;
+pub use sharing::{Alone, Shared};
