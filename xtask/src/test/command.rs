@@ -171,14 +171,16 @@ fn remark_on_faults(left_out: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test::machine::{Assets, Kernel};
+    use crate::test::machine::{Assets, Containers, Kernel};
 
     const KERNEL: Kernel = Kernel { has_btf: true, may_load: true, may_make_cgroups: true };
+    const CONTAINERS: Containers = Containers { may_make_namespaces: true, has_cgroup_v1: true, missing_plugin: None };
 
     #[test]
     fn unselected_group_is_left_out_even_if_required() {
         let args = Args { only: vec![Group::Unit], ..Args::requiring(&[Group::Cluster]) };
-        let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
+        let machine =
+            Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL, containers: CONTAINERS };
         let outcome = args.left_out(Group::Cluster, &machine);
         assert_eq!(outcome, Some(Outcome::LeftOut { reason: "not among --only".into(), required: true }));
         assert_eq!(args.left_out(Group::Unit, &machine), None);
@@ -186,7 +188,8 @@ mod tests {
 
     #[test]
     fn required_soak_is_no_failure_in_a_sample_without_it() {
-        let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
+        let machine =
+            Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL, containers: CONTAINERS };
         let soak = |number| Args { sample: Some(number), ..Args::requiring(&[Group::Soak]) }.left_out(Group::Soak, &machine);
         assert!(matches!(soak(20_000), Some(Outcome::LeftOut { required: false, .. })));
         assert_eq!(soak(20_001), None);
@@ -195,7 +198,8 @@ mod tests {
     #[test]
     fn faults_flag_runs_only_the_faults_group() {
         let args = Args { faults: true, ..Args::requiring(&[]) };
-        let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
+        let machine =
+            Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL, containers: CONTAINERS };
         let run: Vec<Group> = Group::ALL.into_iter().filter(|&group| args.left_out(group, &machine).is_none()).collect();
         assert_eq!(run, [Group::Faults]);
     }
@@ -203,7 +207,8 @@ mod tests {
     #[test]
     fn panels_flag_runs_only_the_prometheus_group() {
         let args = Args { panels: true, ..Args::requiring(&[]) };
-        let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
+        let machine =
+            Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL, containers: CONTAINERS };
         let run: Vec<Group> = Group::ALL.into_iter().filter(|&group| args.left_out(group, &machine).is_none()).collect();
         assert_eq!(run, [Group::Prometheus]);
     }
@@ -211,7 +216,8 @@ mod tests {
     #[test]
     fn all_groups_run_on_a_complete_machine() {
         let args = Args::requiring(&[]);
-        let machine = Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL };
+        let machine =
+            Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL, containers: CONTAINERS };
         assert!(Group::ALL.iter().all(|&group| args.left_out(group, &machine).is_none()));
     }
 }

@@ -38,6 +38,8 @@ pub(crate) enum Group {
     Faults,
     /// End-to-end stories, each with real clients and a real kube-apiserver
     Stories,
+    /// Tests on a cluster of one node with real containers
+    Node,
     /// Minutes of churn and random faults, in which every byte is compared
     Soak,
 }
@@ -47,7 +49,7 @@ type CargoArgs = Vec<String>;
 
 impl Group {
     /// All groups in the order of execution. The fastest ones come first, so that failures are found early.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Unit,
         Self::It,
         Self::Prometheus,
@@ -60,6 +62,7 @@ impl Group {
         Self::Controllers,
         Self::Cluster,
         Self::Kubectl,
+        Self::Node,
         Self::Stories,
         Self::Faults,
         Self::Soak,
@@ -81,6 +84,7 @@ impl Group {
             Self::Controllers => "controllers",
             Self::Faults => "faults",
             Self::Stories => "stories",
+            Self::Node => "node",
             Self::Soak => "soak",
         }
     }
@@ -166,6 +170,7 @@ impl Group {
             // These tests mostly wait, so several can run at the same time.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
             Self::Stories => &[&["--test", "stories", "--", "--test-threads", "4"]],
+            Self::Node => &[&["--test", "node"]],
             Self::Soak => &[&["--test", "soak", "--", "--nocapture"]],
         };
         let mut calls: Vec<CargoArgs> = calls.iter().map(|call| call.iter().map(|word| (*word).to_owned()).collect()).collect();
@@ -199,6 +204,7 @@ impl Group {
             Self::Controllers => machine.no_go().or_else(|| machine.lacks(&["python3"])),
             Self::Faults => machine.no_go().or_else(|| machine.no_kubectl()),
             Self::Stories => machine.no_go().or_else(|| machine.no_kubectl()).or_else(|| machine.lacks(&["python3"])),
+            Self::Node => machine.no_go().or_else(|| machine.no_kubectl()).or_else(|| machine.no_node()),
             Self::Soak => machine.no_go(),
         }
     }
@@ -207,7 +213,7 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test::machine::{Assets, Kernel};
+    use crate::test::machine::{Assets, Containers, Kernel};
 
     fn bare() -> Machine {
         Machine {
@@ -216,6 +222,7 @@ mod tests {
             missing: vec!["node", "promtool"],
             assets: Assets::Unset,
             kernel: Kernel { has_btf: false, may_load: false, may_make_cgroups: false },
+            containers: Containers { may_make_namespaces: false, has_cgroup_v1: false, missing_plugin: Some("bridge") },
         }
     }
 

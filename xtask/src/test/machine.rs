@@ -11,10 +11,28 @@ pub(crate) struct Machine {
     pub(crate) missing: Vec<&'static str>,
     pub(crate) assets: Assets,
     pub(crate) kernel: Kernel,
+    pub(crate) containers: Containers,
 }
 
 /// Programs that tests run in addition to watchtap.
-const PROGRAMS: [&str; 7] = ["python3", "curl", "node", "npm", "prometheus", "promtool", "setpriv"];
+const PROGRAMS: [&str; 14] = [
+    "python3",
+    "curl",
+    "node",
+    "npm",
+    "prometheus",
+    "promtool",
+    "setpriv",
+    "unshare",
+    "nsenter",
+    "ip",
+    "containerd",
+    "containerd-shim-runc-v2",
+    "ctr",
+    "runc",
+];
+/// Where Debian has the programs that give pods their network.
+const NETWORK_PLUGINS: &str = "/usr/lib/cni";
 
 /// The kernel's features for eBPF programs, and this process's permissions.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +43,17 @@ pub(crate) struct Kernel {
     pub(crate) may_load: bool,
     /// Whether this process may create cgroups of version 2.
     pub(crate) may_make_cgroups: bool,
+}
+
+/// The conditions for a kubelet with containers, apart from programs on the PATH.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Containers {
+    /// Whether this process may create namespaces.
+    pub(crate) may_make_namespaces: bool,
+    /// Whether the controllers belong to cgroup v1, whose hierarchies are in `/sys/fs/cgroup`.
+    pub(crate) has_cgroup_v1: bool,
+    /// The plugin for the network of pods that is missing in [`NETWORK_PLUGINS`].
+    pub(crate) missing_plugin: Option<&'static str>,
 }
 
 /// The contents of the folder that `KUBEBUILDER_ASSETS` names. The name and the convention are those of controller-runtime
@@ -44,6 +73,7 @@ impl Machine {
             missing: PROGRAMS.into_iter().filter(|program| !is_on_path(program)).collect(),
             assets: Assets::here(),
             kernel: Kernel::here(),
+            containers: Containers::here(),
         }
     }
 
@@ -80,6 +110,22 @@ impl Machine {
             .then(|| String::from("cgroup2 is not mounted, or not for writing, or this user is not root"))
     }
 
+    /// The reason if no kubelet with containers can run here.
+    pub(crate) fn no_node(&self) -> Option<String> {
+        if !self.containers.may_make_namespaces {
+            return Some(String::from("this user has no CAP_SYS_ADMIN, which the namespaces of a node need"));
+        }
+        if !self.containers.has_cgroup_v1 {
+            return Some(String::from(
+                "/sys/fs/cgroup has no hierarchies of cgroup v1, and the tests create cgroups for pods only there",
+            ));
+        }
+        if let Some(plugin) = self.containers.missing_plugin {
+            return Some(format!("{NETWORK_PLUGINS}/{plugin} is missing, a plugin for the network of pods"));
+        }
+        self.lacks(&["setpriv", "unshare", "nsenter", "ip", "containerd", "containerd-shim-runc-v2", "ctr", "runc"])
+    }
+
     /// The reason if tests that need the programs `needed`, of [`PROGRAMS`], cannot run here.
     pub(crate) fn lacks(&self, needed: &[&str]) -> Option<String> {
         let missing = self.missing.iter().find(|program| needed.contains(program))?;
@@ -103,15 +149,34 @@ impl Kernel {
     }
 }
 
-/// Whether a process with this `/proc/PID/status` has the capabilities for tracing programs (capabilities(7)).
+impl Containers {
+    fn here() -> Self {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let plugins = ["bridge", "host-local", "loopback"];
+        Self {
+            may_make_namespaces: has_capability(&status, CAP_SYS_ADMIN),
+            has_cgroup_v1: Path::new("/sys/fs/cgroup/pids/cgroup.procs").is_file(),
+            missing_plugin: plugins.into_iter().find(|plugin| !Path::new(NETWORK_PLUGINS).join(plugin).is_file()),
+        }
+    }
+}
+
+/// Numbers of capabilities (capabilities(7)).
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_PERFMON: u32 = 38;
+const CAP_BPF: u32 = 39;
+
+/// Whether a process with this `/proc/PID/status` may load tracing programs.
 fn may_load(status: &str) -> bool {
-    const CAP_SYS_ADMIN: u32 = 21;
-    const CAP_PERFMON: u32 = 38;
-    const CAP_BPF: u32 = 39;
+    let has = |capability| has_capability(status, capability);
+    has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON))
+}
+
+/// Whether a process with this `/proc/PID/status` may use this capability.
+fn has_capability(status: &str, capability: u32) -> bool {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let effective = effective.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0);
-    let has = |capability: u32| effective & (1 << capability) != 0;
-    has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON))
+    effective & (1 << capability) != 0
 }
 
 /// Whether the user with this `/proc/PID/status` may write to the first cgroup v2 mount in these `/proc/PID/mounts`.
@@ -144,6 +209,7 @@ mod tests {
     use super::*;
 
     const KERNEL: Kernel = Kernel { has_btf: true, may_load: true, may_make_cgroups: true };
+    const CONTAINERS: Containers = Containers { may_make_namespaces: true, has_cgroup_v1: true, missing_plugin: None };
 
     #[test]
     fn rights_to_load_programs_are_read_from_the_effective_capabilities() {
@@ -174,15 +240,40 @@ mod tests {
     }
 
     #[test]
+    fn node_needs_namespaces_cgroup_v1_plugins_and_a_runtime() {
+        let reason = |containers, missing| {
+            let machine = Machine { go: true, kubectl: true, missing, assets: Assets::Unset, kernel: KERNEL, containers };
+            machine.no_node().unwrap_or_default()
+        };
+        assert_eq!(reason(CONTAINERS, Vec::new()), "");
+        for (containers, missing, expected) in [
+            (Containers { may_make_namespaces: false, ..CONTAINERS }, Vec::new(), "this user has no CAP_SYS_ADMIN"),
+            (Containers { has_cgroup_v1: false, ..CONTAINERS }, Vec::new(), "/sys/fs/cgroup has no hierarchies of cgroup v1"),
+            (Containers { missing_plugin: Some("bridge"), ..CONTAINERS }, Vec::new(), "/usr/lib/cni/bridge is missing"),
+            (CONTAINERS, vec!["runc"], "runc is not on PATH"),
+        ] {
+            let reason = reason(containers, missing);
+            assert!(reason.starts_with(expected), "{reason}");
+        }
+    }
+
+    #[test]
     fn prebuilt_servers_replace_go() {
-        let machine = Machine { go: false, kubectl: false, missing: Vec::new(), assets: Assets::Complete, kernel: KERNEL };
+        let machine = Machine {
+            go: false,
+            kubectl: false,
+            missing: Vec::new(),
+            assets: Assets::Complete,
+            kernel: KERNEL,
+            containers: CONTAINERS,
+        };
         assert_eq!(machine.no_api_server(), None);
     }
 
     #[test]
     fn incomplete_folder_is_reported_with_its_missing_file() {
         let assets = Assets::of(Path::new("no/such/folder"));
-        let machine = Machine { go: false, kubectl: false, missing: Vec::new(), assets, kernel: KERNEL };
+        let machine = Machine { go: false, kubectl: false, missing: Vec::new(), assets, kernel: KERNEL, containers: CONTAINERS };
         let reason = "go is not on PATH, and KUBEBUILDER_ASSETS=no/such/folder holds no kube-apiserver";
         assert_eq!(machine.no_api_server().as_deref(), Some(reason));
     }
