@@ -20,6 +20,7 @@ pub mod kubeconfig;
 pub mod metrics;
 pub mod otlp;
 pub mod pipeline;
+pub mod pod_layout;
 mod printable;
 mod private_file;
 pub mod probe_check_result;

@@ -41,6 +41,7 @@ const SHELL: House = House {
             "error_chain",
             "forward_proxy",
             "injected_fault",
+            "pod_layout",
             "private_file",
             "probe_check_result",
             "signals",
