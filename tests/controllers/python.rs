@@ -1,6 +1,5 @@
 //! A controller with the Python client: it watches, and patches the metadata and the status.
 
-use std::path::Path;
 use std::process::Command;
 
 use observer_tests::python_packages;
@@ -35,7 +34,7 @@ for event in watch.Watch().stream(api.list_namespaced_custom_object, *WIDGETS):
 
 #[test]
 fn python_client_watches_and_patches() {
-    let Some(packages) = python_packages(Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap() else { return };
+    let Some(packages) = python_packages().unwrap() else { return };
     let stage = Stage::with_widgets();
     let controller = stage.run(Command::new("python3").args(["-c", CONTROLLER]).env("PYTHONPATH", packages));
     stage.create(WIDGETS, &widget("one", 2));

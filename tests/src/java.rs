@@ -6,17 +6,15 @@ use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use crate::folders;
 use crate::programs;
 
-const POM: &str = include_str!("../cluster/java/pom.xml");
-
-/// A command for the program, to which its arguments are added. The libraries are downloaded once per machine, to a folder below
-/// `place`. `None`, with a message, if a program is missing or the libraries cannot be downloaded.
-pub fn java_event_watcher(place: &Path) -> Result<Option<Command>> {
-    let Some(libraries) = libraries(place)? else {
+/// A command for the program, to which its arguments are added. `None`, with a message, if a program is missing or the libraries
+/// cannot be downloaded.
+pub fn java_event_watcher() -> Result<Option<Command>> {
+    let Some(libraries) = maven_libraries(&folders::java_sources().join("pom.xml"))? else {
         writeln!(stdout().lock(), "left out: fabric8's client needs `java`, `mvn` and Maven's registry")?;
         return Ok(None);
     };
@@ -25,11 +23,13 @@ pub fn java_event_watcher(place: &Path) -> Result<Option<Command>> {
     Ok(Some(java))
 }
 
-fn libraries(place: &Path) -> Result<Option<PathBuf>> {
+/// A folder with the libraries of this Maven project and theirs; it is filled once per machine. `None` if a program is missing or they
+/// cannot be downloaded.
+pub(crate) fn maven_libraries(project: &Path) -> Result<Option<PathBuf>> {
     let Some((mvn, _java)) = programs::find("mvn").zip(programs::find("java")) else { return Ok(None) };
-    let all = place.join("java");
+    let all = folders::cluster_cache().join("java");
     let mut hasher = DefaultHasher::new();
-    POM.hash(&mut hasher);
+    fs::read(project).with_context(|| format!("cannot read {}", project.display()))?.hash(&mut hasher);
     let folder = all.join(format!("{:016x}", hasher.finish()));
     fs::create_dir_all(&all)?;
     let lock = File::create(all.join("lock"))?;
@@ -38,7 +38,7 @@ fn libraries(place: &Path) -> Result<Option<PathBuf>> {
     if !folder.exists() {
         let filling = tempfile::tempdir_in(&all)?;
         let mut download = Command::new(mvn);
-        download.args(["--batch-mode", "--quiet", "-Dstyle.color=never", "--file"]).arg(folders::java_sources().join("pom.xml"));
+        download.args(["--batch-mode", "--quiet", "-Dstyle.color=never", "--file"]).arg(project);
         download.arg("dependency:copy-dependencies").arg(format!("-DoutputDirectory={}", filling.path().display()));
         if !download.status()?.success() {
             return Ok(None);

@@ -2,18 +2,20 @@
 
 use std::fs;
 use std::io::{Write as _, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-/// The release of the client.
-const CLIENT: &str = "kubernetes==37.0.2";
+use crate::folders;
 
-/// A folder below `place` for `PYTHONPATH` that has the client; it is filled once per machine. `None`, with a message, if the client
-/// cannot be downloaded.
-pub fn python_packages(place: &Path) -> Result<Option<PathBuf>> {
-    let all = place.join("python");
+/// The release of the client.
+pub(crate) const CLIENT: &str = "kubernetes==37.0.2";
+
+/// A folder for `PYTHONPATH` that has the client; it is filled once per machine. `None`, with a message, if the client cannot be
+/// downloaded.
+pub fn python_packages() -> Result<Option<PathBuf>> {
+    let all = folders::cluster_cache().join("python");
     let folder = all.join(CLIENT);
     if !folder.exists() {
         fs::create_dir_all(&all)?;

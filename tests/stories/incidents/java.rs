@@ -3,7 +3,6 @@
 //! kube-apiserver answers 410, for events as for any resource (kubernetes/apiserver `pkg/storage/etcd3/watcher.go` `startWatching`).
 //! The front end of GKE ends such a watch without an event (fabric8io/kubernetes-client pull request 7898), as the hop does here.
 
-use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
@@ -69,7 +68,7 @@ fn cluster_with_compacted_events() -> Result<(Cluster, String)> {
 }
 
 fn started(stage: &mut Stage, revision: &str) -> Result<Option<Started>> {
-    let Some(mut monitor) = java_event_watcher(Path::new(env!("CARGO_TARGET_TMPDIR")))? else { return Ok(None) };
+    let Some(mut monitor) = java_event_watcher()? else { return Ok(None) };
     let (kubeconfig, _) = stage.own_client()?;
     monitor.args([NAMESPACE, revision]).env("KUBECONFIG", kubeconfig);
     Ok(Some(Started(monitor.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?)))

@@ -1,6 +1,5 @@
 //! Watches of the Python client that never get a state, or get it again and again.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, ensure};
@@ -41,7 +40,7 @@ const PROGRAM: &str = "pod-watcher/1.0";
 
 #[test]
 fn python_client_on_an_expired_revision_is_in_a_loop_until_it_lists() -> Result<()> {
-    let Some(packages) = python_packages(Path::new(env!("CARGO_TARGET_TMPDIR")))? else { return Ok(()) };
+    let Some(packages) = python_packages()? else { return Ok(()) };
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], 10)?)?;
     let (kubeconfig, _) = stage.own_client()?;
     let mut python = Command::new("python3");
@@ -86,7 +85,7 @@ while True:
 #[test]
 fn python_watches_without_a_revision_are_relists() -> Result<()> {
     const SYNCER: &str = "label-syncer/1.0";
-    let Some(packages) = python_packages(Path::new(env!("CARGO_TARGET_TMPDIR")))? else { return Ok(()) };
+    let Some(packages) = python_packages()? else { return Ok(()) };
     let mut stage = Stage::set(quiet_cluster(Minor::DEFAULT, &[], 10)?)?;
     let (kubeconfig, _) = stage.own_client()?;
     let mut python = Command::new("python3");
