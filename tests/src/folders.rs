@@ -18,9 +18,19 @@ pub(crate) fn documents() -> PathBuf {
     workspace().join("docs")
 }
 
-/// The Java program and the list of its libraries.
+/// The Java programs and the lists of their libraries.
 pub(crate) fn java_sources() -> PathBuf {
     workspace().join("tests/cluster/java")
+}
+
+/// The JavaScript program and the list of its libraries.
+pub(crate) fn javascript_sources() -> PathBuf {
+    workspace().join("tests/cluster/javascript")
+}
+
+/// The Python program.
+pub(crate) fn python_sources() -> PathBuf {
+    workspace().join("tests/cluster/python")
 }
 
 /// Results of the matrix, one file per minor.

@@ -1,5 +1,5 @@
 //! Builds Go programs of the tests: `client` uses an API server as client-go does, and `controllers` runs several controllers. `late` keeps
-//! one HTTP/2 connection open. `collector` is an OpenTelemetry Collector.
+//! one HTTP/2 connection open. `informer` is for pods. `collector` is an OpenTelemetry Collector.
 
 use std::path::PathBuf;
 
@@ -22,6 +22,11 @@ pub fn go_controllers() -> Result<PathBuf> {
 /// Builds `late` unless this machine has it. It needs Go and takes seconds.
 pub fn go_late_client() -> Result<PathBuf> {
     build("late", "golang.org/x/net", "some seconds")
+}
+
+/// Builds `informer` unless this machine has it. It needs Go and takes a minute or two.
+pub(crate) fn go_informer() -> Result<PathBuf> {
+    build("informer", "k8s.io/client-go", "one or two minutes")
 }
 
 /// Builds `collector` unless this machine has it. It needs Go and takes a minute or two.

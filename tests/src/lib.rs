@@ -38,6 +38,7 @@ mod metrics;
 pub mod node;
 mod otel_collector;
 mod otlp_receiver;
+pub mod pod_client;
 mod ports;
 mod probe_session;
 mod process;
