@@ -60,6 +60,8 @@ mod matrix;
 #[cfg(test)]
 mod minors_kubectl;
 #[cfg(test)]
+mod pod_layout;
+#[cfg(test)]
 mod refusal;
 #[cfg(test)]
 mod session_in_pod_kubectl;
