@@ -9,10 +9,13 @@ mod ci;
 mod duration;
 mod ebpf;
 mod fuzz;
+mod image;
 mod instructions;
 mod other_systems;
+mod remapping;
 mod run;
 mod soak;
+mod standard_library;
 mod steps;
 mod test;
 #[cfg(test)]
@@ -32,6 +35,7 @@ enum Task {
     Bench(bench::Args),
     Instructions(instructions::Args),
     Ebpf(ebpf::Args),
+    Image(image::Args),
     Fuzz(fuzz::Args),
     Soak(soak::Args),
     Ci(ci::Args),
@@ -44,6 +48,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Bench(args) => bench::execute(&args),
         Task::Instructions(args) => instructions::execute(&args),
         Task::Ebpf(args) => ebpf::execute(&args),
+        Task::Image(args) => image::execute(&args),
         Task::Fuzz(args) => fuzz::execute(&args),
         Task::Soak(args) => soak::execute(&args),
         Task::Ci(args) => ci::execute(&args),

@@ -7,11 +7,11 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::workspace;
+use crate::{standard_library, workspace};
 
 /// The targets: systems where controllers are developed, and where they run.
 const TARGETS: [&str; 3] = ["aarch64-apple-darwin", "x86_64-apple-darwin", "aarch64-unknown-linux-gnu"];
@@ -39,7 +39,7 @@ done
 pub(crate) fn check() -> anyhow::Result<()> {
     let stand_ins = StandIns::write(&workspace::target().join("no-c-compiler"))?;
     for target in TARGETS {
-        if let Err(why) = standard_library(target) {
+        if let Err(why) = standard_library::install(target) {
             println!("== {target}: left out, its standard library is not here and cannot be had: {why}");
             continue;
         }
@@ -83,17 +83,4 @@ impl StandIns {
         cargo.env("SDKROOT", workspace::target());
         cargo
     }
-}
-
-/// Installs the standard library of `target` with rustup if it is missing. The error is the reason if that fails.
-fn standard_library(target: &str) -> Result<(), String> {
-    let folder = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
-    let folder = folder.map_err(|error| error.to_string())?;
-    if Path::new(String::from_utf8_lossy(&folder.stdout).trim()).is_dir() {
-        return Ok(());
-    }
-    let added = Command::new("rustup").args(["target", "add", target]).stdin(Stdio::null()).output();
-    let added = added.map_err(|error| format!("rustup: {error}"))?;
-    let said = String::from_utf8_lossy(&added.stderr);
-    if added.status.success() { Ok(()) } else { Err(said.lines().last().unwrap_or("rustup failed").to_owned()) }
 }

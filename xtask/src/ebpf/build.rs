@@ -1,13 +1,12 @@
 //! Builds the eBPF object reproducibly: its bytes depend only on the sources and the tools, not on folder names.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 
 use super::object::Object;
 use super::toolchain::{Toolchain, run};
-use crate::workspace;
+use crate::{remapping, workspace};
 
 const TARGET: &str = "bpfel-unknown-none";
 const PROFILE: &str = "programs";
@@ -39,29 +38,8 @@ pub(super) fn object(toolchain: &Toolchain, path: &Path) -> anyhow::Result<Objec
 
 /// The compiler's flags. The programs always read x86-64 registers, even if another kind of machine builds them.
 fn flags() -> anyhow::Result<Vec<String>> {
-    let mut flags = vec![
-        String::from("--cfg=bpf_target_arch=\"x86_64\""),
-        String::from("-Ctarget-cpu=v3"),
-        String::from("-Clink-arg=--btf"),
-        remapped(&workspace::root(), "/watchtap"),
-    ];
-    for sources in registry_sources()? {
-        flags.push(remapped(&sources, "/registry"));
-    }
+    let mut flags =
+        vec![String::from("--cfg=bpf_target_arch=\"x86_64\""), String::from("-Ctarget-cpu=v3"), String::from("-Clink-arg=--btf")];
+    flags.extend(remapping::flags()?);
     Ok(flags)
-}
-
-fn remapped(from: &Path, to: &str) -> String {
-    format!("--remap-path-prefix={}={to}", from.display())
-}
-
-/// The folders of unpacked packages: one per registry, named after it.
-fn registry_sources() -> anyhow::Result<Vec<PathBuf>> {
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-    let folder = home.context("cannot tell where cargo keeps packages: set CARGO_HOME")?.join("registry/src");
-    let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut folders = entries.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<Vec<_>>>()?;
-    folders.sort();
-    Ok(folders)
 }

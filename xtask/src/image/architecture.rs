@@ -1,0 +1,44 @@
+//! The processor architectures that an image can have.
+
+/// An architecture; the variants in the order of an image's index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub(super) enum Architecture {
+    Amd64,
+    Arm64,
+}
+
+impl Architecture {
+    pub(super) const ALL: [Self; 2] = [Self::Amd64, Self::Arm64];
+
+    /// The name in image documents, which is Go's `GOARCH`.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Amd64 => "amd64",
+            Self::Arm64 => "arm64",
+        }
+    }
+
+    /// Rust's target. With musl, a program needs no file of the system: neither a loader nor plug-ins that resolve names.
+    pub(super) const fn target(self) -> &'static str {
+        match self {
+            Self::Amd64 => "x86_64-unknown-linux-musl",
+            Self::Arm64 => "aarch64-unknown-linux-musl",
+        }
+    }
+
+    /// The same target in the words of zig.
+    pub(super) const fn zig_target(self) -> &'static str {
+        match self {
+            Self::Amd64 => "x86_64-linux-musl",
+            Self::Arm64 => "aarch64-linux-musl",
+        }
+    }
+
+    /// `e_machine` in the header of its programs (elf(5)).
+    pub(super) const fn elf_machine(self) -> u16 {
+        match self {
+            Self::Amd64 => 62,
+            Self::Arm64 => 183,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! `cargo xtask image`: a reproducible container image of watchtap, as an OCI image layout.
+//!
+//! No container tool is needed: an image is a few JSON documents, and a tar with one static program and texts. The documents follow the
+//! OCI image specification 1.1 (opencontainers/image-spec: `image-layout.md`, `manifest.md`, `config.md`, `annotations.md`).
+
+mod command;
+
+mod architecture;
+mod build;
+mod c_compiler;
+mod source;
+mod static_program;
+
+mod gzip;
+mod layer;
+mod layout;
+mod manifest;
+
+mod licenses;
+mod packages;
+mod sbom;
+
+mod check;
+
+pub(crate) use command::{Args, execute};
