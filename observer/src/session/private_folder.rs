@@ -16,8 +16,9 @@ pub(super) fn folder_variable(path: &Path, runtime_directory: Option<&Path>) -> 
 /// Creates a private folder, in memory if possible.
 pub(crate) fn private_folder() -> Result<RunFolder> {
     let (runtime_directory, instead) = (runtime_directory(), std::env::temp_dir());
-    let folder =
-        RunFolder::create(runtime_directory.as_deref(), &instead).context("cannot create a private folder for this run")?;
+    // A container from scratch has no /tmp.
+    let folder = RunFolder::create(runtime_directory.as_deref(), &instead)
+        .context("cannot create a private folder for this run; set TMPDIR to a folder that you can write to")?;
     if let Some((why, unused)) = folder.passed_over().zip(runtime_directory) {
         let (unused, instead) = (unused.display(), instead.display());
         print_message(format!("XDG_RUNTIME_DIR is not used: {unused} {why}; the private files of this run are in {instead}"));
