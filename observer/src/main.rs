@@ -2,6 +2,12 @@
 
 use std::process::ExitCode;
 
+/// musl's allocator returns large buffers to the kernel at once: with it, observed lists need half more CPU (`docs/benches.md`). Other
+/// systems have allocators that are fast enough.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     observer::cli::main(std::env::args_os())
 }
