@@ -18,6 +18,10 @@ impl Architecture {
         }
     }
 
+    pub(super) fn is_of_this_machine(self) -> bool {
+        self.target().starts_with(std::env::consts::ARCH)
+    }
+
     /// Rust's target. With musl, a program needs no file of the system: neither a loader nor plug-ins that resolve names.
     pub(super) const fn target(self) -> &'static str {
         match self {

@@ -50,6 +50,8 @@ pub(super) fn program(architecture: Architecture, compiler: &CCompiler, source: 
     // The linker of the Rust release. With musl, it needs no C compiler around it.
     cargo.env(format!("CARGO_TARGET_{}_LINKER", suffix.to_uppercase()), "rust-lld");
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags()?.join("\u{1f}"));
+    // mimalloc contains the date of its compilation. It is a constant, because cargo does not compile C code again when it changes.
+    cargo.env("SOURCE_DATE_EPOCH", "0");
     cargo.env("WATCHTAP_REVISION", source.revision.as_deref().unwrap_or_default());
     run(cargo).context("watchtap does not build: see cargo's messages above")?;
     let path = program_path(architecture);

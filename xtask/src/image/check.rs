@@ -107,7 +107,7 @@ impl Other {
         let rustup = rustup.or_else(|| std::env::home_dir().map(|home| home.join(".rustup"))).context("this user has no home")?;
         shell.env("RUSTUP_HOME", rustup).env("HOME", self.folder.join("a home")).env("CARGO_HOME", self.cargo_home());
         shell.env("CARGO_MANIFEST_DIR", self.checkout().join("xtask")).env("CARGO_TARGET_DIR", self.target());
-        shell.env("CARGO_BUILD_JOBS", "1").env("TZ", "Pacific/Chatham").env("LC_ALL", "C").env("CFLAGS", "-O0");
+        shell.env("CARGO_BUILD_JOBS", "3").env("TZ", "Pacific/Chatham").env("LC_ALL", "C").env("CFLAGS", "-O0");
         let status = shell.status().context("cannot start sh")?;
         ensure!(status.success(), "the second build failed: see its messages above");
         Ok(())

@@ -45,20 +45,57 @@ pub(crate) struct Args {
     check: bool,
 }
 
-pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
-    let source = Source::of_workspace()?;
-    if args.check {
-        check::possible(&source)?;
+impl Args {
+    /// The image for tests on this machine.
+    pub(super) fn for_tests() -> Self {
+        Self {
+            output: Some(workspace::target().join("image/test.tar")),
+            architectures: Architecture::ALL.into_iter().filter(|architecture| architecture.is_of_this_machine()).collect(),
+            name: Some(String::from("localhost/watchtap:1")),
+            compiler: None,
+            check: false,
+        }
     }
+}
+
+/// Returns a failure if `--check` finds a difference.
+pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.check {
+        check::possible(&Source::of_workspace()?)?;
+    }
+    let written = write(args)?;
+    println!("\n{}  {}  {}", written.output.display(), written.name, written.digest);
+    written.images.iter().for_each(print_image);
+    if !args.check {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let architectures: Vec<Architecture> = written.images.iter().map(|image| image.architecture).collect();
+    check::execute(&written.compiler, &written.output, &architectures, &written.name)
+}
+
+/// An image on disk.
+pub(super) struct Written {
+    pub(super) output: PathBuf,
+    name: String,
+    digest: String,
+    images: Vec<Image>,
+    /// The folder of the compiler.
+    compiler: PathBuf,
+}
+
+/// Builds the programs, and writes the image and its bills of materials.
+pub(super) fn write(args: &Args) -> anyhow::Result<Written> {
+    let source = Source::of_workspace()?;
     let own = workspace::target().join("image");
     let output = args.output.clone().unwrap_or_else(|| own.join(format!("watchtap-{}.tar", source.version)));
     let name = args.name.clone().unwrap_or_else(|| format!("localhost/watchtap:{}", source.version));
     ensure!(is_tagged(&name), "--name {name} has no tag: write {name}:TAG");
+    let architectures = architectures(&args.architectures)?;
     let folder = std::path::absolute(args.compiler.clone().unwrap_or_else(|| own.join("zig")))?;
     let compiler = CCompiler::found_or_installed(&folder)?;
     let mut layout = Layout::default();
     let mut images = Vec::new();
-    for architecture in architectures(&args.architectures)? {
+    for architecture in architectures {
         let program = build::program(architecture, &compiler, &source)?;
         let materials = sbom::of(&program, architecture, &source)?;
         let begun = Instant::now();
@@ -74,14 +111,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let names = json!({ "org.opencontainers.image.ref.name": name, "io.containerd.image.name": name });
     layout.list_first(index.json_with([("annotations", names)]));
     layout.write(&output, source.time)?;
-    println!("\n{}  {name}  {}", output.display(), index.digest);
-    for image in &images {
-        print_image(image);
-    }
-    if args.check {
-        return check::execute(&folder, &output, &architecture_list(&images), &name);
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(Written { output, name, digest: index.digest, images, compiler: folder })
 }
 
 /// Where the bill of materials for `architecture` is written: beside the image, with its name.
@@ -89,10 +119,6 @@ pub(super) fn materials_beside(output: &Path, architecture: Architecture) -> Pat
     let is_archive = output.extension().is_some_and(|extension| extension == "tar");
     let stem = if is_archive { output.with_extension("") } else { output.to_path_buf() };
     with_suffix(&stem, &format!("-{}.cdx.json", architecture.name()))
-}
-
-fn architecture_list(images: &[Image]) -> Vec<Architecture> {
-    images.iter().map(|image| image.architecture).collect()
 }
 
 /// The architectures to build, in the order of the index. Prints those that cannot be built, and fails if one of them was named.

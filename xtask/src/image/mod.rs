@@ -4,6 +4,7 @@
 //! OCI image specification 1.1 (opencontainers/image-spec: `image-layout.md`, `manifest.md`, `config.md`, `annotations.md`).
 
 mod command;
+mod for_tests;
 
 mod architecture;
 mod build;
@@ -23,3 +24,4 @@ mod sbom;
 mod check;
 
 pub(crate) use command::{Args, execute};
+pub(crate) use for_tests::{TESTS_VARIABLE, for_tests};

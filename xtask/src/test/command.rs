@@ -10,7 +10,7 @@ use super::matrix::Matrix;
 use super::report::{Outcome, Report};
 use super::running;
 use super::{accuracy, faults, panels};
-use crate::workspace;
+use crate::{image, workspace};
 
 /// Run every test that can run on this machine, group by group.
 ///
@@ -107,6 +107,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
             let outcome = match args.left_out(group, &machine) {
                 Some(left_out) => left_out,
                 None if group == Group::Cluster => run_cluster(extent, &matrix)?,
+                None if group == Group::Image => run_image(extent, &matrix, &mut report)?,
                 None if group == Group::Faults => run_faults(extent, &matrix, args.faults)?,
                 None if args.panels => run_panels(extent, &matrix)?,
                 None => {
@@ -135,6 +136,17 @@ fn run_cluster(extent: Extent, matrix: &Matrix) -> anyhow::Result<Outcome> {
         (None, Some(Err(error))) => outcome.with_fault(format!("{error:#}")),
         (None, _) => outcome,
     })
+}
+
+/// Builds the image, and runs the tests that read it.
+fn run_image(extent: Extent, matrix: &Matrix, report: &mut Report) -> anyhow::Result<Outcome> {
+    let begun = Instant::now();
+    let built = image::for_tests();
+    report.add_preparation("image", begun.elapsed());
+    match built {
+        Ok(archive) => running::run(Group::Image, extent, matrix, &[(image::TESTS_VARIABLE, archive.display().to_string())]),
+        Err(error) => Ok(Outcome::could_not_run(format!("the image does not build: {error:#}"))),
+    }
 }
 
 /// Runs the group `faults`, and prints its results. Adds a remark on the faults that were left out, and writes docs/faults.md if
@@ -179,8 +191,15 @@ mod tests {
     #[test]
     fn unselected_group_is_left_out_even_if_required() {
         let args = Args { only: vec![Group::Unit], ..Args::requiring(&[Group::Cluster]) };
-        let machine =
-            Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL, containers: CONTAINERS };
+        let machine = Machine {
+            go: true,
+            kubectl: true,
+            is_root: true,
+            missing: Vec::new(),
+            assets: Assets::Unset,
+            kernel: KERNEL,
+            containers: CONTAINERS,
+        };
         let outcome = args.left_out(Group::Cluster, &machine);
         assert_eq!(outcome, Some(Outcome::LeftOut { reason: "not among --only".into(), required: true }));
         assert_eq!(args.left_out(Group::Unit, &machine), None);
@@ -188,8 +207,15 @@ mod tests {
 
     #[test]
     fn required_soak_is_no_failure_in_a_sample_without_it() {
-        let machine =
-            Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL, containers: CONTAINERS };
+        let machine = Machine {
+            go: true,
+            kubectl: true,
+            is_root: true,
+            missing: Vec::new(),
+            assets: Assets::Unset,
+            kernel: KERNEL,
+            containers: CONTAINERS,
+        };
         let soak = |number| Args { sample: Some(number), ..Args::requiring(&[Group::Soak]) }.left_out(Group::Soak, &machine);
         assert!(matches!(soak(20_000), Some(Outcome::LeftOut { required: false, .. })));
         assert_eq!(soak(20_001), None);
@@ -198,8 +224,15 @@ mod tests {
     #[test]
     fn faults_flag_runs_only_the_faults_group() {
         let args = Args { faults: true, ..Args::requiring(&[]) };
-        let machine =
-            Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL, containers: CONTAINERS };
+        let machine = Machine {
+            go: true,
+            kubectl: true,
+            is_root: true,
+            missing: Vec::new(),
+            assets: Assets::Unset,
+            kernel: KERNEL,
+            containers: CONTAINERS,
+        };
         let run: Vec<Group> = Group::ALL.into_iter().filter(|&group| args.left_out(group, &machine).is_none()).collect();
         assert_eq!(run, [Group::Faults]);
     }
@@ -207,8 +240,15 @@ mod tests {
     #[test]
     fn panels_flag_runs_only_the_prometheus_group() {
         let args = Args { panels: true, ..Args::requiring(&[]) };
-        let machine =
-            Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL, containers: CONTAINERS };
+        let machine = Machine {
+            go: true,
+            kubectl: true,
+            is_root: true,
+            missing: Vec::new(),
+            assets: Assets::Unset,
+            kernel: KERNEL,
+            containers: CONTAINERS,
+        };
         let run: Vec<Group> = Group::ALL.into_iter().filter(|&group| args.left_out(group, &machine).is_none()).collect();
         assert_eq!(run, [Group::Prometheus]);
     }
@@ -216,8 +256,15 @@ mod tests {
     #[test]
     fn all_groups_run_on_a_complete_machine() {
         let args = Args::requiring(&[]);
-        let machine =
-            Machine { go: true, kubectl: true, missing: Vec::new(), assets: Assets::Unset, kernel: KERNEL, containers: CONTAINERS };
+        let machine = Machine {
+            go: true,
+            kubectl: true,
+            is_root: true,
+            missing: Vec::new(),
+            assets: Assets::Unset,
+            kernel: KERNEL,
+            containers: CONTAINERS,
+        };
         assert!(Group::ALL.iter().all(|&group| args.left_out(group, &machine).is_none()));
     }
 }

@@ -21,6 +21,8 @@ pub(crate) enum Group {
     Cluster,
     /// The tests of the same binaries that need kubectl: those with `kubectl` in their name or module
     Kubectl,
+    /// Tests of the container image, which is built before
+    Image,
     /// Tests of the eBPF programs in this machine's kernel, with real processes
     Kernel,
     /// The tests of the same binary that need Go: those in the modules `closing` and `older_connections`
@@ -49,11 +51,12 @@ type CargoArgs = Vec<String>;
 
 impl Group {
     /// All groups in the order of execution. The fastest ones come first, so that failures are found early.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Unit,
         Self::It,
         Self::Prometheus,
         Self::Collector,
+        Self::Image,
         Self::Kernel,
         Self::KernelGo,
         Self::KernelCgroups,
@@ -74,6 +77,7 @@ impl Group {
             Self::It => "it",
             Self::Prometheus => "prometheus",
             Self::Collector => "collector",
+            Self::Image => "image",
             Self::Cluster => "cluster",
             Self::Kubectl => "kubectl",
             Self::Kernel => "kernel",
@@ -138,6 +142,7 @@ impl Group {
             Self::Prometheus => &[&["--test", "it", "--", "prometheus::"]],
             // These tests mostly wait, so several can run at the same time.
             Self::Collector => &[&["--test", "it", "--", "--test-threads", "8", "collector::"]],
+            Self::Image => &[&["--test", "image"]],
             Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl"]],
             Self::Kubectl => &[&["--test", "cluster", "--test", "probes", "--", "kubectl"]],
             // The number of lost records depends on the load, so the tests in `loss` run one by one.
@@ -191,6 +196,7 @@ impl Group {
             Self::Unit | Self::It => None,
             Self::Prometheus => machine.lacks(&["prometheus", "promtool"]),
             Self::Collector => machine.no_go().or_else(|| machine.lacks(&["setpriv"])),
+            Self::Image => machine.not_root().or_else(|| machine.lacks(&["python3", "skopeo", "umoci", "unshare"])),
             Self::Cluster => machine.no_api_server(),
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
             Self::Kernel => machine.no_probes().or_else(|| machine.lacks(&["python3", "curl", "setpriv"])),
@@ -219,6 +225,7 @@ mod tests {
         Machine {
             go: false,
             kubectl: false,
+            is_root: false,
             missing: vec!["node", "promtool"],
             assets: Assets::Unset,
             kernel: Kernel { has_btf: false, may_load: false, may_make_cgroups: false },

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Machine {
     pub(crate) go: bool,
     pub(crate) kubectl: bool,
+    /// Whether this process belongs to root.
+    pub(crate) is_root: bool,
     /// Those of [`PROGRAMS`] that are missing.
     pub(crate) missing: Vec<&'static str>,
     pub(crate) assets: Assets,
@@ -15,7 +17,7 @@ pub(crate) struct Machine {
 }
 
 /// Programs that tests run in addition to watchtap.
-const PROGRAMS: [&str; 14] = [
+const PROGRAMS: [&str; 16] = [
     "python3",
     "curl",
     "node",
@@ -23,6 +25,8 @@ const PROGRAMS: [&str; 14] = [
     "prometheus",
     "promtool",
     "setpriv",
+    "skopeo",
+    "umoci",
     "unshare",
     "nsenter",
     "ip",
@@ -70,6 +74,7 @@ impl Machine {
         Self {
             go: is_on_path("go"),
             kubectl: is_on_path("kubectl"),
+            is_root: is_root(&std::fs::read_to_string("/proc/self/status").unwrap_or_default()),
             missing: PROGRAMS.into_iter().filter(|program| !is_on_path(program)).collect(),
             assets: Assets::here(),
             kernel: Kernel::here(),
@@ -132,6 +137,11 @@ impl Machine {
         Some(format!("{missing} is not on PATH, and one of the tests runs it"))
     }
 
+    /// The reason if this process cannot mount file systems and change its user.
+    pub(crate) fn not_root(&self) -> Option<String> {
+        (!self.is_root).then(|| String::from("this user is not root, and a test changes its root folder"))
+    }
+
     pub(crate) fn no_kubectl(&self) -> Option<String> {
         (!self.kubectl).then(|| String::from("kubectl is not on PATH"))
     }
@@ -181,12 +191,16 @@ fn has_capability(status: &str, capability: u32) -> bool {
 
 /// Whether the user with this `/proc/PID/status` may write to the first cgroup v2 mount in these `/proc/PID/mounts`.
 fn may_make_cgroups(status: &str, mounts: &str) -> bool {
-    let effective = status.lines().find_map(|line| line.strip_prefix("Uid:")?.split_whitespace().nth(1));
     let options = mounts.lines().map(|line| line.split(' ')).find_map(|mut fields| {
         let file_system = fields.nth(2)?;
         fields.next().filter(|_| file_system == "cgroup2")
     });
-    effective == Some("0") && options.is_some_and(|options| options.split(',').any(|option| option == "rw"))
+    is_root(status) && options.is_some_and(|options| options.split(',').any(|option| option == "rw"))
+}
+
+/// Whether the effective user of the process with this `/proc/PID/status` is root.
+fn is_root(status: &str) -> bool {
+    status.lines().find_map(|line| line.strip_prefix("Uid:")?.split_whitespace().nth(1)) == Some("0")
 }
 
 impl Assets {
@@ -242,7 +256,8 @@ mod tests {
     #[test]
     fn node_needs_namespaces_cgroup_v1_plugins_and_a_runtime() {
         let reason = |containers, missing| {
-            let machine = Machine { go: true, kubectl: true, missing, assets: Assets::Unset, kernel: KERNEL, containers };
+            let machine =
+                Machine { go: true, kubectl: true, is_root: true, missing, assets: Assets::Unset, kernel: KERNEL, containers };
             machine.no_node().unwrap_or_default()
         };
         assert_eq!(reason(CONTAINERS, Vec::new()), "");
@@ -262,6 +277,7 @@ mod tests {
         let machine = Machine {
             go: false,
             kubectl: false,
+            is_root: false,
             missing: Vec::new(),
             assets: Assets::Complete,
             kernel: KERNEL,
@@ -273,7 +289,15 @@ mod tests {
     #[test]
     fn incomplete_folder_is_reported_with_its_missing_file() {
         let assets = Assets::of(Path::new("no/such/folder"));
-        let machine = Machine { go: false, kubectl: false, missing: Vec::new(), assets, kernel: KERNEL, containers: CONTAINERS };
+        let machine = Machine {
+            go: false,
+            kubectl: false,
+            is_root: false,
+            missing: Vec::new(),
+            assets,
+            kernel: KERNEL,
+            containers: CONTAINERS,
+        };
         let reason = "go is not on PATH, and KUBEBUILDER_ASSETS=no/such/folder holds no kube-apiserver";
         assert_eq!(machine.no_api_server().as_deref(), Some(reason));
     }

@@ -56,6 +56,11 @@ impl Outcome {
         Self::Ran { tally, took, faults, remark: None }
     }
 
+    /// The result of a group whose preparation failed.
+    pub(crate) fn could_not_run(fault: String) -> Self {
+        Self::Ran { tally: Tally::default(), took: Took::default(), faults: vec![fault], remark: None }
+    }
+
     /// The same result, with a remark on tests that were left out.
     pub(crate) fn with_remark(mut self, left_out: String) -> Self {
         if let Self::Ran { remark, .. } = &mut self {
