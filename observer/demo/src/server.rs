@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -18,7 +19,7 @@ use super::config::DemoConfig;
 use super::handle::DemoHandle;
 use super::serve::{Port, Responder, RestartableServer};
 use super::{api, periodic};
-use observer_pki::{AuthorityError, PrivateAuthority};
+use observer_pki::{AuthorityError, PrivateAuthority, ServerIdentity};
 
 /// The namespaces that every cluster has.
 const NAMESPACES: &[&str] = &["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -147,7 +148,7 @@ impl Drop for DemoServer {
 }
 
 fn server_config(authority: &PrivateAuthority) -> Result<ServerConfig, DemoError> {
-    let (certificate, key) = authority.issue_server(None)?;
+    let ServerIdentity { certificate, key, valid: _ } = authority.issue_server(&[], SystemTime::now())?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()

@@ -1,11 +1,12 @@
-//! The certificate authority of one run. Its key is never written to disk.
+//! A private certificate authority. Its key stays in memory, unless [`PrivateAuthority::to_pem`] is called.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, SanType,
 };
 use rustls::RootCertStore;
@@ -14,10 +15,20 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 
 /// Issues the certificate that clients see, and the client certificates that prove admission.
-///
-/// Its key is held in memory only.
 pub struct PrivateAuthority {
-    issuer: CertifiedIssuer<'static, KeyPair>,
+    certificate: CertificateDer<'static>,
+    certificate_pem: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+/// A server certificate with its key.
+pub struct ServerIdentity {
+    /// The certificate.
+    pub certificate: CertificateDer<'static>,
+    /// Its private key.
+    pub key: PrivateKeyDer<'static>,
+    /// When the certificate is valid.
+    pub valid: Range<SystemTime>,
 }
 
 /// A client certificate and its key in PEM, for a user of the client's kubeconfig.
@@ -30,58 +41,81 @@ pub struct ClientIdentity {
 
 /// The cryptographic library failed.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot create the certificates of this run: {detail}")]
+#[error("cannot create the private certificates: {detail}")]
 pub struct AuthorityError {
     detail: String,
 }
 
-/// Certificates become valid a little before now, since clocks differ, and outlast any run.
+/// Certificates become valid a little before now, since clocks differ, and outlast any run on a user's machine.
 const VALID_BEFORE: Duration = Duration::from_hours(24);
 const VALID_AFTER: Duration = Duration::from_hours(2 * 365 * 24);
 
+/// The subject of every authority.
+pub(crate) const SUBJECT: &str = "watchtap private CA";
+
 impl PrivateAuthority {
-    /// Creates an authority with a new key and a self-signed certificate.
+    /// Creates an authority for one run, with a new key and a self-signed certificate.
     pub fn generate() -> Result<Self, AuthorityError> {
-        let mut params = params("watchtap private CA", &[])?;
-        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        let key = KeyPair::generate().map_err(AuthorityError::of)?;
-        let issuer = CertifiedIssuer::self_signed(params, key).map_err(AuthorityError::of)?;
-        Ok(Self { issuer })
+        Self::generate_for(VALID_AFTER, SystemTime::now())
     }
 
-    /// The CA certificate in PEM, for a cluster of the client's kubeconfig.
+    /// Creates an authority that is valid for `valid` from `now` on, with a new key and a self-signed certificate.
+    pub fn generate_for(valid: Duration, now: SystemTime) -> Result<Self, AuthorityError> {
+        let mut params = own_params(now)?;
+        params.not_after = (now + valid).into();
+        let key = KeyPair::generate().map_err(AuthorityError::of)?;
+        let certificate = params.self_signed(&key).map_err(AuthorityError::of)?;
+        let (certificate, certificate_pem) = (certificate.der().clone(), certificate.pem());
+        Ok(Self { certificate, certificate_pem, issuer: Issuer::new(params, key) })
+    }
+
+    /// The authority with a stored certificate and its key. [`super::stored`] has checked that they match.
+    pub(crate) fn of(certificate: CertificateDer<'static>, certificate_pem: String, key: KeyPair) -> Result<Self, AuthorityError> {
+        // Of these, an issuer uses only what all authorities have in common: subject, key usages, identifier of the key.
+        let issuer = Issuer::new(own_params(SystemTime::now())?, key);
+        Ok(Self { certificate, certificate_pem, issuer })
+    }
+
+    /// The CA certificate in PEM, for those who are to trust it.
     pub fn certificate_pem(&self) -> String {
-        self.issuer.pem()
+        self.certificate_pem.clone()
+    }
+
+    /// The CA certificate and its private key (PKCS #8) in PEM, for a file that only its owner can read.
+    pub fn to_pem(&self) -> String {
+        self.certificate_pem.clone() + &self.issuer.key().serialize_pem()
     }
 
     /// Issues a certificate to a client.
     pub fn issue_client(&self) -> Result<ClientIdentity, AuthorityError> {
-        let mut params = params("watchtap client", &[])?;
+        let mut params = params("watchtap client", &[], SystemTime::now())?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         let (certificate, key) = self.issue(params)?;
         Ok(ClientIdentity { certificate_pem: certificate.pem(), key_pem: key.serialize_pem() })
     }
 
-    /// Issues a certificate for the loopback names of this machine, and for `name`.
-    pub fn issue_server(
-        &self,
-        name: Option<&ServerName<'_>>,
-    ) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), AuthorityError> {
-        let mut names = vec![
+    /// Issues a certificate for the loopback names of this machine, and for `names`; it is valid from about `now` on.
+    pub fn issue_server(&self, names: &[ServerName<'_>], now: SystemTime) -> Result<ServerIdentity, AuthorityError> {
+        let mut all = vec![
             SanType::IpAddress(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             SanType::IpAddress(IpAddr::V6(Ipv6Addr::LOCALHOST)),
             SanType::DnsName("localhost".try_into().map_err(AuthorityError::of)?),
         ];
-        match name {
-            Some(ServerName::DnsName(name)) => names.push(SanType::DnsName(name.as_ref().try_into().map_err(AuthorityError::of)?)),
-            Some(ServerName::IpAddress(address)) => names.push(SanType::IpAddress((*address).into())),
-            Some(_) | None => {}
+        for name in names {
+            match name {
+                ServerName::DnsName(name) => all.push(SanType::DnsName(name.as_ref().try_into().map_err(AuthorityError::of)?)),
+                ServerName::IpAddress(address) => all.push(SanType::IpAddress((*address).into())),
+                _ => {}
+            }
         }
-        let mut params = params("watchtap", &names)?;
+        let mut params = params("watchtap", &all, now)?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let (certificate, key) = self.issue(params)?;
-        Ok((certificate.der().clone(), PrivatePkcs8KeyDer::from(key.serialize_der()).into()))
+        Ok(ServerIdentity {
+            certificate: certificate.der().clone(),
+            key: PrivatePkcs8KeyDer::from(key.serialize_der()).into(),
+            valid: now - VALID_BEFORE..now + VALID_AFTER,
+        })
     }
 
     /// Returns a verifier that admits only clients with a certificate of this authority.
@@ -90,7 +124,7 @@ impl PrivateAuthority {
         provider: Arc<rustls::crypto::CryptoProvider>,
     ) -> Result<Arc<dyn ClientCertVerifier>, AuthorityError> {
         let mut roots = RootCertStore::empty();
-        roots.add(self.issuer.der().clone()).map_err(AuthorityError::of)?;
+        roots.add(self.certificate.clone()).map_err(AuthorityError::of)?;
         WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build().map_err(AuthorityError::of)
     }
 
@@ -103,12 +137,19 @@ impl PrivateAuthority {
     }
 }
 
-fn params(common_name: &str, names: &[SanType]) -> Result<CertificateParams, AuthorityError> {
+/// The content of an authority's own certificate.
+fn own_params(now: SystemTime) -> Result<CertificateParams, AuthorityError> {
+    let mut params = params(SUBJECT, &[], now)?;
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    Ok(params)
+}
+
+fn params(common_name: &str, names: &[SanType], now: SystemTime) -> Result<CertificateParams, AuthorityError> {
     let mut params = CertificateParams::new(Vec::new()).map_err(AuthorityError::of)?;
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, common_name);
     params.subject_alt_names = names.to_vec();
-    let now = SystemTime::now();
     params.not_before = (now - VALID_BEFORE).into();
     params.not_after = (now + VALID_AFTER).into();
     Ok(params)
@@ -124,6 +165,12 @@ impl AuthorityError {
 impl std::fmt::Debug for PrivateAuthority {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("PrivateAuthority").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for ServerIdentity {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ServerIdentity").field("valid", &self.valid).finish_non_exhaustive()
     }
 }
 

@@ -139,6 +139,7 @@ impl Run {
             upstream_tls: UpstreamTls::new(&UpstreamTrust::Anybody, "api.invalid", None).unwrap(),
             upstream_files: None,
             authority: Arc::clone(&issuer),
+            names: Vec::new(),
             entrance: Entrance::Server,
             admission: Admission::Anybody,
             intake: None,

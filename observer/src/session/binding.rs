@@ -112,6 +112,7 @@ impl<'a> Binding<'a> {
                 upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,
                 upstream_files: upstream_files(selected)?,
                 authority: Arc::clone(&self.authority),
+                names: Vec::new(),
                 entrance,
                 admission: admission.clone(),
                 intake: Some(self.intake.clone()),

@@ -207,6 +207,7 @@ pub(super) fn config(upstream: SocketAddr, upstream_tls: UpstreamTls) -> ProxyCo
         upstream_id: UpstreamId::default(),
         upstream_files: None,
         authority: Arc::new(PrivateAuthority::generate().unwrap()),
+        names: Vec::new(),
         entrance: Entrance::Server,
         admission: Admission::Anybody,
         intake: None,

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustls_pki_types::ServerName;
+
 use super::Descriptors;
 use crate::api_server::{UpstreamEndpoint, UpstreamFiles, UpstreamId, UpstreamTls};
 use crate::forward_proxy::ForwardProxy;
@@ -28,6 +30,8 @@ pub struct ProxyConfig {
     pub upstream_files: Option<UpstreamFiles>,
     /// Issues the certificate that clients see.
     pub authority: Arc<PrivateAuthority>,
+    /// Names in that certificate, besides those of loopback and of `entrance`.
+    pub names: Vec<ServerName<'static>>,
     /// How clients address the listener.
     pub entrance: Entrance,
     /// Which clients are let in.

@@ -3,6 +3,7 @@
 //! Otherwise a client that was let in without a certificate could act with the user's certificate.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::SystemTime;
 
 use rustls_pki_types::ServerName;
 use tokio::sync::watch;
@@ -17,6 +18,8 @@ use observer_pki::{AuthorityError, PrivateAuthority};
 pub(super) struct ConnectionTls {
     pub(super) upstream_tls: UpstreamTls,
     pub(super) server_configs: Arc<ServerConfigs>,
+    /// Which clients `server_configs` let in.
+    admission: Admission,
     /// Number of changes of the user's certificate in files, up to these identities.
     renewals: u64,
 }
@@ -26,7 +29,8 @@ pub(super) struct ConnectionTls {
 pub(super) struct CurrentTls {
     /// Issues the certificate that clients see.
     authority: Arc<PrivateAuthority>,
-    entrance: Entrance,
+    /// The names in that certificate, besides the loopback names.
+    names: Vec<ServerName<'static>>,
     current: RwLock<Arc<ConnectionTls>>,
     /// Held while `current` is replaced.
     replacing: Mutex<()>,
@@ -36,14 +40,19 @@ pub(super) struct CurrentTls {
 impl CurrentTls {
     pub(super) fn new(
         authority: Arc<PrivateAuthority>,
+        names: Vec<ServerName<'static>>,
         entrance: Entrance,
-        admission: &Admission,
+        admission: Admission,
         upstream_tls: UpstreamTls,
     ) -> Result<Self, AuthorityError> {
-        let server_configs = ServerConfigs::new(&authority, shown_name(entrance, &upstream_tls), admission)?;
-        let connection_tls = ConnectionTls { upstream_tls, server_configs: Arc::new(server_configs), renewals: 0 };
+        let names = match entrance {
+            Entrance::Server => names,
+            Entrance::ForwardProxy => names.into_iter().chain([upstream_tls.server_name.clone()]).collect(),
+        };
+        let server_configs = Arc::new(ServerConfigs::new(&authority, &names, &admission, SystemTime::now())?);
+        let connection_tls = ConnectionTls { upstream_tls, server_configs, admission, renewals: 0 };
         let (current, replacing) = (RwLock::new(Arc::new(connection_tls)), Mutex::new(()));
-        Ok(Self { authority, entrance, current, replacing, renewals: watch::Sender::new(0) })
+        Ok(Self { authority, names, current, replacing, renewals: watch::Sender::new(0) })
     }
 
     /// The identities for a new connection, which keeps them for its lifetime.
@@ -57,10 +66,28 @@ impl CurrentTls {
         let _guard = self.replacing.lock();
         let current = self.current();
         let upstream_tls = current.upstream_tls.presenting(certificate)?;
-        let name = shown_name(self.entrance, &upstream_tls);
-        let server_configs = Arc::new(ServerConfigs::new(&self.authority, name, &Admission::HoldersOf(Arc::clone(issuer)))?);
-        self.replace(ConnectionTls { upstream_tls, server_configs, renewals: current.renewals });
+        let admission = Admission::HoldersOf(Arc::clone(issuer));
+        let server_configs = self.issue(&admission, SystemTime::now())?;
+        self.replace(ConnectionTls { upstream_tls, server_configs, admission, renewals: current.renewals });
         Ok(())
+    }
+
+    /// If the certificate that clients see has become old, the next connection uses a new one. It is valid for much longer than
+    /// most runs take, but a sidecar runs for as long as its pod.
+    pub(super) fn reissue_if_due(&self, now: SystemTime) -> Result<(), AuthorityError> {
+        if !self.current().server_configs.is_due(now) {
+            return Ok(());
+        }
+        let _guard = self.replacing.lock();
+        let current = self.current();
+        let (upstream_tls, admission) = (current.upstream_tls.clone(), current.admission.clone());
+        let server_configs = self.issue(&admission, now)?;
+        self.replace(ConnectionTls { upstream_tls, server_configs, admission, renewals: current.renewals });
+        Ok(())
+    }
+
+    fn issue(&self, admission: &Admission, now: SystemTime) -> Result<Arc<ServerConfigs>, AuthorityError> {
+        ServerConfigs::new(&self.authority, &self.names, admission, now).map(Arc::new)
     }
 
     /// From the next connection on, `identity` decides how upstream is trusted and which certificate it gets. Admission stays as it
@@ -70,7 +97,8 @@ impl CurrentTls {
         let current = self.current();
         let upstream_tls = current.upstream_tls.renewed(identity)?;
         let renewals = current.renewals + u64::from(is_another);
-        self.replace(ConnectionTls { upstream_tls, server_configs: Arc::clone(&current.server_configs), renewals });
+        let (server_configs, admission) = (Arc::clone(&current.server_configs), current.admission.clone());
+        self.replace(ConnectionTls { upstream_tls, server_configs, admission, renewals });
         self.renewals.send_replace(renewals);
         Ok(())
     }
@@ -88,10 +116,31 @@ impl CurrentTls {
     }
 }
 
-/// The name in the listener's server certificate, besides the loopback names.
-fn shown_name(entrance: Entrance, upstream_tls: &UpstreamTls) -> Option<&ServerName<'static>> {
-    match entrance {
-        Entrance::Server => None,
-        Entrance::ForwardProxy => Some(&upstream_tls.server_name),
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::api_server::UpstreamTrust;
+
+    const DAY: Duration = Duration::from_hours(24);
+
+    #[test]
+    fn certificate_is_replaced_when_half_of_its_time_is_over_or_the_clock_was_set_back() {
+        let authority = Arc::new(PrivateAuthority::generate().unwrap());
+        let upstream_tls = UpstreamTls::new(&UpstreamTrust::Anybody, "127.0.0.1", None).unwrap();
+        let tls = CurrentTls::new(authority, Vec::new(), Entrance::Server, Admission::Anybody, upstream_tls).unwrap();
+        let (first, now) = (tls.current(), SystemTime::now());
+        for fresh in [now, now - Duration::from_hours(1), now + Duration::from_hours(1), now + 300 * DAY] {
+            tls.reissue_if_due(fresh).unwrap();
+            assert!(Arc::ptr_eq(&tls.current().server_configs, &first.server_configs));
+        }
+        for due in [now + 400 * DAY, now, now - 400 * DAY] {
+            let before = tls.current();
+            tls.reissue_if_due(due).unwrap();
+            let after = tls.current();
+            assert!(before.server_configs.is_due(due) && !after.server_configs.is_due(due));
+            assert_eq!(after.renewals, before.renewals, "open connections stay");
+        }
     }
 }

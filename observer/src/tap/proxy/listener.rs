@@ -1,7 +1,7 @@
 //! Accepts clients while upstream accepts connections, and refuses them while upstream refuses.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout};
@@ -25,7 +25,8 @@ pub(super) struct Listener {
     close_signal: CloseSender,
     /// When the last warning about waiting clients was logged.
     shortage_reported: Option<Instant>,
-    /// When the certificate files are read again, even without new connections.
+    /// When the certificate files are read again, and the age of the certificate that clients see is checked, even without new
+    /// connections.
     reading: Interval,
 }
 
@@ -53,18 +54,31 @@ impl Listener {
     pub(super) async fn run(&mut self) {
         self.shared.listener_is(ListenerState::Listening);
         loop {
-            match self.event().await {
-                Event::Client(client) => self.admit(client),
-                Event::Shortage(shortage) => self.short(&shortage),
-                Event::Asked => self.asked(),
-                Event::Probe(ProbeEvent::Due) => self.dial(),
-                Event::Probe(ProbeEvent::SpareOver) => {}
-                Event::Probe(ProbeEvent::Dialled { question, outcome }) => self.dialled(question, outcome),
-                Event::ConnectionOver(joined) => self.connection_over(joined),
-                Event::ReadAgain => {
-                    let shared = Arc::clone(&self.shared);
-                    tokio::spawn(async move { shared.renew().await });
-                }
+            self.turn().await;
+        }
+    }
+
+    /// Serves until no client is connected.
+    pub(super) async fn run_until_idle(&mut self) {
+        while !self.connections.is_empty() {
+            self.turn().await;
+        }
+    }
+
+    /// Waits for the next event, and handles it. Cancel-safe.
+    async fn turn(&mut self) {
+        match self.event().await {
+            Event::Client(client) => self.admit(client),
+            Event::Shortage(shortage) => self.short(&shortage),
+            Event::Asked => self.asked(),
+            Event::Probe(ProbeEvent::Due) => self.dial(),
+            Event::Probe(ProbeEvent::SpareOver) => {}
+            Event::Probe(ProbeEvent::Dialled { question, outcome }) => self.dialled(question, outcome),
+            Event::ConnectionOver(joined) => self.connection_over(joined),
+            Event::ReadAgain => {
+                self.shared.reissue_if_due(SystemTime::now());
+                let shared = Arc::clone(&self.shared);
+                tokio::spawn(async move { shared.renew().await });
             }
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::connection_tls::CurrentTls;
 use super::counters::Counters;
@@ -32,7 +33,7 @@ use observer_pki::PrivateAuthority;
 pub struct Proxy {
     port: BoundPort,
     shared: Arc<Shared>,
-    stop: watch::Receiver<Option<Duration>>,
+    stop: watch::Receiver<Option<Shutdown>>,
     finished: watch::Sender<()>,
     handle: ProxyHandle,
 }
@@ -41,20 +42,33 @@ pub struct Proxy {
 #[derive(Clone, Debug)]
 pub struct ProxyHandle {
     shared: Arc<Shared>,
-    stop: Arc<watch::Sender<Option<Duration>>>,
+    stop: Arc<watch::Sender<Option<Shutdown>>>,
     finished: watch::Receiver<()>,
+}
+
+/// How a proxy shuts down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// It accepts no more clients, and waits for open connections, for at most this long.
+    Drain(Duration),
+    /// It accepts clients for as long as any of them is connected, but at most for this long. Such clients may need another
+    /// connection to complete their own shutdown.
+    WhenIdle(Duration),
 }
 
 impl Proxy {
     /// Binds and listens; clients that connect before [`Self::serve`] wait.
     pub fn bind(config: ProxyConfig) -> Result<Self, ProxyError> {
         let port = BoundPort::bind(config.listen)?;
+        let route = UpstreamRoute::new(config.upstream, config.forward_proxy, &config.upstream_tls);
+        let connection_tls =
+            CurrentTls::new(config.authority, config.names, config.entrance, config.admission, config.upstream_tls)?;
         let shared = Arc::new(Shared {
             address: port.address(),
             upstream_id: config.upstream_id,
-            route: UpstreamRoute::new(config.upstream, config.forward_proxy, &config.upstream_tls),
+            route,
             entrance: config.entrance,
-            connection_tls: CurrentTls::new(config.authority, config.entrance, &config.admission, config.upstream_tls)?,
+            connection_tls,
             renewal: config.upstream_files.map(Renewal::new),
             intake: config.intake,
             clock: config.clock,
@@ -80,30 +94,37 @@ impl Proxy {
         self.handle.clone()
     }
 
-    /// Serves until [`ProxyHandle::stop`] was called and all connections have ended.
+    /// Serves until [`ProxyHandle::shut_down`] was called and all connections have ended.
     ///
     /// Fails only if the runtime cannot register the socket.
     pub async fn serve(self) -> Result<(), ProxyError> {
-        // Every return drops `_finished`, which resolves the futures of [`ProxyHandle::stop`].
+        // Every return drops `_finished`, which resolves the futures of [`ProxyHandle::shut_down`].
         let Self { port, shared, mut stop, finished: _finished, handle } = self;
         drop(handle);
         let address = port.address();
         let port = port.into_port().map_err(|source| ProxyError::Listen { address, source })?;
         let mut listener = Listener::new(shared, port);
-        let grace = tokio::select! {
-            grace = grace(&mut stop) => grace,
-            () = listener.run() => Duration::ZERO,
+        let shutdown = tokio::select! {
+            shutdown = requested(&mut stop) => shutdown,
+            () = listener.run() => Shutdown::Drain(Duration::ZERO),
+        };
+        let grace = match shutdown {
+            Shutdown::Drain(grace) => grace,
+            Shutdown::WhenIdle(limit) => {
+                timeout(limit, listener.run_until_idle()).await.ok();
+                Duration::ZERO
+            }
         };
         listener.finish(grace).await;
         Ok(())
     }
 }
 
-/// Waits until a stop is requested, and returns its grace period. Waits forever once no handle is left.
-async fn grace(stop: &mut watch::Receiver<Option<Duration>>) -> Duration {
-    let grace = stop.wait_for(Option::is_some).await.ok().and_then(|grace| *grace);
-    match grace {
-        Some(grace) => grace,
+/// Waits until a shutdown is requested. Waits forever once no handle is left.
+async fn requested(stop: &mut watch::Receiver<Option<Shutdown>>) -> Shutdown {
+    let shutdown = stop.wait_for(Option::is_some).await.ok().and_then(|shutdown| *shutdown);
+    match shutdown {
+        Some(shutdown) => shutdown,
         None => std::future::pending().await,
     }
 }
@@ -147,11 +168,16 @@ impl ProxyHandle {
         self.shared.connection_tls.present(certificate, issuer)
     }
 
-    /// Stops accepting clients. The future resolves when all connections have ended. After `grace`, the remaining ones are ended
-    /// with `close_notify` and FIN on both sides, and reset a second later. The future need not be awaited. Once the drain has
-    /// begun, another call changes nothing.
+    /// [`Self::shut_down`] with [`Shutdown::Drain`].
     pub fn stop(&self, grace: Duration) -> impl Future<Output = ()> + Send + 'static {
-        self.stop.send_replace(Some(grace));
+        self.shut_down(Shutdown::Drain(grace))
+    }
+
+    /// Begins to shut down. The future resolves when all connections have ended. At the limit, the remaining ones are ended with
+    /// `close_notify` and FIN on both sides, and reset a second later. The future need not be awaited. Once the shutdown has begun,
+    /// another call changes nothing.
+    pub fn shut_down(&self, shutdown: Shutdown) -> impl Future<Output = ()> + Send + 'static {
+        self.stop.send_replace(Some(shutdown));
         let mut finished = self.finished.clone();
         // Nothing is ever sent: the channel's end is the signal.
         async move { while finished.changed().await.is_ok() {} }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
 
@@ -39,6 +39,13 @@ impl Shared {
     pub(super) async fn renew(self: &Arc<Self>) {
         if let Some(renewal) = &self.renewal {
             renewal.renew(self).await;
+        }
+    }
+
+    /// Replaces the certificate that clients see if it has become old.
+    pub(super) fn reissue_if_due(&self, now: SystemTime) {
+        if let Err(error) = self.connection_tls.reissue_if_due(now) {
+            tracing::error!(listener = %self.address, %error, "the certificate for clients stays, although it is old");
         }
     }
 

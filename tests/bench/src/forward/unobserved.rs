@@ -37,6 +37,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
         upstream_id: UpstreamId::default(),
         upstream_files: None,
         authority: Arc::new(PrivateAuthority::generate()?),
+        names: Vec::new(),
         entrance: Entrance::Server,
         admission: Admission::Anybody,
         intake: None,
