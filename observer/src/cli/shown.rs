@@ -1,47 +1,66 @@
 //! How a run is displayed: on a page, in lines, or not at all.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 
 use crate::pipeline::{EventSink, Outputs, Snapshots};
 use crate::printable::{print_message, stderr, stdout};
 use crate::terminal::{RunningPage, is_for_a_page};
-use crate::view::{Colour, LiveLines, Page};
+use crate::view::{Colour, LineChoice, LiveLines, Page};
 
 /// The display that the flags ask for.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Shown {
-    /// Print live lines, one per event, instead of the page
-    #[arg(long, conflicts_with = "quiet")]
-    lines: bool,
+    /// Print live lines, one per event, instead of the page. With `notable` (the default with --in-cluster), print no line for
+    /// requests and watches as such, only for relists, storms, troubles, losses, and the first list of each reflector
+    #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    #[arg(conflicts_with = "quiet")]
+    lines: Option<LinesFlag>,
 
     /// No page and no live lines; the introduction, messages and the report are still printed
     #[arg(long, short)]
     quiet: bool,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LinesFlag {
+    /// Each event
+    All,
+    /// Relists, storms, troubles, losses
+    Notable,
+}
+
 impl Shown {
+    /// The same, for output that becomes a log: no page, and without a flag only notable lines.
+    pub(super) fn for_a_log(self) -> Self {
+        Self { lines: self.lines.or((!self.quiet).then_some(LinesFlag::Notable)), ..self }
+    }
+
     /// Connects the display to `outputs`. Returns the snapshots for a page, if there is to be one. With `stdout_is_taken`, stdout
     /// is used by a program or by the report. `mute` lists the findings to suppress.
     pub(super) fn prepare(self, outputs: &mut Outputs, stdout_is_taken: bool, mute: &[String]) -> Option<Snapshots> {
         if self.quiet {
             return None;
         }
-        if !self.lines && !stdout_is_taken && is_for_a_page() {
+        if self.lines.is_none() && !stdout_is_taken && is_for_a_page() {
             let (snapshots, publisher) = Snapshots::begin(mute.to_vec());
             outputs.publish_by(publisher);
             return Some(snapshots);
         }
-        outputs.add(live_lines(stdout_is_taken));
+        let choice = match self.lines {
+            Some(LinesFlag::Notable) => LineChoice::Notable,
+            Some(LinesFlag::All) | None => LineChoice::All,
+        };
+        outputs.add(live_lines(stdout_is_taken, choice));
         None
     }
 }
 
-fn live_lines(stdout_is_taken: bool) -> Box<dyn EventSink> {
+fn live_lines(stdout_is_taken: bool, choice: LineChoice) -> Box<dyn EventSink> {
     if stdout_is_taken {
-        Box::new(LiveLines::new(stderr(), Colour::for_stderr()))
+        Box::new(LiveLines::new(stderr(), Colour::for_stderr()).only(choice))
     } else {
-        Box::new(LiveLines::new(stdout(), Colour::for_stdout()))
+        Box::new(LiveLines::new(stdout(), Colour::for_stdout()).only(choice))
     }
 }
 

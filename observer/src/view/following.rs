@@ -17,20 +17,38 @@ use super::verdict::marked;
 /// Members of a storm named in a line.
 const MEMBERS_NAMED: usize = 3;
 
+/// `my-controller/0.3 pods all namespaces: first list → 1,704 objects 7.1 MB 90 ms  ~ cache  list-rv0`.
+pub(super) fn initial_list(list: &ListEvent) -> String {
+    format!(
+        "{}: first list → {} {} {}{}",
+        subject(&list.client, &list.shape),
+        counted(list.items, "object"),
+        bytes(list.bytes),
+        microseconds(list.took_us),
+        served(list),
+    )
+}
+
 /// `cause=expired/no-bookmarks → 1,704 objects (1,586 unchanged) 7.1 MB 90 ms  ~ cache  list-rv0`.
 pub(super) fn relist(list: &ListEvent) -> String {
     let cause = list.cause.map_or_else(String::new, |cause| format!(" cause={cause}"));
     let at_least = if list.repeats.at_least { "≥ " } else { "" };
-    let served = list.served_from.as_ref().map_or_else(String::new, |layer| format!("  {}", marked(list.certainty, layer)));
-    let rule = list.rule.map_or_else(String::new, |rule| format!("  {rule}"));
     format!(
-        "{}{cause} → {at_least}{} ({} unchanged) {} {}{served}{rule}",
+        "{}{cause} → {at_least}{} ({} unchanged) {} {}{}",
         subject(&list.client, &list.shape),
         counted(list.items, "object"),
         unchanged(list.repeats),
         bytes(list.bytes),
         microseconds(list.took_us),
+        served(list),
     )
+}
+
+/// The layer that answered a list, and the rule.
+fn served(list: &ListEvent) -> String {
+    let layer = list.served_from.as_ref().map_or_else(String::new, |layer| format!("  {}", marked(list.certainty, layer)));
+    let rule = list.rule.map_or_else(String::new, |rule| format!("  {rule}"));
+    layer + &rule
 }
 
 pub(super) fn resume(resume: &ResumeEvent) -> String {

@@ -14,8 +14,17 @@ use super::quantity::{bytes, counted, time_of_day};
 use crate::pipeline::EventSink;
 use crate::printable::{Printable, Printer};
 
-/// Maximum number of lines per second of observed time. More would scroll too fast to read, and slow the observer down.
-const LINES_PER_SECOND: u64 = 200;
+/// Which events have a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineChoice {
+    /// All that live lines have a form for. More than 200 lines in a second would scroll too fast to read, and slow the observer
+    /// down.
+    #[default]
+    All,
+    /// Those that are not routine for a healthy client, for a log that is kept: some hundred requests per second add no line. A
+    /// client in a relist loop adds a line for each relist, so there are at most 60 in a minute.
+    Notable,
+}
 
 /// The verb of folded discovery: all its requests are gets.
 const DISCOVERY: &str = "get";
@@ -25,15 +34,16 @@ const DISCOVERY: &str = "get";
 pub struct LiveLines<W> {
     out: Printer<W>,
     colour: Colour,
+    choice: LineChoice,
     discovery: Discovery,
     pace: Pace,
     last_totals: Option<(Totals, Missed)>,
 }
 
-/// Counts the lines of the current second.
+/// Counts the lines of the current period.
 #[derive(Debug, Default)]
 struct Pace {
-    second: u64,
+    period: u64,
     lines: u64,
     left_out: u64,
 }
@@ -41,7 +51,20 @@ struct Pace {
 impl<W: Write> LiveLines<W> {
     /// Writes lines to `out`, each in one write.
     pub fn new(out: Printer<W>, colour: Colour) -> Self {
-        Self { out, colour, discovery: Discovery::default(), pace: Pace::default(), last_totals: None }
+        Self {
+            out,
+            colour,
+            choice: LineChoice::default(),
+            discovery: Discovery::default(),
+            pace: Pace::default(),
+            last_totals: None,
+        }
+    }
+
+    /// Chooses which events have a line.
+    #[must_use]
+    pub fn only(self, choice: LineChoice) -> Self {
+        Self { choice, ..self }
     }
 
     /// The stream that was written to.
@@ -52,14 +75,15 @@ impl<W: Write> LiveLines<W> {
     /// Writes `12:00:01.204 list   …`.
     fn line(&mut self, line: &LiveLine) -> io::Result<()> {
         let LiveLine { at, tone, word, text } = line;
-        if !self.pace.admits(*at) {
+        if !self.pace.admits(*at, self.choice) {
             return Ok(());
         }
         if let Some(left_out) = self.pace.take_left_out() {
             let time = time_of_day(*at);
             let left_out = counted(left_out, "line");
             self.out.print(&Printable::line(format_args!(
-                "{time} …      {left_out} omitted here: too many in one second (the totals and --events include them)"
+                "{time} …      {left_out} omitted here: too many in one {} (the totals and --events include them)",
+                self.choice.period_name()
             )))?;
         }
         let mut line = Printable::of(format_args!("{} ", time_of_day(*at)));
@@ -83,6 +107,9 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
+        if self.choice == LineChoice::Notable {
+            return LiveLine::notable(event).map_or(Ok(()), |line| self.line(&line));
+        }
         if let Event::Request { record } = event
             && is_discovery(record)
         {
@@ -98,8 +125,11 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
         self.line(&line)
     }
 
-    /// Prints nothing if nothing has changed.
+    /// Prints nothing if nothing has changed. A log that is kept has no totals, because they change twice a minute.
     fn totals(&mut self, at: Timestamp, totals: &Totals, missed: &Missed) -> io::Result<()> {
+        if self.choice == LineChoice::Notable {
+            return Ok(());
+        }
         self.discovery(at)?;
         let now = (totals.clone(), missed.clone());
         if totals.requests == 0 || self.last_totals.as_ref() == Some(&now) {
@@ -125,14 +155,32 @@ impl<W: Write + Send> EventSink for LiveLines<W> {
     }
 }
 
+impl LineChoice {
+    /// The length of a period in seconds of observed time, and the maximum number of lines in it.
+    const fn pace(self) -> (u64, u64) {
+        match self {
+            Self::All => (1, 200),
+            Self::Notable => (60, 60),
+        }
+    }
+
+    const fn period_name(self) -> &'static str {
+        match self {
+            Self::All => "second",
+            Self::Notable => "minute",
+        }
+    }
+}
+
 impl Pace {
-    fn admits(&mut self, at: Timestamp) -> bool {
-        let second = at.as_nanos() / 1_000_000_000;
-        if second != self.second {
-            (self.second, self.lines) = (second, 0);
+    fn admits(&mut self, at: Timestamp, choice: LineChoice) -> bool {
+        let (seconds, most) = choice.pace();
+        let period = at.as_nanos() / (seconds * 1_000_000_000);
+        if period != self.period {
+            (self.period, self.lines) = (period, 0);
         }
         self.lines += 1;
-        let admitted = self.lines <= LINES_PER_SECOND;
+        let admitted = self.lines <= most;
         self.left_out += u64::from(!admitted);
         admitted
     }

@@ -106,6 +106,45 @@ impl LiveLine {
         Some(Self { at, tone, word, text })
     }
 
+    /// As [`Self::of`], without lines for events that are routine for a healthy client. Its lists have no lines then, except for
+    /// the first one of each reflector.
+    pub(super) fn notable(event: &Event) -> Option<Self> {
+        match event {
+            Event::InitialList { list } => {
+                Some(Self { at: event.happened_at(), tone: Tone::Plain, word: "list", text: following::initial_list(list) })
+            }
+            Event::Request { .. }
+            | Event::WatchOpened { .. }
+            | Event::WatchEnded { .. }
+            | Event::Resume { .. }
+            | Event::Upgraded { .. } => None,
+            Event::Contradicted { .. }
+            | Event::Profile { .. }
+            | Event::Listener { .. }
+            | Event::ConnectFailed { .. }
+            | Event::NotProbed { .. }
+            | Event::GoAway { .. }
+            | Event::RelistBegan { .. }
+            | Event::Relist { .. }
+            | Event::Stalled { .. }
+            | Event::TroubleBegan { .. }
+            | Event::TroubleEnded { .. }
+            | Event::StallEnded { .. }
+            | Event::Stuck { .. }
+            | Event::StormBegan { .. }
+            | Event::StormEnded { .. }
+            | Event::Missed { .. }
+            | Event::Malformed { .. }
+            | Event::DecodingStopped { .. }
+            | Event::DecoderFailed { .. }
+            | Event::Fault { .. }
+            | Event::CaptureEnded { .. }
+            | Event::Unrecorded { .. }
+            | Event::ConnectionOpened { .. }
+            | Event::ConnectionClosed { .. } => Self::of(event),
+        }
+    }
+
     fn request(at: Timestamp, record: &RequestRecord) -> Self {
         let verdict = record.verdict.as_ref();
         let failed = record.status.is_none_or(|status| status >= 400);

@@ -45,7 +45,7 @@ pub use comparison_markdown::comparison_markdown;
 pub use events::EventLines;
 pub use explain::{ExplainFormat, Explained, Meaning, explain_meaning, explain_proof, explain_request, explain_rule};
 pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, comparison_json, report_json};
-pub use lines::LiveLines;
+pub use lines::{LineChoice, LiveLines};
 pub use live_line::live_line;
 pub use page::{CommandEnd, Key, Mouse, NoteFile, Outcome, Page};
 pub use probe_check_report::{PROBE_CHECK_SCHEMA, probe_check_json, probe_check_text};

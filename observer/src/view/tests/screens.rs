@@ -78,6 +78,32 @@ fn excess_live_lines_are_counted_instead_of_printed() {
 }
 
 #[test]
+fn notable_lines_leave_out_what_is_routine_for_a_healthy_client() {
+    let list = r#"{"kind":"PodList","metadata":{"resourceVersion":"812345"},"items":[{"metadata":{"name":"web-0","namespace":"default","resourceVersion":"7"}}]}"#;
+    let expired =
+        r#"{"kind":"Status","status":"Failure","message":"too old resource version: 7 (8)","reason":"Expired","code":410}"#;
+    let watch = "GET /api/v1/pods?watch=1&resourceVersion=812345";
+    let exchanges = [
+        ("GET /api?timeout=32s", "200 OK", r#"{"kind":"APIVersions"}"#),
+        ("GET /api/v1/pods?resourceVersion=0", "200 OK", list),
+        (watch, "200 OK", ""),
+        ("GET /api/v1/namespaces/default/configmaps/lease", "404 Not Found", "{}"),
+        (watch, "410 Gone", expired),
+        ("GET /api/v1/pods?resourceVersion=812345", "200 OK", list),
+    ];
+    expect![[r""]].assert_eq(&chosen_lines(LineChoice::Notable, exchanges.into_iter()));
+}
+
+#[test]
+fn notable_lines_are_bounded_by_the_minute() {
+    let list = r#"{"kind":"PodList","metadata":{"resourceVersion":"8"},"items":[]}"#;
+    let watch = ("GET /api/v1/pods?watch=1&resourceVersion=8", "410 Gone", r#"{"kind":"Status","reason":"Expired","code":410}"#);
+    let relists = (0..500).flat_map(|_| [("GET /api/v1/pods?resourceVersion=0", "200 OK", list), watch]);
+    let text = chosen_lines(LineChoice::Notable, relists);
+    assert!((50..=61).contains(&text.lines().count()), "{text}");
+}
+
+#[test]
 fn columns_of_a_report_name_sums_and_medians() {
     let (observations, _) = observations(
         [
@@ -101,8 +127,12 @@ fn columns_of_a_report_name_sums_and_medians() {
 
 /// The live lines for these exchanges.
 fn lines<'e>(exchanges: impl Iterator<Item = (&'e str, &'e str, &'e str)>) -> String {
+    chosen_lines(LineChoice::All, exchanges)
+}
+
+fn chosen_lines<'e>(choice: LineChoice, exchanges: impl Iterator<Item = (&'e str, &'e str, &'e str)>) -> String {
     let mut observer = Observer::new(Limits::default());
-    let mut live = LiveLines::new(Printer::to(Vec::new()), Colour::Off);
+    let mut live = LiveLines::new(Printer::to(Vec::new()), Colour::Off).only(choice);
     let (observations, at) = observations(exchanges);
     for observation in observations {
         observer.observe(observation, &mut |event| live.event(&event).unwrap());
