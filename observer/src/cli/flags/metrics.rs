@@ -14,7 +14,7 @@ use crate::printable::print_message;
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct MetricsFlags {
     /// Serve metrics for Prometheus at http://ADDRESS:PORT/metrics, such as 127.0.0.1:9643 (docs/metrics.md); port 0 stands for any
-    /// free port. There is no authentication: whoever reaches the address can read the names of clients, service accounts,
+    /// free port, [::] for all addresses of this machine, IPv6 and IPv4. There is no authentication: whoever reaches the address can read the names of clients, service accounts,
     /// resources and API servers, but of no object
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
     metrics: Option<SocketAddr>,
