@@ -43,6 +43,8 @@ mod hpack;
 #[cfg(test)]
 mod idle_watches;
 #[cfg(test)]
+mod in_cluster;
+#[cfg(test)]
 mod memory;
 #[cfg(test)]
 mod metrics;

@@ -55,6 +55,7 @@ pub mod scrape;
 mod screen;
 pub mod scripted_forward_proxy;
 mod scripted_upstream;
+pub mod sidecar;
 mod tcp_hop;
 mod terminal;
 mod token_endpoint;

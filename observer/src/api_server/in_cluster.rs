@@ -1,12 +1,18 @@
 //! The API server of the cluster that watchtap runs in, as the environment variables of a pod describe it.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::UpstreamEndpoint;
-use crate::kubeconfig::{Error, Kubeconfig, Selected, ServerTrust};
+use rustls_pki_types::ServerName;
+use thiserror::Error;
 
-/// The file in which a pod has the CA of its API server (kubernetes/client-go `rest/config.go`, `InClusterConfig`, v0.34).
-const AUTHORITY_IN_PODS: &str = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
+use super::UpstreamEndpoint;
+use crate::kubeconfig::{self, Kubeconfig, Selected, ServerTrust};
+use crate::pod_layout::SERVICE_ACCOUNT;
+
+/// The variables that kubelet sets in every container (kubernetes/client-go `rest/config.go`, `InClusterConfig`, v0.34).
+const HOST: &str = "KUBERNETES_SERVICE_HOST";
+const PORT: &str = "KUBERNETES_SERVICE_PORT";
 
 /// The API server that the environment variables of this pod describe.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,18 +23,98 @@ pub(crate) struct ServiceInPod {
     pub authority: Option<PathBuf>,
 }
 
+/// Why the environment describes no API server.
+#[derive(Debug, Error)]
+pub(crate) enum NotInPod {
+    /// kubelet sets the variable, so this is no container of a pod.
+    #[error(
+        "{variable} is not set, so this is no container of a pod: `watchtap inject` writes manifests of pods in which --in-cluster \
+         works; elsewhere, `watchtap run` observes clients with a kubeconfig"
+    )]
+    NotSet {
+        /// The name of the variable.
+        variable: &'static str,
+    },
+    /// The variable has another value than kubelet gives it.
+    #[error("{variable} is `{value}`, which is not {expected}; leave it to kubelet, which sets it in every container")]
+    Wrong {
+        /// The name of the variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+        /// The kind of value that is expected.
+        expected: &'static str,
+    },
+}
+
 impl ServiceInPod {
     /// Reads the environment variables; returns `None` outside of a pod.
+    #[cfg(all(target_os = "linux", feature = "ebpf"))]
     pub(crate) fn of_environment() -> Option<Self> {
-        let host = std::env::var("KUBERNETES_SERVICE_HOST").ok()?;
-        let port = std::env::var("KUBERNETES_SERVICE_PORT").ok()?.parse().ok()?;
-        let authority = Path::new(AUTHORITY_IN_PODS);
-        Some(Self { at: UpstreamEndpoint { host, port }, authority: authority.exists().then(|| authority.to_owned()) })
+        let Self { at, authority } = Self::required().ok()?;
+        Some(Self { at, authority: authority.filter(|file| file.exists()) })
+    }
+
+    /// Reads the environment variables of a pod. Whether there is a CA file is not checked here.
+    pub(crate) fn required() -> Result<Self, NotInPod> {
+        Self::of(|name| std::env::var_os(name))
+    }
+
+    fn of(variable: impl Fn(&'static str) -> Option<OsString>) -> Result<Self, NotInPod> {
+        // client-go, too, treats an empty value as none.
+        let set = |name| variable(name).filter(|value| !value.is_empty()).ok_or(NotInPod::NotSet { variable: name });
+        let (host, port) = (set(HOST)?, set(PORT)?);
+        let wrong = |variable, value: &OsString, expected| NotInPod::Wrong {
+            variable,
+            value: value.to_string_lossy().into_owned(),
+            expected,
+        };
+        let is_host = |host: &&str| ServerName::try_from(*host).is_ok();
+        let text = host.to_str().filter(is_host).ok_or_else(|| wrong(HOST, &host, "a name or an IP address"))?;
+        let number = port.to_str().and_then(|port| port.parse().ok()).filter(|port| *port > 0);
+        let port = number.ok_or_else(|| wrong(PORT, &port, "a port"))?;
+        let authority = Some(Path::new(SERVICE_ACCOUNT).join("ca.crt"));
+        Ok(Self { at: UpstreamEndpoint { host: text.to_owned(), port }, authority })
     }
 
     /// A context for requests to it, without a user. Without a CA, any certificate is accepted.
-    pub(crate) fn selected(&self) -> Result<Selected, Error> {
+    pub(crate) fn selected(&self) -> Result<Selected, kubeconfig::Error> {
         let trust = self.authority.clone().map_or(ServerTrust::Anybody, ServerTrust::Authority);
-        Kubeconfig::of_server(&format!("https://{}", self.at), &trust, "KUBERNETES_SERVICE_HOST")?.current()
+        Kubeconfig::of_server(&format!("https://{}", self.at), &trust, HOST)?.current()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(host: Option<&str>, port: Option<&str>) -> Result<ServiceInPod, NotInPod> {
+        ServiceInPod::of(|name| if name == HOST { host } else { port }.map(OsString::from))
+    }
+
+    #[test]
+    fn api_server_is_at_the_host_and_port_that_kubelet_sets() {
+        for (host, shown) in
+            [("10.96.0.1", "10.96.0.1:443"), ("fd00::1", "[fd00::1]:443"), ("api.aks.example", "api.aks.example:443")]
+        {
+            let service = of(Some(host), Some("443")).unwrap();
+            assert_eq!((service.at.to_string().as_str(), service.at.host.as_str()), (shown, host));
+            assert_eq!(service.authority.as_deref(), Some(Path::new("/var/run/secrets/kubernetes.io/serviceaccount/ca.crt")));
+        }
+    }
+
+    #[test]
+    fn missing_or_wrong_variable_is_named_with_the_remedy() {
+        for (host, port, words) in [
+            (None, Some("443"), ["KUBERNETES_SERVICE_HOST is not set", "watchtap inject"]),
+            (Some(""), Some("443"), ["KUBERNETES_SERVICE_HOST is not set", "watchtap inject"]),
+            (Some("10.96.0.1"), None, ["KUBERNETES_SERVICE_PORT is not set", "watchtap inject"]),
+            (Some("10.96.0.1/x"), Some("443"), ["KUBERNETES_SERVICE_HOST is `10.96.0.1/x`", "a name or an IP address"]),
+            (Some("10.96.0.1"), Some("tcp://10.96.0.1:443"), ["KUBERNETES_SERVICE_PORT is `tcp://10.96.0.1:443`", "not a port"]),
+            (Some("10.96.0.1"), Some("0"), ["KUBERNETES_SERVICE_PORT is `0`", "leave it to kubelet"]),
+        ] {
+            let error = of(host, port).unwrap_err().to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        }
     }
 }

@@ -3,7 +3,6 @@
 
 mod credentials;
 mod endpoint;
-#[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod in_cluster;
 mod name;
 mod profile;
@@ -14,7 +13,6 @@ mod tls;
 pub(crate) use credentials::certificate;
 pub use endpoint::{UpstreamEndpoint, UpstreamId};
 pub(crate) use endpoint::{endpoint, forward_proxy};
-#[cfg(all(target_os = "linux", feature = "ebpf"))]
 pub(crate) use in_cluster::ServiceInPod;
 pub(crate) use name::name;
 #[cfg(test)]

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use super::follow::{self, Follow};
 use super::output::printed;
+use super::place::Place;
 use crate::api_server::ProfileSource;
 use crate::bounded_file;
 use crate::error_chain;
@@ -93,7 +94,7 @@ async fn play(follow: &Follow, speed: u32, script: Option<Script>) -> Result<Exi
     let script = script.map_or_else(Script::standard, Ok)?;
     let server = DemoServer::start(DemoConfig { speed, ..DemoConfig::default() })?;
     print_message(format!("the demo's API server listens on {}", server.address()));
-    let mut ready = follow.ready()?;
+    let mut ready = follow.ready(Place::Machine)?;
     let folder = private_folder()?;
     let own = folder.write("demo-kubeconfig", server.kubeconfig().as_bytes()).context("cannot write the demo's kubeconfig")?;
     match ready.unless_ended(populate(&own)).await {
@@ -104,7 +105,7 @@ async fn play(follow: &Follow, speed: u32, script: Option<Script>) -> Result<Exi
     let bound = Bound::new(&kubeconfig, kubeconfig.pairs()?, ListenerOptions::default())?;
     let Some(mut followed) = ready.begin("demo", bound, ProfileSource::default()).await? else { return Ok(ExitCode::SUCCESS) };
     let mut cast = JoinSet::new();
-    let (handle, kubeconfig) = (server.handle(), followed.kubeconfig().clone());
+    let (handle, kubeconfig) = (server.handle(), followed.kubeconfig());
     // The clients that the script tests are the demo's own, and its message describes each fault.
     let report = |happening: Happening<'_>| match happening {
         Happening::Message(text) => print_message(text),

@@ -12,8 +12,8 @@ use tokio::sync::Notify;
 
 use super::exec_demo::{DemoCluster, DemoFlags};
 use super::exec_page::{self, CommandPageFlags, LastPage, ReadyPage};
-use super::flags::{BudgetFiles, BudgetFlags, MetricsFlags, ProfileSourceFlags, Report, UpstreamFlags};
-use super::follow;
+use super::flags::{BudgetFiles, BudgetFlags, MetricsFlags, Otherwise, ProfileSourceFlags, Report, UpstreamFlags};
+use super::guidance;
 use super::recording::{self, Beside, Recording};
 use crate::child::{self, Asker, Child, SpawnError, Streams};
 use crate::kubeconfig::Via;
@@ -168,7 +168,7 @@ impl Exec {
         // Files are opened before the command runs, so that one that cannot be written fails early. They are opened before signals
         // are held back, so that a pipe without a reader can still be interrupted.
         let (report, mut outputs) =
-            self.recording.open(TapWord::Proxy, Beside { output: self.page.file(), ..self.budget.files() })?;
+            self.recording.open(TapWord::Proxy, Otherwise::Stderr, Beside { output: self.page.file(), ..self.budget.files() })?;
         let budget = self.budget.open()?;
         let page = self.page.prepare(&mut outputs, report.mute())?;
         let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy)?;
@@ -213,7 +213,7 @@ impl Exec {
         let guidance = || {
             titled("The KUBECONFIG of the command points to watchtap. If no client connects, usually the command", reasons.to_vec())
         };
-        let mut page = page.and_then(|page| page.open(&follow::name(session.taps()), guidance(), &self.words()));
+        let mut page = page.and_then(|page| page.open(&guidance::name(session.taps()), guidance(), &self.words()));
         let closing = Notify::new();
         let asked_to_end = |asker| {
             session.note_shutdown();

@@ -23,10 +23,12 @@ mod run;
 mod verify;
 
 mod follow;
+mod guidance;
 mod logging;
 mod nearest;
 mod output;
 mod panic_message;
+mod place;
 mod progress_line;
 mod recording;
 mod same_file;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use observer_core::series::TapWord;
 
-use super::flags::{ApiServerFlags, MetricsFlags, ProbeFlags, ProfileSourceFlags, Report, unverified};
+use super::flags::{ApiServerFlags, MetricsFlags, Otherwise, ProbeFlags, ProfileSourceFlags, Report, unverified};
 use super::recording::{self, Beside, Recording};
 use super::shown::{self, Shown};
 use super::{follow, probe_check};
@@ -106,7 +106,7 @@ impl Probe {
     }
 
     async fn follow(&self) -> Result<ExitCode> {
-        let (report, mut outputs) = self.recording.open(TapWord::Probe, Beside::default())?;
+        let (report, mut outputs) = self.recording.open(TapWord::Probe, Otherwise::Stderr, Beside::default())?;
         let snapshots = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
         let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Probe)?;
         let mut ends = Ends::open()?;

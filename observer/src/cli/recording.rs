@@ -39,12 +39,13 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// Opens the files now, so that one that cannot be written fails before anything runs. `tap` is the source of the run's data.
-    pub(super) fn open(&self, tap: TapWord, beside: Beside<'_>) -> Result<(Report, Outputs)> {
+    /// Opens the files now, so that one that cannot be written fails before anything runs. `tap` is the source of the run's data;
+    /// without `--report`, the report goes to `otherwise`.
+    pub(super) fn open(&self, tap: TapWord, otherwise: Otherwise, beside: Beside<'_>) -> Result<(Report, Outputs)> {
         let captures = self.capture.files();
         let captures = captures.iter().map(|file| ("--capture", file.as_path()));
         same_file::check(beside.read.into_iter(), self.report.files().chain(captures).chain(beside.written).chain(beside.output))?;
-        let (report, events) = self.report.open(Otherwise::Stderr)?;
+        let (report, events) = self.report.open(otherwise)?;
         let sinks = events.into_iter().map(|lines| Box::new(lines) as Box<dyn EventSink>);
         let mut outputs = Outputs::new(sinks.collect(), self.capture.create()?);
         if let Some(otlp) = self.otlp.start(|| MetricsReader::new(outputs.series(report.mute()), tap))? {

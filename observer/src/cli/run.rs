@@ -6,12 +6,13 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use super::demo;
-use super::flags::{ProfileSourceFlags, UpstreamFlags};
+use super::flags::{InClusterFlags, ProfileSourceFlags, UpstreamFlags};
 use super::follow::{self, Follow};
-use crate::api_server::name;
+use super::place::Place;
 use crate::api_server::request::check_answers;
+use crate::api_server::{ServiceInPod, name};
 use crate::kubeconfig::Kubeconfig;
-use crate::session::Bound;
+use crate::session::{Bound, ContainerPort};
 
 /// Proxies all clients that use the kubeconfig written by watchtap, and shows live which layer answered each list, get and watch.
 ///
@@ -29,17 +30,23 @@ use crate::session::Bound;
   watchtap run --events - | jq 'select(.event == \"request\" and .verdict.served_from == \"Etcd\")'
   watchtap run --upstream https://10.0.0.1:6443 --upstream-ca ca.crt --listen 127.0.0.1:7443
 
+  In a pod, as `watchtap inject` writes it into the manifest:
+  watchtap run --in-cluster --container app=16443 --metrics [::]:9643
+
 EXIT CODES:
   0    stopped on request
   1    watchtap failed
   2    usage error
-  130  stopped at once by a second signal")]
+  130  stopped at once by a second signal (with --in-cluster: 0)")]
 pub(super) struct Run {
     #[command(flatten)]
     follow: Follow,
 
     #[command(flatten)]
     upstream: UpstreamFlags,
+
+    #[command(flatten)]
+    in_cluster: InClusterFlags,
 
     #[command(flatten)]
     profiles: ProfileSourceFlags,
@@ -55,6 +62,9 @@ impl Run {
     }
 
     async fn follow(&self) -> Result<ExitCode> {
+        if let Some(containers) = self.in_cluster.containers()? {
+            return self.follow_in_pod(containers).await;
+        }
         let kubeconfig = match self.upstream.kubeconfig() {
             found if self.or_demo => match answering(found).await {
                 Ok(kubeconfig) => kubeconfig,
@@ -63,8 +73,17 @@ impl Run {
             found => found?,
         };
         let pairs = kubeconfig.pairs()?;
-        let ready = self.follow.ready()?;
+        let ready = self.follow.ready(Place::Machine)?;
         let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options())?;
+        let Some(mut followed) = ready.begin("run", bound, self.profiles.source()).await? else { return Ok(ExitCode::SUCCESS) };
+        followed.asked_to_end().await;
+        followed.end().await
+    }
+
+    async fn follow_in_pod(&self, containers: &[ContainerPort]) -> Result<ExitCode> {
+        let service = ServiceInPod::required().context("--in-cluster")?;
+        let ready = self.follow.ready(Place::Pod)?;
+        let bound = Bound::in_pod(&service, containers).context("--in-cluster")?;
         let Some(mut followed) = ready.begin("run", bound, self.profiles.source()).await? else { return Ok(ExitCode::SUCCESS) };
         followed.asked_to_end().await;
         followed.end().await

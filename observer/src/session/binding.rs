@@ -1,32 +1,47 @@
-//! Binds the listeners of a run, and collects the data for the kubeconfig copy.
+//! Binds the listeners of a run, and collects the data for clients' kubeconfigs.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use rustls_pki_types::ServerName;
 use serde_json::Value;
 
+use super::listen_port;
 use super::listener::Listener;
-use super::{ListenerOptions, listen_port};
+use super::pod::ContainerPort;
 use crate::api_server::{UpstreamId, certificate, endpoint, forward_proxy, name, upstream_files, upstream_tls};
 use crate::credential::{Keeper, PluginUser};
 use crate::error_chain;
 use crate::intake::Intake;
-use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, LeftOut, Pair, PluginInPlace, Via, Way};
+use crate::kubeconfig::{ClientCertificatePair, ClientEndpoint, LeftOut, Pair, PluginInPlace, Selected, Via, Way};
 use crate::tap::Clock;
 use crate::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig, ProxyError};
 use observer_pki::{ClientIdentity, PrivateAuthority};
 
+/// The parts of a run that its listeners use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Surroundings<'a> {
+    pub(super) intake: &'a Intake,
+    pub(super) clock: Clock,
+    pub(super) descriptors: &'a Descriptors,
+}
+
+/// What all listeners of a run share.
+pub(super) struct Shared<'a> {
+    pub(super) surroundings: Surroundings<'a>,
+    /// Issues the certificates that clients see.
+    pub(super) authority: Arc<PrivateAuthority>,
+    /// Names in these certificates, besides those of loopback.
+    pub(super) names: Vec<ServerName<'static>>,
+    pub(super) via: Via,
+}
+
 /// The listeners bound so far, and the certificate authorities and API servers that they share.
 pub(super) struct Binding<'a> {
-    listen: Option<SocketAddr>,
-    via: Via,
-    intake: &'a Intake,
-    clock: Clock,
-    descriptors: &'a Descriptors,
-    authority: Arc<PrivateAuthority>,
+    shared: Shared<'a>,
     ca_pem: String,
     /// The identifiers of the API servers behind the listeners, by the servers' names in reports.
     upstreams: BTreeMap<String, UpstreamId>,
@@ -55,37 +70,40 @@ impl Holder {
 }
 
 impl<'a> Binding<'a> {
-    pub(super) fn new(
-        options: ListenerOptions,
-        intake: &'a Intake,
-        clock: Clock,
-        descriptors: &'a Descriptors,
-        left_out: Vec<LeftOut>,
-    ) -> Result<Self> {
-        let authority = Arc::new(PrivateAuthority::generate()?);
-        let ca_pem = authority.certificate_pem();
+    pub(super) fn new(shared: Shared<'a>) -> Self {
+        let ca_pem = shared.authority.certificate_pem();
         let (upstreams, holders) = (BTreeMap::new(), BTreeMap::new());
-        let ListenerOptions { address: listen, via } = options;
-        let (listeners, idle) = (Vec::new(), Vec::new());
-        Ok(Self { listen, via, intake, clock, descriptors, authority, ca_pem, upstreams, holders, listeners, idle, left_out })
+        Self { shared, ca_pem, upstreams, holders, listeners: Vec::new(), idle: Vec::new(), left_out: Vec::new() }
     }
 
-    /// Binds the next listener. Only a failure of the first one is an error.
-    pub(super) fn add(&mut self, pair: Pair) -> Result<()> {
-        let upstream = self.upstream(&pair);
-        match self.bind(&pair, upstream) {
-            Ok(proxy) => {
-                let (address, handle) = (proxy.local_addr(), proxy.handle());
-                self.listeners.push(Listener { address, upstream, pair, handle });
-                self.idle.push(proxy);
+    /// Binds the next listener of a kubeconfig. Only a failure of the first one, which gets the address `listen`, is an error.
+    pub(super) fn add(&mut self, pair: Pair, listen: Option<SocketAddr>) -> Result<()> {
+        let contexts = pair.contexts.clone();
+        let bound = self.addresses(&pair.selected, listen).and_then(|addresses| self.bind(pair, addresses, None));
+        match bound {
+            Err(error) if !self.listeners.is_empty() => {
+                self.left_out.push(LeftOut { contexts, why: error_chain::in_words(error.as_ref()) });
                 Ok(())
             }
-            Err(error) if self.listeners.is_empty() => Err(error),
-            Err(error) => {
-                self.left_out.push(LeftOut { contexts: pair.contexts, why: error_chain::in_words(error.as_ref()) });
-                Ok(())
-            }
+            bound => bound,
         }
+    }
+
+    /// Binds the listener of a container.
+    pub(super) fn add_container(&mut self, pair: Pair, container: &ContainerPort) -> Result<()> {
+        let ContainerPort { name, .. } = container;
+        let bound = self.bind(pair, vec![container.address()], Some(name.clone()));
+        bound.with_context(|| format!("--container {name}: no listener for this container"))
+    }
+
+    /// The addresses to try for a listener, in order.
+    fn addresses(&self, selected: &Selected, listen: Option<SocketAddr>) -> Result<Vec<SocketAddr>> {
+        if let Some(listen) = listen.filter(|listen| self.listeners.is_empty() && listen.port() != 0) {
+            return Ok(vec![listen]);
+        }
+        let address = listen.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |listen| listen.ip());
+        let forward_proxy = forward_proxy(selected)?;
+        Ok(listen_port::candidates(selected, forward_proxy.as_ref()).map(|port| SocketAddr::new(address, port)).collect())
     }
 
     /// The identifier of a pair's API server.
@@ -94,45 +112,54 @@ impl<'a> Binding<'a> {
         *self.upstreams.entry(name(&pair.selected)).or_insert(next)
     }
 
-    /// Binds a listener. If the user has a client certificate, the proxy presents it upstream. So the listener then admits only
-    /// clients with a private certificate.
-    fn bind(&mut self, pair: &Pair, upstream_id: UpstreamId) -> Result<Proxy> {
-        let admission = self.admission(pair)?;
-        let entrance = match self.via {
-            Via::Server => Entrance::Server,
-            Via::ProxyUrl => Entrance::ForwardProxy,
-        };
-        let selected = &pair.selected;
-        let config = |listen| {
-            anyhow::Ok(ProxyConfig {
-                listen,
-                upstream_id,
-                upstream: endpoint(selected),
-                forward_proxy: forward_proxy(selected)?,
-                upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,
-                upstream_files: upstream_files(selected)?,
-                authority: Arc::clone(&self.authority),
-                names: Vec::new(),
-                entrance,
-                admission: admission.clone(),
-                intake: Some(self.intake.clone()),
-                clock: self.clock,
-                handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,
-                descriptors: self.descriptors.clone(),
-            })
-        };
-        if let Some(listen) = self.listen.filter(|listen| self.listeners.is_empty() && listen.port() != 0) {
-            return Ok(Proxy::bind(config(listen)?)?);
-        }
-        let address = self.listen.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |listen| listen.ip());
-        let forward_proxy = forward_proxy(selected)?;
-        for port in listen_port::candidates(selected, forward_proxy.as_ref()) {
-            match Proxy::bind(config(SocketAddr::new(address, port))?) {
-                Err(ProxyError::PortInUse { .. }) if port != 0 => {}
-                bound => return Ok(bound?),
+    /// Binds a listener to the first of `addresses` whose port is not in use. If the user has a client certificate, the proxy
+    /// presents it upstream. So the listener then admits only clients with a private certificate.
+    fn bind(&mut self, pair: Pair, addresses: Vec<SocketAddr>, container: Option<String>) -> Result<()> {
+        let upstream = self.upstream(&pair);
+        let admission = self.admission(&pair)?;
+        let mut addresses = addresses.into_iter().peekable();
+        while let Some(address) = addresses.next() {
+            match Proxy::bind(self.config(&pair.selected, upstream, admission.clone(), address)?) {
+                Err(ProxyError::PortInUse { .. }) if addresses.peek().is_some() => {}
+                bound => {
+                    let proxy = bound?;
+                    let (address, handle) = (proxy.local_addr(), proxy.handle());
+                    self.listeners.push(Listener { address, upstream, pair, container, handle });
+                    self.idle.push(proxy);
+                    return Ok(());
+                }
             }
         }
-        anyhow::bail!("no port is free at {address}")
+        anyhow::bail!("there is no address to listen on")
+    }
+
+    fn config(
+        &self,
+        selected: &Selected,
+        upstream_id: UpstreamId,
+        admission: Admission,
+        listen: SocketAddr,
+    ) -> Result<ProxyConfig> {
+        let Shared { surroundings: Surroundings { intake, clock, descriptors }, authority, names, via } = &self.shared;
+        Ok(ProxyConfig {
+            listen,
+            upstream_id,
+            upstream: endpoint(selected),
+            forward_proxy: forward_proxy(selected)?,
+            upstream_tls: upstream_tls(selected, certificate(selected).as_ref())?,
+            upstream_files: upstream_files(selected)?,
+            authority: Arc::clone(authority),
+            names: names.clone(),
+            entrance: match via {
+                Via::Server => Entrance::Server,
+                Via::ProxyUrl => Entrance::ForwardProxy,
+            },
+            admission,
+            intake: Some(Intake::clone(intake)),
+            clock: *clock,
+            handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,
+            descriptors: Descriptors::clone(descriptors),
+        })
     }
 
     fn admission(&mut self, pair: &Pair) -> Result<Admission> {
@@ -157,8 +184,13 @@ impl<'a> Binding<'a> {
         let selected = &listener.pair.selected;
         let client_certificate = self.holders.get(&selected.user).map(Holder::pair);
         let exec_plugin = selected.exec_plugin.is_some().then_some(plugin);
-        let endpoint =
-            ClientEndpoint { listener: listener.address, via: self.via, ca_pem: &self.ca_pem, client_certificate, exec_plugin };
+        let endpoint = ClientEndpoint {
+            listener: listener.address,
+            via: self.shared.via,
+            ca_pem: &self.ca_pem,
+            client_certificate,
+            exec_plugin,
+        };
         Way { pair: &listener.pair, endpoint }
     }
 
@@ -172,7 +204,7 @@ impl<'a> Binding<'a> {
             let issuer = Arc::clone(&self.holder(Some(name))?.issuer);
             let new = || PluginUser::new(plugin.command.clone(), plugin.arguments.clone(), issuer);
             let original = plugin.cluster.get("server").and_then(Value::as_str);
-            let server = match (self.via, original) {
+            let server = match (self.shared.via, original) {
                 (Via::ProxyUrl, Some(original)) => original.to_owned(),
                 (Via::Server | Via::ProxyUrl, _) => selected.upstream.client_server(*address),
             };

@@ -6,16 +6,18 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::runtime::Runtime;
 
+use super::binding::Surroundings;
 use super::descriptor_limit::DescriptorLimit;
+use super::pod::ContainerPort;
 use super::troubles::troubles;
 use super::{TapSet, coverage};
-use crate::api_server::ProfileSource;
+use crate::api_server::{ProfileSource, ServiceInPod};
 use crate::client_process::ProcessFinder;
 use crate::intake::{Intake, IntakeLimits, IntakeReceiver, Notice};
 use crate::kubeconfig::{Kubeconfig, Pairs, Via};
 use crate::pipeline::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
-use crate::tap::proxy::Descriptors;
+use crate::tap::proxy::{Descriptors, Shutdown};
 
 /// How clients connect to the listeners.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,14 +61,24 @@ pub(crate) fn runtime() -> Result<Runtime> {
 impl Bound {
     /// Binds a listener for each of `pairs`, which are those of `kubeconfig`. Prints the contexts that no listener serves.
     pub(crate) fn new(kubeconfig: &Kubeconfig, pairs: Pairs, options: ListenerOptions) -> Result<Self> {
+        let bound = Self::with(|surroundings| TapSet::for_kubeconfig(kubeconfig, pairs, options, surroundings))?;
+        coverage::announce(&bound.taps);
+        Ok(bound)
+    }
+
+    /// Binds a listener for each of the containers of this pod, and writes the files for their clients.
+    pub(crate) fn in_pod(service: &ServiceInPod, containers: &[ContainerPort]) -> Result<Self> {
+        Self::with(|surroundings| TapSet::in_pod(service, containers, surroundings))
+    }
+
+    fn with(bind: impl FnOnce(Surroundings<'_>) -> Result<TapSet>) -> Result<Self> {
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let processes = ProcessFinder::start().context("cannot start the thread that finds the processes of clients")?;
         let intake = intake.with_processes(processes);
         let descriptor_limit = DescriptorLimit::raise();
         let descriptors = Descriptors::within(descriptor_limit.count());
-        let taps = TapSet::bind(kubeconfig, pairs, options, &intake, clock, &descriptors)?;
-        coverage::announce(&taps);
+        let taps = bind(Surroundings { intake: &intake, clock, descriptors: &descriptors })?;
         Ok(Self { taps, descriptor_limit, intake, receiver, clock })
     }
 
@@ -108,11 +120,16 @@ impl Session {
 
     /// Stops accepting clients. Waits until all connections have ended or `grace` has passed, and until everything is decoded.
     pub(crate) async fn end(self, grace: Duration) -> Result<Outcome> {
+        self.shut_down(Shutdown::Drain(grace)).await
+    }
+
+    /// Shuts the listeners down, and waits until everything is decoded.
+    pub(crate) async fn shut_down(self, shutdown: Shutdown) -> Result<Outcome> {
         self.note_shutdown();
         let Self { taps, descriptor_limit: _, observing, intake, clock: _ } = self;
         // Observing ends when the intake is dropped; from here on only the listeners hold it.
         drop(intake);
-        let counts = taps.stop(grace).await?;
+        let counts = taps.stop(shutdown).await?;
         let mut outcome = tokio::task::spawn_blocking(|| observing.finish()).await??;
         outcome.troubles.extend(troubles(&counts));
         Ok(outcome)

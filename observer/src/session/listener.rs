@@ -1,4 +1,4 @@
-//! One listener of a run, with the API server and the contexts that it serves.
+//! One listener of a run, with the API server and the clients that it serves.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use crate::api_server::{self, UpstreamId};
 use crate::kubeconfig::Pair;
 use crate::tap::proxy::ProxyHandle;
 
-/// The listener of one cluster and user.
+/// The listener of one cluster and user, or of one container.
 #[derive(Debug)]
 pub(crate) struct Listener {
     /// The address that clients connect to.
@@ -15,6 +15,8 @@ pub(crate) struct Listener {
     pub(super) upstream: UpstreamId,
     /// The cluster, the user, and the contexts that combine them.
     pub(crate) pair: Pair,
+    /// In a pod, the name of the container whose clients connect to it.
+    pub(crate) container: Option<String>,
     pub(super) handle: ProxyHandle,
 }
 

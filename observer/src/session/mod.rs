@@ -1,6 +1,7 @@
 //! One run: connects the API servers, the taps and the pipeline, from the start to the outcome. It does not know the command line.
 
 mod binding;
+mod client_files;
 mod coverage;
 mod descriptor_limit;
 mod ends;
@@ -9,6 +10,7 @@ mod listen_port;
 mod listener;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod observed_server;
+mod pod;
 mod private_folder;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod probe_session;
@@ -21,8 +23,10 @@ mod tests;
 
 pub(crate) use ends::{ENDED_AT_ONCE, Ends, SETTLING};
 pub(crate) use lifecycle::{Bound, ListenerOptions, Session, runtime};
+pub(crate) use listener::Listener;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 pub(crate) use observed_server::ObservedServer;
+pub(crate) use pod::ContainerPort;
 #[cfg(feature = "demo")]
 pub(crate) use private_folder::private_folder;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]

@@ -1,11 +1,11 @@
-//! The listeners of one run, one for each cluster and user, and the kubeconfig copy with which clients connect to them.
+//! The listeners of one run, one for each cluster and user or for each container, and the files that lead clients to them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 use tokio::sync::watch;
@@ -13,34 +13,35 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::ListenerOptions;
-use super::binding::Binding;
+use super::binding::{Binding, Shared, Surroundings};
+use super::client_files::ClientFiles;
 use super::listener::Listener;
-use super::private_folder::{folder_variable, private_folder, runtime_directory};
-use super::stand_in::StandIn;
-use crate::api_server::{ProfileSource, UpstreamId, request};
-use crate::credential::CredentialServer;
+use super::pod::{self, ClusterCa, ContainerPort, Folder, Trust};
+use crate::api_server::{ProfileSource, ServiceInPod, UpstreamId, request};
+use crate::bounded_file;
 use crate::intake::{Intake, Notice};
-use crate::kubeconfig::{Kubeconfig, LeftOut, Pairs, RunFolder};
+use crate::kubeconfig::{Kubeconfig, LeftOut, Pair, Pairs, Via};
 use crate::pipeline;
-use crate::printable::print_message;
+use crate::pod_layout::{OWN, SERVICE_ACCOUNT, TRUST};
 use crate::tap::Clock;
-use crate::tap::proxy::{Descriptors, Proxy, ProxyCounts, ProxyError};
+use crate::tap::proxy::{Proxy, ProxyCounts, ProxyError, Shutdown};
+use observer_pki::PrivateAuthority;
 
 /// The listeners of one run, and the files for clients. The listeners are bound, but serve only after [`Self::serve`].
 #[derive(Debug)]
 pub(crate) struct TapSet {
-    /// The first one is the current context's.
+    /// With a kubeconfig, the first one is the current context's.
     listeners: Vec<Listener>,
     left_out: Vec<LeftOut>,
-    /// The private folder; `None` after its removal.
-    folder: Option<RunFolder>,
-    kubeconfigs: Vec<PathBuf>,
+    files: ClientFiles,
+    /// The API server that is asked for its version before clients are served, so that the user sees at once which cluster is
+    /// used. Other servers are asked when their first client connects.
+    asked_first: Option<UpstreamId>,
     /// Proxies that are bound, but do not serve yet.
     idle: Vec<Proxy>,
     serving: JoinSet<Result<(), ProxyError>>,
-    /// The server for users with exec plugins. `None` if there are no such users, and after it was started.
-    credentials: Option<CredentialServer>,
-    answering: JoinSet<()>,
+    /// The task that keeps `files` up to date.
+    upkeep: JoinSet<()>,
     /// Tasks that wait for the first client of an API server with an unknown profile, and then learn the profile.
     learning: JoinSet<()>,
     /// Becomes true at shutdown. Tasks in `learning` whose server has had no client then stop.
@@ -52,28 +53,49 @@ impl TapSet {
     /// in `options`, if there is one. Clients that connect before [`Self::serve`] wait.
     ///
     /// Fails if the current context cannot be served. For other contexts, [`Self::left_out`] has the reason.
-    pub(super) fn bind(
+    pub(super) fn for_kubeconfig(
         kubeconfig: &Kubeconfig,
         pairs: Pairs,
         options: ListenerOptions,
-        intake: &Intake,
-        clock: Clock,
-        descriptors: &Descriptors,
+        surroundings: Surroundings<'_>,
     ) -> Result<Self> {
-        let mut binding = Binding::new(options, intake, clock, descriptors, pairs.left_out)?;
+        let ListenerOptions { address, via } = options;
+        let authority = Arc::new(PrivateAuthority::generate()?);
+        let mut binding = Binding::new(Shared { surroundings, authority, names: Vec::new(), via });
+        binding.left_out = pairs.left_out;
         for pair in pairs.served {
-            binding.add(pair)?;
+            binding.add(pair, address)?;
         }
-        let folder = private_folder()?;
-        let stand_in = StandIn::new(&folder)?;
-        let copy = kubeconfig.client_copy(&binding.ways(&stand_in.in_place(&stand_in.arguments())));
-        let credentials = stand_in.listen(binding.keeper()?)?;
-        let file = folder.write("kubeconfig", copy.text.as_bytes()).context("cannot write the private kubeconfig")?;
+        let files = ClientFiles::kubeconfig(kubeconfig, &mut binding)?;
+        let asked_first = binding.listeners.first().map(|listener| listener.upstream);
+        Ok(Self::of(binding, files, asked_first))
+    }
+
+    /// Binds a listener for each of `containers`, all of which lead to the API server of this pod, and writes the files for their
+    /// clients. Clients that connect before [`Self::serve`] wait.
+    pub(super) fn in_pod(service: &ServiceInPod, containers: &[ContainerPort], surroundings: Surroundings<'_>) -> Result<Self> {
+        let cluster = ClusterCa::open(&Path::new(SERVICE_ACCOUNT).join("ca.crt"))?;
+        let selected = service.selected()?;
+        let own = Folder::open(Path::new(OWN), "which keeps the key of this pod's certificate authority")?;
+        let folder = Folder::open(Path::new(TRUST), "which containers of this pod see in place of their service account")?;
+        let authority = Arc::new(pod::kept_authority(&own, SystemTime::now())?);
+        let own_pem = authority.certificate_pem();
+        let names = pod::names(&selected.upstream.server_name, &resolv_conf());
+        let mut binding = Binding::new(Shared { surroundings, authority, names, via: Via::Server });
+        for container in containers {
+            let pair = Pair { selected: selected.clone(), contexts: vec![selected.context.clone()] };
+            binding.add_container(pair, container)?;
+        }
+        let trust = Trust::write(folder, own_pem, cluster)?;
+        // Nobody waits for the version here, and the app must not wait for an API server that does not answer.
+        Ok(Self::of(binding, ClientFiles::of_pod(trust), None))
+    }
+
+    fn of(binding: Binding<'_>, files: ClientFiles, asked_first: Option<UpstreamId>) -> Self {
         let Binding { listeners, idle, left_out, .. } = binding;
-        let kubeconfigs = std::iter::once(file).chain(copy.beside).collect();
-        let (serving, learning, answering) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
-        let (folder, leaving) = (Some(folder), watch::Sender::new(false));
-        Ok(Self { listeners, left_out, folder, kubeconfigs, idle, serving, credentials, answering, learning, leaving })
+        let (serving, upkeep, learning) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
+        let leaving = watch::Sender::new(false);
+        Self { listeners, left_out, files, asked_first, idle, serving, upkeep, learning, leaving }
     }
 
     /// The listeners; the first one is the current context's.
@@ -89,22 +111,16 @@ impl TapSet {
     /// The kubeconfig files for clients: first the copy, then those files of the user that a client must be able to write to. If
     /// the copy is the only file, clients can also use it with `--kubeconfig`.
     pub(crate) fn kubeconfigs(&self) -> &[PathBuf] {
-        &self.kubeconfigs
+        self.files.kubeconfigs()
     }
 
     /// The value of `KUBECONFIG` for clients.
     pub(crate) fn kubeconfig_variable(&self) -> Result<OsString> {
-        std::env::join_paths(&self.kubeconfigs).with_context(|| {
-            let variable = self.kubeconfigs.first().map_or("TMPDIR", |own| folder_variable(own, runtime_directory().as_deref()));
-            format!(
-                "the path of a kubeconfig contains a colon, which KUBECONFIG cannot express; move it, or set {variable} to \
-                 another folder"
-            )
-        })
+        self.files.kubeconfig_variable()
     }
 
-    /// The API servers behind the listeners, for [`pipeline::Observing::start`]. Only the current context's is asked for its
-    /// version here, unless the flags make that unnecessary.
+    /// The API servers behind the listeners, for [`pipeline::Observing::start`]. Only [`Self::asked_first`] is asked for its version
+    /// here, unless the flags make that unnecessary.
     pub(super) async fn upstreams(&self, profiles: &ProfileSource) -> Vec<pipeline::Upstream> {
         let mut upstreams: Vec<pipeline::Upstream> = Vec::new();
         for listener in &self.listeners {
@@ -113,8 +129,8 @@ impl TapSet {
                 continue;
             }
             let selected = &listener.pair.selected;
-            // The first listener is the current context's.
-            let profile = if upstreams.is_empty() { Some(profiles.learn(selected).await) } else { profiles.without_asking() };
+            let is_asked = self.asked_first == Some(id);
+            let profile = if is_asked { Some(profiles.learn(selected).await) } else { profiles.without_asking() };
             let (name, path_prefix) = (listener.upstream_name(), selected.upstream.path_prefix.clone());
             upstreams.push(pipeline::Upstream { id, name, path_prefix, profile });
         }
@@ -127,28 +143,32 @@ impl TapSet {
         for proxy in self.idle.drain(..) {
             self.serving.spawn(proxy.serve());
         }
-        if let Some(credentials) = self.credentials.take() {
-            self.answering.spawn(credentials.serve());
+        if let Some(upkeep) = self.files.take_upkeep() {
+            self.upkeep.spawn(upkeep.run());
         }
         if profiles.without_asking().is_none() {
             self.learn_later(profiles, intake, clock);
         }
     }
 
-    /// If the current context's API server did not answer, checks whether it refuses connections. If so, its listener refuses
-    /// connections from the start.
+    /// Checks whether API servers refuse connections, as far as no answer has shown that they accept them. If one does, its
+    /// listeners refuse connections from the start.
     pub(super) fn check_unanswering(&self, upstreams: &[pipeline::Upstream], profiles: &ProfileSource) {
-        let is_unknown =
-            upstreams.first().and_then(|first| first.profile.as_ref()).is_some_and(|profile| profile.version.is_none());
-        if let Some(first) = self.listeners.first().filter(|_| is_unknown && profiles.without_asking().is_none()) {
-            first.handle.check_upstream();
+        let Some(first) = self.asked_first else {
+            self.listeners.iter().for_each(|listener| listener.handle.check_upstream());
+            return;
+        };
+        let profile = upstreams.iter().find(|upstream| upstream.id == first).and_then(|upstream| upstream.profile.as_ref());
+        let is_unknown = profile.is_some_and(|profile| profile.version.is_none());
+        if let Some(listener) = self.listeners.first().filter(|_| is_unknown && profiles.without_asking().is_none()) {
+            listener.handle.check_upstream();
         }
     }
 
     fn learn_later(&mut self, profiles: &ProfileSource, intake: &Intake, clock: Clock) {
-        let current = self.listeners.first().map(|listener| listener.upstream);
+        let first = self.asked_first;
         let mut asked: BTreeMap<UpstreamId, Arc<AtomicBool>> = BTreeMap::new();
-        for listener in self.listeners.iter().filter(|listener| Some(listener.upstream) != current) {
+        for listener in self.listeners.iter().filter(|listener| Some(listener.upstream) != first) {
             let upstream = listener.upstream;
             let asked = Arc::clone(asked.entry(upstream).or_default());
             let (selected, handle) = (listener.pair.selected.clone(), listener.handle.clone());
@@ -174,15 +194,13 @@ impl TapSet {
         self.listeners.iter().map(|listener| listener.handle.counts()).sum()
     }
 
-    /// Removes the files for clients and stops accepting clients. Waits until all connections have ended or `grace` has passed, and
-    /// returns the final totals.
-    pub(super) async fn stop(mut self, grace: Duration) -> Result<ProxyCounts> {
-        if let Some(Err(error)) = self.folder.take().map(RunFolder::remove) {
-            print_message(format!("the private folder of this run could not be removed: {error}"));
-        }
+    /// Removes the private files for clients, and shuts the listeners down. Waits until all connections have ended, and returns the
+    /// final totals.
+    pub(super) async fn stop(mut self, shutdown: Shutdown) -> Result<ProxyCounts> {
+        self.files.remove();
         // A proxy that never served would never finish.
         self.idle.clear();
-        let stops: Vec<_> = self.listeners.iter().map(|listener| listener.handle.stop(grace)).collect();
+        let stops: Vec<_> = self.listeners.iter().map(|listener| listener.handle.shut_down(shutdown)).collect();
         for stopped in stops {
             stopped.await;
         }
@@ -191,13 +209,20 @@ impl TapSet {
         if timeout(request::LIMIT, asked_already).await.is_err() {
             self.learning.shutdown().await;
         }
-        self.answering.shutdown().await;
+        self.upkeep.shutdown().await;
         let counts = self.counts();
         while let Some(served) = self.serving.join_next().await {
             served.context("the proxy failed")??;
         }
         Ok(counts)
     }
+}
+
+/// The resolver's configuration; empty if it cannot be read.
+fn resolv_conf() -> String {
+    /// Maximum size of the file in bytes. kubelet's file takes some hundred.
+    const MOST: u64 = 64 << 10;
+    bounded_file::read_text(Path::new("/etc/resolv.conf"), MOST).unwrap_or_default()
 }
 
 async fn left(mut leaving: watch::Receiver<bool>) {

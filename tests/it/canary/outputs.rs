@@ -40,7 +40,8 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
         ],
         "the explanation, and errors about the input",
     ),
-    ("observer/src/cli/follow.rs", &["run", "run behind a proxy", "demo"], "first and live lines"),
+    ("observer/src/cli/follow.rs", &["run", "run behind a proxy", "demo"], "live lines"),
+    ("observer/src/cli/guidance.rs", &["run", "run behind a proxy", "demo"], "first lines"),
     ("observer/src/cli/logging.rs", &["exec", "run", "demo", "verify"], "the log"),
     ("observer/src/cli/probe.rs", &[], "first lines: `tests/kernel` puts canaries in and seeks them in all that a probe leaves"),
     (
@@ -78,6 +79,12 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/printable/mod.rs", &[], "names the streams"),
     ("observer/src/printable/streams.rs", &["exec", "run", "read", "verify", "credential"], "all text on the standard streams"),
     ("observer/src/private_file.rs", &["exec", "run", "demo", "read"], "all files that flags ask for"),
+    (
+        "observer/src/session/pod/folder.rs",
+        &[],
+        "files of a pod, which have certificates and a key, and nothing that came through watchtap: `tests/it/in_cluster.rs` seeks a token \
+         in them",
+    ),
     ("observer/src/tap/probe/binary/named.rs", &[], "opens libraries, to read"),
     ("observer/src/tap/probe/binary/read_program.rs", &[], "opens programs, to read"),
     ("observer/src/tap/probe/find/opened_file.rs", &[], "opens programs, to read"),
@@ -107,6 +114,8 @@ pub(super) const NO_OUTPUT: &[(&str, &str)] = &[
     ("no-version-request", "asks less"),
     ("no-metrics-request", "asks less"),
     ("or-demo", "leads to the demo, which is run"),
+    ("in-cluster", "needs the folders of a pod: `tests/it/in_cluster.rs` makes them, and seeks a token in all that such a run leaves"),
+    ("container", "a name and a port"),
     ("page", "needs a terminal; it shows of a snapshot less than the report"),
     ("output", "names the file into which the command writes"),
     ("lines", "is what is printed without a terminal"),

@@ -6,6 +6,7 @@ mod budget;
 mod budget_file;
 mod byte_size;
 mod capture;
+mod in_cluster;
 mod metrics;
 mod otlp;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
@@ -19,6 +20,7 @@ pub(crate) use api_servers::{ApiServerFlags, unverified};
 pub(crate) use budget::{BudgetFiles, BudgetFlags};
 pub(crate) use byte_size::ByteSize;
 pub(crate) use capture::CaptureFlags;
+pub(crate) use in_cluster::InClusterFlags;
 pub(crate) use metrics::MetricsFlags;
 pub(crate) use otlp::OtlpFlags;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]

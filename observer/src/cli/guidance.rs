@@ -1,0 +1,144 @@
+//! What `run` and `demo` print about their clients: how to lead them here, and why none may have come.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::printable::{Printable, print_message, stderr};
+use crate::session::{Listener, TapSet};
+use crate::view::counted;
+
+/// The guidance for one run.
+#[derive(Debug)]
+pub(super) struct Guidance {
+    introduction: Vec<String>,
+    /// How to lead clients here.
+    pub(super) pointing: Vec<String>,
+    /// For the report of a run without a client.
+    pub(super) silence: Vec<String>,
+    /// The private kubeconfig, which is removed at the end; `None` in a pod.
+    kubeconfig: Option<PathBuf>,
+}
+
+impl Guidance {
+    /// The guidance for clients that use the kubeconfig copy.
+    pub(super) fn with_kubeconfig(subcommand: &str, taps: &TapSet) -> Result<Self> {
+        let variable = taps.kubeconfig_variable()?;
+        Ok(Self {
+            introduction: reached(subcommand, taps),
+            pointing: pointing(&variable, taps.kubeconfigs()),
+            silence: vec![
+                "No client connected through watchtap. Clients have to use the KUBECONFIG shown at the start.".to_owned(),
+            ],
+            kubeconfig: taps.kubeconfigs().first().cloned(),
+        })
+    }
+
+    /// The guidance for a pod, whose manifest leads clients here.
+    pub(super) fn in_pod(subcommand: &str, taps: &TapSet) -> Self {
+        let observed = "Only clients are observed that use KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT of their container.";
+        let silence = [
+            "No client connected through watchtap. Usually the container",
+            "  · has a kubeconfig, or a flag with the address of the API server",
+            "  · connects to kubernetes.default.svc by its name",
+            "  · sent no request, or failed before that",
+        ];
+        Self {
+            introduction: reached(subcommand, taps),
+            pointing: vec![observed.to_owned()],
+            silence: silence.map(str::to_owned).into(),
+            kubeconfig: None,
+        }
+    }
+
+    /// Prints the first lines: what is observed, and how to lead clients here.
+    pub(super) fn introduce(&self) -> Result<()> {
+        let mut out = Printable::new();
+        for line in self.introduction.iter().chain(&self.pointing) {
+            out.push_line(line);
+        }
+        let end = match self.kubeconfig {
+            Some(_) => "Ctrl-C drains open connections, then prints a report",
+            None => "SIGTERM waits for open connections, then prints a report",
+        };
+        out.push_line(format_args!("{end} · times are UTC · ~ means predicted"));
+        out.end_line();
+        Ok(stderr().print(&out)?)
+    }
+
+    /// Prints the last line. kubectl accepts a kubeconfig that has vanished, and then connects to localhost:8080.
+    pub(super) fn print_last_line(&self) {
+        let Some(kubeconfig) = &self.kubeconfig else { return };
+        print_message(format!(
+            "{} has been removed. Run `unset KUBECONFIG` in shells that still name it: until then, kubectl there connects to localhost:8080",
+            kubeconfig.display()
+        ));
+    }
+
+    /// The private kubeconfig; empty in a pod.
+    #[cfg(feature = "demo")]
+    pub(super) fn kubeconfig(&self) -> PathBuf {
+        self.kubeconfig.clone().unwrap_or_default()
+    }
+}
+
+/// The name of the run: its context or container if there is one only, otherwise their number.
+pub(super) fn name(taps: &TapSet) -> String {
+    let containers: Vec<&str> = taps.listeners().iter().filter_map(|listener| listener.container.as_deref()).collect();
+    let contexts: Vec<&str> = taps.listeners().iter().flat_map(|listener| &listener.pair.contexts).map(String::as_str).collect();
+    match (containers.as_slice(), contexts.as_slice()) {
+        ([name], _) | ([], [name]) => (*name).to_owned(),
+        ([], _) => counted(contexts.len() as u64, "context"),
+        _ => counted(containers.len() as u64, "container"),
+    }
+}
+
+/// For each listener, a line with its clients, its address and the API server.
+fn reached(subcommand: &str, taps: &TapSet) -> Vec<String> {
+    let line = |listener: &Listener| {
+        let clients = match (&listener.container, listener.pair.contexts.as_slice()) {
+            (Some(container), _) => format!(" (container {container})"),
+            (None, []) => String::new(),
+            (None, [context]) => format!(" (context {context})"),
+            (None, contexts) => format!(" (contexts {})", contexts.join(", ")),
+        };
+        let (name, address) = (listener.upstream_name(), listener.address);
+        format!("watchtap {subcommand}: clients reach {name} through {address}{clients}")
+    };
+    taps.listeners().iter().map(line).collect()
+}
+
+/// Instructions that lead clients to the kubeconfig copy.
+fn pointing(variable: &OsStr, kubeconfigs: &[PathBuf]) -> Vec<String> {
+    let mut lines = vec![
+        "Only clients with this kubeconfig are observed. In the shell of a client:".to_owned(),
+        String::new(),
+        format!("    export KUBECONFIG={}", quoted(&variable.to_string_lossy())),
+        String::new(),
+    ];
+    if let [file] = kubeconfigs {
+        lines.push(format!("or start the client with --kubeconfig {}", quoted(&file.to_string_lossy())));
+    }
+    lines
+}
+
+/// A word, quoted for a shell if necessary.
+fn quoted(word: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-:+@%,=".contains(character);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pasted_path_is_quoted_as_one_shell_word() {
+        for (word, expected) in
+            [("/run/user/0/kubeconfig", "/run/user/0/kubeconfig"), ("/a b/c", "'/a b/c'"), ("it's", r"'it'\''s'"), ("", "''")]
+        {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+}

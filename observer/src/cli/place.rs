@@ -1,0 +1,47 @@
+//! Where a run takes place, which decides the defaults of its output and of its end.
+
+use std::time::Duration;
+
+use super::flags::Otherwise;
+use crate::session::ENDED_AT_ONCE;
+use crate::tap::proxy::Shutdown;
+
+/// The place of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A user's machine: somebody reads along, and stops it.
+    Machine,
+    /// A sidecar of a pod: a log is kept of its output, and kubelet stops it after the other containers.
+    Pod,
+}
+
+impl Place {
+    /// The report's destination without `--report`. On a user's machine, live lines are on stdout. A pod's log has both.
+    pub(super) const fn report(self) -> Otherwise {
+        match self {
+            Self::Machine => Otherwise::Stderr,
+            Self::Pod => Otherwise::Stdout,
+        }
+    }
+
+    /// How connections end that are open when shutdown is requested; `grace` is that of `--grace`.
+    ///
+    /// A pod has 30 s by default (`terminationGracePeriodSeconds`), and the report needs some of them. Usually, its clients have
+    /// ended before the sidecar is asked to. If not, as when the node shuts down, they still need the API server, for example to
+    /// give up a lease.
+    pub(super) fn shutdown(self, grace: Option<Duration>) -> Shutdown {
+        match self {
+            Self::Machine => Shutdown::Drain(grace.unwrap_or(Duration::from_secs(30))),
+            Self::Pod => Shutdown::WhenIdle(grace.unwrap_or(Duration::from_secs(20))),
+        }
+    }
+
+    /// The exit code after a second request to shut down. A runtime may repeat its signal, and some tools treat the exit code of any
+    /// container as that of the pod's work (linkerd/linkerd2#13349), so a sidecar that was asked to end has not failed.
+    pub(super) const fn exit_code_at_once(self) -> u8 {
+        match self {
+            Self::Machine => ENDED_AT_ONCE,
+            Self::Pod => 0,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A container of the pod, and the port to which its clients connect.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::str::FromStr;
+
+use anyhow::{Context, Error, Result, ensure};
+
+/// A container whose clients are observed.
+///
+/// Processes of other containers cannot be looked up, unless the pod shares its PID namespace. So the port identifies the
+/// container.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ContainerPort {
+    /// The container's name.
+    pub(crate) name: String,
+    port: u16,
+}
+
+/// Maximum length of a container's name (RFC 1123 label; kubernetes/apimachinery `pkg/util/validation/validation.go`).
+const LONGEST_NAME: usize = 63;
+/// The lowest port that needs no privilege, unless the pod sets `net.ipv4.ip_unprivileged_port_start`.
+const FIRST_PORT: u16 = 1024;
+/// Ports at which the JavaScript client speaks plain HTTP (kubernetes-client/javascript `src/config.ts`, `loadFromCluster`).
+const PLAIN_HTTP: [u16; 2] = [8001, 8080];
+/// Maximum number of containers. Each takes two file descriptors.
+const MOST: usize = 128;
+
+impl ContainerPort {
+    /// The address to which the container's clients connect. All containers of a pod share its loopback interface.
+    pub(crate) fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
+
+    /// Fails if two containers share a name or a port.
+    pub(crate) fn check(containers: &[Self]) -> Result<()> {
+        ensure!(containers.len() <= MOST, "--container is given {} times; {MOST} are the limit", containers.len());
+        let (mut names, mut ports) = (BTreeSet::new(), BTreeSet::new());
+        for Self { name, port } in containers {
+            ensure!(names.insert(name), "--container {name}={port}: this container has another port already");
+            ensure!(ports.insert(port), "--container {name}={port}: another container has this port already; choose one for each");
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for ContainerPort {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, port) = text.split_once('=').context("expected NAME=PORT, such as app=16443")?;
+        ensure!(is_name(name), "`{name}` is not the name of a container: lower-case letters, digits and `-`, 63 at most");
+        let port: u16 = port.parse().ok().filter(|port| *port >= FIRST_PORT).with_context(|| {
+            format!("`{port}` is not a port from {FIRST_PORT} to {}; the variables of the container name it", u16::MAX)
+        })?;
+        ensure!(!PLAIN_HTTP.contains(&port), "the JavaScript client speaks plain HTTP at port {port}; choose another one");
+        Ok(Self { name: name.to_owned(), port })
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(is_of_name) && !text.starts_with('-') && !text.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn container_has_a_name_and_a_port() {
+        let port: ContainerPort = "app=16443".parse().unwrap();
+        assert_eq!((port.name.as_str(), port.address().to_string().as_str()), ("app", "127.0.0.1:16443"));
+        let longest = format!("{}=1024", "a".repeat(LONGEST_NAME));
+        longest.parse::<ContainerPort>().unwrap();
+        for (text, why) in [
+            ("", "expected NAME=PORT"),
+            ("app", "expected NAME=PORT"),
+            ("=16443", "not the name"),
+            ("App=16443", "not the name"),
+            ("-app=16443", "not the name"),
+            ("a\u{1b}[2J=16443", "not the name"),
+            (&format!("a{longest}"), "not the name"),
+            ("app=", "not a port"),
+            ("app=0", "not a port"),
+            ("app=443", "not a port"),
+            ("app=65536", "not a port"),
+            ("app=+16443x", "not a port"),
+            ("app=8080", "plain HTTP"),
+            ("app=8001", "plain HTTP"),
+        ] {
+            let error = text.parse::<ContainerPort>().unwrap_err().to_string();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn names_and_ports_are_distinct() {
+        let of = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<ContainerPort>>();
+        ContainerPort::check(&of(&["app=16443", "other=16444"])).unwrap();
+        for (texts, why) in [(["app=16443", "app=16444"], "another port"), (["app=16443", "other=16443"], "this port already")] {
+            assert!(ContainerPort::check(&of(&texts)).unwrap_err().to_string().contains(why));
+        }
+    }
+}
