@@ -11,6 +11,7 @@ use observer_tests::scrape::Scraper;
 use observer_tests::sidecar::{Sidecar, Volumes, has_mode, kubelet_variables};
 use observer_tests::{ClientStream, Port, connect, output_within, watchtap};
 use rustix::process::Signal;
+use serde_json::Value;
 
 use super::upstream::{SECRET_DATA, Upstream, VERSION};
 
@@ -179,6 +180,32 @@ fn request_has_no_line_in_the_log_and_a_lost_api_server_has_one() {
     sidecar.line_with("secrets").unwrap();
     sidecar.signal(Signal::TERM).unwrap();
     sidecar.wait().unwrap();
+}
+
+#[test]
+fn clients_have_the_name_of_their_container() {
+    let Some(pod) = Pod::new() else { return };
+    let second = Port::reserve().unwrap();
+    let mut sidecar = pod.start(&["--container", &format!("other={}", second.number()), "--events", "-", "--lines"]);
+    let trusted = pod.volumes.trusted();
+    let other = SocketAddr::from(([127, 0, 0, 1], second.number()));
+    for address in [pod.address(), other] {
+        get(&mut connect(address, &trusted, HTTP1).unwrap(), "/api/v1/namespaces/a/secrets");
+    }
+    sidecar.signal(Signal::TERM).unwrap();
+    let (status, stdout, stderr) = sidecar.wait().unwrap();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    let events: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
+    let names = |values: Vec<&Value>| values.into_iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>();
+    let opened = of("connection-opened");
+    assert_eq!(names(opened.iter().map(|opened| &opened["container_name"]).collect()), ["app", "other"]);
+    assert!(opened.iter().all(|opened| opened["process"].is_null()), "a process of another PID namespace is unknown: {opened:?}");
+    let clients = of("request").into_iter().map(|request| &request["client"]["container_name"]).collect();
+    assert_eq!(names(clients), ["app", "other"]);
+    for line in ["app:a-test/1.0", "other:a-test/1.0"] {
+        assert!(stderr.contains(line), "without stdout, lines are on stderr: {stderr}");
+    }
 }
 
 #[test]

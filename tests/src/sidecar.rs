@@ -1,7 +1,7 @@
 //! A watchtap that runs as the sidecar of a pod, without kubelet: the volumes are folders, and mounts put them in place.
 //!
-//! Its process is as restricted as in a pod: it has its own PID namespace, in which it is the first process, the UID of the image, no
-//! capability, a root that it cannot write to, no `/tmp`, and no variables but those of kubelet. Root is needed to make that.
+//! Its process is as restricted as in a pod. It is the first process of its own PID namespace, with the UID of the image and without
+//! capabilities. It cannot write to its root, has no `/tmp`, and no variables but those of kubelet. Root is needed to make that.
 
 use std::fs::{self, Permissions};
 use std::io::Write as _;

@@ -268,6 +268,7 @@ fn decode(tape: &Tape, pieces: &[Piece]) -> Vec<Observation> {
                 upstream: UpstreamName::default(),
                 protocol: tape.protocol,
                 process: None,
+                container_name: None,
                 attached_late: false,
             },
         ),

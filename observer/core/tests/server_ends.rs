@@ -159,7 +159,13 @@ impl Run {
         let (connection, upstream) = (ConnectionId(self.connections), UpstreamName::default());
         let opened = Subject::Connection(
             connection,
-            ConnectionObservation::Opened { upstream, protocol: Some(protocol), process: None, attached_late: false },
+            ConnectionObservation::Opened {
+                upstream,
+                protocol: Some(protocol),
+                process: None,
+                container_name: None,
+                attached_late: false,
+            },
         );
         self.observe(opened);
         Wire(ConnectionDecoder::new(connection, Some(protocol), ""))

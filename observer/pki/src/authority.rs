@@ -23,9 +23,9 @@ pub struct PrivateAuthority {
 
 /// A server certificate with its key.
 pub struct ServerIdentity {
-    /// The certificate.
+    /// For the handshake, without the authority's own certificate.
     pub certificate: CertificateDer<'static>,
-    /// Its private key.
+    /// The private key of `certificate`.
     pub key: PrivateKeyDer<'static>,
     /// When the certificate is valid.
     pub valid: Range<SystemTime>,

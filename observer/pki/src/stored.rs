@@ -54,11 +54,11 @@ impl PrivateAuthority {
             return Err(StoredAuthorityError::KeyOfAnotherCertificate);
         }
         let seconds = |time: SystemTime| time.duration_since(UNIX_EPOCH).ok().and_then(|time| i64::try_from(time.as_secs()).ok());
-        let (Some(now), Some(last)) = (seconds(now), seconds(now + least)) else {
+        let (Some(now), Some(end)) = (seconds(now), seconds(now + least)) else {
             return Err(StoredAuthorityError::NotValid { least });
         };
         let validity = parsed.validity();
-        if validity.not_before.timestamp() > now || validity.not_after.timestamp() < last {
+        if validity.not_before.timestamp() > now || validity.not_after.timestamp() < end {
             return Err(StoredAuthorityError::NotValid { least });
         }
         let own = certificate_pem(pem).ok_or(StoredAuthorityError::NoCertificate)?;
@@ -93,9 +93,9 @@ mod tests {
         assert_eq!((again.certificate_pem(), again.to_pem()), (authority.certificate_pem(), authority.to_pem()));
         // A certificate of the second is one of the first.
         let issued = again.issue_server(&[], now).unwrap();
-        let (_, issued) = X509Certificate::from_der(&issued.certificate).unwrap();
+        let (_, leaf) = X509Certificate::from_der(&issued.certificate).unwrap();
         let (_, issuer) = x509_parser::pem::parse_x509_pem(authority.certificate_pem().as_bytes()).unwrap();
-        assert_eq!(issued.issuer(), issuer.parse_x509().unwrap().subject());
+        assert_eq!(leaf.issuer(), issuer.parse_x509().unwrap().subject());
     }
 
     #[test]

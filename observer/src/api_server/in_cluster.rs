@@ -40,7 +40,7 @@ pub(crate) enum NotInPod {
     Wrong {
         /// The name of the variable.
         variable: &'static str,
-        /// Its value.
+        /// The text that was found there.
         value: String,
         /// The kind of value that is expected.
         expected: &'static str,
@@ -57,7 +57,7 @@ impl ServiceInPod {
 
     /// Reads the environment variables of a pod. Whether there is a CA file is not checked here.
     pub(crate) fn required() -> Result<Self, NotInPod> {
-        Self::of(|name| std::env::var_os(name))
+        Self::of(std::env::var_os)
     }
 
     fn of(variable: impl Fn(&'static str) -> Option<OsString>) -> Result<Self, NotInPod> {

@@ -89,7 +89,13 @@ fn many_open_connections_do_not_rotate_at_every_observation() {
         let Subject::Tap(TapObservation::ConnectFailed { why }) = subject else { unreachable!("see observations()") };
         let subject = Subject::Connection(
             ConnectionId(number),
-            ConnectionObservation::Opened { upstream: UpstreamName(why), protocol: None, process: None, attached_late: false },
+            ConnectionObservation::Opened {
+                upstream: UpstreamName(why),
+                protocol: None,
+                process: None,
+                container_name: None,
+                attached_late: false,
+            },
         );
         Observation { at, subject }
     });

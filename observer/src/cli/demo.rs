@@ -86,7 +86,7 @@ impl Demo {
 /// Plays the standard script because `run --or-demo` has no cluster to watch.
 pub(super) async fn play_instead(follow: &Follow, why: &anyhow::Error) -> Result<ExitCode> {
     print_message(format!("no cluster to observe, so this is the demo: {}", error_chain::in_words(why.as_ref())));
-    play(follow, 1, None).await
+    Box::pin(play(follow, 1, None)).await
 }
 
 /// Starts the API server, connects its clients through a tap, and follows the run to its end.

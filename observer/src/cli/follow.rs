@@ -180,7 +180,7 @@ async fn drain(session: Session, shutdown: Shutdown, ends: &mut Ends) -> Result<
     }
 }
 
-/// What happens to the connections that are open when shutdown is requested.
+/// The message about connections that are open when shutdown is requested.
 fn waiting(open: u64, shutdown: Shutdown) -> String {
     let connections = counted(open, "connection");
     match shutdown {

@@ -1,4 +1,4 @@
-//! What `run` and `demo` print about their clients: how to lead them here, and why none may have come.
+//! Guidance for users of `run` and `demo`: how to lead clients here, and why none may have come.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

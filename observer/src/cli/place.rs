@@ -9,7 +9,7 @@ use crate::tap::proxy::Shutdown;
 /// The place of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A user's machine: somebody reads along, and stops it.
+    /// A user's machine: a user reads along, and stops it.
     Machine,
     /// A sidecar of a pod: a log is kept of its output, and kubelet stops it after the other containers.
     Pod,
@@ -36,8 +36,8 @@ impl Place {
         }
     }
 
-    /// The exit code after a second request to shut down. A runtime may repeat its signal, and some tools treat the exit code of any
-    /// container as that of the pod's work (linkerd/linkerd2#13349), so a sidecar that was asked to end has not failed.
+    /// The exit code after a second request to shut down. In a pod, that is no failure: kubelet may repeat its request. Some tools
+    /// take the exit code of any container for that of the pod's work (linkerd/linkerd2#13349).
     pub(super) const fn exit_code_at_once(self) -> u8 {
         match self {
             Self::Machine => ENDED_AT_ONCE,

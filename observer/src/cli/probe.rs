@@ -221,7 +221,9 @@ mod tests {
         assert!(others.len() > 20, "{others:?}");
         for other in others {
             let mut arguments = vec!["probe".to_owned(), "--check".to_owned(), format!("--{}", other.get_long().unwrap())];
-            if matches!(other.get_action(), ArgAction::Set | ArgAction::Append) {
+            // A value after `=` may be left out.
+            let takes_value = matches!(other.get_action(), ArgAction::Set | ArgAction::Append);
+            if takes_value && !other.is_require_equals_set() {
                 arguments.push(value_of(other.get_id().as_str()).to_owned());
             }
             let error = Line::try_parse_from(&arguments).err().unwrap_or_else(|| panic!("{arguments:?} are taken"));

@@ -142,6 +142,7 @@ impl Run {
             names: Vec::new(),
             entrance: Entrance::Server,
             admission: Admission::Anybody,
+            container_name: None,
             intake: None,
             clock: Clock::start(),
             handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,

@@ -21,6 +21,8 @@ pub struct ConnectionInfo {
     pub server: SocketAddr,
     /// The client's process on this machine, if it is already known.
     pub process: Option<Process>,
+    /// The container of the client, if the listener serves one container of a pod.
+    pub container_name: Option<String>,
     /// The protocol, from ALPN or, for a probe, from the first bytes. `None` if it is unknown, or neither HTTP/1.1 nor HTTP/2.
     pub protocol: Option<Protocol>,
     /// Whether the first bytes offered are the first of the connection.

@@ -260,7 +260,15 @@ fn limits(connection: usize, connection_reserve: usize) -> IntakeLimits {
 
 fn info(protocol: Option<Protocol>) -> ConnectionInfo {
     let address = "127.0.0.1:1".parse().unwrap();
-    ConnectionInfo { client: address, upstream: None, server: address, process: None, protocol, start: Start::Beginning }
+    ConnectionInfo {
+        client: address,
+        upstream: None,
+        server: address,
+        process: None,
+        container_name: None,
+        protocol,
+        start: Start::Beginning,
+    }
 }
 
 #[track_caller]

@@ -20,7 +20,7 @@ fn first_come(limits: &SeriesLimits) -> [(Label, String); 8] {
         (
             Label::Client,
             format!(
-                "the program, which is the first product of the `User-Agent` without its version, and `NAMESPACE/NAME` of the \
+                "the program, which is the first product of the `User-Agent` without its version (behind a sidecar `CONTAINER:PROGRAM`), and `NAMESPACE/NAME` of the \
                  ServiceAccount in the token; the first {} pairs",
                 limits.clients
             ),

@@ -251,6 +251,7 @@ mod tests {
                 upstream: UpstreamName::default(),
                 protocol: None,
                 process: None,
+                container_name: None,
                 attached_late: false,
             },
         );

@@ -84,6 +84,7 @@ impl Decoding {
                             upstream,
                             protocol: info.protocol,
                             process,
+                            container_name: info.container_name.clone(),
                             attached_late: info.start == Start::Middle,
                         },
                     ),

@@ -277,6 +277,7 @@ fn info(start: Start) -> ConnectionInfo {
         upstream: Some(UpstreamId::default()),
         server: anywhere(),
         process: None,
+        container_name: None,
         protocol: Some(Protocol::Http1),
         start,
     }

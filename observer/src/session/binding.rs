@@ -29,7 +29,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) descriptors: &'a Descriptors,
 }
 
-/// What all listeners of a run share.
+/// The parts that all listeners of a run share.
 pub(super) struct Shared<'a> {
     pub(super) surroundings: Surroundings<'a>,
     /// Issues the certificates that clients see.
@@ -119,7 +119,8 @@ impl<'a> Binding<'a> {
         let admission = self.admission(&pair)?;
         let mut addresses = addresses.into_iter().peekable();
         while let Some(address) = addresses.next() {
-            match Proxy::bind(self.config(&pair.selected, upstream, admission.clone(), address)?) {
+            let config = self.config(&pair.selected, upstream, admission.clone(), address)?;
+            match Proxy::bind(ProxyConfig { container_name: container.clone(), ..config }) {
                 Err(ProxyError::PortInUse { .. }) if addresses.peek().is_some() => {}
                 bound => {
                     let proxy = bound?;
@@ -155,6 +156,7 @@ impl<'a> Binding<'a> {
                 Via::ProxyUrl => Entrance::ForwardProxy,
             },
             admission,
+            container_name: None,
             intake: Some(Intake::clone(intake)),
             clock: *clock,
             handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,

@@ -13,7 +13,7 @@ use crate::credential::CredentialServer;
 use crate::kubeconfig::{Kubeconfig, RunFolder};
 use crate::printable::print_message;
 
-/// The files for clients.
+/// Either a kubeconfig copy, or the files in the volumes of a pod.
 #[derive(Debug)]
 pub(super) struct ClientFiles {
     /// The private folder of the kubeconfig copy. `None` in a pod, and after its removal.
@@ -24,7 +24,7 @@ pub(super) struct ClientFiles {
     upkeep: Option<Upkeep>,
 }
 
-/// What runs beside the listeners, so that the files continue to work.
+/// A task beside the listeners, without which the files would stop to work.
 #[derive(Debug)]
 pub(super) enum Upkeep {
     /// Gives credentials to the clients of users with exec plugins.

@@ -87,7 +87,7 @@ impl TapSet {
             binding.add_container(pair, container)?;
         }
         let trust = Trust::write(folder, own_pem, cluster)?;
-        // Nobody waits for the version here, and the app must not wait for an API server that does not answer.
+        // No user waits for the version here, and the app must not wait for an API server that does not answer.
         Ok(Self::of(binding, ClientFiles::of_pod(trust), None))
     }
 

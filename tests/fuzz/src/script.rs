@@ -92,7 +92,13 @@ impl Script {
         let prefix = if kind & 4 == 4 { "/k8s/clusters/c-1" } else { "" };
         self.push(Subject::Connection(
             connection,
-            ConnectionObservation::Opened { upstream: upstream(kind >> 3), protocol, process: None, attached_late: false },
+            ConnectionObservation::Opened {
+                upstream: upstream(kind >> 3),
+                protocol,
+                process: None,
+                container_name: None,
+                attached_late: false,
+            },
         ));
         self.open.insert(slot, (connection, ConnectionDecoder::new(connection, protocol, prefix)));
     }

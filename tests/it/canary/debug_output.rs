@@ -198,6 +198,7 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
                     upstream: upstream.clone(),
                     protocol,
                     process: Some(process()),
+                    container_name: None,
                     attached_late: false,
                 },
             ),

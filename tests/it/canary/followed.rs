@@ -58,7 +58,13 @@ fn life(request: &RequestLine) -> Vec<Observation> {
     let process = Some(Process { pid: 4711, started: 1, name: "controller".to_owned(), container: None });
     life.record(Subject::Connection(
         CONNECTION,
-        ConnectionObservation::Opened { upstream: UpstreamName::default(), protocol: None, process, attached_late: false },
+        ConnectionObservation::Opened {
+            upstream: UpstreamName::default(),
+            protocol: None,
+            process,
+            container_name: None,
+            attached_late: false,
+        },
     ));
     // The other reflector lags from the end of the first watch, so a restart would make it relist.
     let mut beside = request.clone();

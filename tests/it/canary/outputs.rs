@@ -114,7 +114,10 @@ pub(super) const NO_OUTPUT: &[(&str, &str)] = &[
     ("no-version-request", "asks less"),
     ("no-metrics-request", "asks less"),
     ("or-demo", "leads to the demo, which is run"),
-    ("in-cluster", "needs the folders of a pod: `tests/it/in_cluster.rs` makes them, and seeks a token in all that such a run leaves"),
+    (
+        "in-cluster",
+        "needs the folders of a pod: `tests/it/in_cluster.rs` makes them, and seeks a token in all that such a run leaves",
+    ),
     ("container", "a name and a port"),
     ("page", "needs a terminal; it shows of a snapshot less than the report"),
     ("output", "names the file into which the command writes"),

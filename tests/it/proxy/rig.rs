@@ -210,6 +210,7 @@ pub(super) fn config(upstream: SocketAddr, upstream_tls: UpstreamTls) -> ProxyCo
         names: Vec::new(),
         entrance: Entrance::Server,
         admission: Admission::Anybody,
+        container_name: None,
         intake: None,
         clock: Clock::start(),
         handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,

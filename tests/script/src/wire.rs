@@ -78,7 +78,10 @@ impl Wire {
         let container = value("pod=").map(|pod| Container { id: "0123456789abcdef".repeat(4), pod_uid: pod.to_owned() });
         let process = value("pid=").map(|pid| Process { pid: number(pid), started: 1, name: "manager".to_owned(), container });
         let (upstream, protocol) = (UpstreamName::default(), Some(Protocol::Http2));
-        vec![Subject::Connection(connection, ConnectionObservation::Opened { upstream, protocol, process, attached_late: false })]
+        vec![Subject::Connection(
+            connection,
+            ConnectionObservation::Opened { upstream, protocol, process, container_name: None, attached_late: false },
+        )]
     }
 
     fn closed(&mut self, connection: ConnectionId, side: &str) -> Vec<Subject> {

@@ -23,6 +23,7 @@ const TEXTS: &[(&[u8], usize)] = &[
     (b"act", WORDS),
     (b"aggregated", RequestInfo::MAX_NAME),
     (b"audit_id", HeaderName::MAX_VALUE),
+    (b"container_name", SHORT),
     (b"content-coding", HeaderName::MAX_VALUE),
     (b"content_encoding", HeaderName::MAX_VALUE),
     (b"content_type", HeaderName::MAX_VALUE),

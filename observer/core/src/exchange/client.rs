@@ -8,6 +8,9 @@ use crate::http::Identity;
 /// A client, as far as a request identifies it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Client {
+    /// In a pod, the name of the container that it runs in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container_name: Option<String>,
     /// Name and version: the first product of `User-Agent`; empty when there is none.
     pub program: String,
     /// Identity that the credential carries.
@@ -24,6 +27,7 @@ impl Client {
         let request = &exchange.request;
         let product = request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next());
         Self {
+            container_name: exchange.container_name.clone(),
             program: product.unwrap_or_default().to_owned(),
             identity: request.identity.clone(),
             kubectl_command: request.kubectl_command.clone(),

@@ -21,6 +21,8 @@ pub struct Exchange {
     pub id: ExchangeId,
     /// API server that was asked.
     pub upstream: UpstreamName,
+    /// In a pod, the name of the container that the request comes from.
+    pub container_name: Option<String>,
     /// The request's head, with the client's identity.
     pub request: RequestLine,
     /// Which layer answers; `None` for requests that read no objects, and for those with an unknown path.
@@ -77,6 +79,7 @@ impl Exchange {
         Self {
             id,
             upstream,
+            container_name: None,
             request,
             verdict,
             shown_before: None,

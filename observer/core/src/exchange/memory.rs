@@ -67,9 +67,23 @@ pub(crate) fn of_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> usize {
 impl Exchange {
     /// Estimated memory of the exchange, in bytes.
     pub(crate) fn memory(&self) -> usize {
-        let Self { upstream, request, verdict, response, kind, list, object, status, watch, not_read, upgraded, .. } = self;
+        let Self {
+            upstream,
+            container_name,
+            request,
+            verdict,
+            response,
+            kind,
+            list,
+            object,
+            status,
+            watch,
+            not_read,
+            upgraded,
+            ..
+        } = self;
         of_structure::<Self>()
-            + of_texts([upstream.0.as_str(), kind, text(upgraded.as_ref())])
+            + of_texts([upstream.0.as_str(), text(container_name.as_ref()), kind, text(upgraded.as_ref())])
             + of_request(request)
             + verdict.as_ref().map_or(0, of_verdict)
             + response.as_ref().map_or(0, |(_, response)| of_response(response))
@@ -84,8 +98,8 @@ impl Exchange {
 impl Client {
     /// Estimated memory of its texts, in bytes.
     pub(crate) fn memory(&self) -> usize {
-        let Self { program, identity, kubectl_command } = self;
-        of_texts([program.as_str(), text(kubectl_command.as_ref())]) + of_identity(identity.as_ref())
+        let Self { container_name, program, identity, kubectl_command } = self;
+        of_texts([text(container_name.as_ref()), program.as_str(), text(kubectl_command.as_ref())]) + of_identity(identity.as_ref())
     }
 }
 

@@ -11,6 +11,8 @@ use crate::time::Timestamp;
 #[derive(Debug, Default)]
 pub(super) struct Connection {
     pub(super) upstream: UpstreamName,
+    /// The container of its clients, if its listener serves one container of a pod.
+    pub(super) container_name: Option<String>,
     /// Whether the tap has reported it as open.
     pub(super) is_open: bool,
     /// Protocol that ALPN chose; `None` when it is unknown.

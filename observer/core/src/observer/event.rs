@@ -43,6 +43,9 @@ pub enum Event {
         /// Process of the client; `None` when it is unknown or on another machine.
         #[serde(skip_serializing_if = "Option::is_none")]
         process: Option<Process>,
+        /// In a pod, the name of the container whose clients use the listener that accepted the connection.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        container_name: Option<String>,
         /// Whether it was open before it was observed, so that earlier requests are unknown.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         attached_late: bool,

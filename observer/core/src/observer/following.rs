@@ -50,8 +50,14 @@ impl Following {
         Self { reflectors: Reflectors::new(limits.reflectors), storms: Storms::new(limits.storms), relists: 0, resumes: 0 }
     }
 
-    pub(super) fn connected(&mut self, connection: ConnectionId, process: Option<Process>, at: Timestamp) {
-        self.reflectors.connected(connection, process, at);
+    pub(super) fn connected(
+        &mut self,
+        connection: ConnectionId,
+        process: Option<Process>,
+        container_name: Option<String>,
+        at: Timestamp,
+    ) {
+        self.reflectors.connected(connection, process, container_name, at);
     }
 
     pub(super) fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) {

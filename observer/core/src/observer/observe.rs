@@ -214,15 +214,16 @@ impl Observer {
         emit: &mut dyn FnMut(Event),
     ) {
         match observed {
-            ConnectionObservation::Opened { upstream, protocol, process, attached_late } => {
+            ConnectionObservation::Opened { upstream, protocol, process, container_name, attached_late } => {
                 self.totals.connections += 1;
                 self.series.count_connection(protocol);
-                self.following.connected(connection, process.clone(), at);
+                self.following.connected(connection, process.clone(), container_name.clone(), at);
                 if self.upstreams.connected(&upstream).is_err() {
                     self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
                 }
-                *self.connection(connection) = Connection::opened(upstream.clone(), protocol, at, attached_late);
-                emit(Event::ConnectionOpened { at, connection, upstream, protocol, process, attached_late });
+                let opened = Connection::opened(upstream.clone(), protocol, at, attached_late);
+                *self.connection(connection) = Connection { container_name: container_name.clone(), ..opened };
+                emit(Event::ConnectionOpened { at, connection, upstream, protocol, process, container_name, attached_late });
             }
             ConnectionObservation::HalfEnded { end } => self.half_ended(connection, at, end, emit),
             ConnectionObservation::Closed { forwarded, observed } => {
@@ -347,6 +348,7 @@ impl Observer {
         let window =
             resource.map_or_else(EventWindow::default, |resource| EventWindow::of(self.known_to(id.connection, None).0, resource));
         let mut exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown).within(window));
+        exchange.container_name = self.connections.get(&id.connection).and_then(|connection| connection.container_name.clone());
         exchange.namespaced = exchange.namespaced.or_else(|| self.scopes.of(&exchange));
         if !self.admit(exchange) {
             return;

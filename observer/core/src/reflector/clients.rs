@@ -33,11 +33,12 @@ enum Key {
     Words(Words),
 }
 
-/// User agent and identity, as a client's requests carry them.
+/// User agent and identity, as a client's requests carry them. In a pod, also the container that its connection comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Words {
     user_agent: Option<String>,
     identity: Option<Identity>,
+    container_name: Option<String>,
 }
 
 /// A client and its connections.
@@ -70,8 +71,8 @@ impl KnownClient {
 
 impl Words {
     fn memory(&self) -> usize {
-        let Self { user_agent, identity } = self;
-        of_texts([user_agent.as_deref().unwrap_or_default()]) + of_identity(identity.as_ref())
+        let Self { user_agent, identity, container_name } = self;
+        of_texts([user_agent, container_name].map(|text| text.as_deref().unwrap_or_default())) + of_identity(identity.as_ref())
     }
 }
 
@@ -102,6 +103,7 @@ struct Speakers {
 #[derive(Debug, Default)]
 struct Connection {
     process: Option<Process>,
+    container_name: Option<String>,
     /// The last client on the connection. A proxy in front of watchtap may join several clients in one connection.
     client: Option<ClientId>,
 }
@@ -125,8 +127,14 @@ impl Clients {
         self.known.get(&id)
     }
 
-    pub(super) fn connected(&mut self, connection: ConnectionId, process: Option<Process>, at: Timestamp) {
-        *self.connection(connection, None, at) = Connection { process, client: None };
+    pub(super) fn connected(
+        &mut self,
+        connection: ConnectionId,
+        process: Option<Process>,
+        container_name: Option<String>,
+        at: Timestamp,
+    ) {
+        *self.connection(connection, None, at) = Connection { process, container_name, client: None };
     }
 
     /// The entry of a connection, created if it is missing. To make room, the oldest connection is dropped. If it is a connection
@@ -154,9 +162,11 @@ impl Clients {
 
     /// The client of a request; `None` if there is no room for another client.
     pub(super) fn of(&mut self, connection: ConnectionId, request: &RequestLine, at: Timestamp) -> Option<ClientId> {
-        let process = self.connections.get(&connection).and_then(|connection| connection.process.clone());
+        let known = self.connections.get(&connection);
+        let (process, container_name) =
+            known.map(|known| (known.process.clone(), known.container_name.clone())).unwrap_or_default();
         let process = process.filter(|_| !is_of_one_command(request));
-        let words = Words { user_agent: request.user_agent.clone(), identity: request.identity.clone() };
+        let words = Words { user_agent: request.user_agent.clone(), identity: request.identity.clone(), container_name };
         let id = match process {
             Some(process) => self.of_process(process, words)?,
             None => self.of_words(words, connection)?,

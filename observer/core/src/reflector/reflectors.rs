@@ -92,9 +92,9 @@ impl Reflectors {
         }
     }
 
-    /// Notes a new connection, and the process of its client.
-    pub fn connected(&mut self, connection: ConnectionId, process: Option<Process>, at: Timestamp) {
-        self.clients.connected(connection, process, at);
+    /// Notes a new connection, and the process or the container of its client.
+    pub fn connected(&mut self, connection: ConnectionId, process: Option<Process>, container_name: Option<String>, at: Timestamp) {
+        self.clients.connected(connection, process, container_name, at);
     }
 
     /// Notes the end of a connection.

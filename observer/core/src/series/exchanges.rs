@@ -20,7 +20,7 @@ impl Series {
         let request = &exchange.request;
         let (resource, subresource) = self.values.resource_and_subresource(request.info.as_ref());
         exchange.counted.labels = RequestLabels {
-            client: self.values.client(request),
+            client: self.values.client(exchange.container_name.as_deref(), request),
             resource,
             verb: VerbWord::of(exchange).number(),
             subresource,

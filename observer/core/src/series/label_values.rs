@@ -47,8 +47,9 @@ impl LabelValues {
         values
     }
 
-    /// The client of a request: the program of its first product, without the version, and its `ServiceAccount`.
-    pub(super) fn client(&mut self, request: &RequestLine) -> ValueNumber {
+    /// The client of a request: the container that it comes from, the program of its first product, without the version, and its
+    /// `ServiceAccount`.
+    pub(super) fn client(&mut self, container_name: Option<&str>, request: &RequestLine) -> ValueNumber {
         let product = request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next());
         let program = product.and_then(|product| product.split('/').next()).unwrap_or_default();
         let (namespace, name) = match &request.identity {
@@ -56,7 +57,8 @@ impl LabelValues {
             Some(Identity::ServiceAccount { namespace, name }) if !namespace.contains('/') => (namespace.as_str(), name.as_str()),
             Some(_) | None => ("", ""),
         };
-        texts(&mut self.clients, [program, namespace, name])
+        let program = container_name.map_or(Cow::Borrowed(program), |container| Cow::Owned(format!("{container}:{program}")));
+        texts(&mut self.clients, [&program, namespace, name])
     }
 
     /// Group and resource, and the subresource. The version would add label sets, and no information about load.

@@ -62,11 +62,11 @@ fn subject() -> impl Strategy<Value = Subject> {
 
 fn of_connection() -> impl Strategy<Value = ConnectionObservation> {
     let protocol = select(vec![None, Some(Protocol::Http1), Some(Protocol::Http2)]);
-    let opened = (upstream(), protocol, prop::option::of(process()), any::<bool>());
+    let opened = (upstream(), protocol, prop::option::of(process()), prop::option::of(text()), any::<bool>());
     let gap = (prop::option::of(stream()), direction(), number());
     prop_oneof![
-        4 => opened.prop_map(|(upstream, protocol, process, attached_late)| {
-            ConnectionObservation::Opened { upstream, protocol, process, attached_late }
+        4 => opened.prop_map(|(upstream, protocol, process, container_name, attached_late)| {
+            ConnectionObservation::Opened { upstream, protocol, process, container_name, attached_late }
         }),
         1 => connection_end().prop_map(|end| ConnectionObservation::HalfEnded { end }),
         1 => (plaintext(), plaintext())

@@ -31,6 +31,7 @@ fn later_part_alone_keeps_open_exchanges_and_reports_missed_bytes() {
                 upstream: UpstreamName::default(),
                 protocol: Some(Protocol::Http2),
                 process: None,
+                container_name: None,
                 attached_late: false,
             },
         ),

@@ -9,15 +9,15 @@ use crate::session::ContainerPort;
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct InClusterFlags {
     /// Run as the sidecar of a pod, in the container that `watchtap inject` adds. The API server is that of
-    /// KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, its CA the mounted kube-root-ca.crt. watchtap has no token: its own
+    /// `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`, its CA the mounted kube-root-ca.crt. watchtap has no token: its own
     /// requests are anonymous
     #[arg(long, requires = "containers", conflicts_with_all = [
         "kubeconfig", "context", "upstream", "upstream_ca", "upstream_insecure", "via", "listen", "or_demo",
     ])]
     in_cluster: bool,
 
-    /// A container of the pod, and the port of 127.0.0.1 to which its clients connect; may be given several times. The port tells
-    /// apart the containers, whose processes are hidden from each other
+    /// A container of the pod, and the port of 127.0.0.1 to which its clients connect; may be given several times. The port
+    /// identifies the container, since the processes of containers are hidden from each other
     #[arg(long = "container", value_name = "NAME=PORT", requires = "in_cluster")]
     containers: Vec<ContainerPort>,
 }

@@ -1,8 +1,7 @@
 //! The certificate authority of the pod. It outlives the sidecar's container: clients read `ca.crt` once, so after a restart of the
 //! container they trust the authority of the former one only.
 
-use std::fs::{File, Metadata};
-use std::io;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime};
 
@@ -43,14 +42,9 @@ pub(in crate::session) fn kept_authority(own: &Folder, now: SystemTime) -> Resul
 }
 
 fn read(own: &Folder, now: SystemTime) -> Result<Option<PrivateAuthority>, String> {
-    let in_words = |error: io::Error| error.to_string();
-    let Some((file, pem)) = own.read(FILE, MOST).map_err(in_words)? else { return Ok(None) };
-    is_private(&file).map_err(in_words)?;
+    let Some((file, pem)) = own.read(FILE, MOST).map_err(|error| error.to_string())? else { return Ok(None) };
+    judge(&file, geteuid().as_raw())?;
     PrivateAuthority::from_pem(&pem, now, LEAST).map(Some).map_err(|error| error.to_string())
-}
-
-fn is_private(file: &File) -> io::Result<()> {
-    judge(&file.metadata()?, geteuid().as_raw()).map_err(io::Error::other)
 }
 
 /// A key that others could read or replace may be known to them.

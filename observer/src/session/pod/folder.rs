@@ -4,7 +4,7 @@
 //! owner and mode are as kubelet made them: an `emptyDir` belongs to root, and everybody may write to it.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
@@ -37,19 +37,20 @@ impl Folder {
     }
 
     /// Reads at most `most` bytes of a regular file; `None` if the name does not exist.
-    pub(super) fn read(&self, name: &str, most: u64) -> io::Result<Option<(File, Vec<u8>)>> {
+    pub(super) fn read(&self, name: &str, most: u64) -> io::Result<Option<(Metadata, Vec<u8>)>> {
         // Without `NONBLOCK`, a pipe would wait for a writer.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(&self.opened, name, flags, Mode::empty()) {
             Err(Errno::NOENT) => return Ok(None),
             opened => File::from(opened?),
         };
-        if !file.metadata()?.is_file() {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
             return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
         }
         let mut bytes = Vec::new();
-        (&file).take(most).read_to_end(&mut bytes)?;
-        Ok(Some((file, bytes)))
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok(Some((metadata, bytes)))
     }
 
     /// Replaces the file in one step: a reader sees the old content or the new one. The umask does not restrict `mode`.

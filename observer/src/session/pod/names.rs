@@ -21,8 +21,8 @@ pub(in crate::session) fn names(host: &ServerName<'static>, resolv_conf: &str) -
 /// The cluster domain: kubelet puts `svc.DOMAIN` into the search list (kubernetes/kubernetes `pkg/kubelet/network/dns/dns.go`,
 /// `generateSearchesForDNSClusterFirst`). As in resolv.conf(5), the last list counts.
 fn cluster_domain(resolv_conf: &str) -> &str {
-    let lists = resolv_conf.lines().filter_map(|line| line.strip_prefix("search")).filter(|list| list.starts_with([' ', '\t']));
-    let domains = lists.last().into_iter().flat_map(str::split_ascii_whitespace);
+    let mut lists = resolv_conf.lines().filter_map(|line| line.strip_prefix("search")).filter(|list| list.starts_with([' ', '\t']));
+    let domains = lists.next_back().into_iter().flat_map(str::split_ascii_whitespace);
     let domain = domains.map(|domain| domain.trim_end_matches('.')).find_map(|domain| domain.strip_prefix("svc."));
     domain.filter(|domain| DnsName::try_from(*domain).is_ok()).unwrap_or(DEFAULT_DOMAIN)
 }

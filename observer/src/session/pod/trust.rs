@@ -13,7 +13,7 @@ use crate::error_chain;
 use crate::pod_layout::{MOVED_SERVICE_ACCOUNT, SERVICE_ACCOUNT};
 use crate::printable::print_message;
 
-/// The files that clients read besides `ca.crt`. OpenShift has `service-ca.crt`; elsewhere, its link leads nowhere, so that the file
+/// The files that clients read besides `ca.crt`. `OpenShift` has `service-ca.crt`; elsewhere, its link leads nowhere, so that the file
 /// does not exist for clients.
 const LINKED: [&str; 3] = ["token", "namespace", "service-ca.crt"];
 const PUBLIC: Mode = Mode::from_bits_retain(0o644);

@@ -36,6 +36,8 @@ pub struct ProxyConfig {
     pub entrance: Entrance,
     /// Which clients are let in.
     pub admission: Admission,
+    /// In a pod, the container whose clients use the listener.
+    pub container_name: Option<String>,
     /// The queue for observations; `None` drops them.
     pub intake: Option<Intake>,
     /// The clock that stamps observations.

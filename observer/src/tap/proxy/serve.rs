@@ -70,6 +70,7 @@ impl Proxy {
             entrance: config.entrance,
             connection_tls,
             renewal: config.upstream_files.map(Renewal::new),
+            container_name: config.container_name,
             intake: config.intake,
             clock: config.clock,
             handshake_limit: config.handshake_limit,

@@ -77,7 +77,8 @@ pub(super) async fn serve_connection(
 
 fn tee(shared: &Shared, established: &Established, client: SocketAddr, process: Inquiry) -> Tee {
     let (upstream, server, protocol) = (Some(shared.upstream_id), established.upstream_address, established.protocol);
-    let info = ConnectionInfo { client, upstream, server, process: None, protocol, start: Start::Beginning };
+    let container_name = shared.container_name.clone();
+    let info = ConnectionInfo { client, upstream, server, process: None, container_name, protocol, start: Start::Beginning };
     match (shared.intake.as_ref().and_then(|intake| register(intake, shared.clock, info, process)), protocol) {
         (Some(feed), _) => Tee::Observed(feed, shared.clock),
         (None, Some(Protocol::Http2)) => Tee::Framed(FrameWalker::of_responses()),

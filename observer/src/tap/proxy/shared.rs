@@ -24,6 +24,8 @@ pub(super) struct Shared {
     pub(super) connection_tls: CurrentTls,
     /// Renews the upstream half of `connection_tls` from files.
     pub(super) renewal: Option<Renewal>,
+    /// In a pod, the container whose clients use the listener.
+    pub(super) container_name: Option<String>,
     pub(super) intake: Option<Intake>,
     pub(super) clock: Clock,
     pub(super) handshake_limit: Duration,

@@ -86,7 +86,13 @@ pub(super) fn samples() -> Vec<Subject> {
         Subject::Upstream(upstream(), UpstreamObservation::Profile { profile }),
         Subject::Connection(
             connection,
-            ConnectionObservation::Opened { upstream: upstream(), protocol: None, process, attached_late: false },
+            ConnectionObservation::Opened {
+                upstream: upstream(),
+                protocol: None,
+                process,
+                container_name: Some(text()),
+                attached_late: false,
+            },
         ),
         Subject::Upstream(upstream(), UpstreamObservation::Listener { state: ListenerState::Refusing }),
         Subject::Upstream(upstream(), UpstreamObservation::Listener { state: ListenerState::Listening }),

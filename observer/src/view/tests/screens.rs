@@ -91,7 +91,12 @@ fn notable_lines_leave_out_what_is_routine_for_a_healthy_client() {
         (watch, "410 Gone", expired),
         ("GET /api/v1/pods?resourceVersion=812345", "200 OK", list),
     ];
-    expect![[r""]].assert_eq(&chosen_lines(LineChoice::Notable, exchanges.into_iter()));
+    expect![[r"
+        00:00:00.000 server version v1.34.4 (/version); feature gates: defaults assumed
+        00:00:00.001 list   my-controller/0.3 pods all namespaces: first list → 1 object 142 B 500 µs  ~ cache  list-rv0
+        00:00:00.005 relist my-controller/0.3 pods all namespaces cause=expired/cache-reset → 1 object (1 unchanged) 142 B 500 µs  ~ cache  list-rv
+    "]]
+    .assert_eq(&chosen_lines(LineChoice::Notable, exchanges.into_iter()));
 }
 
 #[test]

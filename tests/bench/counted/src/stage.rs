@@ -115,7 +115,13 @@ impl Stage {
         let (connection, protocol) = (ConnectionId(number), Some(Protocol::Http2));
         let subject = Subject::Connection(
             connection,
-            ConnectionObservation::Opened { upstream: UpstreamName::default(), protocol, process: None, attached_late: false },
+            ConnectionObservation::Opened {
+                upstream: UpstreamName::default(),
+                protocol,
+                process: None,
+                container_name: None,
+                attached_late: false,
+            },
         );
         self.observer.observe(Observation { at: self.now, subject }, &mut |_event| {});
         let mut decoder = ConnectionDecoder::new(connection, protocol, "");

@@ -40,6 +40,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
         names: Vec::new(),
         entrance: Entrance::Server,
         admission: Admission::Anybody,
+        container_name: None,
         intake: None,
         clock: Clock::start(),
         handshake_limit: ProxyConfig::HANDSHAKE_LIMIT,

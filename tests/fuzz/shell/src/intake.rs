@@ -152,5 +152,13 @@ impl Default for Decoder {
 
 fn info() -> ConnectionInfo {
     let [client, server] = [1, 2].map(|port| ([127, 0, 0, 1], port).into());
-    ConnectionInfo { client, upstream: None, server, process: None, protocol: Some(Protocol::Http2), start: Start::Beginning }
+    ConnectionInfo {
+        client,
+        upstream: None,
+        server,
+        process: None,
+        container_name: None,
+        protocol: Some(Protocol::Http2),
+        start: Start::Beginning,
+    }
 }

@@ -369,7 +369,7 @@ fn parse(words: &str) -> Vec<Subject> {
         "open" | "late" => {
             let (connection, protocol) = (ConnectionId(rest.parse().unwrap()), Some(Protocol::Http2));
             let attached_late = first == "late";
-            let opened = ConnectionObservation::Opened { upstream, protocol, process: None, attached_late };
+            let opened = ConnectionObservation::Opened { upstream, protocol, process: None, container_name: None, attached_late };
             vec![Subject::Connection(connection, opened)]
         }
         "unrecorded" => vec![Subject::Capture(CaptureObservation::Unrecorded { observations: None, from: None, until: None })],

@@ -59,7 +59,7 @@ impl Socket {
     ) -> ConnectionInfo {
         let Endpoints { client, server } = self.endpoints;
         let process = if self.role == Role::Client { Some(self.process.clone()) } else { other };
-        ConnectionInfo { client, upstream, server, process, protocol, start }
+        ConnectionInfo { client, upstream, server, process, container_name: None, protocol, start }
     }
 
     /// Whether both ends are certainly on this machine. If false, both ends may still be on it, since pods have addresses of their
