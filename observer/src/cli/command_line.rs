@@ -11,6 +11,7 @@ use super::credential::Credential;
 use super::demo::Demo;
 use super::exec::{Exec, OWN_FAILURE};
 use super::explain::Explain;
+use super::injection::{Inject, Uninject};
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 use super::probe::Probe;
 use super::read::Read;
@@ -33,7 +34,8 @@ use crate::view::Colour;
   watchtap exec --capture run.cap -- ./my-controller && watchtap read run.cap
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
   watchtap explain list-unset-consistent
-  watchtap verify", demo::EXAMPLE))]
+  watchtap verify
+  watchtap inject deployment.yaml | kubectl apply -f -", demo::EXAMPLE))]
 pub(super) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -49,6 +51,8 @@ enum Command {
     Explain(Explain),
     Read(Read),
     Verify(Verify),
+    Inject(Inject),
+    Uninject(Uninject),
     Completions(Completions),
     Credential(Credential),
 }
@@ -71,6 +75,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Explain(explain) => explain.run(),
         Command::Read(read) => read.run(),
         Command::Verify(verify) => verify.run(),
+        Command::Inject(inject) => inject.run(),
+        Command::Uninject(uninject) => uninject.run(),
         Command::Completions(completions) => completions.run(),
         Command::Credential(credential) => credential.run(),
     }

@@ -14,6 +14,7 @@ mod exec;
 mod exec_demo;
 mod exec_page;
 mod explain;
+mod injection;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod probe;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]

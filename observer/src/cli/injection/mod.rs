@@ -1,0 +1,11 @@
+//! The commands `inject` and `uninject`: their inputs, their outputs and their exit codes.
+
+mod edit_manifests;
+mod inject;
+mod inputs;
+mod manifest_flags;
+mod outputs;
+mod uninject;
+
+pub(super) use inject::Inject;
+pub(super) use uninject::Uninject;

@@ -1,0 +1,68 @@
+//! The container of the sidecar.
+
+use serde_json::{Map, Value, json};
+
+use super::containers::Container;
+use super::ports::Ports;
+use super::quality_of_service::resources;
+use crate::injection::options::Options;
+use crate::pod_layout::{CLUSTER_CA_VOLUME, CONTAINER, OWN, OWN_VOLUME, SERVICE_ACCOUNT, TRUST, TRUST_VOLUME};
+
+/// The user and group of the image, which no one on the node has.
+const USER: u32 = 65532;
+
+/// The container, for a pod with these ports. `upstream` are the variables with the address of the API server, if it is not the
+/// cluster's.
+pub(super) fn sidecar(ports: &Ports, upstream: &[Value], all: &[Container<'_>], options: &Options) -> Value {
+    let mut container = Map::new();
+    let mut put = |key: &str, value: Value| container.insert(key.to_owned(), value);
+    put("name", CONTAINER.into());
+    put("image", options.image.as_str().into());
+    // An init container that continues to run beside the others: a native sidecar, since Kubernetes 1.29.
+    put("restartPolicy", "Always".into());
+    put("args", arguments(ports));
+    if !upstream.is_empty() {
+        put("env", upstream.to_vec().into());
+    }
+    put("ports", json!([{"name": CONTAINER, "containerPort": ports.metrics}]));
+    let started = json!({"path": "/started", "port": ports.metrics});
+    put("startupProbe", json!({"httpGet": started, "periodSeconds": 1, "failureThreshold": 60}));
+    put("resources", resources(all));
+    put("securityContext", security_context(options));
+    put("volumeMounts", mounts());
+    Value::Object(container)
+}
+
+fn arguments(ports: &Ports) -> Value {
+    let led = ports.led.iter().flat_map(|led| ["--container".to_owned(), format!("{}={}", led.container, led.port)]);
+    let metrics = ["--metrics".to_owned(), format!("0.0.0.0:{}", ports.metrics)];
+    ["run".to_owned(), "--in-cluster".to_owned()].into_iter().chain(led).chain(metrics).collect()
+}
+
+/// Passes Pod Security *restricted*. OpenShift assigns the user, and refuses pods that choose one.
+fn security_context(options: &Options) -> Value {
+    let mut context = json!({
+        "allowPrivilegeEscalation": false,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": true,
+        "runAsNonRoot": true,
+    });
+    if let Value::Object(members) = &mut context {
+        if !options.openshift {
+            members.insert("runAsUser".to_owned(), USER.into());
+            members.insert("runAsGroup".to_owned(), USER.into());
+        }
+        members.insert("seccompProfile".to_owned(), json!({"type": "RuntimeDefault"}));
+    }
+    context
+}
+
+/// The mount of the cluster's certificate also keeps admission from mounting a token: it leaves out containers with a mount at this
+/// path.
+fn mounts() -> Value {
+    json!([
+        {"name": OWN_VOLUME, "mountPath": OWN},
+        {"name": TRUST_VOLUME, "mountPath": TRUST},
+        {"name": CLUSTER_CA_VOLUME, "mountPath": SERVICE_ACCOUNT, "readOnly": true},
+    ])
+}

@@ -1,0 +1,18 @@
+//! Edits text so that a tree changes: new items, new values of scalars, removed items. All other bytes stay.
+
+mod insert;
+mod json_text;
+mod lines;
+mod remove;
+mod replace;
+mod splice;
+mod style;
+mod walk;
+mod yaml_text;
+
+pub(super) use insert::{Created, created, insert};
+pub(super) use remove::Removals;
+pub(super) use replace::{one_scalar, replace, written};
+pub(super) use splice::{Edit, splice};
+pub(super) use style::Style;
+pub(super) use walk::{Obstacle, Pod};

@@ -1,0 +1,44 @@
+//! New values of scalars.
+
+use super::splice::Edit;
+use super::walk::{Obstacle, Pod, obstacle};
+use super::yaml_text;
+use crate::injection::node::{Kind, Style as Notation};
+use crate::injection::parse::parse;
+use crate::injection::pointer::Pointer;
+use crate::injection::value::value;
+use serde_json::Value;
+
+/// The bytes of the scalar at this place, and the edit that writes `text` in its place. The notation of the scalar is up to the
+/// caller.
+pub(in crate::injection) fn replace(pod: &Pod<'_>, at: &Pointer, text: String) -> Result<(String, Edit), Obstacle> {
+    let walked = pod.walk(at)?;
+    let node = walked.node(at.steps().len()).ok_or_else(|| obstacle(pod.node.line, format!("there is no {at}")))?;
+    let Kind::Scalar { style, .. } = &node.kind else {
+        return Err(obstacle(node.line, format!("the value at {at} is not text")));
+    };
+    let was = pod.text.get(node.span.clone()).unwrap_or_default();
+    if *style == Notation::Block || was.is_empty() || was.contains('\n') {
+        return Err(obstacle(node.line, format!("the value at {at} has several lines")));
+    }
+    Ok((was.to_owned(), Edit { range: node.span.clone(), text, depth: 0 }))
+}
+
+/// A value in the notation of an existing scalar: quotes stay.
+pub(in crate::injection) fn written(value: &str, was: &str) -> String {
+    if was.starts_with('\'') && !value.contains('\'') && value.chars().all(|character| (' '..='~').contains(&character)) {
+        return format!("'{value}'");
+    }
+    if was.starts_with('"') { Value::from(value).to_string() } else { yaml_text::text(value) }
+}
+
+/// Whether `text` is a scalar on one line and nothing else, and which value it has.
+pub(in crate::injection) fn one_scalar(text: &str) -> Option<Value> {
+    let is_bare = !text.contains(['\n', '\r', '#', '{', '}', '[', ']', ',']) || text.starts_with(['"', '\'']);
+    let document = format!("{{a: {text}}}");
+    let node = parse(&document).ok().flatten().filter(|_| is_bare)?;
+    let [entry] = node.entries() else { return None };
+    let is_all = document.get(entry.value.span.clone()) == Some(text) && entry.value.anchor.is_none() && !entry.value.is_tagged;
+    entry.value.text().filter(|_| is_all && !text.contains(['\n', '\r']))?;
+    value(&entry.value).ok()
+}

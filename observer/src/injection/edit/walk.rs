@@ -1,0 +1,105 @@
+//! The way from a pod to one of its values in the text, and the notations that block it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::injection::node::{Entry, Kind, Node};
+use crate::injection::pointer::{self, Pointer};
+
+/// A pod in the text, with its value.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::injection) struct Pod<'n> {
+    pub(in crate::injection) text: &'n str,
+    pub(in crate::injection) node: &'n Node,
+    pub(in crate::injection) value: &'n Value,
+    /// The anchors of the document that an alias uses.
+    pub(in crate::injection) shared: &'n BTreeSet<usize>,
+}
+
+/// A notation that prevents an edit, on this line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::injection) struct Obstacle {
+    pub(in crate::injection) line: usize,
+    pub(in crate::injection) what: String,
+}
+
+/// The part of the way that exists.
+pub(super) struct Walked<'n> {
+    /// The pod, and the node after each step that exists.
+    nodes: Vec<&'n Node>,
+    /// The entry of each step that is a key.
+    entries: Vec<Option<&'n Entry>>,
+}
+
+impl<'n> Walked<'n> {
+    /// The number of steps that exist.
+    pub(super) fn steps(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The node after this number of steps.
+    pub(super) fn node(&self, steps: usize) -> Option<&'n Node> {
+        self.nodes.get(steps).copied()
+    }
+
+    /// The entry whose value is the node after this number of steps.
+    pub(super) fn entry(&self, steps: usize) -> Option<&'n Entry> {
+        self.entries.get(steps.checked_sub(1)?).copied().flatten()
+    }
+}
+
+impl<'n> Pod<'n> {
+    /// Follows `place` as far as it exists.
+    pub(super) fn walk(&self, place: &Pointer) -> Result<Walked<'n>, Obstacle> {
+        let steps = place.steps();
+        let mut walked = Walked { nodes: vec![self.node], entries: Vec::new() };
+        let mut node = self.node;
+        let mut at = Pointer::default();
+        for (number, step) in steps.iter().enumerate() {
+            let (child, entry) = match &node.kind {
+                Kind::Map { entries, .. } => match node.entry(step) {
+                    Some(entry) => (&entry.value, Some(entry)),
+                    None if pointer::find(self.value, &steps[..=number]).is_some() => {
+                        let line = entries.first().map_or(node.line, |entry| entry.key.line);
+                        return Err(obstacle(line, format!("`{step}` comes from a merge key (`<<`)")));
+                    }
+                    None => return Ok(walked),
+                },
+                Kind::List { items, .. } => match item(items, at.naming_member(), step) {
+                    Some(item) => (item, None),
+                    None => return Ok(walked),
+                },
+                Kind::Scalar { .. } | Kind::Alias(_) => return Ok(walked),
+            };
+            self.admit(child, step)?;
+            walked.nodes.push(child);
+            walked.entries.push(entry);
+            at = at.with(step);
+            node = child;
+        }
+        Ok(walked)
+    }
+
+    /// Refuses a node that cannot be edited by itself.
+    fn admit(&self, node: &Node, step: &str) -> Result<(), Obstacle> {
+        if matches!(node.kind, Kind::Alias(_)) {
+            return Err(obstacle(node.line, format!("`{step}` is an alias (`*name`)")));
+        }
+        if node.anchor.is_some_and(|anchor| self.shared.contains(&anchor)) {
+            return Err(obstacle(node.line, format!("`{step}` has an anchor (`&name`) that an alias uses")));
+        }
+        if node.is_tagged {
+            return Err(obstacle(node.line, format!("`{step}` has a tag (`!name`)")));
+        }
+        Ok(())
+    }
+}
+
+fn item<'n>(items: &'n [Node], naming_member: &str, name: &str) -> Option<&'n Node> {
+    items.iter().find(|item| item.get(naming_member).and_then(Node::text) == Some(name))
+}
+
+pub(super) fn obstacle(line: usize, what: impl Into<String>) -> Obstacle {
+    Obstacle { line, what: what.into() }
+}

@@ -1,0 +1,194 @@
+//! A file of documents, as a user gives it.
+
+use super::decision::ServiceAccounts;
+use super::document::Document;
+use super::object::{Object, objects};
+use super::options::Options;
+use super::outcome::{ObjectOutcome, Outcome, Refusal};
+use super::parse::NotYaml;
+use super::phase::{Passed, Step, pass};
+use super::{inject, uninject};
+
+/// The documents of one file.
+#[derive(Clone, Debug)]
+pub(crate) struct Manifest {
+    documents: Vec<Part>,
+}
+
+/// One document, from its `---` line on.
+#[derive(Clone, Debug)]
+struct Part {
+    text: String,
+    /// The number of lines of the file before it.
+    lines: usize,
+    /// Its objects with a pod, and the number of the others.
+    objects: Vec<Named>,
+    others: usize,
+}
+
+/// An object with a pod, and its names.
+#[derive(Clone, Debug)]
+struct Named {
+    kind: &'static str,
+    namespace: Option<String>,
+    name: String,
+    line: usize,
+}
+
+/// A file after injection or uninjection.
+#[derive(Clone, Debug)]
+pub(crate) struct Edited {
+    pub(crate) text: String,
+    pub(crate) objects: Vec<ObjectOutcome>,
+    /// The number of objects without a pod.
+    pub(crate) others: usize,
+}
+
+impl Manifest {
+    /// Parses a file, and adds its ServiceAccounts to those of the input.
+    pub(crate) fn read(text: &str, accounts: &mut Accounts) -> Result<Self, NotYaml> {
+        let mut documents = Vec::new();
+        let mut lines = 0;
+        for part in documents_of(text) {
+            let read = Part::read(part, lines, &mut accounts.0).map_err(|error| error.after(lines))?;
+            documents.push(read);
+            lines += part.matches('\n').count();
+        }
+        Ok(Self { documents })
+    }
+
+    /// Injects all objects, after uninjecting those that have a sidecar.
+    pub(crate) fn inject(&self, options: &Options, accounts: &Accounts) -> Result<Edited, NotYaml> {
+        self.edit(|part| part.inject(options, &accounts.0))
+    }
+
+    /// Uninjects all objects.
+    pub(crate) fn uninject(&self) -> Result<Edited, NotYaml> {
+        self.edit(Part::uninject)
+    }
+
+    fn edit(&self, edit: impl Fn(&Part) -> Result<(Option<String>, Vec<Outcome>), NotYaml>) -> Result<Edited, NotYaml> {
+        let mut edited = Edited { text: String::new(), objects: Vec::new(), others: 0 };
+        for part in &self.documents {
+            let (text, outcomes) =
+                if part.objects.is_empty() { (None, Vec::new()) } else { edit(part).map_err(|error| error.after(part.lines))? };
+            edited.text.push_str(text.as_deref().unwrap_or(&part.text));
+            edited.others += part.others;
+            edited.objects.extend(part.objects.iter().zip(outcomes).map(|(named, outcome)| named.with(outcome)));
+        }
+        Ok(edited)
+    }
+}
+
+/// The ServiceAccounts of all files of the input.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Accounts(ServiceAccounts);
+
+/// Splits a file before each line that begins a document. A directive (`%YAML`) belongs to the document after it.
+fn documents_of(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    let mut directives = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let is_start = line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
+        if is_start && at > 0 {
+            let cut = directives.unwrap_or(at);
+            parts.push(&text[begin..cut]);
+            begin = cut;
+        }
+        directives = line.starts_with('%').then(|| directives.unwrap_or(at));
+        at += line.len();
+    }
+    parts.push(&text[begin..]);
+    parts
+}
+
+impl Part {
+    fn read(text: &str, lines: usize, accounts: &mut ServiceAccounts) -> Result<Self, NotYaml> {
+        let mut part = Self { text: text.to_owned(), lines, objects: Vec::new(), others: 0 };
+        if let Some(document) = Document::read(text)? {
+            accounts.learn(&document.value);
+            let (objects, others) = objects(&document.value);
+            part.objects = objects.iter().map(|object| Named::of(object, &document, lines)).collect();
+            part.others = others;
+        }
+        Ok(part)
+    }
+
+    fn inject(&self, options: &Options, accounts: &ServiceAccounts) -> Result<(Option<String>, Vec<Outcome>), NotYaml> {
+        let mut kept: Vec<Option<Refusal>> = vec![None; self.objects.len()];
+        loop {
+            let skips = |place: usize| kept.get(place).is_some_and(Option::is_some);
+            let without = pass(&self.text, &skips, &|document, object| uninject::plan(document, object, self.lines))?;
+            let refused = |place: usize| matches!(without.steps.get(place), Some(Step::Refused(_)));
+            let text = without.text.as_deref().unwrap_or(&self.text);
+            let plan = |document: &Document<'_>, object: &Object| inject::plan(document, object, self.lines, options, accounts);
+            let with = pass(text, &|place| skips(place) || refused(place), &plan)?;
+            // An object that is refused now keeps the sidecar that it had.
+            let mut again = false;
+            for (place, step) in with.steps.iter().enumerate() {
+                if let (Step::Refused(refusal), Some(Step::Changed(())), Some(kept)) =
+                    (step, without.steps.get(place), kept.get_mut(place))
+                {
+                    *kept = Some(refusal.clone());
+                    again = true;
+                }
+            }
+            if !again {
+                return Ok(self.injected(without, with, kept));
+            }
+        }
+    }
+
+    fn injected(
+        &self,
+        without: Passed<()>,
+        with: Passed<super::decision::Decision>,
+        kept: Vec<Option<Refusal>>,
+    ) -> (Option<String>, Vec<Outcome>) {
+        let text = with.text.or(without.text).filter(|text| *text != self.text);
+        let steps = without.steps.into_iter().zip(with.steps).zip(kept);
+        let outcomes = steps.map(|((before, after), kept)| match (kept, before, after) {
+            (Some(refusal), _, _) | (None, Step::Refused(refusal), _) | (None, _, Step::Refused(refusal)) => {
+                Outcome::Refused(refusal)
+            }
+            (None, before, Step::Changed(decision)) => {
+                let (led, warnings) = (decision.led, decision.warnings);
+                let is_same = matches!(before, Step::Changed(())) && text.is_none();
+                if is_same { Outcome::UpToDate { led, warnings } } else { Outcome::Injected { led, warnings } }
+            }
+            (None, _, Step::Unchanged) => Outcome::NotSelected,
+        });
+        let outcomes = outcomes.collect();
+        (text, outcomes)
+    }
+
+    fn uninject(&self) -> Result<(Option<String>, Vec<Outcome>), NotYaml> {
+        let passed = pass(&self.text, &|_| false, &|document, object| uninject::plan(document, object, self.lines))?;
+        let outcomes = passed.steps.into_iter().map(|step| match step {
+            Step::Changed(()) => Outcome::Uninjected,
+            Step::Unchanged => Outcome::NotInjected,
+            Step::Refused(refusal) => Outcome::Refused(refusal),
+        });
+        Ok((passed.text, outcomes.collect()))
+    }
+}
+
+impl Named {
+    fn of(object: &Object, document: &Document<'_>, lines: usize) -> Self {
+        let value = object.value(&document.value);
+        let text = |pointer: &str| value.pointer(pointer).and_then(serde_json::Value::as_str).map(str::to_owned);
+        let generated = || text("/metadata/generateName").map(|prefix| format!("{prefix}*"));
+        Self {
+            kind: object.kind,
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name").or_else(generated).unwrap_or_else(|| "(unnamed)".to_owned()),
+            line: lines + object.nodes(&document.root).map_or(1, |(node, _)| node.line),
+        }
+    }
+
+    fn with(&self, outcome: Outcome) -> ObjectOutcome {
+        ObjectOutcome { kind: self.kind, namespace: self.namespace.clone(), name: self.name.clone(), line: self.line, outcome }
+    }
+}

@@ -1,0 +1,251 @@
+//! The annotation that records the changes of `inject`, so that `uninject` can reverse them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::change::{Changes, Item};
+use super::edit::{Created, one_scalar};
+use super::pointer::{self, Pointer};
+use crate::pod_layout::{ANNOTATION, CONTAINER, MOVED_SERVICE_ACCOUNT};
+
+/// Maximum length of the annotation. Kubernetes allows 256 KiB for all annotations of an object together.
+const LONGEST: usize = 128 * 1024;
+
+/// The content of the annotation.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Record {
+    /// The version that injected.
+    pub(super) watchtap: String,
+    pub(super) added: Vec<Added>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) replaced: Vec<Replaced>,
+}
+
+/// Items that were added to one collection.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Added {
+    to: String,
+    /// How many of the last collections of the place did not exist.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) created: usize,
+    /// The text of the empty value that the items replaced, from its colon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) empty: Option<String>,
+    /// The names of the items, each with a checksum of its content.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    items: Map<String, Value>,
+}
+
+/// A scalar that was replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Replaced {
+    at: String,
+    /// The bytes of the old value.
+    pub(super) was: String,
+    /// The checksum of the new value.
+    sum: String,
+}
+
+/// The reason why a record cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum BadRecord {
+    #[error("is damaged: {0}")]
+    Unreadable(String),
+    #[error("names {0}, which inject does not change")]
+    Foreign(String),
+    #[error("has an original value that is not a single value")]
+    NotAValue,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl Record {
+    /// Records changes. `created` belongs to the additions, and `was` to the replacements, in their order. The annotation itself is
+    /// the last addition; its content is the record, so it has no checksum.
+    pub(super) fn of(changes: &Changes, created: Vec<Created>, was: Vec<String>) -> Self {
+        let added = changes.additions.iter().zip(created).map(|(addition, created)| Added {
+            to: addition.to.to_string(),
+            created: created.collections,
+            empty: created.empty,
+            items: addition.items.iter().filter(|item| item.name != ANNOTATION).map(sum_of_item).collect(),
+        });
+        let replaced = changes.replacements.iter().zip(was).map(|(replacement, was)| Replaced {
+            at: replacement.new_place().to_string(),
+            was,
+            sum: checksum(&Value::from(replacement.to.as_str())),
+        });
+        Self { watchtap: env!("CARGO_PKG_VERSION").to_owned(), added: added.collect(), replaced: replaced.collect() }
+    }
+
+    /// The text of the annotation.
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Reads the annotation of a pod, if there is one. Whoever writes the manifest can write anything into it.
+    pub(super) fn read(pod: &Value) -> Result<Option<Self>, BadRecord> {
+        let Some(text) = pointer::find(pod, &["metadata", "annotations", ANNOTATION]) else { return Ok(None) };
+        let text = text.as_str().filter(|text| text.len() <= LONGEST);
+        let text = text.ok_or_else(|| BadRecord::Unreadable("it is no text of at most 128 KiB".to_owned()))?;
+        let record: Self = serde_json::from_str(text).map_err(|error| BadRecord::Unreadable(error.to_string()))?;
+        record.added.iter().try_for_each(Added::check)?;
+        record.replaced.iter().try_for_each(Replaced::check)?;
+        Ok(Some(record))
+    }
+}
+
+impl Record {
+    /// Reverses the changes in the value of a pod. `None` if a place does not exist.
+    pub(super) fn undo(&self, pod: &mut Value) -> Option<()> {
+        self.added.iter().try_for_each(|added| added.undo(pod))?;
+        for replaced in &self.replaced {
+            *pointer::find_mut(pod, &replaced.place().steps())? = one_scalar(&replaced.was)?;
+        }
+        Some(())
+    }
+}
+
+impl Added {
+    fn undo(&self, pod: &mut Value) -> Option<()> {
+        let place = self.place();
+        let mut steps = place.steps();
+        let names = self.names();
+        match pointer::find_mut(pod, &steps)? {
+            Value::Array(items) => items.retain(|item| {
+                let name = item.get(place.naming_member()).and_then(Value::as_str);
+                !name.is_some_and(|name| names.contains(&name))
+            }),
+            Value::Object(map) => map.retain(|name, _| !names.contains(&name.as_str())),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return None,
+        }
+        for _ in 0..self.created {
+            let last = steps.last().copied()?;
+            if !is_empty(pointer::find(pod, &steps)?) {
+                break;
+            }
+            steps.pop();
+            if let Value::Object(parent) = pointer::find_mut(pod, &steps)? {
+                parent.remove(last);
+            }
+        }
+        Some(())
+    }
+
+    pub(super) fn place(&self) -> Pointer {
+        Pointer::parse(&self.to).unwrap_or_default()
+    }
+
+    /// The names of the added items.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let own = (self.to == "/metadata/annotations").then_some(ANNOTATION);
+        self.items.keys().map(String::as_str).chain(own).collect()
+    }
+
+    /// The first item that is gone, or whose content was changed since.
+    pub(super) fn changed<'r>(&'r self, pod: &Value) -> Option<&'r str> {
+        let place = self.place();
+        self.items.iter().find_map(|(name, sum)| {
+            let found = pointer::find(pod, &place.with(name).steps()).map(checksum);
+            (found.as_deref() != sum.as_str()).then_some(name.as_str())
+        })
+    }
+
+    fn check(&self) -> Result<(), BadRecord> {
+        let place = self.place();
+        let steps = place.steps();
+        let may_have: fn(&str) -> bool = match steps.as_slice() {
+            ["metadata", "annotations"] => |_| false,
+            ["spec", "initContainers"] => |name| name == CONTAINER,
+            ["spec", "volumes"] => |name| super::decision::is_own_volume(name),
+            ["spec", "containers" | "initContainers", _, "env"] => super::decision::is_added_variable,
+            ["spec", "containers" | "initContainers", _, "volumeMounts"] => super::decision::is_added_mount,
+            _ => return Err(BadRecord::Foreign(self.to.clone())),
+        };
+        // The pod and its spec are always there.
+        let most_created = if steps.first() == Some(&"metadata") { 2 } else { 1 };
+        let is_empty = self.empty.as_deref().is_none_or(|text| {
+            let text: String = text.split_whitespace().collect();
+            matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL" | "[]" | "{}")
+        });
+        match self.items.keys().find(|name| !may_have(name)) {
+            Some(name) => Err(BadRecord::Foreign(place.with(name).to_string())),
+            None if self.created > most_created => Err(BadRecord::Foreign(self.to.clone())),
+            None if is_empty => Ok(()),
+            None => Err(BadRecord::NotAValue),
+        }
+    }
+}
+
+impl Replaced {
+    pub(super) fn place(&self) -> Pointer {
+        Pointer::parse(&self.at).unwrap_or_default()
+    }
+
+    /// Whether the value was changed since.
+    pub(super) fn is_changed(&self, pod: &Value) -> bool {
+        pointer::find(pod, &self.place().steps()).map(checksum).as_ref() != Some(&self.sum)
+    }
+
+    fn check(&self) -> Result<(), BadRecord> {
+        match self.place().steps().as_slice() {
+            ["spec", "containers" | "initContainers", _, "volumeMounts", MOVED_SERVICE_ACCOUNT, "mountPath"] => {}
+            ["spec", "containers" | "initContainers", _, "env", name, "value"] if super::decision::is_replaced_variable(name) => {}
+            _ => return Err(BadRecord::Foreign(self.at.clone())),
+        }
+        one_scalar(&self.was).map(|_| ()).ok_or(BadRecord::NotAValue)
+    }
+}
+
+/// Whether a value is null, `[]` or `{}`, which mean the same to Kubernetes.
+pub(super) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+fn sum_of_item(item: &Item) -> (String, Value) {
+    (item.name.clone(), Value::String(checksum(&item.value)))
+}
+
+/// Members that the API server adds with these values to containers and volumes, where they are absent.
+const DEFAULTS: &[(&str, &[&str])] = &[
+    ("apiVersion", &["\"v1\""]),
+    ("defaultMode", &["420"]),
+    ("imagePullPolicy", &["\"IfNotPresent\"", "\"Always\""]),
+    ("scheme", &["\"HTTP\""]),
+    ("successThreshold", &["1"]),
+    ("terminationMessagePath", &["\"/dev/termination-log\""]),
+    ("terminationMessagePolicy", &["\"File\""]),
+    ("timeoutSeconds", &["1"]),
+];
+
+/// FNV-1a of a value, whatever the order of its keys, and without the defaults of the API server. It detects edits, not attacks.
+fn checksum(value: &Value) -> String {
+    const OFFSET: u32 = 0x811C_9DC5;
+    const PRIME: u32 = 0x0100_0193;
+    let sum = canonical(value).bytes().fold(OFFSET, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(PRIME));
+    format!("{sum:08x}")
+}
+
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let is_default = |key: &str, value: &str| DEFAULTS.iter().any(|(name, values)| *name == key && values.contains(&value));
+            let members = map.iter().map(|(key, value)| (key, canonical(value))).filter(|(key, value)| !is_default(key, value));
+            let mut members: Vec<String> = members.map(|(key, value)| format!("{}:{value}", Value::from(key.as_str()))).collect();
+            members.sort();
+            format!("{{{}}}", members.join(","))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+    }
+}
