@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::edit::{Edit, Obstacle, Pod, Style, splice};
+use super::edit::{Edit, Obstacle, Pod, Style, line_break, splice};
 use super::node::{Kind, Node};
 use super::object::Object;
 use super::outcome::Refusal;
@@ -20,6 +20,7 @@ pub(super) struct Document<'t> {
     pub(super) value: Value,
     /// The anchors that aliases use.
     shared: BTreeSet<usize>,
+    line_break: &'static str,
 }
 
 /// The planned change of one object.
@@ -45,7 +46,7 @@ impl<'t> Document<'t> {
                 shared.insert(target);
             }
         });
-        Ok(Some(Self { text, root, value, shared }))
+        Ok(Some(Self { text, root, value, shared, line_break: line_break(text) }))
     }
 
     /// The pod of an object, to be edited, and the style in which to write.
@@ -60,7 +61,7 @@ impl<'t> Document<'t> {
         }
         let value = object.pod(&self.value).unwrap_or(&Value::Null);
         let pod = Pod { text: self.text, node, value, shared: &self.shared };
-        Ok((pod, Style::of(self.text, &self.root, node)))
+        Ok((pod, Style::of(self.text, self.line_break, &self.root, node)))
     }
 
     /// The text with the planned changes, if it then has exactly the planned value.

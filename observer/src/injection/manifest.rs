@@ -10,19 +10,22 @@ use super::phase::{Passed, Step, pass};
 use super::{inject, uninject};
 
 /// The documents of one file.
-#[derive(Clone, Debug)]
-pub(crate) struct Manifest {
-    documents: Vec<Part>,
+#[derive(Debug)]
+pub(crate) struct Manifest<'t> {
+    documents: Vec<Part<'t>>,
 }
 
 /// One document, from its `---` line on.
-#[derive(Clone, Debug)]
-struct Part {
-    text: String,
+#[derive(Debug)]
+struct Part<'t> {
+    text: &'t str,
     /// The number of lines of the file before it.
     lines: usize,
-    /// Its objects with a pod, and the number of the others.
+    /// Its content, if it has an object with a pod.
+    document: Option<Document<'t>>,
+    /// Its objects with a pod.
     objects: Vec<Named>,
+    /// The number of its other objects.
     others: usize,
 }
 
@@ -44,9 +47,9 @@ pub(crate) struct Edited {
     pub(crate) others: usize,
 }
 
-impl Manifest {
+impl<'t> Manifest<'t> {
     /// Parses a file, and adds its ServiceAccounts to those of the input.
-    pub(crate) fn read(text: &str, accounts: &mut Accounts) -> Result<Self, NotYaml> {
+    pub(crate) fn read(text: &'t str, accounts: &mut Accounts) -> Result<Self, NotYaml> {
         let mut documents = Vec::new();
         let mut lines = 0;
         for part in documents_of(text) {
@@ -58,25 +61,24 @@ impl Manifest {
     }
 
     /// Injects all objects, after uninjecting those that have a sidecar.
-    pub(crate) fn inject(&self, options: &Options, accounts: &Accounts) -> Result<Edited, NotYaml> {
-        self.edit(|part| part.inject(options, &accounts.0))
+    pub(crate) fn inject(&self, options: &Options, accounts: &Accounts) -> Edited {
+        self.edit(|part, document| part.inject(document, options, &accounts.0))
     }
 
     /// Uninjects all objects.
-    pub(crate) fn uninject(&self) -> Result<Edited, NotYaml> {
+    pub(crate) fn uninject(&self) -> Edited {
         self.edit(Part::uninject)
     }
 
-    fn edit(&self, edit: impl Fn(&Part) -> Result<(Option<String>, Vec<Outcome>), NotYaml>) -> Result<Edited, NotYaml> {
+    fn edit(&self, edit: impl Fn(&Part<'t>, &Document<'t>) -> (Option<String>, Vec<Outcome>)) -> Edited {
         let mut edited = Edited { text: String::new(), objects: Vec::new(), others: 0 };
         for part in &self.documents {
-            let (text, outcomes) =
-                if part.objects.is_empty() { (None, Vec::new()) } else { edit(part).map_err(|error| error.after(part.lines))? };
-            edited.text.push_str(text.as_deref().unwrap_or(&part.text));
+            let (text, outcomes) = part.document.as_ref().map(|document| edit(part, document)).unwrap_or_default();
+            edited.text.push_str(text.as_deref().unwrap_or(part.text));
             edited.others += part.others;
             edited.objects.extend(part.objects.iter().zip(outcomes).map(|(named, outcome)| named.with(outcome)));
         }
-        Ok(edited)
+        edited
     }
 }
 
@@ -104,27 +106,28 @@ fn documents_of(text: &str) -> Vec<&str> {
     parts
 }
 
-impl Part {
-    fn read(text: &str, lines: usize, accounts: &mut ServiceAccounts) -> Result<Self, NotYaml> {
-        let mut part = Self { text: text.to_owned(), lines, objects: Vec::new(), others: 0 };
-        if let Some(document) = Document::read(text)? {
-            accounts.learn(&document.value);
-            let (objects, others) = objects(&document.value);
-            part.objects = objects.iter().map(|object| Named::of(object, &document, lines)).collect();
-            part.others = others;
-        }
+impl<'t> Part<'t> {
+    fn read(text: &'t str, lines: usize, accounts: &mut ServiceAccounts) -> Result<Self, NotYaml> {
+        let mut part = Self { text, lines, document: None, objects: Vec::new(), others: 0 };
+        let Some(document) = Document::read(text)? else { return Ok(part) };
+        accounts.learn(&document.value);
+        let (objects, others) = objects(&document.value);
+        part.objects = objects.iter().map(|object| Named::of(object, &document, lines)).collect();
+        part.others = others;
+        part.document = Some(document).filter(|_| !objects.is_empty());
         Ok(part)
     }
 
-    fn inject(&self, options: &Options, accounts: &ServiceAccounts) -> Result<(Option<String>, Vec<Outcome>), NotYaml> {
+    fn inject(&self, document: &Document<'t>, options: &Options, accounts: &ServiceAccounts) -> (Option<String>, Vec<Outcome>) {
+        let plan = |document: &Document<'_>, object: &Object| inject::plan(document, object, self.lines, options, accounts);
         let mut kept: Vec<Option<Refusal>> = vec![None; self.objects.len()];
         loop {
             let skips = |place: usize| kept.get(place).is_some_and(Option::is_some);
-            let without = pass(&self.text, &skips, &|document, object| uninject::plan(document, object, self.lines))?;
-            let refused = |place: usize| matches!(without.steps.get(place), Some(Step::Refused(_)));
-            let text = without.text.as_deref().unwrap_or(&self.text);
-            let plan = |document: &Document<'_>, object: &Object| inject::plan(document, object, self.lines, options, accounts);
-            let with = pass(text, &|place| skips(place) || refused(place), &plan)?;
+            let without = pass(document, &skips, &|document, object| uninject::plan(document, object, self.lines));
+            let refused = |place: usize| skips(place) || matches!(without.steps.get(place), Some(Step::Refused(_)));
+            // The text was parsed before: `pass` has compared its value.
+            let reparsed = without.text.as_deref().and_then(|text| Document::read(text).ok().flatten());
+            let with = pass(reparsed.as_ref().unwrap_or(document), &refused, &plan);
             // An object that is refused now keeps the sidecar that it had.
             let mut again = false;
             for (place, step) in with.steps.iter().enumerate() {
@@ -136,7 +139,7 @@ impl Part {
                 }
             }
             if !again {
-                return Ok(self.injected(without, with, kept));
+                return self.injected(without, with, kept);
             }
         }
     }
@@ -164,14 +167,14 @@ impl Part {
         (text, outcomes)
     }
 
-    fn uninject(&self) -> Result<(Option<String>, Vec<Outcome>), NotYaml> {
-        let passed = pass(&self.text, &|_| false, &|document, object| uninject::plan(document, object, self.lines))?;
+    fn uninject(&self, document: &Document<'t>) -> (Option<String>, Vec<Outcome>) {
+        let passed = pass(document, &|_| false, &|document, object| uninject::plan(document, object, self.lines));
         let outcomes = passed.steps.into_iter().map(|step| match step {
             Step::Changed(()) => Outcome::Uninjected,
             Step::Unchanged => Outcome::NotInjected,
             Step::Refused(refusal) => Outcome::Refused(refusal),
         });
-        Ok((passed.text, outcomes.collect()))
+        (passed.text, outcomes.collect())
     }
 }
 

@@ -106,7 +106,9 @@ impl Builder<'_> {
         let line_start = self.text.get(..first).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
         let before = self.text.get(line_start..first).unwrap_or_default();
         let dash = before.trim_end_matches(' ').strip_suffix('-').map(str::len);
-        let dash = dash.or_else(|| before.trim_start_matches(' ').starts_with('-').then(|| before.len() - before.trim_start_matches(' ').len()));
+        let dash = dash.or_else(|| {
+            before.trim_start_matches(' ').starts_with('-').then(|| before.len() - before.trim_start_matches(' ').len())
+        });
         if let Some(column) = dash {
             node.span.start = line_start + column;
             node.column = before.get(..column).map_or(column, |before| before.chars().count());
@@ -190,8 +192,8 @@ const fn layout(style: StructureStyle) -> Layout {
 /// The offset after the colon that follows a key on its line.
 fn after_colon(text: &str, key_end: usize) -> Option<usize> {
     let rest = text.get(key_end..)?;
-    let blanks = rest.len() - rest.trim_start().len();
-    rest.trim_start().starts_with(':').then_some(key_end + blanks + 1)
+    let after_blanks = rest.trim_start_matches([' ', '\t']);
+    after_blanks.starts_with(':').then_some(key_end + rest.len() - after_blanks.len() + 1)
 }
 
 fn unbalanced(span: &Span) -> NotYaml {

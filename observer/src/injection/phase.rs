@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::document::{Document, Planned};
 use super::object::{Object, objects};
 use super::outcome::Refusal;
-use super::parse::NotYaml;
 use super::value::duplicate_key;
 
 /// What a pass did with one object.
@@ -28,13 +27,12 @@ pub(super) struct Passed<T> {
 pub(super) type Plan<'p, T> = &'p dyn Fn(&Document<'_>, &Object) -> Result<Option<(Planned, T)>, Refusal>;
 
 /// Passes over the objects of a document, except those that `skips` names.
-pub(super) fn pass<T>(text: &str, skips: &dyn Fn(usize) -> bool, plan: Plan<'_, T>) -> Result<Passed<T>, NotYaml> {
-    let Some(document) = Document::read(text)? else { return Ok(Passed { text: None, steps: Vec::new() }) };
+pub(super) fn pass<T>(document: &Document<'_>, skips: &dyn Fn(usize) -> bool, plan: Plan<'_, T>) -> Passed<T> {
     let (objects, _) = objects(&document.value);
     let mut planned = Vec::new();
     let mut steps = Vec::new();
     for (place, object) in objects.iter().enumerate() {
-        let step = if skips(place) { Ok(None) } else { well_formed(&document, object).and_then(|()| plan(&document, object)) };
+        let step = if skips(place) { Ok(None) } else { well_formed(document, object).and_then(|()| plan(document, object)) };
         steps.push(match step {
             Ok(Some((change, done))) => {
                 planned.push((object, change));
@@ -45,7 +43,7 @@ pub(super) fn pass<T>(text: &str, skips: &dyn Fn(usize) -> bool, plan: Plan<'_, 
         });
     }
     if planned.is_empty() {
-        return Ok(Passed { text: None, steps });
+        return Passed { text: None, steps };
     }
     let text = document.edited(&planned);
     if text.is_none() {
@@ -53,7 +51,7 @@ pub(super) fn pass<T>(text: &str, skips: &dyn Fn(usize) -> bool, plan: Plan<'_, 
             *step = Step::Refused(unverified());
         }
     }
-    Ok(Passed { text, steps })
+    Passed { text, steps }
 }
 
 /// Keys that occur twice have no clear meaning: the API server and kubectl disagree about them.

@@ -83,9 +83,18 @@ impl Record {
         Self { watchtap: env!("CARGO_PKG_VERSION").to_owned(), added: added.collect(), replaced: replaced.collect() }
     }
 
-    /// The text of the annotation.
+    /// The text of the annotation, in ASCII: YAML's parsers disagree about some other characters.
     pub(super) fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        let json = serde_json::to_string(self).unwrap_or_default();
+        let mut text = String::with_capacity(json.len());
+        for character in json.chars() {
+            if character.is_ascii() {
+                text.push(character);
+            } else {
+                text.extend(character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+        }
+        text
     }
 
     /// Reads the annotation of a pod, if there is one. Whoever writes the manifest can write anything into it.
@@ -216,36 +225,61 @@ fn sum_of_item(item: &Item) -> (String, Value) {
     (item.name.clone(), Value::String(checksum(&item.value)))
 }
 
-/// Members that the API server adds with these values to containers and volumes, where they are absent.
-const DEFAULTS: &[(&str, &[&str])] = &[
-    ("apiVersion", &["\"v1\""]),
-    ("defaultMode", &["420"]),
-    ("imagePullPolicy", &["\"IfNotPresent\"", "\"Always\""]),
-    ("scheme", &["\"HTTP\""]),
-    ("successThreshold", &["1"]),
-    ("terminationMessagePath", &["\"/dev/termination-log\""]),
-    ("terminationMessagePolicy", &["\"File\""]),
-    ("timeoutSeconds", &["1"]),
-];
-
 /// FNV-1a of a value, whatever the order of its keys, and without the defaults of the API server. It detects edits, not attacks.
 fn checksum(value: &Value) -> String {
-    const OFFSET: u32 = 0x811C_9DC5;
-    const PRIME: u32 = 0x0100_0193;
-    let sum = canonical(value).bytes().fold(OFFSET, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(PRIME));
-    format!("{sum:08x}")
+    let mut sum = Sum(0x811C_9DC5);
+    sum.value(value);
+    format!("{:08x}", sum.0)
 }
 
-fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let is_default = |key: &str, value: &str| DEFAULTS.iter().any(|(name, values)| *name == key && values.contains(&value));
-            let members = map.iter().map(|(key, value)| (key, canonical(value))).filter(|(key, value)| !is_default(key, value));
-            let mut members: Vec<String> = members.map(|(key, value)| format!("{}:{value}", Value::from(key.as_str()))).collect();
-            members.sort();
-            format!("{{{}}}", members.join(","))
+struct Sum(u32);
+
+impl Sum {
+    fn bytes(&mut self, bytes: &[u8]) {
+        const PRIME: u32 = 0x0100_0193;
+        self.0 = bytes.iter().fold(self.0, |sum, byte| (sum ^ u32::from(*byte)).wrapping_mul(PRIME));
+    }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Object(map) => {
+                let mut members: Vec<(&String, &Value)> = map.iter().filter(|(key, value)| !is_default(key, value)).collect();
+                members.sort_by_key(|(key, _)| *key);
+                for (key, value) in members {
+                    self.bytes(b"{");
+                    self.bytes(key.as_bytes());
+                    self.bytes(b":");
+                    self.value(value);
+                }
+                self.bytes(b"}");
+            }
+            Value::Array(items) => {
+                for item in items {
+                    self.bytes(b"[");
+                    self.value(item);
+                }
+                self.bytes(b"]");
+            }
+            Value::String(text) => {
+                self.bytes(b"\"");
+                self.bytes(text.as_bytes());
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.bytes(value.to_string().as_bytes()),
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+    }
+}
+
+/// Whether the API server adds this member to a container or a volume that lacks it.
+fn is_default(key: &str, value: &Value) -> bool {
+    match (key, value) {
+        ("successThreshold" | "timeoutSeconds", Value::Number(number)) => number.as_u64() == Some(1),
+        ("defaultMode", Value::Number(number)) => number.as_u64() == Some(0o644),
+        ("apiVersion", Value::String(text)) => text == "v1",
+        ("imagePullPolicy", Value::String(text)) => text == "IfNotPresent" || text == "Always",
+        ("protocol", Value::String(text)) => text == "TCP",
+        ("scheme", Value::String(text)) => text == "HTTP",
+        ("terminationMessagePath", Value::String(text)) => text == "/dev/termination-log",
+        ("terminationMessagePolicy", Value::String(text)) => text == "File",
+        _ => false,
     }
 }

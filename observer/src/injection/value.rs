@@ -3,14 +3,17 @@
 //! kubectl reads YAML with sigs.k8s.io/yaml, whose scalars follow YAML 1.1 (`goyaml.v2/resolve.go`): `yes`, `on` and `off` are
 //! booleans, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Number, Value};
 
 use super::node::{Entry, Kind, Node, Style, is_null};
 
-/// Maximum number of nodes of one document with all aliases expanded; a document of 1 MB has some 100,000.
-const MOST_NODES: usize = 2_000_000;
+/// Maximum number of nodes that all aliases of a document together may expand to.
+const MOST_REPLAYED: usize = 100_000;
+
+/// Maximum nesting of values with all aliases expanded.
+const DEEPEST: usize = 200;
 
 /// The key that merges another mapping into this one.
 const MERGE: &str = "<<";
@@ -18,7 +21,7 @@ const MERGE: &str = "<<";
 /// The reason why a tree has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoValue {
-    /// Aliases expand to more than [`MOST_NODES`] nodes, or an anchor contains itself.
+    /// Aliases expand to more than [`MOST_REPLAYED`] nodes, or too deeply, or an anchor contains itself.
     TooLarge,
     /// A key is no scalar, on this line.
     KeyIsNoScalar(usize),
@@ -27,22 +30,35 @@ pub(super) enum NoValue {
 struct Resolver<'n> {
     anchors: BTreeMap<usize, &'n Node>,
     nodes_left: usize,
+    depth: usize,
 }
 
 /// Returns the value of a tree.
 pub(super) fn value(root: &Node) -> Result<Value, NoValue> {
     let mut anchors = BTreeMap::new();
+    let mut nodes = 0;
     root.visit(&mut |node| {
+        nodes += 1;
         if let Some(anchor) = node.anchor {
             anchors.insert(anchor, node);
         }
     });
-    Resolver { anchors, nodes_left: MOST_NODES }.value(root)
+    Resolver { anchors, nodes_left: nodes + MOST_REPLAYED, depth: 0 }.value(root)
 }
 
 impl<'n> Resolver<'n> {
     fn value(&mut self, node: &'n Node) -> Result<Value, NoValue> {
         self.nodes_left = self.nodes_left.checked_sub(1).ok_or(NoValue::TooLarge)?;
+        if self.depth > DEEPEST {
+            return Err(NoValue::TooLarge);
+        }
+        self.depth += 1;
+        let value = self.value_here(node);
+        self.depth -= 1;
+        value
+    }
+
+    fn value_here(&mut self, node: &'n Node) -> Result<Value, NoValue> {
         match &node.kind {
             Kind::Scalar { text, style: Style::Plain } if !node.is_tagged => Ok(plain(text)),
             Kind::Scalar { text, .. } => Ok(Value::String(text.clone())),
@@ -102,14 +118,19 @@ fn plain(text: &str) -> Value {
 /// The first key that a mapping has twice, with the line of its second place.
 pub(super) fn duplicate_key(root: &Node) -> Option<(&str, usize)> {
     let mut found = None;
-    root.visit(&mut |node| {
-        let mut seen = BTreeMap::new();
-        for entry in node.entries() {
-            let Some(name) = entry.key.text() else { continue };
-            if seen.insert(name, ()).is_some() && found.is_none() {
-                found = Some((name, entry.key.line));
-            }
-        }
-    });
+    root.visit(&mut |node| found = found.or_else(|| duplicate_in(node.entries())));
     found
+}
+
+fn duplicate_in(entries: &[Entry]) -> Option<(&str, usize)> {
+    const FEW: usize = 16;
+    let names = || entries.iter().filter_map(|entry| Some((entry.key.text()?, entry.key.line)));
+    if entries.len() <= FEW {
+        return names()
+            .enumerate()
+            .find(|(place, (name, _))| names().take(*place).any(|(other, _)| other == *name))
+            .map(|(_, found)| found);
+    }
+    let mut seen = BTreeSet::new();
+    names().find(|(name, _)| !seen.insert(*name))
 }

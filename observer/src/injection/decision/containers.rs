@@ -58,8 +58,8 @@ pub(super) fn containers(spec: &Value) -> Result<Vec<Container<'_>>, Refusal> {
         match spec.get(group) {
             Some(Value::Array(list)) => {
                 for value in list {
-                    let name = value.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
-                    let name = name.ok_or_else(|| malformed(&format!("an item of {group} has no name")))?;
+                    let name = value.get("name").and_then(Value::as_str).filter(|name| is_label(name));
+                    let name = name.ok_or_else(|| malformed(&format!("an item of {group} has no valid name")))?;
                     all.push(Container { group, name, value });
                 }
             }
@@ -76,6 +76,12 @@ pub(super) fn containers(spec: &Value) -> Result<Vec<Container<'_>>, Refusal> {
     }
     all.iter().try_for_each(check_lists)?;
     Ok(all)
+}
+
+/// Whether a name is a DNS label, as those of containers are.
+fn is_label(name: &str) -> bool {
+    let is_allowed = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
+    (1..=63).contains(&name.len()) && name.chars().all(is_allowed)
 }
 
 /// The containers that the options select.

@@ -1,5 +1,7 @@
 //! Pods that can be injected, but with an effect that their owner may not expect.
 
+use serde_json::Value;
+
 use super::containers::Container;
 use super::decide::Subject;
 use super::refused::is_true;
@@ -19,6 +21,7 @@ const GITOPS: [(&str, &str, &str); 5] = [
 pub(super) fn warnings(subject: &Subject<'_>, led: &[Container<'_>]) -> Vec<String> {
     let mut warnings: Vec<String> = led.iter().filter_map(kubeconfig).collect();
     warnings.extend(gitops(subject));
+    warnings.extend(immutable(subject));
     if is_true(subject.spec().get("shareProcessNamespace")) {
         warnings.push(
             "shareProcessNamespace: true: root in other containers of the pod, or the sidecar's user, can read the sidecar's key"
@@ -45,4 +48,18 @@ fn gitops(subject: &Subject<'_>) -> Option<String> {
     Some(format!(
         "{tool} manages this object, and reverts changes in the cluster: commit the injected manifest to its source instead"
     ))
+}
+
+/// Objects of a cluster whose pods cannot change there.
+fn immutable(subject: &Subject<'_>) -> Option<String> {
+    let text = |pointer: &str| subject.object.pointer(pointer).and_then(Value::as_str);
+    if let Some(owner) = text("/metadata/ownerReferences/0/kind") {
+        let name = text("/metadata/ownerReferences/0/name").unwrap_or_default();
+        return Some(format!(
+            "{owner} {name} owns this object, and makes the next one without a sidecar: inject {owner} {name} instead"
+        ));
+    }
+    let kind = text("/kind").filter(|kind| matches!(*kind, "Pod" | "Job"))?;
+    text("/metadata/uid")
+        .map(|_| format!("the API server refuses this change of an existing {kind}: delete it first, then create the new one"))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::lines::{indentation, line_end};
+use super::lines::{begins_line, end_of_line_before, line_end};
 use super::splice::Edit;
 use super::style::{Flow, Style};
 use super::walk::{Obstacle, Pod, Walked, obstacle};
@@ -24,8 +24,8 @@ pub(in crate::injection) struct Created {
 enum Spot<'n> {
     /// The collection exists, and has items.
     Filled(&'n Node, Option<&'n Entry>),
-    /// This mapping lacks the next step.
-    Lacking(&'n Node),
+    /// This mapping, the value of this entry, lacks the next step.
+    Lacking(&'n Node, Option<&'n Entry>),
     /// The value of this entry of a mapping is empty.
     Empty(&'n Entry, &'n Node),
 }
@@ -36,7 +36,7 @@ pub(in crate::injection) fn created(pod: &Pod<'_>, to: &Pointer) -> Result<Creat
     let (spot, steps) = spot(&walked, to)?;
     let collections = to.steps().len() - steps;
     let empty = match spot {
-        Spot::Filled(..) | Spot::Lacking(_) => None,
+        Spot::Filled(..) | Spot::Lacking(..) => None,
         Spot::Empty(entry, _) => Some(pod.text.get(replaced(entry)?).unwrap_or_default().to_owned()),
     };
     Ok(Created { collections, empty })
@@ -55,7 +55,7 @@ pub(in crate::injection) fn insert(pod: &Pod<'_>, addition: &Addition, style: &S
             let place = if addition.is_list() { addition.place } else { Place::Last };
             into(pod, node, entry, &value, place, style, depth)
         }
-        Spot::Lacking(node) => into(pod, node, None, &value, Place::Last, style, depth),
+        Spot::Lacking(node, entry) => into(pod, node, entry, &value, Place::Last, style, depth),
         Spot::Empty(entry, mapping) if mapping.is_flow() => expand_flow(pod, entry, &value, style, depth),
         Spot::Empty(entry, _) => expand(pod, entry, &value, style, depth),
     }
@@ -70,8 +70,12 @@ fn spot<'n>(walked: &Walked<'n>, to: &Pointer) -> Result<(Spot<'n>, usize), Obst
     match (&node.kind, walked.entry(steps).zip(parent)) {
         (_, Some((entry, parent))) if node.is_empty() => Ok((Spot::Empty(entry, parent), steps)),
         (Kind::List { .. }, entry) if is_list => Ok((Spot::Filled(node, entry.map(|(entry, _)| entry)), steps)),
-        (Kind::Map { .. }, _) if steps == to.steps().len() && !is_list => Ok((Spot::Filled(node, None), steps)),
-        (Kind::Map { .. }, _) if !is_list && steps < to.steps().len() => Ok((Spot::Lacking(node), steps)),
+        (Kind::Map { .. }, entry) if steps == to.steps().len() && !is_list => {
+            Ok((Spot::Filled(node, entry.map(|(entry, _)| entry)), steps))
+        }
+        (Kind::Map { .. }, entry) if !is_list && steps < to.steps().len() => {
+            Ok((Spot::Lacking(node, entry.map(|(entry, _)| entry)), steps))
+        }
         _ => Err(obstacle(node.line, format!("the value at {to} has another type than Kubernetes expects"))),
     }
 }
@@ -89,47 +93,50 @@ fn into(
     if node.is_flow() {
         return Ok(into_flow(pod, node, value, place, style, depth));
     }
-    let lines = match value {
-        Value::Array(items) => yaml_text::list_lines(items, node.column, style),
-        Value::Object(map) => yaml_text::map_lines(map, node.column, style),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    let at = match place {
+        Place::First => {
+            after_key(pod, node, entry).ok_or_else(|| obstacle(node.line, "the list has no key on a line of its own"))?
+        }
+        Place::Last if ends_in_open_scalar(pod.text, node) => before_last(pod, node)?,
+        Place::Last => line_end(pod.text, node.span.end),
     };
-    let at = match (place, entry.and_then(|entry| entry.after_colon)) {
-        (Place::First, Some(after_colon)) => line_end(pod.text, after_colon),
-        (Place::First, None) => return Err(obstacle(node.line, "the list has no key on a line of its own")),
-        (Place::Last, _) => end_of_block(pod, node)?,
-    };
-    Ok(vec![Edit { range: at..at, text: on_lines(&lines, style), depth }])
+    Ok(vec![Edit { range: at..at, text: yaml_text::lines(value, node.column, style), depth }])
 }
 
-/// Each line after a line break.
-fn on_lines(lines: &[String], style: &Style) -> String {
-    lines.iter().flat_map(|line| [style.line_break, line]).collect()
+/// The end of the line of a collection's key, if the collection begins after it.
+fn after_key(pod: &Pod<'_>, node: &Node, entry: Option<&Entry>) -> Option<usize> {
+    let after_colon = entry.filter(|entry| entry.key.line < node.line)?.after_colon?;
+    Some(line_end(pod.text, after_colon))
 }
 
-/// The end of the last line of a block collection.
-fn end_of_block(pod: &Pod<'_>, node: &Node) -> Result<usize, Obstacle> {
-    let end = node.span.end;
-    if end == pod.text.len() && ends_in_open_scalar(pod.text, node) {
-        return Err(obstacle(node.line, "the document ends within a block scalar (`|` or `>`), without a line break"));
-    }
-    Ok(line_end(pod.text, end))
+/// A place before the last value, which must stay the last one of the document.
+fn before_last(pod: &Pod<'_>, node: &Node) -> Result<usize, Obstacle> {
+    let place = match node.entries() {
+        [first, _, ..] => Some(line_end(pod.text, first.value.span.end)),
+        [only] => end_of_line_before(pod.text, only.key.span.start).filter(|_| begins_line(pod.text, only.key.span.start)),
+        [] => None,
+    };
+    let what = "the document ends within a block scalar (`|` or `>`), without a line break";
+    place.ok_or_else(|| obstacle(node.line, what))
 }
 
 /// Whether the last value is a block scalar without a final line break, which would be part of its value.
 fn ends_in_open_scalar(text: &str, node: &Node) -> bool {
+    if node.span.end < text.len() || text.ends_with('\n') {
+        return false;
+    }
     let mut last = node;
     while let Some(inner) = last.items().last().or_else(|| last.entries().last().map(|entry| &entry.value)) {
         last = inner;
     }
     // Without `-` in its head, the scalar has as many line breaks at its end as the document.
-    matches!(&last.kind, Kind::Scalar { style: Notation::Block, text: value } if value.ends_with('\n')) && !text.ends_with('\n')
+    matches!(&last.kind, Kind::Scalar { style: Notation::Block, text: value } if value.ends_with('\n'))
 }
 
 fn into_flow(pod: &Pod<'_>, node: &Node, value: &Value, place: Place, style: &Style, depth: usize) -> Vec<Edit> {
     let starts = node.items().iter().map(|item| item.span.start).chain(node.entries().iter().map(|entry| entry.key.span.start));
     let Some(first) = starts.min() else { return Vec::new() };
-    let prefix = indentation(pod.text, first);
+    let prefix = style.flow.indentation(pod.text, first);
     let separator = match &style.flow {
         Flow::Lines { .. } if node.line < line_of(node) => format!("{}{prefix}", style.line_break),
         Flow::Lines { .. } | Flow::Yaml => " ".to_owned(),
@@ -163,20 +170,17 @@ fn last_child_end(node: &Node) -> usize {
 /// Writes a collection in place of an empty value.
 fn expand(pod: &Pod<'_>, entry: &Entry, value: &Value, style: &Style, depth: usize) -> Result<Vec<Edit>, Obstacle> {
     let range = replaced(entry)?;
-    let lines = match value {
-        Value::Array(items) => yaml_text::list_lines(items, entry.key.column + style.list_offset, style),
-        Value::Object(map) => yaml_text::map_lines(map, entry.key.column + style.map_offset, style),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
-    };
+    let offset = if value.is_array() { style.list_offset } else { style.map_offset };
+    let lines = yaml_text::lines(value, entry.key.column + offset, style);
     let at = line_end(pod.text, range.end);
-    let items = Edit { range: at..at, text: on_lines(&lines, style), depth };
+    let items = Edit { range: at..at, text: lines, depth };
     Ok(vec![Edit { range, text: String::new(), depth }, items])
 }
 
 /// The same in a mapping in braces.
 fn expand_flow(pod: &Pod<'_>, entry: &Entry, value: &Value, style: &Style, depth: usize) -> Result<Vec<Edit>, Obstacle> {
     let range = replaced(entry)?;
-    let rendered = json_text::flow(value, indentation(pod.text, entry.key.span.start), style);
+    let rendered = json_text::flow(value, style.flow.indentation(pod.text, entry.key.span.start), style);
     let was = pod.text.get(range.clone()).unwrap_or_default();
     let blanks = if was.is_empty() { " " } else { &was[..was.len() - was.trim_start().len()] };
     Ok(vec![Edit { range, text: format!("{blanks}{rendered}"), depth }])

@@ -19,6 +19,11 @@ pub(super) fn end_of_line_before(text: &str, at: usize) -> Option<usize> {
     Some(line.strip_suffix('\r').unwrap_or(line).len())
 }
 
+/// Whether only spaces precede an offset in its line.
+pub(super) fn begins_line(text: &str, at: usize) -> bool {
+    text.get(line_start(text, at)..at).is_some_and(|before| before.trim_start_matches(' ').is_empty())
+}
+
 /// The white space with which the line at an offset begins.
 pub(super) fn indentation(text: &str, at: usize) -> &str {
     let line = text.get(line_start(text, at)..).unwrap_or_default();
@@ -26,7 +31,7 @@ pub(super) fn indentation(text: &str, at: usize) -> &str {
 }
 
 /// The line break of the text: that of its first line.
-pub(super) fn line_break(text: &str) -> &'static str {
+pub(in crate::injection) fn line_break(text: &str) -> &'static str {
     match text.find('\n') {
         Some(end) if text[..end].ends_with('\r') => "\r\n",
         Some(_) | None => "\n",

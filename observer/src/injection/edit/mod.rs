@@ -11,6 +11,7 @@ mod walk;
 mod yaml_text;
 
 pub(super) use insert::{Created, created, insert};
+pub(super) use lines::line_break;
 pub(super) use remove::Removals;
 pub(super) use replace::{one_scalar, replace, written};
 pub(super) use splice::{Edit, splice};

@@ -29,7 +29,7 @@ pub(in crate::injection) fn written(value: &str, was: &str) -> String {
     if was.starts_with('\'') && !value.contains('\'') && value.chars().all(|character| (' '..='~').contains(&character)) {
         return format!("'{value}'");
     }
-    if was.starts_with('"') { Value::from(value).to_string() } else { yaml_text::text(value) }
+    if was.starts_with('"') { Value::from(value).to_string() } else { yaml_text::text(value).into_owned() }
 }
 
 /// Whether `text` is a scalar on one line and nothing else, and which value it has.

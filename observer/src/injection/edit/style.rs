@@ -27,17 +27,27 @@ pub(super) enum Flow {
 }
 
 impl Style {
-    /// The style of a document, as its pod shows it.
-    pub(in crate::injection) fn of(text: &str, root: &Node, pod: &Node) -> Self {
+    /// The style of a document with these line breaks, as its pod shows it.
+    pub(in crate::injection) fn of(text: &str, line_break: &'static str, root: &Node, pod: &Node) -> Self {
         let offset = |node: &Node, key: &str, ordinary: usize| {
             let entry = node.entry(key).filter(|entry| entry.value.line > entry.key.line);
             entry.map_or(ordinary, |entry| entry.value.column.saturating_sub(entry.key.column))
         };
         Self {
-            line_break: lines::line_break(text),
+            line_break,
             list_offset: pod.get("spec").map_or(0, |spec| offset(spec, "containers", 0)),
             map_offset: offset(pod, "spec", 2).max(1),
             flow: if root.is_flow() { json_style(text, root) } else { Flow::Yaml },
+        }
+    }
+}
+
+impl Flow {
+    /// The white space before a value in lines. It is not needed in other styles, whose lines may have megabytes.
+    pub(super) fn indentation<'t>(&self, text: &'t str, at: usize) -> &'t str {
+        match self {
+            Self::Lines { .. } => lines::indentation(text, at),
+            Self::Yaml | Self::Compact { .. } => "",
         }
     }
 }

@@ -1,4 +1,6 @@
-//! Values as YAML: in lines, as far as they are long, and in braces where they fit on one line.
+//! Values as YAML: in braces where they fit on one line, otherwise in lines.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
@@ -10,70 +12,114 @@ const FITS: usize = 110;
 /// Words that YAML 1.1 reads as another type than text.
 const RESERVED: [&str; 12] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf", "~"];
 
-/// The lines of a mapping whose keys begin in this column.
-pub(super) fn map_lines(map: &Map<String, Value>, column: usize, style: &Style) -> Vec<String> {
-    map.iter().flat_map(|(key, value)| entry_lines(key, value, column, style)).collect()
+/// The lines of a collection whose keys or dashes begin in this column. A line break precedes each of them.
+pub(super) fn lines(collection: &Value, column: usize, style: &Style) -> String {
+    let mut lines = Lines { text: String::new(), style };
+    match collection {
+        Value::Object(map) => lines.map(map, column, None),
+        Value::Array(items) => items.iter().for_each(|item| lines.item(item, column)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    lines.text
 }
 
-/// The lines of a list whose dashes begin in this column.
-pub(super) fn list_lines(items: &[Value], column: usize, style: &Style) -> Vec<String> {
-    items.iter().flat_map(|item| item_lines(item, column, style)).collect()
+struct Lines<'s> {
+    text: String,
+    style: &'s Style,
 }
 
-fn entry_lines(key: &str, value: &Value, column: usize, style: &Style) -> Vec<String> {
-    let head = format!("{}{}:", " ".repeat(column), text(key));
-    let nested = match value {
-        Value::Object(map) if !fits(value) => map_lines(map, column + style.map_offset, style),
-        // Items of which one is long are on lines of their own.
-        Value::Array(items) if !fits(value) || items.iter().any(Value::is_object) => {
-            list_lines(items, column + style.list_offset, style)
+impl Lines<'_> {
+    /// Writes a mapping. In a list, its first key follows the dash, which begins in this column.
+    fn map(&mut self, map: &Map<String, Value>, column: usize, mut dash: Option<usize>) {
+        for (key, value) in map {
+            match dash.take() {
+                Some(dash) => self.begin(dash, "- "),
+                None => self.begin(column, ""),
+            }
+            self.text.push_str(&text(key));
+            self.text.push(':');
+            self.value(value, column);
         }
-        small => return vec![format!("{head} {}", flow(small))],
-    };
-    std::iter::once(head).chain(nested).collect()
-}
-
-fn item_lines(item: &Value, column: usize, style: &Style) -> Vec<String> {
-    let dash = format!("{}- ", " ".repeat(column));
-    let Value::Object(map) = item else { return vec![format!("{dash}{}", flow(item))] };
-    if fits(item) {
-        return vec![format!("{dash}{}", flow(item))];
     }
-    let mut lines = map_lines(map, column + dash.trim_start().len(), style);
-    if let Some(first) = lines.first_mut() {
-        first.replace_range(..dash.len(), &dash);
-    }
-    lines
-}
 
-fn fits(value: &Value) -> bool {
-    flow(value).len() <= FITS
+    fn value(&mut self, value: &Value, column: usize) {
+        let before = self.text.len();
+        self.text.push(' ');
+        push_flow(value, &mut self.text);
+        let fits = self.text.len() - before <= FITS;
+        match value {
+            Value::Object(map) if !fits => {
+                self.text.truncate(before);
+                self.map(map, column + self.style.map_offset, None);
+            }
+            // Lists of mappings are easier to compare in lines.
+            Value::Array(items) if !fits || items.iter().any(Value::is_object) => {
+                self.text.truncate(before);
+                items.iter().for_each(|item| self.item(item, column + self.style.list_offset));
+            }
+            Value::Object(_) | Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn item(&mut self, item: &Value, column: usize) {
+        let before = self.text.len();
+        self.begin(column, "- ");
+        let begin = self.text.len();
+        push_flow(item, &mut self.text);
+        if let Value::Object(map) = item
+            && self.text.len() - begin > FITS
+        {
+            self.text.truncate(before);
+            self.map(map, column + 2, Some(column));
+        }
+    }
+
+    fn begin(&mut self, column: usize, with: &str) {
+        self.text.push_str(self.style.line_break);
+        self.text.extend(std::iter::repeat_n(' ', column));
+        self.text.push_str(with);
+    }
 }
 
 /// A value on one line.
 pub(super) fn flow(value: &Value) -> String {
+    let mut out = String::new();
+    push_flow(value, &mut out);
+    out
+}
+
+fn push_flow(value: &Value, out: &mut String) {
     match value {
         Value::Object(map) => {
-            let members: Vec<String> = map.iter().map(|(key, value)| format!("{}: {}", text(key), flow(value))).collect();
-            format!("{{{}}}", members.join(", "))
+            out.push('{');
+            for (place, (key, value)) in map.iter().enumerate() {
+                out.push_str(if place > 0 { ", " } else { "" });
+                out.push_str(&text(key));
+                out.push_str(": ");
+                push_flow(value, out);
+            }
+            out.push('}');
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
-        Value::String(string) => text(string),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(items) => {
+            out.push('[');
+            for (place, item) in items.iter().enumerate() {
+                out.push_str(if place > 0 { ", " } else { "" });
+                push_flow(item, out);
+            }
+            out.push(']');
+        }
+        Value::String(string) => out.push_str(&text(string)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => out.push_str(&value.to_string()),
     }
 }
 
 /// Text that every parser reads as this text. Quotes are left out only where no version of YAML needs them.
-pub(super) fn text(string: &str) -> String {
-    if is_plain(string) {
-        return string.to_owned();
+pub(super) fn text(string: &str) -> Cow<'_, str> {
+    if is_quantity(string) || is_plain_word(string) {
+        return Cow::Borrowed(string);
     }
-    let is_json = string.starts_with('{') && string.chars().all(|character| (' '..='~').contains(&character));
-    if is_json { format!("'{}'", string.replace('\'', "''")) } else { Value::from(string).to_string() }
-}
-
-fn is_plain(string: &str) -> bool {
-    is_quantity(string) || is_plain_word(string)
+    let is_json = string.starts_with('{') && string.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    Cow::Owned(if is_json { format!("'{}'", string.replace('\'', "''")) } else { Value::from(string).to_string() })
 }
 
 /// Such as `10m` and `128Mi`, which no version of YAML reads as a number.
@@ -83,8 +129,12 @@ fn is_quantity(string: &str) -> bool {
 }
 
 fn is_plain_word(string: &str) -> bool {
-    let begins = string.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/') || string.starts_with("--");
-    let is_safe = |character: char| character.is_ascii_alphanumeric() || "-_./=:".contains(character);
-    let is_word = RESERVED.contains(&string.to_ascii_lowercase().as_str());
-    begins && !is_word && !string.ends_with(':') && string.chars().all(is_safe) && !string.starts_with("---")
+    let begins_plain = |first: u8| first.is_ascii_alphabetic() || first == b'/';
+    let is_flag = string.starts_with("--") && !string.starts_with("---");
+    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:@".contains(&byte);
+    let is_reserved = || RESERVED.iter().any(|word| word.eq_ignore_ascii_case(string));
+    (is_flag || string.bytes().next().is_some_and(begins_plain))
+        && string.bytes().all(is_safe)
+        && !string.ends_with(':')
+        && !is_reserved()
 }
