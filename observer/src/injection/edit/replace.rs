@@ -34,11 +34,10 @@ pub(in crate::injection) fn written(value: &str, was: &str) -> String {
 
 /// Whether `text` is a scalar on one line and nothing else, and which value it has.
 pub(in crate::injection) fn one_scalar(text: &str) -> Option<Value> {
-    let is_bare = !text.contains(['\n', '\r', '#', '{', '}', '[', ']', ',']) || text.starts_with(['"', '\'']);
-    let document = format!("{{a: {text}}}");
-    let node = parse(&document).ok().flatten().filter(|_| is_bare)?;
+    let document = format!("a: {text}");
+    let node = parse(&document).ok().flatten().filter(|_| !text.contains(['\n', '\r']))?;
     let [entry] = node.entries() else { return None };
     let is_all = document.get(entry.value.span.clone()) == Some(text) && entry.value.anchor.is_none() && !entry.value.is_tagged;
-    entry.value.text().filter(|_| is_all && !text.contains(['\n', '\r']))?;
+    entry.value.text().filter(|_| is_all)?;
     value(&entry.value).ok()
 }

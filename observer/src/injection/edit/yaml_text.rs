@@ -9,6 +9,9 @@ use super::style::Style;
 /// Maximum length of a value in braces or brackets.
 const FITS: usize = 110;
 
+/// The same for a list of words, such as arguments.
+const WORDS_FIT: usize = 160;
+
 /// Words that YAML 1.1 reads as another type than text.
 const RESERVED: [&str; 12] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf", "~"];
 
@@ -46,7 +49,8 @@ impl Lines<'_> {
         let before = self.text.len();
         self.text.push(' ');
         push_flow(value, &mut self.text);
-        let fits = self.text.len() - before <= FITS;
+        let is_words = value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
+        let fits = self.text.len() - before <= if is_words { WORDS_FIT } else { FITS };
         match value {
             Value::Object(map) if !fits => {
                 self.text.truncate(before);

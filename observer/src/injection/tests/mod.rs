@@ -1,1 +1,11 @@
-//! Tests of injection.
+//! Tests of injection: manifests in, manifests out.
+
+mod check;
+
+mod hostile;
+mod layout;
+mod notation;
+mod properties;
+mod refusals;
+mod uninjected;
+mod warnings;

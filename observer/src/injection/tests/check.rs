@@ -1,0 +1,89 @@
+//! Ways to inject and to compare, for the tests beside this file.
+
+use crate::injection::{Accounts, Edited, Manifest, Options, Outcome};
+
+/// A Deployment with these lines in the spec of its pod.
+pub(super) fn deployment(spec: &str) -> String {
+    let spec: String = spec.lines().map(|line| format!("      {line}\n")).collect();
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  template:\n    metadata:\n      labels: {{app: web}}\n    spec:\n{spec}"
+    )
+}
+
+pub(super) fn options() -> Options {
+    Options { image: "localhost/watchtap:1".to_owned(), ..Options::default() }
+}
+
+#[track_caller]
+pub(super) fn inject_with(text: &str, options: &Options) -> Edited {
+    let mut accounts = Accounts::default();
+    let manifest = Manifest::read(text, &mut accounts).unwrap();
+    manifest.inject(options, &accounts)
+}
+
+#[track_caller]
+pub(super) fn inject(text: &str) -> Edited {
+    inject_with(text, &options())
+}
+
+#[track_caller]
+pub(super) fn uninject(text: &str) -> Edited {
+    Manifest::read(text, &mut Accounts::default()).unwrap().uninject()
+}
+
+/// Injects, and checks that this is idempotent and can be reversed.
+#[track_caller]
+pub(super) fn injected(text: &str) -> String {
+    injected_with(text, &options())
+}
+
+#[track_caller]
+pub(super) fn injected_with(text: &str, options: &Options) -> String {
+    let once = inject_with(text, options);
+    for object in &once.objects {
+        assert!(matches!(object.outcome, Outcome::Injected { .. }), "{object:?}\n{text}");
+    }
+    assert_ne!(once.text, text);
+    let twice = inject_with(&once.text, options);
+    assert_eq!(twice.text, once.text, "injecting twice");
+    assert!(twice.objects.iter().all(|object| matches!(object.outcome, Outcome::UpToDate { .. })), "{:?}", twice.objects);
+    assert_eq!(uninject(&once.text).text, text, "uninjecting");
+    once.text
+}
+
+/// The lines that differ, with the record left out.
+pub(super) fn difference(before: &str, after: &str) -> String {
+    let after: Vec<&str> = after.lines().collect();
+    let mut out = String::new();
+    let mut at = 0;
+    for line in before.lines() {
+        match after.get(at..).unwrap_or_default().iter().position(|other| *other == line) {
+            Some(skipped) => {
+                after[at..at + skipped].iter().for_each(|added| push(&mut out, '+', added));
+                at += skipped + 1;
+            }
+            None => push(&mut out, '-', line),
+        }
+    }
+    after.get(at..).unwrap_or_default().iter().for_each(|added| push(&mut out, '+', added));
+    out
+}
+
+fn push(out: &mut String, sign: char, line: &str) {
+    let line = line.split_once("watchtap.dev/injected: ").map_or_else(|| line.to_owned(), |(indent, _)| format!("{indent}watchtap.dev/injected: …"));
+    out.push_str(&format!("{sign}{line}\n"));
+}
+
+/// The reason and the remedy for the only object, which stays as it is.
+#[track_caller]
+pub(super) fn refusal(text: &str, options: &Options) -> String {
+    let edited = inject_with(text, options);
+    assert_eq!(edited.text, text, "a refused object stays as it is");
+    match edited.objects.as_slice() {
+        [object] => match &object.outcome {
+            Outcome::Refused(refusal) => format!("{}; {}", refusal.reason, refusal.remedy),
+            other => panic!("{other:?}\n{text}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,100 @@
+//! Input that is made to do harm: it is refused, or passes unchanged, and nothing panics.
+
+use proptest::prelude::*;
+
+use super::check::{deployment, inject, injected, options, uninject};
+use crate::injection::{Accounts, Manifest, Outcome};
+
+#[test]
+fn forged_records_are_refused() {
+    let with = |record: &str| {
+        let text = deployment("containers:\n- name: app\n  image: a\n  env:\n  - {name: SECRET, value: b}\n");
+        let record = record.replace('\'', "''");
+        text.replace("      labels: {app: web}\n", &format!("      annotations: {{watchtap.dev/injected: '{record}'}}\n"))
+    };
+    for (record, reason) in [
+        ("", "is damaged"),
+        ("{}", "is damaged"),
+        (r#"{"watchtap":"1","added":[],"more":1}"#, "is damaged"),
+        (r#"{"watchtap":"1","added":[{"to":"/spec/containers","items":{"app":"00000000"}}]}"#, "names /spec/containers, which"),
+        (r#"{"watchtap":"1","added":[{"to":"/spec/containers/app/env","items":{"SECRET":"00000000"}}]}"#, "names /spec/containers/app/env/SECRET"),
+        (r#"{"watchtap":"1","added":[{"to":"/metadata/annotations","created":3}]}"#, "names /metadata/annotations"),
+        (r#"{"watchtap":"1","added":[{"to":"/metadata/annotations","empty":" x: y"}]}"#, "has an original value that is not"),
+        (r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/image","was":"b","sum":""}]}"#, "names /spec/containers/app/image"),
+        (r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/env/NO_PROXY/value","was":"b\n  c: d","sum":""}]}"#, "has an original value"),
+        (r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/env/NO_PROXY/value","was":"b, c: d","sum":""}]}"#, "has an original value"),
+        (r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/env/NO_PROXY/value","was":"&a b","sum":""}]}"#, "has an original value"),
+        (r#"{"watchtap":"1","added":[{"to":"/spec/volumes","items":{"watchtap-own":"00000000"}}]}"#, "/spec/volumes/watchtap-own was changed"),
+    ] {
+        let text = with(record);
+        for result in [uninject(&text), inject(&text)] {
+            let Outcome::Refused(refusal) = &result.objects[0].outcome else { panic!("{record}: {:?}", result.objects) };
+            assert!(refusal.reason.contains(reason), "{record}: {}", refusal.reason);
+            assert_eq!(result.text, text);
+        }
+    }
+}
+
+#[test]
+fn aliases_that_expand_without_bound_are_an_error() {
+    let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..20 {
+        let alias = format!("*a{}", level - 1);
+        bomb.push_str(&format!("a{level}: &a{level} [{}]\n", [alias.as_str(); 10].join(", ")));
+    }
+    let mut chain = String::from("a0: &a0 x\n");
+    (1..20_000).for_each(|level| chain.push_str(&format!("a{level}: &a{level} [*a{}]\n", level - 1)));
+    for text in [bomb.as_str(), chain.as_str(), "a: &a [*a]\n"] {
+        let error = Manifest::read(text, &mut Accounts::default()).unwrap_err().to_string();
+        assert!(error.starts_with("its aliases expand without end"), "{error}");
+    }
+}
+
+#[test]
+fn deep_nesting_is_an_error() {
+    for text in ["[".repeat(100_000), (0..200).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect()] {
+        assert!(Manifest::read(&text, &mut Accounts::default()).is_err());
+    }
+}
+
+#[test]
+fn broken_document_is_an_error_with_its_line() {
+    let error = Manifest::read("a: 1\n---\nb: [\n---\nc: 1\n", &mut Accounts::default()).unwrap_err();
+    assert!((3..=4).contains(&error.line), "{error:?}");
+}
+
+#[test]
+fn strange_values_of_a_pod_are_refused_or_kept() {
+    for value in ["1", "text", "[1]", "{a: b}", "true", "[{name: 1}]", "[{name: [a]}]", "[[a]]"] {
+        for key in ["env", "volumeMounts", "ports", "command", "args", "image", "resources"] {
+            let text = deployment(&format!("containers:\n- name: app\n  {key}: {value}\n"));
+            let edited = inject(&text);
+            assert!(!format!("{:?}", edited.objects).contains("internal error"), "{text}\n{:?}", edited.objects);
+            assert_eq!(uninject(&edited.text).text, text);
+        }
+        for key in ["volumes", "initContainers", "nodeSelector", "os", "securityContext", "hostNetwork"] {
+            let text = deployment(&format!("containers:\n- name: app\n{key}: {value}\n"));
+            let edited = inject(&text);
+            assert!(!format!("{:?}", edited.objects).contains("internal error"), "{text}\n{:?}", edited.objects);
+            assert_eq!(uninject(&edited.text).text, text);
+        }
+    }
+    let _ = (injected, options);
+}
+
+proptest! {
+    #[test]
+    fn damaged_manifests_do_no_harm(cut in 0_usize..3000, with in "[\\PC\\n]{0,6}", length in 0_usize..8) {
+        let before = deployment("containers:\n- name: app\n  env: []\n  volumeMounts:\n  - {name: t, mountPath: /var/run/secrets/kubernetes.io/serviceaccount}\n");
+        let mut text = inject(&before).text;
+        let range = cut.min(text.len())..(cut + length).min(text.len());
+        if text.is_char_boundary(range.start) && text.is_char_boundary(range.end) {
+            text.replace_range(range, &with);
+        }
+        let mut accounts = Accounts::default();
+        if let Ok(manifest) = Manifest::read(&text, &mut accounts) {
+            manifest.inject(&super::check::options(), &accounts);
+            manifest.uninject();
+        }
+    }
+}

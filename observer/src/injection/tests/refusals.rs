@@ -1,0 +1,125 @@
+//! Every refusal, with its remedy.
+
+use super::check::{deployment, inject, inject_with, options, refusal};
+use crate::injection::{Options, Outcome};
+
+const APP: &str = "containers:\n- name: app\n  image: example.com/app:1\n";
+
+#[test]
+fn pods_that_a_sidecar_would_break_are_refused() {
+    for (spec, reason) in [
+        ("hostNetwork: true\n", "hostNetwork: true"),
+        ("hostNetwork: yes\n", "hostNetwork: true"),
+        ("os: {name: windows}\n", "the pod runs on Windows"),
+        ("nodeSelector: {kubernetes.io/os: windows}\n", "the pod runs on Windows"),
+        ("securityContext: {windowsOptions: {}}\n", "the pod runs on Windows"),
+        ("automountServiceAccountToken: false\n", "the pod sets automountServiceAccountToken: false"),
+        ("volumes: [{name: watchtap-own, emptyDir: {}}]\n", "a volume has the name watchtap-own"),
+        ("initContainers: [{name: watchtap}]\n", "a container has the name watchtap"),
+        ("initContainers: [{name: app}]\n", "two containers have the name app"),
+        ("initContainers: {}\n", "initContainers is not a list"),
+        ("initContainers: [{name: 'a=b'}]\n", "an item of initContainers has no valid name"),
+    ] {
+        check(&format!("{spec}{APP}"), reason);
+    }
+    check("containers: []\n", "the pod has no containers");
+    check("containers:\n- image: a\n", "an item of containers has no valid name");
+}
+
+#[test]
+fn containers_that_a_sidecar_would_break_are_refused() {
+    let folder = "/var/run/secrets/kubernetes.io/serviceaccount";
+    for (lines, reason) in [
+        ("image: ghcr.io/k8snetworkplumbingwg/multus-cni:v4", "container app installs a CNI plugin"),
+        ("image: quay.io/jetstack/cert-manager-cainjector@sha256:0", "container app copies the API server's certificate"),
+        ("volumeMounts: [{name: a, mountPath: /var/run/secrets/watchtap/own}]", "container app mounts /var/run/secrets/watchtap/own"),
+        (&format!("volumeMounts: [{{name: a, mountPath: {folder}/extra}}]"), "container app mounts a file within /var/run"),
+        (&format!("volumeMounts: [{{name: a, mountPath: {folder}}}, {{name: b, mountPath: {folder}/}}]"), "container app has two mounts at"),
+        ("volumeMounts: [{name: a}]", "volumeMounts of container app has an item without mountPath"),
+        ("env: {A: b}", "env of container app is not a list"),
+        ("env: [{name: KUBERNETES_SERVICE_HOST, value: a}, {name: KUBERNETES_SERVICE_HOST, value: b}]", "container app sets KUBERNETES_SERVICE_HOST twice"),
+        ("env: [{name: KUBERNETES_SERVICE_HOST, value: ''}]", "container app sets KUBERNETES_SERVICE_HOST to nothing"),
+        ("env: [{name: KUBERNETES_SERVICE_PORT, valueFrom: {fieldRef: {fieldPath: a}}}]", "container app takes KUBERNETES_SERVICE_PORT from elsewhere"),
+        ("env: [{name: HTTPS_PROXY, value: a}, {name: NO_PROXY, valueFrom: {}}]", "container app has a proxy, and takes NO_PROXY from elsewhere"),
+    ] {
+        check(&format!("containers:\n- name: app\n  {lines}\n"), reason);
+    }
+    let own = format!("volumeMounts: [{{name: own, mountPath: {folder}}}]\nvolumes: [{{name: own, projected: {{sources: [{{serviceAccountToken: {{path: other}}}}]}}}}]");
+    check(&format!("containers:\n- name: app\n  {own}\n"), "the volume at /var/run/secrets/kubernetes.io/serviceaccount of container app has the file other");
+    let different = "containers:\n- name: app\n  env: [{name: KUBERNETES_SERVICE_HOST, value: a}]\n- name: other\n";
+    check(different, "containers app and other set KUBERNETES_SERVICE_HOST differently");
+}
+
+#[test]
+fn objects_that_must_not_change_are_refused() {
+    let text = deployment(APP);
+    let in_system = text.replace("  name: web\n", "  name: web\n  namespace: kube-system\n");
+    assert!(refusal(&in_system, &options()).starts_with("namespace kube-system"));
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n";
+    for metadata in [
+        "  annotations: {kubernetes.io/config.mirror: a}\n",
+        "  annotations: {kubernetes.io/config.source: file}\n",
+        "  ownerReferences: [{kind: Node, name: n}]\n",
+    ] {
+        let said = refusal(&format!("{pod}{metadata}spec:\n  containers:\n  - name: app\n"), &options());
+        assert!(said.starts_with("a mirror pod"), "{said}");
+    }
+    assert!(refusal("apiVersion: apps/v1\nkind: Deployment\n", &options()).starts_with("the object has no pod template"));
+}
+
+#[test]
+fn clusters_without_native_sidecars_are_refused() {
+    let with = |version: &str| Options { kubernetes: Some(version.parse().unwrap()), ..options() };
+    assert!(refusal(&deployment(APP), &with("v1.28.9")).starts_with("Kubernetes 1.28 has no native sidecars"));
+    for version in ["1.29", "1.33.1", "1.30+", "v2.0"] {
+        assert!(matches!(inject_with(&deployment(APP), &with(version)).objects[0].outcome, Outcome::Injected { .. }), "{version}");
+    }
+    assert!("1".parse::<crate::injection::KubernetesVersion>().is_err());
+}
+
+#[test]
+fn withheld_token_of_a_service_account_in_the_input_is_respected() {
+    let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: quiet}\nautomountServiceAccountToken: false\n---\n";
+    let text = format!("{account}{}", deployment(&format!("serviceAccountName: quiet\n{APP}")));
+    assert!(refusal(&text, &options()).starts_with("ServiceAccount quiet sets automountServiceAccountToken: false"));
+    for (text, options) in [
+        (text.clone(), Options { service_account_token: true, ..options() }),
+        (text.replace("serviceAccountName: quiet", "serviceAccountName: other"), options()),
+        (text.replace("serviceAccountName: quiet", "serviceAccountName: quiet\n      automountServiceAccountToken: true"), options()),
+    ] {
+        assert!(matches!(inject_with(&text, &options).objects[0].outcome, Outcome::Injected { .. }), "{text}");
+    }
+}
+
+#[test]
+fn all_ports_declared_are_refused() {
+    let ports: String = (9643..16443).map(|port| format!("  - containerPort: {port}\n")).collect();
+    check(&format!("{APP}  ports:\n{ports}"), "the pod declares all ports that the sidecar could use");
+}
+
+#[test]
+fn refused_object_does_not_keep_others_from_being_injected() {
+    let text = format!("{}---\n{}", deployment(&format!("hostNetwork: true\n{APP}")), deployment(APP));
+    let edited = inject(&text);
+    assert!(matches!(edited.objects[0].outcome, Outcome::Refused(_)) && matches!(edited.objects[1].outcome, Outcome::Injected { .. }));
+    assert!(edited.text.starts_with(text.split_once("---").unwrap().0) && edited.text.contains("watchtap.dev/injected"));
+}
+
+#[test]
+fn object_that_is_refused_keeps_the_sidecar_that_it_had() {
+    let list = |network: &str| {
+        format!("apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n  spec:\n{network}    containers:\n    - name: app\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: b\n  spec:\n    containers:\n    - name: app\n")
+    };
+    let before = inject(&list("")).text;
+    let changed = before.replacen("  spec:\n", "  spec:\n    hostNetwork: true\n", 1);
+    let edited = inject_with(&changed, &Options { image: "localhost/watchtap:2".to_owned(), ..options() });
+    assert!(matches!(edited.objects[0].outcome, Outcome::Refused(_)) && matches!(edited.objects[1].outcome, Outcome::Injected { .. }));
+    assert_eq!((edited.text.matches("localhost/watchtap:1").count(), edited.text.matches("localhost/watchtap:2").count()), (1, 1));
+}
+
+#[track_caller]
+fn check(spec: &str, reason: &str) {
+    let said = refusal(&deployment(spec), &options());
+    assert!(said.starts_with(reason), "{spec}\n{said}");
+    assert!(said.contains("; "), "a remedy follows: {said}");
+}

@@ -1,0 +1,140 @@
+//! Uninjecting manifests that changed since they were injected.
+
+use serde_json::{Value, json};
+
+use super::check::{deployment, inject, inject_with, injected, options, uninject};
+use crate::injection::{Options, Outcome};
+
+const APP: &str = "containers:\n- name: app\n  image: example.com/app:1\n";
+
+#[test]
+fn other_edits_since_then_survive() {
+    let after = injected(&deployment(APP));
+    let edited = after.replace("example.com/app:1", "example.com/app:2").replace("      labels", "      # new\n      labels");
+    let edited = edited.replace("        env:\n", "        env:\n        - {name: MINE, value: a}\n        # mine\n");
+    let back = uninject(&edited).text;
+    let expected = deployment("containers:\n- name: app\n  image: example.com/app:2\n  env:\n  - {name: MINE, value: a}\n  # mine\n");
+    assert_eq!(back, expected.replace("      labels", "      # new\n      labels"));
+}
+
+#[test]
+fn items_added_to_created_collections_stay() {
+    let after = injected(&deployment(APP));
+    let edited = after.replace("        watchtap.dev/injected", "        mine: \"1\"\n        watchtap.dev/injected");
+    let edited = edited.replace("      initContainers:\n", "      initContainers:\n      - name: before\n");
+    let edited = format!("{edited}      - name: mine\n        emptyDir: {{}}\n");
+    let back = uninject(&edited).text;
+    let expected = deployment(&format!("{APP}initContainers:\n- name: before\nvolumes:\n- name: mine\n  emptyDir: {{}}\n"));
+    assert_eq!(back, expected.replace("      labels: {app: web}\n", "      labels: {app: web}\n      annotations:\n        mine: \"1\"\n"));
+}
+
+#[test]
+fn edits_of_injected_parts_are_refused() {
+    let after = injected(&deployment(APP));
+    for (from, to, place) in [
+        ("localhost/watchtap:1", "localhost/watchtap:2", "/spec/initContainers/watchtap"),
+        ("sizeLimit: 1Mi", "sizeLimit: 2Mi", "/spec/volumes/watchtap-own"),
+        ("value: \"127.0.0.1\"", "value: \"::1\"", "/spec/containers/app/env/KUBERNETES_SERVICE_HOST"),
+        ("        - {name: KUBERNETES_SERVICE_PORT, value: \"16443\"}\n", "", "/spec/containers/app/env/KUBERNETES_SERVICE_PORT"),
+        ("- name: app\n", "- name: renamed\n", "/spec/containers/app/env/KUBERNETES_SERVICE_HOST"),
+    ] {
+        let edited = after.replacen(from, to, 1);
+        assert_ne!(edited, after);
+        for result in [uninject(&edited), inject(&edited)] {
+            assert_eq!(result.text, edited);
+            let Outcome::Refused(refusal) = &result.objects[0].outcome else { panic!("{:?}", result.objects) };
+            assert!(refusal.reason.starts_with(&format!("{place} was changed or removed")), "{}", refusal.reason);
+        }
+    }
+    let commented = after.replace("        startupProbe:", "        # mine\n        startupProbe:");
+    let Outcome::Refused(refusal) = &uninject(&commented).objects[0].outcome else { panic!() };
+    assert!(refusal.reason.contains("there is a comment within the lines that inject added"), "{}", refusal.reason);
+}
+
+#[test]
+fn object_as_the_api_server_returns_it_is_uninjected() {
+    let pod = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        "spec": {"template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": "a"}]}}}
+    });
+    let after = injected(&pod.to_string());
+    let mut stored: Value = serde_json::from_str(&after).unwrap();
+    let spec = stored.pointer_mut("/spec/template/spec").unwrap();
+    for container in ["/containers/0", "/initContainers/0"] {
+        let container = spec.pointer_mut(container).unwrap();
+        container["imagePullPolicy"] = json!("IfNotPresent");
+        container["terminationMessagePath"] = json!("/dev/termination-log");
+        container["terminationMessagePolicy"] = json!("File");
+    }
+    let sidecar = spec.pointer_mut("/initContainers/0").unwrap();
+    sidecar["ports"][0]["protocol"] = json!("TCP");
+    sidecar["startupProbe"]["httpGet"]["scheme"] = json!("HTTP");
+    sidecar["startupProbe"]["successThreshold"] = json!(1);
+    sidecar["startupProbe"]["timeoutSeconds"] = json!(1);
+    for volume in [2, 3] {
+        spec["volumes"][volume]["projected"]["defaultMode"] = json!(420);
+    }
+    spec["volumes"][3]["projected"]["sources"][2]["downwardAPI"]["items"][0]["fieldRef"]["apiVersion"] = json!("v1");
+    spec["restartPolicy"] = json!("Always");
+    // As kubectl prints it: keys sorted, and `env` behind a dash.
+    let sorted = sorted(&stored);
+    for text in [serde_json::to_string_pretty(&sorted).unwrap(), block_yaml(&sorted, 0)] {
+        let back = uninject(&text);
+        assert_eq!(back.objects[0].outcome, Outcome::Uninjected, "{text}");
+        assert!(!back.text.contains("watchtap") && !back.text.contains("KUBERNETES"), "{}", back.text);
+        assert!(back.text.contains("restartPolicy"));
+    }
+}
+
+#[test]
+fn another_version_or_other_options_replace_the_sidecar() {
+    let before = deployment(APP);
+    let first = injected(&before);
+    let other = Options { image: "localhost/watchtap:2".to_owned(), openshift: true, ..options() };
+    let second = inject_with(&first, &other);
+    assert!(matches!(second.objects[0].outcome, Outcome::Injected { .. }));
+    assert_eq!(second.text, inject_with(&before, &other).text);
+    assert_eq!(uninject(&second.text).text, before);
+}
+
+#[test]
+fn manifest_without_a_sidecar_stays() {
+    let text = deployment(APP);
+    let edited = uninject(&text);
+    assert_eq!((edited.text.as_str(), &edited.objects[0].outcome), (text.as_str(), &Outcome::NotInjected));
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut members: Vec<_> = map.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
+            members.sort_by(|one, other| one.0.cmp(&other.0));
+            Value::Object(members.into_iter().collect())
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+/// YAML as sigs.k8s.io/yaml writes it.
+fn block_yaml(value: &Value, column: usize) -> String {
+    let indent = " ".repeat(column);
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| match value {
+                Value::Object(inner) if !inner.is_empty() => format!("{indent}{key}:\n{}", block_yaml(value, column + 2)),
+                Value::Array(_) => format!("{indent}{key}:\n{}", block_yaml(value, column)),
+                small => format!("{indent}{key}: {small}\n"),
+            })
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| {
+                let text = block_yaml(item, column + 2);
+                if item.is_object() { format!("{indent}- {}", &text[column + 2..]) } else { format!("{indent}- {item}\n") }
+            })
+            .collect(),
+        other => format!("{indent}{other}\n"),
+    }
+}

@@ -1,0 +1,39 @@
+//! Every warning.
+
+use super::check::{deployment, inject};
+use crate::injection::Outcome;
+
+#[test]
+fn effects_that_an_owner_may_not_expect_are_reported() {
+    let automount = "automountServiceAccountToken: true\n";
+    let app = "containers:\n- name: app\n";
+    let text = |spec: &str, metadata: &str| deployment(spec).replace("  name: web\n", &format!("  name: web\n{metadata}"));
+    for (spec, metadata, warning) in [
+        (format!("{automount}{app}"), "", ""),
+        (app.to_owned(), "", "ServiceAccount default is not in the input"),
+        (format!("serviceAccountName: web\n{app}"), "", "ServiceAccount web is not in the input"),
+        (format!("{automount}{app}  args: [--kubeconfig=/etc/k]\n"), "", "container app is given --kubeconfig"),
+        (format!("{automount}{app}  command: [a, -master, b]\n"), "", "container app is given -master"),
+        (format!("{automount}{app}  env: [{{name: KUBECONFIG, value: a}}]\n"), "", "container app is given KUBECONFIG"),
+        (format!("{automount}shareProcessNamespace: true\n{app}"), "", "shareProcessNamespace: true"),
+        (format!("{automount}{app}"), "  labels: {argocd.argoproj.io/instance: a}\n", "Argo CD manages this object"),
+        (format!("{automount}{app}"), "  annotations: {argocd.argoproj.io/tracking-id: a}\n", "Argo CD manages this object"),
+        (format!("{automount}{app}"), "  labels: {kustomize.toolkit.fluxcd.io/name: a}\n", "Flux manages this object"),
+        (format!("{automount}{app}"), "  ownerReferences: [{kind: Rollout, name: r}]\n", "Rollout r owns this object"),
+    ] {
+        check(&text(&spec, metadata), warning);
+    }
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, uid: u}\nspec:\n  automountServiceAccountToken: true\n  containers: [{name: app}]\n";
+    check(pod, "the API server refuses this change of an existing Pod");
+}
+
+#[track_caller]
+fn check(text: &str, warning: &str) {
+    match &inject(text).objects[0].outcome {
+        Outcome::Injected { warnings, .. } if warning.is_empty() => assert!(warnings.is_empty(), "{warnings:?}"),
+        Outcome::Injected { warnings, .. } => {
+            assert!(warnings.len() == 1 && warnings[0].starts_with(warning), "{warnings:?}\n{text}");
+        }
+        other => panic!("{other:?}\n{text}"),
+    }
+}
