@@ -45,6 +45,8 @@ mod idle_watches;
 #[cfg(test)]
 mod in_cluster;
 #[cfg(test)]
+mod inject_cli;
+#[cfg(test)]
 mod memory;
 #[cfg(test)]
 mod metrics;

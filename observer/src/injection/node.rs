@@ -18,7 +18,7 @@ pub(super) struct Node {
     pub(super) is_tagged: bool,
 }
 
-/// What a node is.
+/// A scalar, a collection or an alias.
 #[derive(Debug)]
 pub(super) enum Kind {
     Scalar {

@@ -20,7 +20,7 @@ pub(crate) struct Led {
     pub(crate) port: u16,
 }
 
-/// What happened to an object.
+/// The result for one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The sidecar is in the pod now.

@@ -7,7 +7,7 @@ use super::object::{Object, objects};
 use super::outcome::Refusal;
 use super::value::duplicate_key;
 
-/// What a pass did with one object.
+/// The result of a pass for one object.
 #[derive(Debug)]
 pub(super) enum Step<T> {
     Changed(T),

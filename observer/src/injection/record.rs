@@ -97,7 +97,7 @@ impl Record {
         text
     }
 
-    /// Reads the annotation of a pod, if there is one. Whoever writes the manifest can write anything into it.
+    /// Reads the annotation of a pod, if there is one. Its content may come from an attacker.
     pub(super) fn read(pod: &Value) -> Result<Option<Self>, BadRecord> {
         let Some(text) = pointer::find(pod, &["metadata", "annotations", ANNOTATION]) else { return Ok(None) };
         let text = text.as_str().filter(|text| text.len() <= LONGEST);

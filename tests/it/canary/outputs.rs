@@ -42,6 +42,11 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ),
     ("observer/src/cli/follow.rs", &["run", "run behind a proxy", "demo"], "live lines"),
     ("observer/src/cli/guidance.rs", &["run", "run behind a proxy", "demo"], "first lines"),
+    (
+        "observer/src/cli/injection/outputs.rs",
+        &[],
+        "the user's manifests, which `inject` hands on with all that they hold; `tests/it/inject_cli.rs` searches its reports",
+    ),
     ("observer/src/cli/logging.rs", &["exec", "run", "demo", "verify"], "the log"),
     ("observer/src/cli/probe.rs", &[], "first lines: `tests/kernel` puts canaries in and seeks them in all that a probe leaves"),
     (
@@ -96,7 +101,11 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Commands that are not run here, and the tests that search their outputs.
-pub(super) const ELSEWHERE: &[(&str, &str)] = &[("probe", "needs rights and a kernel: `tests/kernel`")];
+pub(super) const ELSEWHERE: &[(&str, &str)] = &[
+    ("inject", "hands the user's manifests on, and sees no traffic: `tests/it/inject_cli.rs` searches its reports"),
+    ("probe", "needs rights and a kernel: `tests/kernel`"),
+    ("uninject", "as `inject`"),
+];
 
 /// Flags without an output of their own, and the reason.
 pub(super) const NO_OUTPUT: &[(&str, &str)] = &[

@@ -46,7 +46,7 @@ const SHELL: House = House {
             "probe_check_result",
             "signals",
         ],
-        &["capture", "kubeconfig", "printable"],
+        &["capture", "injection", "kubeconfig", "printable"],
         &["child", "exec_plugin"],
         &["api_server"],
         &["intake", "verification"],

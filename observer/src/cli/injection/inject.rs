@@ -70,7 +70,7 @@ impl Inject {
 fn image(text: &str) -> Result<String, String> {
     let is_allowed = |character: char| character.is_ascii_alphanumeric() || "-._/:@[]".contains(character);
     if text.is_empty() || !text.chars().all(is_allowed) {
-        return Err("expected the name of an image, such as registry.example.com/watchtap:1".to_owned());
+        return Err("expected the name of an image, such as localhost/watchtap:1".to_owned());
     }
     Ok(text.to_owned())
 }

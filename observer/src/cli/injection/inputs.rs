@@ -18,7 +18,7 @@ const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 /// Maximum nesting of folders.
 const DEEPEST: usize = 32;
 
-/// One input.
+/// A manifest as given, of a file or of standard input.
 #[derive(Clone, Debug)]
 pub(super) struct Input {
     /// Its name in the report.

@@ -30,7 +30,7 @@ enum Spot<'n> {
     Empty(&'n Entry, &'n Node),
 }
 
-/// What [`insert`] creates for a collection at this place.
+/// The collections that [`insert`] creates on the way to this place.
 pub(in crate::injection) fn created(pod: &Pod<'_>, to: &Pointer) -> Result<Created, Obstacle> {
     let walked = pod.walk(to)?;
     let (spot, steps) = spot(&walked, to)?;

@@ -70,7 +70,9 @@ pub(super) fn difference(before: &str, after: &str) -> String {
 }
 
 fn push(out: &mut String, sign: char, line: &str) {
-    let line = line.split_once("watchtap.dev/injected: ").map_or_else(|| line.to_owned(), |(indent, _)| format!("{indent}watchtap.dev/injected: …"));
+    let line = line
+        .split_once("watchtap.dev/injected: ")
+        .map_or_else(|| line.to_owned(), |(indent, _)| format!("{indent}watchtap.dev/injected: …"));
     out.push_str(&format!("{sign}{line}\n"));
 }
 

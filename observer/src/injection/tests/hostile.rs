@@ -17,14 +17,32 @@ fn forged_records_are_refused() {
         ("{}", "is damaged"),
         (r#"{"watchtap":"1","added":[],"more":1}"#, "is damaged"),
         (r#"{"watchtap":"1","added":[{"to":"/spec/containers","items":{"app":"00000000"}}]}"#, "names /spec/containers, which"),
-        (r#"{"watchtap":"1","added":[{"to":"/spec/containers/app/env","items":{"SECRET":"00000000"}}]}"#, "names /spec/containers/app/env/SECRET"),
+        (
+            r#"{"watchtap":"1","added":[{"to":"/spec/containers/app/env","items":{"SECRET":"00000000"}}]}"#,
+            "names /spec/containers/app/env/SECRET",
+        ),
         (r#"{"watchtap":"1","added":[{"to":"/metadata/annotations","created":3}]}"#, "names /metadata/annotations"),
         (r#"{"watchtap":"1","added":[{"to":"/metadata/annotations","empty":" x: y"}]}"#, "has an original value that is not"),
-        (r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/image","was":"b","sum":""}]}"#, "names /spec/containers/app/image"),
-        (r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/env/NO_PROXY/value","was":"b\n  c: d","sum":""}]}"#, "has an original value"),
-        (r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/env/NO_PROXY/value","was":"b, c: d","sum":""}]}"#, "has an original value"),
-        (r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/env/NO_PROXY/value","was":"&a b","sum":""}]}"#, "has an original value"),
-        (r#"{"watchtap":"1","added":[{"to":"/spec/volumes","items":{"watchtap-own":"00000000"}}]}"#, "/spec/volumes/watchtap-own was changed"),
+        (
+            r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/image","was":"b","sum":""}]}"#,
+            "names /spec/containers/app/image",
+        ),
+        (
+            r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/env/NO_PROXY/value","was":"b\n  c: d","sum":""}]}"#,
+            "has an original value",
+        ),
+        (
+            r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/env/NO_PROXY/value","was":"b, c: d","sum":""}]}"#,
+            "has an original value",
+        ),
+        (
+            r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/env/NO_PROXY/value","was":"&a b","sum":""}]}"#,
+            "has an original value",
+        ),
+        (
+            r#"{"watchtap":"1","added":[{"to":"/spec/volumes","items":{"watchtap-own":"00000000"}}]}"#,
+            "/spec/volumes/watchtap-own was changed",
+        ),
     ] {
         let text = with(record);
         for result in [uninject(&text), inject(&text)] {

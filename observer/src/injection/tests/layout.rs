@@ -1,4 +1,4 @@
-//! What changes in a pod.
+//! The changes to a pod, line by line.
 
 use expect_test::{Expect, expect};
 
@@ -9,7 +9,10 @@ const APP: &str = "serviceAccountName: web\ncontainers:\n- name: app\n  image: e
 
 #[test]
 fn pod_gets_a_sidecar_and_its_containers_are_led_to_it() {
-    check(APP, &options(), &expect![[r#"
+    check(
+        APP,
+        &options(),
+        &expect![[r#"
         +      annotations:
         +        watchtap.dev/injected: …
         +        env:
@@ -51,7 +54,8 @@ fn pod_gets_a_sidecar_and_its_containers_are_led_to_it() {
         +          - {serviceAccountToken: {path: token, expirationSeconds: 3607}}
         +          - {configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}}
         +          - {downwardAPI: {items: [{path: namespace, fieldRef: {fieldPath: metadata.namespace}}]}}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -70,7 +74,10 @@ containers:
   - containerPort: 8080
     hostPort: 16445
 ";
-    check(spec, &options(), &expect![[r#"
+    check(
+        spec,
+        &options(),
+        &expect![[r#"
         +      annotations:
         +        watchtap.dev/injected: …
         +      - name: watchtap
@@ -125,7 +132,8 @@ containers:
         +          - {serviceAccountToken: {path: token, expirationSeconds: 3607}}
         +          - {configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}}
         +          - {downwardAPI: {items: [{path: namespace, fieldRef: {fieldPath: metadata.namespace}}]}}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -147,7 +155,10 @@ volumes:
     sources:
     - serviceAccountToken: {path: token, audience: vault}
 ";
-    check(spec, &options(), &expect![[r#"
+    check(
+        spec,
+        &options(),
+        &expect![[r#"
         +      annotations:
         +        watchtap.dev/injected: …
         -        - mountPath: '/var/run/secrets/kubernetes.io/serviceaccount/'   # ours
@@ -182,7 +193,8 @@ volumes:
         +        - {name: watchtap-own, mountPath: /var/run/secrets/watchtap/own}
         +        - {name: watchtap-trust, mountPath: /var/run/secrets/watchtap/trust}
         +        - {name: watchtap-real-ca, mountPath: /var/run/secrets/kubernetes.io/serviceaccount, readOnly: true}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -196,7 +208,10 @@ containers:
     value: \"api.example.com\"
   - {name: KUBERNETES_SERVICE_PORT, value: '6443'}
 ";
-    check(spec, &options(), &expect![[r#"
+    check(
+        spec,
+        &options(),
+        &expect![[r#"
         +      annotations:
         +        watchtap.dev/injected: …
         +        - {name: KUBERNETES_SERVICE_PORT_HTTPS, value: "16443"}
@@ -242,7 +257,8 @@ containers:
         +          - {serviceAccountToken: {path: token, expirationSeconds: 3607}}
         +          - {configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}}
         +          - {downwardAPI: {items: [{path: namespace, fieldRef: {fieldPath: metadata.namespace}}]}}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -253,16 +269,19 @@ containers:
   image: example.com/app:1
   env:
   - name: HTTPS_PROXY
-    value: http://proxy.example.com:3128
+    value: http://proxy:3128
   - name: no_proxy
     value: .svc,10.0.0.0/8
 - name: other
   image: example.com/other:1
   env:
   - name: http_proxy
-    value: http://proxy.example.com:3128
+    value: http://proxy:3128
 ";
-    check(spec, &options(), &expect![[r#"
+    check(
+        spec,
+        &options(),
+        &expect![[r#"
         +      annotations:
         +        watchtap.dev/injected: …
         +        - {name: KUBERNETES_SERVICE_HOST, value: "127.0.0.1"}
@@ -313,13 +332,16 @@ containers:
         +          - {serviceAccountToken: {path: token, expirationSeconds: 3607}}
         +          - {configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}}
         +          - {downwardAPI: {items: [{path: namespace, fieldRef: {fieldPath: metadata.namespace}}]}}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn guaranteed_pod_stays_guaranteed() {
     let resources = "  resources: {limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 1000m}}\n";
-    let spec = format!("containers:\n- name: app\n  image: a\n{resources}- name: other\n  image: a\n  resources: {{limits: {{cpu: 1}}}}\n");
+    let spec = format!(
+        "containers:\n- name: app\n  image: a\n{resources}- name: other\n  image: a\n  resources: {{limits: {{cpu: 1}}}}\n"
+    );
     let text = deployment(&spec);
     assert!(injected(&text).contains("resources: {requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 128Mi}}"), "burstable");
     let text = deployment(&format!("containers:\n- name: app\n  image: a\n{resources}"));
@@ -330,7 +352,8 @@ fn guaranteed_pod_stays_guaranteed() {
 fn openshift_assigns_users_and_has_a_certificate_of_its_own() {
     let after = injected_with(&deployment(APP), &Options { openshift: true, ..options() });
     assert!(!after.contains("runAsUser") && !after.contains("runAsGroup") && after.contains("runAsNonRoot: true"));
-    let source = "- configMap: {name: openshift-service-ca.crt, optional: true, items: [{key: service-ca.crt, path: service-ca.crt}]}\n";
+    let source =
+        "- configMap: {name: openshift-service-ca.crt, optional: true, items: [{key: service-ca.crt, path: service-ca.crt}]}\n";
     assert!(after.contains(source), "{after}");
 }
 

@@ -24,7 +24,9 @@ fn comments_stay_with_their_lines() {
 #[test]
 fn empty_values_are_filled_and_come_back() {
     for empty in ["", " null", " ~", " []", " [ ]", " [\n        ]", "   []", " []   # none", "   # none"] {
-        let text = deployment(&format!("containers:\n- name: app\n  env:{empty}\n  volumeMounts:{empty}\n  image: a\nvolumes:{empty}\ninitContainers:{empty}\n"));
+        let text = deployment(&format!(
+            "containers:\n- name: app\n  env:{empty}\n  volumeMounts:{empty}\n  image: a\nvolumes:{empty}\ninitContainers:{empty}\n"
+        ));
         injected(&text);
     }
     for metadata in ["", " {}", " null", " {}  # none", "\n      annotations:", "\n      annotations: {}"] {
@@ -46,7 +48,18 @@ fn characters_beyond_ascii_and_a_byte_order_mark_do_not_move_edits() {
 
 #[test]
 fn document_may_end_without_a_line_break() {
-    let ends = ["image: a", "args: [a]", "args:\n  - a", "env: []", "env:", "image: 'a\n    b'", "args:\n  - |-\n    a", "args:\n  - |\n    a", "args:\n  - >\n    a\n    b", "args:\n  - |+\n    a\n"];
+    let ends = [
+        "image: a",
+        "args: [a]",
+        "args:\n  - a",
+        "env: []",
+        "env:",
+        "image: 'a\n    b'",
+        "args:\n  - |-\n    a",
+        "args:\n  - |\n    a",
+        "args:\n  - >\n    a\n    b",
+        "args:\n  - |+\n    a\n",
+    ];
     for end in ends {
         let text = deployment(&format!("containers:\n- name: app\n  {end}"));
         injected(&text);
@@ -56,7 +69,14 @@ fn document_may_end_without_a_line_break() {
 
 #[test]
 fn block_scalar_keeps_its_lines() {
-    for scalar in ["|\n    a\n\n", "|+\n    a\n\n\n", "|-\n    a\n\n\n", ">\n    a\n    # no comment\n   # a comment\n", "|2\n     a\n", "|\n    a\n\n# c\n"] {
+    for scalar in [
+        "|\n    a\n\n",
+        "|+\n    a\n\n\n",
+        "|-\n    a\n\n\n",
+        ">\n    a\n    # no comment\n   # a comment\n",
+        "|2\n     a\n",
+        "|\n    a\n\n# c\n",
+    ] {
         injected(&deployment(&format!("containers:\n- name: app\n  args:\n  - {scalar}")));
         injected(&deployment(&format!("containers:\n- args:\n  - {scalar}  name: app\n")));
     }
@@ -68,7 +88,8 @@ fn json_keeps_its_form() {
     let after = injected(compact);
     assert!(!after.contains('\n') && !after.contains(", ") && serde_json::from_str::<serde_json::Value>(&after).is_ok(), "{after}");
     let value: serde_json::Value = serde_json::from_str(compact).unwrap();
-    for pretty in [serde_json::to_string_pretty(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap().replace("  ", "\t")] {
+    for pretty in [serde_json::to_string_pretty(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap().replace("  ", "\t")]
+    {
         let after = injected(&pretty);
         let reread: serde_json::Value = serde_json::from_str(&after).unwrap();
         let unit = if pretty.contains('\t') { "\t" } else { "  " };
@@ -80,7 +101,8 @@ fn json_keeps_its_form() {
 
 #[test]
 fn flow_style_within_block_style_is_edited_on_its_line() {
-    let text = deployment("containers: [{name: app, image: a, env: [{name: A, value: b}]}]\nvolumes: [{name: data, emptyDir: {}}]\n");
+    let text =
+        deployment("containers: [{name: app, image: a, env: [{name: A, value: b}]}]\nvolumes: [{name: data, emptyDir: {}}]\n");
     let after = injected(&text);
     assert!(after.contains("env: [{name: KUBERNETES_SERVICE_HOST, value: \"127.0.0.1\"}, "), "{after}");
     injected(&deployment("containers:\n- {name: app, env: [ ], volumeMounts: }\n"));
@@ -98,7 +120,18 @@ fn documents_of_a_stream_are_edited_one_by_one() {
 
 #[test]
 fn other_documents_pass_unchanged() {
-    for text in ["", "\n", "# comment\n", "a: 1\n", "- 1\n", "text\n", "---\n---\n", "{}", "? [a]\n: b\n", "apiVersion: v1\nkind: Secret\ndata: !x {}\n"] {
+    for text in [
+        "",
+        "\n",
+        "# comment\n",
+        "a: 1\n",
+        "- 1\n",
+        "text\n",
+        "---\n---\n",
+        "{}",
+        "? [a]\n: b\n",
+        "apiVersion: v1\nkind: Secret\ndata: !x {}\n",
+    ] {
         let edited = inject(text);
         assert_eq!((edited.text.as_str(), edited.objects.len()), (text, 0));
     }
@@ -107,13 +140,19 @@ fn other_documents_pass_unchanged() {
 #[test]
 fn notations_that_cannot_be_edited_are_refused_with_their_line() {
     for (spec, reason) in [
-        ("containers:\n- name: app\n  env: &env\n  - {name: A, value: b}\n- name: other\n  env: *env\n", "line 13: `env` has an anchor"),
+        (
+            "containers:\n- name: app\n  env: &env\n  - {name: A, value: b}\n- name: other\n  env: *env\n",
+            "line 13: `env` has an anchor",
+        ),
         ("containers:\n- &c\n  name: app\n- <<: *c\n  name: other\n", "line 12: `app` has an anchor"),
         ("containers:\n- name: app\n  env: !list\n  - {name: A, value: b}\n", "line 13: `env` has a tag"),
         ("x: &e\n- {name: A, value: b}\ncontainers:\n- name: app\n  env: *e\n", "line 14: `env` is an alias"),
         ("x: &e\n  env: [{name: A, value: b}]\ncontainers:\n- name: app\n  <<: *e\n", "line 13: `env` comes from a merge key"),
         ("containers:\n- name: app\n  image: a\n  image: b\n", "line 13: the key `image` occurs twice"),
-        ("containers:\n- name: app\n  env:\n  - name: HTTP_PROXY\n    value: b\n  - name: NO_PROXY\n    value: >-\n      b\n", "line 17: the value at /spec/containers/app/env/NO_PROXY/value has several lines"),
+        (
+            "containers:\n- name: app\n  env:\n  - name: HTTP_PROXY\n    value: b\n  - name: NO_PROXY\n    value: >-\n      b\n",
+            "line 17: the value at /spec/containers/app/env/NO_PROXY/value has several lines",
+        ),
     ] {
         let said = refusal(&deployment(spec), &options());
         assert!(said.starts_with(reason), "{spec}\n{said}");

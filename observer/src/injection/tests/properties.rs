@@ -50,19 +50,50 @@ fn key(member: &str) -> &str {
 
 fn shape() -> impl Strategy<Value = Shape> {
     let members = proptest::sample::subsequence(MEMBERS.to_vec(), 0..6).prop_shuffle();
-    let style = (select(vec![2_usize, 4, 3]), select(vec![0_usize, 2, 4]), select(vec!["\n", "\r\n"]), select(vec!["", "# note", "# ünïcode 🙂"]));
+    let style = (
+        select(vec![2_usize, 4, 3]),
+        select(vec![0_usize, 2, 4]),
+        select(vec!["\n", "\r\n"]),
+        select(vec!["", "# note", "# ünïcode 🙂"]),
+    );
     let parts = (
-        select(vec!["", "metadata:", "metadata: {}", "metadata:\n@labels: {a: b}", "metadata:\n@annotations:\n@@x: y", "metadata:\n@annotations: {x: y}", "metadata: {annotations: {x: y}, labels: {}}"]),
+        select(vec![
+            "",
+            "metadata:",
+            "metadata: {}",
+            "metadata:\n@labels: {a: b}",
+            "metadata:\n@annotations:\n@@x: y",
+            "metadata:\n@annotations: {x: y}",
+            "metadata: {annotations: {x: y}, labels: {}}",
+        ]),
         proptest::collection::vec(members, 1..4),
         select(vec!["", "initContainers: []", "initContainers:\n- name: first\n  image: a", "initContainers: [{name: first}]"]),
-        select(vec!["", "volumes:", "volumes: []   # none", "volumes:\n- name: token\n  emptyDir: {}", "volumes: [{name: token, emptyDir: {}}]"]),
+        select(vec![
+            "",
+            "volumes:",
+            "volumes: []   # none",
+            "volumes:\n- name: token\n  emptyDir: {}",
+            "volumes: [{name: token, emptyDir: {}}]",
+        ]),
         any::<bool>(),
         select(vec!["", "\n", "\n\n", "\n# the end", "\n...\n", "\n---\nkind: Other\n"]),
     );
     let kind = select(vec!["Pod", "Deployment", "CronJob", "List"]);
-    (kind, style, parts).prop_map(|(kind, (step, list_offset, line_break, comment), (metadata, containers, init, volumes, volumes_first, end))| {
-        Shape { kind, step, list_offset, line_break, comment, metadata, containers, init, volumes, volumes_first, end }
-    })
+    (kind, style, parts).prop_map(
+        |(kind, (step, list_offset, line_break, comment), (metadata, containers, init, volumes, volumes_first, end))| Shape {
+            kind,
+            step,
+            list_offset,
+            line_break,
+            comment,
+            metadata,
+            containers,
+            init,
+            volumes,
+            volumes_first,
+            end,
+        },
+    )
 }
 
 impl Shape {
@@ -113,7 +144,8 @@ impl Shape {
             let line = line.trim_start_matches('@');
             in_list |= line.starts_with("- ");
             let offset = if in_list && self.kind != "List" || in_list && column > 0 { self.list_offset } else { 0 };
-            let text = if line.is_empty() { String::new() } else { format!("{}{line}", " ".repeat(column + steps * self.step + offset)) };
+            let text =
+                if line.is_empty() { String::new() } else { format!("{}{line}", " ".repeat(column + steps * self.step + offset)) };
             lines.push(text);
         }
     }

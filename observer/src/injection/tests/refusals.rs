@@ -32,20 +32,40 @@ fn containers_that_a_sidecar_would_break_are_refused() {
     for (lines, reason) in [
         ("image: ghcr.io/k8snetworkplumbingwg/multus-cni:v4", "container app installs a CNI plugin"),
         ("image: quay.io/jetstack/cert-manager-cainjector@sha256:0", "container app copies the API server's certificate"),
-        ("volumeMounts: [{name: a, mountPath: /var/run/secrets/watchtap/own}]", "container app mounts /var/run/secrets/watchtap/own"),
+        (
+            "volumeMounts: [{name: a, mountPath: /var/run/secrets/watchtap/own}]",
+            "container app mounts /var/run/secrets/watchtap/own",
+        ),
         (&format!("volumeMounts: [{{name: a, mountPath: {folder}/extra}}]"), "container app mounts a file within /var/run"),
-        (&format!("volumeMounts: [{{name: a, mountPath: {folder}}}, {{name: b, mountPath: {folder}/}}]"), "container app has two mounts at"),
+        (
+            &format!("volumeMounts: [{{name: a, mountPath: {folder}}}, {{name: b, mountPath: {folder}/}}]"),
+            "container app has two mounts at",
+        ),
         ("volumeMounts: [{name: a}]", "volumeMounts of container app has an item without mountPath"),
         ("env: {A: b}", "env of container app is not a list"),
-        ("env: [{name: KUBERNETES_SERVICE_HOST, value: a}, {name: KUBERNETES_SERVICE_HOST, value: b}]", "container app sets KUBERNETES_SERVICE_HOST twice"),
+        (
+            "env: [{name: KUBERNETES_SERVICE_HOST, value: a}, {name: KUBERNETES_SERVICE_HOST, value: b}]",
+            "container app sets KUBERNETES_SERVICE_HOST twice",
+        ),
         ("env: [{name: KUBERNETES_SERVICE_HOST, value: ''}]", "container app sets KUBERNETES_SERVICE_HOST to nothing"),
-        ("env: [{name: KUBERNETES_SERVICE_PORT, valueFrom: {fieldRef: {fieldPath: a}}}]", "container app takes KUBERNETES_SERVICE_PORT from elsewhere"),
-        ("env: [{name: HTTPS_PROXY, value: a}, {name: NO_PROXY, valueFrom: {}}]", "container app has a proxy, and takes NO_PROXY from elsewhere"),
+        (
+            "env: [{name: KUBERNETES_SERVICE_PORT, valueFrom: {fieldRef: {fieldPath: a}}}]",
+            "container app takes KUBERNETES_SERVICE_PORT from elsewhere",
+        ),
+        (
+            "env: [{name: HTTPS_PROXY, value: a}, {name: NO_PROXY, valueFrom: {}}]",
+            "container app has a proxy, and takes NO_PROXY from elsewhere",
+        ),
     ] {
         check(&format!("containers:\n- name: app\n  {lines}\n"), reason);
     }
-    let own = format!("volumeMounts: [{{name: own, mountPath: {folder}}}]\nvolumes: [{{name: own, projected: {{sources: [{{serviceAccountToken: {{path: other}}}}]}}}}]");
-    check(&format!("containers:\n- name: app\n  {own}\n"), "the volume at /var/run/secrets/kubernetes.io/serviceaccount of container app has the file other");
+    let own = format!(
+        "volumeMounts: [{{name: own, mountPath: {folder}}}]\nvolumes: [{{name: own, projected: {{sources: [{{serviceAccountToken: {{path: other}}}}]}}}}]"
+    );
+    check(
+        &format!("containers:\n- name: app\n  {own}\n"),
+        "the volume at /var/run/secrets/kubernetes.io/serviceaccount of container app has the file other",
+    );
     let different = "containers:\n- name: app\n  env: [{name: KUBERNETES_SERVICE_HOST, value: a}]\n- name: other\n";
     check(different, "containers app and other set KUBERNETES_SERVICE_HOST differently");
 }
@@ -85,7 +105,10 @@ fn withheld_token_of_a_service_account_in_the_input_is_respected() {
     for (text, options) in [
         (text.clone(), Options { service_account_token: true, ..options() }),
         (text.replace("serviceAccountName: quiet", "serviceAccountName: other"), options()),
-        (text.replace("serviceAccountName: quiet", "serviceAccountName: quiet\n      automountServiceAccountToken: true"), options()),
+        (
+            text.replace("serviceAccountName: quiet", "serviceAccountName: quiet\n      automountServiceAccountToken: true"),
+            options(),
+        ),
     ] {
         assert!(matches!(inject_with(&text, &options).objects[0].outcome, Outcome::Injected { .. }), "{text}");
     }
@@ -101,19 +124,25 @@ fn all_ports_declared_are_refused() {
 fn refused_object_does_not_keep_others_from_being_injected() {
     let text = format!("{}---\n{}", deployment(&format!("hostNetwork: true\n{APP}")), deployment(APP));
     let edited = inject(&text);
-    assert!(matches!(edited.objects[0].outcome, Outcome::Refused(_)) && matches!(edited.objects[1].outcome, Outcome::Injected { .. }));
+    assert!(
+        matches!(edited.objects[0].outcome, Outcome::Refused(_)) && matches!(edited.objects[1].outcome, Outcome::Injected { .. })
+    );
     assert!(edited.text.starts_with(text.split_once("---").unwrap().0) && edited.text.contains("watchtap.dev/injected"));
 }
 
 #[test]
 fn object_that_is_refused_keeps_the_sidecar_that_it_had() {
     let list = |network: &str| {
-        format!("apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n  spec:\n{network}    containers:\n    - name: app\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: b\n  spec:\n    containers:\n    - name: app\n")
+        format!(
+            "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n  spec:\n{network}    containers:\n    - name: app\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: b\n  spec:\n    containers:\n    - name: app\n"
+        )
     };
     let before = inject(&list("")).text;
     let changed = before.replacen("  spec:\n", "  spec:\n    hostNetwork: true\n", 1);
     let edited = inject_with(&changed, &Options { image: "localhost/watchtap:2".to_owned(), ..options() });
-    assert!(matches!(edited.objects[0].outcome, Outcome::Refused(_)) && matches!(edited.objects[1].outcome, Outcome::Injected { .. }));
+    assert!(
+        matches!(edited.objects[0].outcome, Outcome::Refused(_)) && matches!(edited.objects[1].outcome, Outcome::Injected { .. })
+    );
     assert_eq!((edited.text.matches("localhost/watchtap:1").count(), edited.text.matches("localhost/watchtap:2").count()), (1, 1));
 }
 

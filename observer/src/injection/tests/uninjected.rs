@@ -13,7 +13,8 @@ fn other_edits_since_then_survive() {
     let edited = after.replace("example.com/app:1", "example.com/app:2").replace("      labels", "      # new\n      labels");
     let edited = edited.replace("        env:\n", "        env:\n        - {name: MINE, value: a}\n        # mine\n");
     let back = uninject(&edited).text;
-    let expected = deployment("containers:\n- name: app\n  image: example.com/app:2\n  env:\n  - {name: MINE, value: a}\n  # mine\n");
+    let expected =
+        deployment("containers:\n- name: app\n  image: example.com/app:2\n  env:\n  - {name: MINE, value: a}\n  # mine\n");
     assert_eq!(back, expected.replace("      labels", "      # new\n      labels"));
 }
 
@@ -25,7 +26,10 @@ fn items_added_to_created_collections_stay() {
     let edited = format!("{edited}      - name: mine\n        emptyDir: {{}}\n");
     let back = uninject(&edited).text;
     let expected = deployment(&format!("{APP}initContainers:\n- name: before\nvolumes:\n- name: mine\n  emptyDir: {{}}\n"));
-    assert_eq!(back, expected.replace("      labels: {app: web}\n", "      labels: {app: web}\n      annotations:\n        mine: \"1\"\n"));
+    assert_eq!(
+        back,
+        expected.replace("      labels: {app: web}\n", "      labels: {app: web}\n      annotations:\n        mine: \"1\"\n")
+    );
 }
 
 #[test]
