@@ -48,18 +48,18 @@ fn edits(pod: &Pod<'_>, style: &Style, changes: &mut Changes) -> Result<Vec<Edit
         edits.push(edit);
         was.push(old);
     }
-    changes.additions.push(annotation(String::new()));
+    changes.additions.push(annotation(""));
     let created = changes.additions.iter().map(|addition| created(pod, &addition.to)).collect::<Result<Vec<_>, _>>()?;
     let record = Record::of(changes, created, was).text();
     changes.additions.pop();
-    changes.additions.push(annotation(record));
+    changes.additions.push(annotation(&record));
     for addition in &changes.additions {
         edits.extend(insert(pod, addition, style)?);
     }
     Ok(edits)
 }
 
-fn annotation(record: String) -> Addition {
+fn annotation(record: &str) -> Addition {
     let item = Item { name: ANNOTATION.to_owned(), value: json!(record) };
     Addition { to: Pointer::of(["metadata", "annotations"]), place: Place::Last, items: vec![item] }
 }

@@ -48,7 +48,7 @@ pub(crate) struct Edited {
 }
 
 impl<'t> Manifest<'t> {
-    /// Parses a file, and adds its ServiceAccounts to those of the input.
+    /// Parses a file, and adds its service accounts to those of the input.
     pub(crate) fn read(text: &'t str, accounts: &mut Accounts) -> Result<Self, NotYaml> {
         let mut documents = Vec::new();
         let mut lines = 0;
@@ -82,7 +82,7 @@ impl<'t> Manifest<'t> {
     }
 }
 
-/// The ServiceAccounts of all files of the input.
+/// The service accounts of all files of the input.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accounts(ServiceAccounts);
 

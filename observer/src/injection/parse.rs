@@ -49,18 +49,17 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, NotYaml> {
     let mut documents = 0;
     for next in Parser::new_from_str_with_options(text, options) {
         let (event, span) = next.map_err(|error| NotYaml { line: error.marker().line(), what: error.info() })?;
-        match event {
-            Event::DocumentStart(..) if documents > 0 => {
-                return Err(NotYaml { line: span.start.line(), what: "a second document begins in the same one".to_owned() });
-            }
-            Event::DocumentStart(..) => documents += 1,
-            event => builder.take(event, &span)?,
+        documents += usize::from(matches!(event, Event::DocumentStart(..)));
+        if documents > 1 {
+            return Err(NotYaml { line: span.start.line(), what: "a second document begins in the same one".to_owned() });
         }
+        builder.take(event, &span)?;
     }
     Ok(builder.root.filter(|root| !(root.span.is_empty() && root.is_empty())))
 }
 
 impl Builder<'_> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "comments are events only if another crate of the build wants them")]
     fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), NotYaml> {
         match event {
             Event::Scalar(value, style, anchor, tag) => {

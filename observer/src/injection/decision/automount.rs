@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::decide::Subject;
 use crate::injection::options::Options;
 
-/// The ServiceAccounts of the input: namespace and name, and whether tokens are mounted.
+/// The service accounts of the input: namespace and name, and whether tokens are mounted.
 #[derive(Clone, Debug, Default)]
 pub(in crate::injection) struct ServiceAccounts(BTreeMap<(Option<String>, String), bool>);
 
@@ -28,10 +28,12 @@ pub(super) enum Token {
 }
 
 impl ServiceAccounts {
-    /// Takes the ServiceAccounts of a document.
+    /// Takes the service accounts of a document.
     pub(in crate::injection) fn learn(&mut self, document: &Value) {
         if let Some(Value::Array(items)) = document.get("items") {
-            items.iter().for_each(|item| self.learn_one(item));
+            for item in items {
+                self.learn_one(item);
+            }
         }
         self.learn_one(document);
     }

@@ -91,7 +91,9 @@ pub(super) fn lead(container: &Container<'_>, port: u16, changes: &mut Changes) 
 fn bypass_proxy(container: &Container<'_>, added: &mut Vec<Item>, changes: &mut Changes) -> Result<(), Refusal> {
     let present: Vec<&str> = NO_PROXY.into_iter().filter(|name| container.variable(name).is_some()).collect();
     if present.is_empty() {
-        NO_PROXY.into_iter().for_each(|name| set(container, name, LOOPBACK, added, changes));
+        for name in NO_PROXY {
+            set(container, name, LOOPBACK, added, changes);
+        }
     }
     for name in present {
         let entry = only_entry(container, name)?;

@@ -24,12 +24,12 @@ pub(in crate::injection) fn is_own_volume(name: &str) -> bool {
 pub(super) fn added(with_token: bool, options: &Options) -> Vec<Item> {
     let in_memory = || json!({"medium": "Memory", "sizeLimit": SIZE});
     let mut items = vec![
-        item(OWN_VOLUME, "emptyDir", in_memory()),
-        item(TRUST_VOLUME, "emptyDir", in_memory()),
-        item(CLUSTER_CA_VOLUME, "projected", json!({"sources": [cluster_ca()]})),
+        item(OWN_VOLUME, "emptyDir", &in_memory()),
+        item(TRUST_VOLUME, "emptyDir", &in_memory()),
+        item(CLUSTER_CA_VOLUME, "projected", &json!({"sources": [cluster_ca()]})),
     ];
     if with_token {
-        items.push(item(TOKEN_VOLUME, "projected", json!({"sources": token_sources(options)})));
+        items.push(item(TOKEN_VOLUME, "projected", &json!({"sources": token_sources(options)})));
     }
     items
 }
@@ -54,6 +54,6 @@ fn cluster_ca() -> Value {
     json!({"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}})
 }
 
-fn item(name: &str, source: &str, content: Value) -> Item {
+fn item(name: &str, source: &str, content: &Value) -> Item {
     Item { name: name.to_owned(), value: json!({"name": name, source: content}) }
 }

@@ -9,7 +9,7 @@ use super::refused::is_true;
 /// Flags with which a program is given another way to the API server.
 const FLAGS: [&str; 4] = ["--kubeconfig", "-kubeconfig", "--master", "-master"];
 
-/// Labels and annotations that a GitOps tool puts on its objects, with its name.
+/// Labels and annotations that a tool for Git operations puts on its objects, with its name.
 const GITOPS: [(&str, &str, &str); 5] = [
     ("labels", "argocd.argoproj.io/instance", "Argo CD"),
     ("annotations", "argocd.argoproj.io/tracking-id", "Argo CD"),

@@ -150,8 +150,8 @@ fn into_flow(pod: &Pod<'_>, node: &Node, value: &Value, place: Place, style: &St
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
     };
     let (at, text) = match place {
-        Place::First => (first, parts.iter().map(|part| format!("{part},{separator}")).collect()),
-        Place::Last => (last_child_end(node), parts.iter().map(|part| format!(",{separator}{part}")).collect()),
+        Place::First => (first, parts.iter().flat_map(|part| [part, ",", &separator]).collect()),
+        Place::Last => (last_child_end(node), parts.iter().flat_map(|part| [",", &separator, part]).collect()),
     };
     vec![Edit { range: at..at, text, depth }]
 }

@@ -59,7 +59,9 @@ impl Lines<'_> {
             // Lists of mappings are easier to compare in lines.
             Value::Array(items) if !fits || items.iter().any(Value::is_object) => {
                 self.text.truncate(before);
-                items.iter().for_each(|item| self.item(item, column + self.style.list_offset));
+                for item in items {
+                    self.item(item, column + self.style.list_offset);
+                }
             }
             Value::Object(_) | Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }

@@ -4,7 +4,7 @@ use crate::injection::{Accounts, Edited, Manifest, Options, Outcome};
 
 /// A Deployment with these lines in the spec of its pod.
 pub(super) fn deployment(spec: &str) -> String {
-    let spec: String = spec.lines().map(|line| format!("      {line}\n")).collect();
+    let spec: String = spec.lines().flat_map(|line| ["      ", line, "\n"]).collect();
     format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  template:\n    metadata:\n      labels: {{app: web}}\n    spec:\n{spec}"
     )
@@ -73,7 +73,9 @@ fn push(out: &mut String, sign: char, line: &str) {
     let line = line
         .split_once("watchtap.dev/injected: ")
         .map_or_else(|| line.to_owned(), |(indent, _)| format!("{indent}watchtap.dev/injected: …"));
-    out.push_str(&format!("{sign}{line}\n"));
+    out.push(sign);
+    out.push_str(&line);
+    out.push('\n');
 }
 
 /// The reason and the remedy for the only object, which stays as it is.
@@ -81,11 +83,7 @@ fn push(out: &mut String, sign: char, line: &str) {
 pub(super) fn refusal(text: &str, options: &Options) -> String {
     let edited = inject_with(text, options);
     assert_eq!(edited.text, text, "a refused object stays as it is");
-    match edited.objects.as_slice() {
-        [object] => match &object.outcome {
-            Outcome::Refused(refusal) => format!("{}; {}", refusal.reason, refusal.remedy),
-            other => panic!("{other:?}\n{text}"),
-        },
-        other => panic!("{other:?}"),
-    }
+    let [object] = edited.objects.as_slice() else { panic!("{:?}", edited.objects) };
+    let Outcome::Refused(refusal) = &object.outcome else { panic!("{object:?}\n{text}") };
+    format!("{}; {}", refusal.reason, refusal.remedy)
 }

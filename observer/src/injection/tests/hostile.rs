@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::check::{deployment, inject, injected, options, uninject};
+use super::check::{deployment, inject, options, uninject};
 use crate::injection::{Accounts, Manifest, Outcome};
 
 #[test]
@@ -58,10 +58,11 @@ fn aliases_that_expand_without_bound_are_an_error() {
     let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..20 {
         let alias = format!("*a{}", level - 1);
-        bomb.push_str(&format!("a{level}: &a{level} [{}]\n", [alias.as_str(); 10].join(", ")));
+        let line = format!("a{level}: &a{level} [{}]\n", [alias.as_str(); 10].join(", "));
+        bomb.push_str(&line);
     }
-    let mut chain = String::from("a0: &a0 x\n");
-    (1..20_000).for_each(|level| chain.push_str(&format!("a{level}: &a{level} [*a{}]\n", level - 1)));
+    let links: Vec<String> = (1..20_000).map(|level| format!("a{level}: &a{level} [*a{}]\n", level - 1)).collect();
+    let chain = format!("a0: &a0 x\n{}", links.concat());
     for text in [bomb.as_str(), chain.as_str(), "a: &a [*a]\n"] {
         let error = Manifest::read(text, &mut Accounts::default()).unwrap_err().to_string();
         assert!(error.starts_with("its aliases expand without end"), "{error}");
@@ -70,7 +71,7 @@ fn aliases_that_expand_without_bound_are_an_error() {
 
 #[test]
 fn deep_nesting_is_an_error() {
-    for text in ["[".repeat(100_000), (0..200).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect()] {
+    for text in ["[".repeat(100_000), (0..200).flat_map(|depth| [" ".repeat(depth), "a:\n".to_owned()]).collect()] {
         assert!(Manifest::read(&text, &mut Accounts::default()).is_err());
     }
 }
@@ -97,7 +98,6 @@ fn strange_values_of_a_pod_are_refused_or_kept() {
             assert_eq!(uninject(&edited.text).text, text);
         }
     }
-    let _ = (injected, options);
 }
 
 proptest! {
@@ -111,7 +111,7 @@ proptest! {
         }
         let mut accounts = Accounts::default();
         if let Ok(manifest) = Manifest::read(&text, &mut accounts) {
-            manifest.inject(&super::check::options(), &accounts);
+            manifest.inject(&options(), &accounts);
             manifest.uninject();
         }
     }

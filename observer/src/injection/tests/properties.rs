@@ -143,7 +143,7 @@ impl Shape {
             let steps = line.len() - line.trim_start_matches('@').len();
             let line = line.trim_start_matches('@');
             in_list |= line.starts_with("- ");
-            let offset = if in_list && self.kind != "List" || in_list && column > 0 { self.list_offset } else { 0 };
+            let offset = if in_list && (self.kind != "List" || column > 0) { self.list_offset } else { 0 };
             let text =
                 if line.is_empty() { String::new() } else { format!("{}{line}", " ".repeat(column + steps * self.step + offset)) };
             lines.push(text);

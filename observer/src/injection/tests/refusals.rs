@@ -116,7 +116,8 @@ fn withheld_token_of_a_service_account_in_the_input_is_respected() {
 
 #[test]
 fn all_ports_declared_are_refused() {
-    let ports: String = (9643..16443).map(|port| format!("  - containerPort: {port}\n")).collect();
+    let ports: String =
+        (9643..16443).flat_map(|port| ["  - containerPort: ".to_owned(), port.to_string(), "\n".to_owned()]).collect();
     check(&format!("{APP}  ports:\n{ports}"), "the pod declares all ports that the sidecar could use");
 }
 

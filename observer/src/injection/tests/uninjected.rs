@@ -116,7 +116,7 @@ fn sorted(value: &Value) -> Value {
             Value::Object(members.into_iter().collect())
         }
         Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     }
 }
 
@@ -129,7 +129,9 @@ fn block_yaml(value: &Value, column: usize) -> String {
             .map(|(key, value)| match value {
                 Value::Object(inner) if !inner.is_empty() => format!("{indent}{key}:\n{}", block_yaml(value, column + 2)),
                 Value::Array(_) => format!("{indent}{key}:\n{}", block_yaml(value, column)),
-                small => format!("{indent}{key}: {small}\n"),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                    format!("{indent}{key}: {value}\n")
+                }
             })
             .collect(),
         Value::Array(items) => items
@@ -139,6 +141,6 @@ fn block_yaml(value: &Value, column: usize) -> String {
                 if item.is_object() { format!("{indent}- {}", &text[column + 2..]) } else { format!("{indent}- {item}\n") }
             })
             .collect(),
-        other => format!("{indent}{other}\n"),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => format!("{indent}{value}\n"),
     }
 }
