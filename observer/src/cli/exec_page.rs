@@ -86,8 +86,7 @@ impl CommandPageFlags {
         };
         let file = file.into_inner();
         ensure!(!file.is_terminal(), "--output names a terminal, which the page needs: name a file");
-        let (snapshots, publisher) = Snapshots::begin(mute.to_vec());
-        outputs.publish_by(publisher);
+        let snapshots = outputs.snapshots(mute).subscribe();
         let output = OutputFile { path, file, is_removed: self.output.is_none() };
         Ok(Some(ReadyPage { snapshots, output }))
     }

@@ -43,9 +43,7 @@ impl Shown {
             return None;
         }
         if self.lines.is_none() && !stdout_is_taken && is_for_a_page() {
-            let (snapshots, publisher) = Snapshots::begin(mute.to_vec());
-            outputs.publish_by(publisher);
-            return Some(snapshots);
+            return Some(outputs.snapshots(mute).subscribe());
         }
         let choice = match self.lines {
             Some(LinesFlag::Notable) => LineChoice::Notable,

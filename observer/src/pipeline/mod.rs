@@ -23,6 +23,6 @@ mod tests;
 pub use outputs::Outputs;
 pub use series::{NoSeries, SeriesReader, SeriesSource};
 pub use sink::EventSink;
-pub use snapshots::{Publisher, Snapshots};
+pub use snapshots::{Publisher, SnapshotSource, Snapshots};
 pub use thread::{Observing, Outcome};
 pub use upstream::Upstream;

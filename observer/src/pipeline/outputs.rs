@@ -9,7 +9,7 @@ use observer_core::observer::{Event, Observer, Snapshot};
 
 use super::EventSink;
 use super::series::{SeriesReader, SeriesSource};
-use super::snapshots::Publisher;
+use super::snapshots::{Publisher, SnapshotSource};
 use crate::capture::CaptureFile;
 use crate::injected_fault::{self, Component};
 use crate::intake::Waker;
@@ -39,9 +39,9 @@ impl Outputs {
         self.sinks.push(sink);
     }
 
-    /// From now on, publishes snapshots for a page.
-    pub fn publish_by(&mut self, publisher: Publisher) {
-        self.publisher = Some(publisher);
+    /// Where pages subscribe to snapshots of this run, without the findings in `mute` of the first call.
+    pub fn snapshots(&mut self, mute: &[String]) -> SnapshotSource {
+        self.publisher.get_or_insert_with(|| Publisher::new(mute.to_vec())).source()
     }
 
     /// A reader of the series of this run, without the findings in `mute` of the first call.
@@ -49,10 +49,13 @@ impl Outputs {
         self.series.get_or_insert_with(|| SeriesReader::begin(mute)).0.clone()
     }
 
-    /// Readers of series wake the observing thread with `waker`.
-    pub(super) fn wake_by(&self, waker: Waker) {
+    /// Readers of series and new readers of snapshots wake the observing thread with `waker`.
+    pub(super) fn wake_by(&self, waker: &Waker) {
         if let Some((_, source)) = &self.series {
-            source.wake_by(waker);
+            source.wake_by(waker.clone());
+        }
+        if let Some(publisher) = &self.publisher {
+            publisher.wake_by(waker.clone());
         }
     }
 

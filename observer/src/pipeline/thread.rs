@@ -85,7 +85,7 @@ impl Observing {
             .chain(known(&upstreams))
             .map(|subject| Observation { at, subject })
             .collect();
-        outputs.wake_by(receiver.waker());
+        outputs.wake_by(&receiver.waker());
         let thread = Builder::new().name("observing".to_owned()).spawn(move || {
             let clock = Clock::start();
             let mut state = State {
