@@ -14,7 +14,7 @@ use crate::child::Streams;
 use crate::pipeline::{Outputs, Snapshots};
 use crate::printable::print_message;
 use crate::signals::SignalStream;
-use crate::terminal::{Left, RunningPage, is_for_a_page};
+use crate::terminal::{CommandEndSender, Left, OwnPage, RunningPage, is_for_a_page};
 use crate::view::{CommandEnd, Page};
 
 /// Whether there is a page, and the file for the output of the command.
@@ -46,6 +46,7 @@ struct OutputFile {
 /// A page while the command runs.
 pub(super) struct CommandPage {
     running: RunningPage,
+    command_end: CommandEndSender,
     output: PathBuf,
 }
 
@@ -104,8 +105,9 @@ impl ReadyPage {
         self.output.is_removed = false;
         let output = self.output.path.clone();
         let page: Page = shown::page(name, guidance).with_command(words.join(" "), output.display().to_string());
-        match RunningPage::start(page, self.snapshots) {
-            Ok(running) => Some(CommandPage { running, output }),
+        let (page, command_end) = OwnPage::of_command(page, self.snapshots);
+        match RunningPage::start(page) {
+            Ok(running) => Some(CommandPage { running, command_end, output }),
             Err(error) => {
                 print_message(format!(
                     "the page cannot be shown ({error}); the command runs, and its output goes to {}",
@@ -130,7 +132,7 @@ impl Drop for OutputFile {
 /// Ready when the user quits the page while the command runs. `closing` closes the page, too: further output goes to the ordinary
 /// screen.
 pub(super) async fn quit(page: &mut Option<CommandPage>, closing: &Notify) {
-    if let Some(CommandPage { running, output }) = page {
+    if let Some(CommandPage { running, output, .. }) = page {
         let left = tokio::select! {
             left = running.left() => Some(left),
             () = closing.notified() => None,
@@ -154,7 +156,7 @@ pub(super) async fn quit(page: &mut Option<CommandPage>, closing: &Notify) {
 impl CommandPage {
     /// Shows how the command ended.
     pub(super) fn after(self, end: CommandEnd, signals: SignalStream, closing: Notify) -> LastPage {
-        self.running.show_command_end(end);
+        self.command_end.send(end);
         LastPage { page: self, signals, closing }
     }
 }
@@ -167,7 +169,7 @@ impl LastPage {
             _signal = self.signals.next_end() => Left::Asked,
             () = self.closing.notified() => Left::Asked,
         };
-        let CommandPage { running, output } = self.page;
+        let CommandPage { running, output, .. } = self.page;
         drop(running);
         if let Left::Failed(why) = left {
             print_message(format!("the page stopped: {why}"));

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use crate::pipeline::{EventSink, Outputs, Snapshots};
 use crate::printable::{print_message, stderr, stdout};
-use crate::terminal::{RunningPage, is_for_a_page};
+use crate::terminal::{OwnPage, RunningPage, is_for_a_page};
 use crate::view::{Colour, LineChoice, LiveLines, Page};
 
 /// The display that the flags ask for.
@@ -64,7 +64,7 @@ fn live_lines(stdout_is_taken: bool, choice: LineChoice) -> Box<dyn EventSink> {
 
 /// Opens the page. If the terminal cannot show it, the run continues without it.
 pub(super) fn open_page(name: &str, guidance: Vec<String>, snapshots: Snapshots) -> Option<RunningPage> {
-    RunningPage::start(page(name, guidance), snapshots)
+    RunningPage::start(OwnPage::new(page(name, guidance), snapshots))
         .inspect_err(|error| print_message(format!("the page cannot be shown ({error}); --lines prints events as lines")))
         .ok()
 }
@@ -72,8 +72,13 @@ pub(super) fn open_page(name: &str, guidance: Vec<String>, snapshots: Snapshots)
 /// A page for standard output.
 pub(super) fn page(name: &str, guidance: Vec<String>) -> Page {
     let page = Page::new(Snapshots::nothing(), name, guidance, Colour::for_stdout());
-    match TimeZone::try_system() {
-        Ok(zone) if !zone.is_unknown() => page.with_local_zone(zone),
-        Ok(_) | Err(_) => page,
+    match local_zone() {
+        Some(zone) => page.with_local_zone(zone),
+        None => page,
     }
+}
+
+/// The time zone of this machine; `None` if it is unknown.
+pub(super) fn local_zone() -> Option<TimeZone> {
+    TimeZone::try_system().ok().filter(|zone| !zone.is_unknown())
 }

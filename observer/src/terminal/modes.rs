@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -32,19 +33,22 @@ pub(super) fn can_be_continued() -> bool {
     getsid(None).is_ok_and(|session| session != getpgrp())
 }
 
-/// Waits until a key is pressed, for `time` at most, and returns whether one was. A terminal that has hung up is an error. Without
-/// this check, reading keys from it would return at once without a key, in a busy loop (crossterm 0.29 `event/source/unix/mio.rs`).
-pub(super) fn wait_for_input(time: Duration) -> io::Result<bool> {
+/// Waits until a key is pressed or `beside` is readable, for `time` at most. Returns whether a key was pressed. A terminal that has
+/// hung up is an error. Without this check, reading keys from it would return at once without a key, in a busy loop (crossterm 0.29
+/// `event/source/unix/mio.rs`).
+pub(super) fn wait_for_input(time: Duration, beside: Option<BorrowedFd<'_>>) -> io::Result<bool> {
     let keyboard = io::stdin();
-    let mut input = [PollFd::new(&keyboard, PollFlags::IN)];
-    match poll(&mut input, Some(&Timespec::try_from(time).map_err(io::Error::other)?)) {
+    let mut inputs = Vec::with_capacity(2);
+    inputs.push(PollFd::new(&keyboard, PollFlags::IN));
+    inputs.extend(beside.map(|beside| PollFd::from_borrowed_fd(beside, PollFlags::IN)));
+    match poll(&mut inputs, Some(&Timespec::try_from(time).map_err(io::Error::other)?)) {
         Ok(_) | Err(Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
-    if input[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+    if inputs[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the terminal has hung up"));
     }
-    Ok(input[0].revents().contains(PollFlags::IN))
+    Ok(inputs[0].revents().contains(PollFlags::IN))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The thread that draws a page, and reads its keys and its mouse.
 //!
-//! It takes the newest snapshot whenever it is ready. The observing thread never waits for it, and a terminal that blocks writes
+//! It takes the newest picture whenever it is ready. The observing thread never waits for it, and a terminal that blocks writes
 //! delays no other thread.
 
 use std::io;
@@ -12,19 +12,17 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-use anstream::adapter::strip_str;
 use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::terminal::disable_raw_mode;
 use tokio::sync::oneshot;
 
 use super::modes::{is_ours, wait_for_input};
 use super::note_file;
+use super::scene::Scene;
 use super::screen::Screen;
 use super::stops::Stops;
-use crate::injected_fault::{self, Component};
-use crate::pipeline::Snapshots;
 use crate::printable::HeldStderr;
-use crate::view::{CommandEnd, Key, Mouse, Outcome, Page};
+use crate::view::{Key, Mouse, Outcome};
 
 /// Interval at which the thread checks for a new snapshot; a key wakes it at once.
 const LOOK: Duration = Duration::from_millis(100);
@@ -37,7 +35,6 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) struct RunningPage {
     closing: Arc<AtomicBool>,
     left: Option<oneshot::Receiver<Left>>,
-    command_end: mpsc::SyncSender<CommandEnd>,
     given_back: Receiver<()>,
 }
 
@@ -51,26 +48,32 @@ pub(crate) enum Left {
 }
 
 /// The data of the drawing thread.
-struct Drawing {
-    page: Page,
+struct Drawing<S> {
+    scene: S,
     screen: Screen,
-    snapshots: Snapshots,
-    command_end: Receiver<CommandEnd>,
     stops: Stops,
     closing: Arc<AtomicBool>,
     /// Whether the page has changed since it was last drawn.
     is_stale: bool,
 }
 
+/// What the thread does after keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// It continues to read keys.
+    Continue,
+    /// It stops with its process, before it reads more keys.
+    Stop,
+    /// It leaves the page.
+    Leave,
+}
+
 impl RunningPage {
-    /// Takes over the terminal, and shows `page`, then each new snapshot.
-    pub(crate) fn start(page: Page, snapshots: Snapshots) -> io::Result<Self> {
+    /// Takes over the terminal, and shows `scene`.
+    pub(crate) fn start(scene: impl Scene) -> io::Result<Self> {
         let closing = Arc::new(AtomicBool::new(false));
         let (screen, stops) = (Screen::new()?, Stops::open()?);
-        // A command ends once.
-        let (command_end, ending) = mpsc::sync_channel(1);
-        let mut drawing =
-            Drawing { page, screen, snapshots, command_end: ending, stops, closing: Arc::clone(&closing), is_stale: true };
+        let mut drawing = Drawing { scene, screen, stops, closing: Arc::clone(&closing), is_stale: true };
         let (leaving, left) = oneshot::channel();
         let (giving_back, given_back) = mpsc::channel();
         thread::Builder::new().name("page".to_owned()).spawn(move || {
@@ -83,13 +86,7 @@ impl RunningPage {
             });
             drop(giving_back);
         })?;
-        Ok(Self { closing, left: Some(left), command_end, given_back })
-    }
-
-    /// Shows that the command of the run has ended.
-    pub(crate) fn show_command_end(&self, end: CommandEnd) {
-        // A page that was left needs no notice.
-        let _shown = self.command_end.try_send(end);
+        Ok(Self { closing, left: Some(left), given_back })
     }
 
     /// Waits until the user quits the page, or the page fails. Later calls wait forever.
@@ -116,20 +113,23 @@ impl Drop for RunningPage {
     }
 }
 
-impl Drawing {
+impl<S: Scene> Drawing<S> {
     /// Draws and handles keys until the page is closed.
     fn run(&mut self) -> io::Result<()> {
         while !self.closing.load(Ordering::SeqCst) {
             self.heed_stops()?;
-            self.take_news();
+            self.is_stale |= self.scene.take_news()?;
+            if self.act()? == Next::Leave {
+                return Ok(());
+            }
             if self.screen.is_taken() && self.is_stale {
-                injected_fault::inject(Component::Page, &self.page);
-                self.screen.draw(&self.page)?;
+                self.screen.draw(&mut self.scene)?;
+                self.scene.note_drawn();
                 self.is_stale = false;
             }
             if !self.screen.is_taken() {
                 thread::sleep(LOOK);
-            } else if self.take_keys()? {
+            } else if self.take_keys()? == Next::Leave {
                 return Ok(());
             }
         }
@@ -153,52 +153,16 @@ impl Drawing {
         Ok(())
     }
 
-    fn take_news(&mut self) {
-        if let Some(snapshot) = self.snapshots.take() {
-            self.page.show(snapshot);
-            self.is_stale = true;
-        }
-        if let Ok(end) = self.command_end.try_recv() {
-            self.page.command_ended(end);
-            self.is_stale = true;
-        }
-        for line in HeldStderr::news() {
-            self.page.hear(&strip_str(&line).to_string());
-            self.is_stale = true;
-        }
-    }
-
-    /// The key of an event. An act of the mouse is handled at once.
-    fn key_of(&mut self, event: &Event) -> Option<Key> {
-        match event {
-            Event::Key(pressed) => Key::of(pressed),
-            Event::Mouse(moved) => {
-                if let Some(mouse) = Mouse::of(moved) {
-                    self.page.mouse(mouse);
-                }
-                None
-            }
-            Event::FocusGained | Event::FocusLost | Event::Paste(_) | Event::Resize(..) => None,
-        }
-    }
-
-    /// Waits for a key, and handles all that were pressed. Returns whether one of them quits the page.
-    fn take_keys(&mut self) -> io::Result<bool> {
-        let mut is_overlooked = wait_for_input(LOOK)?;
+    /// Waits for a key, and handles all that were pressed.
+    fn take_keys(&mut self) -> io::Result<Next> {
+        let mut is_overlooked = wait_for_input(LOOK, self.scene.news())?;
         while event::poll(Duration::ZERO)? {
             is_overlooked = false;
             self.is_stale = true;
-            let Some(key) = self.key_of(&event::read()?) else { continue };
-            match self.page.key(key) {
-                Outcome::Stay => {}
-                Outcome::Quit => return Ok(true),
-                Outcome::Copy(text) => self.screen.copy(&text)?,
-                Outcome::Write(note) => self.page.note_written(note_file::write(Path::new(""), &note).as_deref()),
-                Outcome::Redraw => self.screen.forget()?,
-                Outcome::Stop => {
-                    Stops::ask()?;
-                    return Ok(false);
-                }
+            self.take_event(&event::read()?);
+            match self.act()? {
+                Next::Continue => {}
+                next @ (Next::Stop | Next::Leave) => return Ok(next),
             }
         }
         if is_overlooked {
@@ -206,6 +170,44 @@ impl Drawing {
             // busy loop.
             thread::sleep(LOOK);
         }
-        Ok(false)
+        Ok(Next::Continue)
+    }
+
+    fn take_event(&mut self, event: &Event) {
+        match event {
+            Event::Key(pressed) => {
+                if let Some(key) = Key::of(pressed) {
+                    self.scene.key(key);
+                }
+            }
+            Event::Mouse(moved) => {
+                if let Some(mouse) = Mouse::of(moved) {
+                    self.scene.mouse(mouse);
+                }
+            }
+            Event::FocusGained | Event::FocusLost | Event::Paste(_) | Event::Resize(..) => {}
+        }
+    }
+
+    /// Does what keys requested.
+    fn act(&mut self) -> io::Result<Next> {
+        while let Some(outcome) = self.scene.next_outcome() {
+            match outcome {
+                Outcome::Stay => {}
+                Outcome::Quit => return Ok(Next::Leave),
+                Outcome::Copy(text) => self.screen.copy(&text)?,
+                Outcome::Write(note) => {
+                    let written = note_file::write(Path::new(""), &note);
+                    self.scene.note_written(written.as_deref());
+                    self.is_stale = true;
+                }
+                Outcome::Redraw => self.screen.forget()?,
+                Outcome::Stop => {
+                    Stops::ask()?;
+                    return Ok(Next::Stop);
+                }
+            }
+        }
+        Ok(Next::Continue)
     }
 }

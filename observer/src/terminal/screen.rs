@@ -9,11 +9,11 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::style::Print;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::layout::{Position, Rect};
 
+use super::scene::Scene;
 use crate::printable::HeldStderr;
-use crate::view::Page;
 
 /// Buffer size in bytes, larger than a coloured page on a large screen. So each picture is one write, and is never shown in parts.
 const PICTURE: usize = 1 << 18;
@@ -24,6 +24,11 @@ const REPORT_MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
 
 /// Ends these reports. A shell does not end them by itself.
 const IGNORE_MOUSE: &str = "\x1b[?1006l\x1b[?1000l";
+
+/// The columns and lines of this process's terminal.
+pub(crate) fn size() -> io::Result<(u16, u16)> {
+    terminal::size()
+}
 
 /// The screen. While a page uses it, stderr is held back. Dropping this restores the screen, also after an error or panic.
 #[derive(Debug)]
@@ -73,8 +78,8 @@ impl Screen {
     }
 
     /// Draws the differences from the previous drawing.
-    pub(super) fn draw(&mut self, page: &Page) -> io::Result<()> {
-        self.terminal.draw(|frame| page.draw(frame)).map(|_drawn| ())
+    pub(super) fn draw(&mut self, scene: &mut impl Scene) -> io::Result<()> {
+        self.terminal.draw(|frame| scene.draw(frame.buffer_mut())).map(|_drawn| ())
     }
 
     /// Clears the screen, so that the next drawing is complete. Unlike [`Terminal::clear`], this does not query the terminal: a

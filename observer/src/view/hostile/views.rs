@@ -183,7 +183,7 @@ fn page(text: &str, snapshot: &Snapshot) {
                 page.key(Key::Enter);
             }
             let mut terminal = Terminal::new(TestBackend::new(160, 60)).unwrap();
-            terminal.draw(|frame| page.draw(frame)).unwrap();
+            terminal.draw(|frame| page.draw(frame.buffer_mut())).unwrap();
             for cell in &terminal.backend().buffer().content {
                 harmless(cell.symbol(), Colour::Off);
             }

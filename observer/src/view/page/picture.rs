@@ -1,6 +1,6 @@
 //! The picture: the places of all parts of the page.
 
-use ratatui::Frame;
+use ratatui::buffer::Buffer;
 
 use super::canvas::Canvas;
 use super::detail::opened;
@@ -45,9 +45,9 @@ const LEAST_ROWS: usize = 3;
 const SELECTED: &str = "▸";
 
 impl Page {
-    /// Draws the page.
-    pub fn draw(&self, frame: &mut Frame<'_>) {
-        let mut canvas = Canvas::new(frame.buffer_mut(), self.colour);
+    /// Draws the page into an empty buffer.
+    pub fn draw(&self, buffer: &mut Buffer) {
+        let mut canvas = Canvas::new(buffer, self.colour);
         let (width, height) = (canvas.width(), canvas.height());
         self.spots.clear();
         if width < SMALLEST.0 || height < SMALLEST.1 {

@@ -65,7 +65,7 @@ pub(super) fn large(page: &Page) -> String {
 /// The cells of a terminal.
 pub(in crate::view) fn drawn(page: &Page, width: u16, height: u16) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| page.draw(frame)).unwrap();
+    terminal.draw(|frame| page.draw(frame.buffer_mut())).unwrap();
     terminal.backend().buffer().clone()
 }
 
