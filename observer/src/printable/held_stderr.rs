@@ -8,6 +8,7 @@ use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::streams::{stderr, stderr_is_terminal};
+use super::subscription;
 use super::text::Printable;
 
 /// Maximum number of lines held back; older ones are dropped.
@@ -51,6 +52,7 @@ impl HeldStderr {
 
     /// Prints `text`. If stderr is not the terminal, the text is written at once, since it cannot damage the page.
     pub(crate) fn print(text: &Printable) -> io::Result<()> {
+        subscription::pass_on(text);
         if let Some(held) = held().as_mut() {
             held.take(text);
             if stderr_is_terminal() {

@@ -12,6 +12,7 @@ mod log;
 mod message;
 mod printer;
 mod streams;
+mod subscription;
 mod text;
 
 pub(crate) use character::{REPLACEMENT, is_shown};
@@ -21,5 +22,6 @@ pub(crate) use log::Log;
 pub(crate) use message::{print_error, print_message};
 pub use printer::Printer;
 pub(crate) use streams::{hand_over, stderr, stderr_is_terminal, stdout, stdout_is_terminal};
+pub(crate) use subscription::Messages;
 pub use text::Printable;
 pub(crate) use text::Styles;

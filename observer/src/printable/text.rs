@@ -77,7 +77,7 @@ impl Printable {
     }
 
     /// Any text, through the gate, except line breaks and styles (`ESC [ digits m`), which stay.
-    fn lines_with_styles(text: &str) -> Self {
+    pub(crate) fn lines_with_styles(text: &str) -> Self {
         let mut lines = Self::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("\u{1b}[") {
