@@ -64,11 +64,17 @@ pub(super) struct Binding {
     pub keys: &'static [(Key, Act, &'static [Place])],
     /// The keys as the help writes them.
     pub name: &'static str,
-    /// Their effect, in the help.
+    /// Their effect, in the help of the run's own page.
     pub meaning: &'static str,
     /// The hint in the last line, and the places where it is shown.
     hint: Option<(&'static str, &'static [Place])>,
 }
+
+/// The meanings of keys that differ on a page that is attached to a run of another process, by the names of their bindings.
+const MEANINGS_WHEN_ATTACHED: &[(&str, &str)] = &[
+    ("q, ctrl-c", "leave the page; watchtap and its traffic continue; ctrl-c works even if watchtap does not answer"),
+    ("ctrl-z", "suspend this page until fg; watchtap and its traffic continue"),
+];
 
 const TABLE: &[Place] = &[Place::Table];
 const SHEETS: &[Place] = &[Place::Detail, Place::Text];
@@ -213,6 +219,14 @@ pub(super) const BINDINGS: &[Binding] = &[
     },
 ];
 
+impl Binding {
+    /// Their effect, in the help of a page that is attached to a run of another process, or of the run's own page.
+    pub(super) fn meaning_on_page(&self, is_attached: bool) -> &'static str {
+        let other = MEANINGS_WHEN_ATTACHED.iter().find(|(name, _)| is_attached && *name == self.name);
+        other.map_or(self.meaning, |(_, meaning)| meaning)
+    }
+}
+
 /// The act of `key` in `place`.
 pub(super) fn act_of(key: Key, place: Place) -> Option<Act> {
     let mut keys = BINDINGS.iter().flat_map(|binding| binding.keys);
@@ -222,4 +236,18 @@ pub(super) fn act_of(key: Key, place: Place) -> Option<Act> {
 /// The hints of the last line in `place`, in the order of their importance.
 pub(super) fn hints(place: Place) -> impl Iterator<Item = &'static str> {
     BINDINGS.iter().filter_map(move |binding| binding.hint.filter(|(_, places)| places.contains(&place)).map(|(hint, _)| hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attached_page_explains_the_keys_that_end_or_suspend_a_run() {
+        for (name, meaning) in MEANINGS_WHEN_ATTACHED {
+            let binding = BINDINGS.iter().find(|binding| binding.name == *name).unwrap();
+            assert_eq!(binding.meaning_on_page(true), *meaning);
+            assert_ne!(binding.meaning_on_page(false), *meaning);
+        }
+    }
 }

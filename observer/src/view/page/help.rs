@@ -55,12 +55,12 @@ const WORDS: &[(&str, &str)] = &[
     ("not observed", "traffic that was forwarded and not observed; if there is any, all numbers are lower bounds"),
 ];
 
-/// The help, in lines of at most `cells` cells.
-pub(super) fn lines(cells: usize) -> Vec<Line> {
+/// The help, in lines of at most `cells` cells. `is_attached` is true for a page on the terminal of another process.
+pub(super) fn lines(cells: usize, is_attached: bool) -> Vec<Line> {
     let mut sheet = Sheet::new(cells);
     sheet.title("KEYS");
     for binding in BINDINGS {
-        sheet.fact(binding.name, Tone::Plain, binding.meaning);
+        sheet.fact(binding.name, Tone::Plain, binding.meaning_on_page(is_attached));
     }
     sheet.section("MOUSE");
     for (act, meaning) in MOUSE {

@@ -1,11 +1,13 @@
 //! The keys that a user presses, and the resulting requests to the terminal.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use serde::{Deserialize, Serialize};
 
 use crate::printable::Printable;
 
 /// A key with a meaning on the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Key {
     /// A character, without Ctrl.
     Char(char),

@@ -1,13 +1,15 @@
 //! The acts of the mouse, and their effects.
 
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use serde::{Deserialize, Serialize};
 
 use super::binding::Place;
 use super::spots::Target;
 use super::state::Page;
 
 /// An act of the mouse with a meaning on the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Mouse {
     /// The wheel turns towards the user: later lines come into sight.
     WheelDown,

@@ -118,7 +118,7 @@ impl Page {
     fn body(&self, canvas: &mut Canvas<'_>, from: u16, until: u16) {
         let cells = usize::from(canvas.width());
         match (self.reading, &self.opened) {
-            (Some(Reading::Help), _) => self.text(canvas, from, until, &help::lines(cells)),
+            (Some(Reading::Help), _) => self.text(canvas, from, until, &help::lines(cells, self.is_attached)),
             (Some(Reading::About), _) => self.text(canvas, from, until, &about::lines(self, cells)),
             (None, Some(key)) => self.text(canvas, from, until, &opened(key, &self.shown, self.sheet(cells))),
             (None, None) => self.rows_of_table(canvas, from, until),

@@ -43,6 +43,8 @@ pub struct Page {
     pub(super) guidance: Vec<String>,
     /// The command that runs behind watchtap; `None` if it started none.
     pub(super) command: Option<Command>,
+    /// Whether the page is on the terminal of another process, so that leaving it ends nothing.
+    pub(super) is_attached: bool,
     /// The newest snapshot.
     pub(super) latest: Arc<Snapshot>,
     /// The snapshot that is drawn: the newest, or the one at the moment of the pause.
@@ -120,6 +122,7 @@ impl Page {
             name: printable(name),
             guidance,
             command: None,
+            is_attached: false,
             latest: Arc::clone(&snapshot),
             shown: snapshot,
             paused: false,
@@ -150,6 +153,12 @@ impl Page {
     #[must_use]
     pub fn with_local_zone(self, zone: TimeZone) -> Self {
         Self { clock: Clock::with_zone(zone), ..self }
+    }
+
+    /// The same page, for the terminal of another process. Leaving or suspending it does not affect the run.
+    #[must_use]
+    pub fn for_another_process(self) -> Self {
+        Self { is_attached: true, ..self }
     }
 
     /// Takes a newer snapshot. While the picture is frozen, the snapshot is kept for later.
