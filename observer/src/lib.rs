@@ -29,5 +29,6 @@ mod session;
 mod signals;
 pub mod tap;
 mod terminal;
+mod thread_priority;
 pub mod verification;
 pub mod view;

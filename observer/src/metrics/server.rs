@@ -16,10 +16,7 @@ use super::answers::Answers;
 use super::connections::Connections;
 use super::reader::MetricsReader;
 use super::scrapes::Scrapes;
-
-/// About a tenth of the weight of the other threads (sched(7)).
-#[cfg(target_os = "linux")]
-const NICE: i32 = 10;
+use crate::thread_priority;
 
 /// Pause before a connection that closes the oldest one. A thousand connections at once then take little CPU time from the traffic.
 const PAUSE_WITHOUT_ROOM: Duration = Duration::from_millis(5);
@@ -46,7 +43,9 @@ impl MetricsServer {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let of_thread = Arc::clone(&answers);
         Builder::new().name("metrics".to_owned()).spawn(move || {
-            let_others_go_first();
+            if let Err(error) = thread_priority::let_others_go_first() {
+                tracing::debug!("metrics are served with the priority of the traffic: {error}");
+            }
             runtime.block_on(async {
                 tokio::select! {
                     ended = serve(listener, of_thread) => if let Err(error) = ended {
@@ -93,15 +92,6 @@ fn bind_both_families(address: SocketAddr) -> io::Result<BoundListener> {
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
-}
-
-/// Lowers the priority of this thread, so that it does not take CPU time from the traffic on a busy machine. In Linux, threads have
-/// priorities of their own (setpriority(2), "C library/kernel differences"). Elsewhere, it would be that of the process.
-fn let_others_go_first() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
-        tracing::debug!("metrics are served with the priority of the traffic: {error}");
-    }
 }
 
 async fn serve(listener: BoundListener, answers: Arc<Answers>) -> io::Result<()> {

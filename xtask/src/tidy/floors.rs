@@ -45,6 +45,7 @@ const SHELL: House = House {
             "private_file",
             "probe_check_result",
             "signals",
+            "thread_priority",
         ],
         &["capture", "injection", "kubeconfig", "printable"],
         &["child", "exec_plugin"],
