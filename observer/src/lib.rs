@@ -5,6 +5,7 @@
 //! the map.
 
 pub mod api_server;
+mod attach;
 mod bounded_file;
 pub mod capture;
 pub mod child;

@@ -193,7 +193,7 @@ fn signal_before_the_command_runs_removes_the_private_folder() {
     let place = TestHome::new();
     let trust = format!("certificate-authority-data: {}", BASE64_STANDARD.encode(silent.ca_pem()));
     place.write("kubeconfig", &upstream::kubeconfig(&format!("https://{}", silent.address()), &trust));
-    let mut command = place.command(&["exec", "--", "touch", place.folder.path().join("marker").to_str().unwrap()]);
+    let mut command = place.command(&["exec", "--no-attach", "--", "touch", place.folder.path().join("marker").to_str().unwrap()]);
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let said = Lines::of(child.stderr.take().unwrap(), LIMIT);
     assert!(said.next_line().unwrap().unwrap().contains("/version"));

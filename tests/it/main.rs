@@ -3,6 +3,8 @@
 //! The modules are marked as tests so that their helper functions may unwrap, too.
 
 #[cfg(test)]
+mod attach;
+#[cfg(test)]
 mod bad_traffic;
 #[cfg(test)]
 mod canary;

@@ -174,7 +174,7 @@ impl Seat {
     }
 
     #[track_caller]
-    fn start_as(&self, mut command: Command) -> Child {
+    pub(super) fn start_as(&self, mut command: Command) -> Child {
         let home = self.home.path();
         command
             .current_dir(home)

@@ -32,3 +32,30 @@ fn panic_in_the_page_is_logged_and_restores_the_terminal() {
     screen.wait_for("unset KUBECONFIG").unwrap();
     assert_eq!(wait_within(&mut watchtap, LIMIT).unwrap().code(), Some(0));
 }
+
+#[test]
+fn panic_in_an_attached_page_ends_only_that_page() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut own, mut other) = (Screen::open(LIMIT).unwrap(), Screen::open(LIMIT).unwrap());
+    let socket = home.path().join("s");
+    let faulty = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_faulty-watchtap"));
+        command.args(arguments).env("TERM", "xterm").env("HOME", home.path()).env("TMPDIR", home.path());
+        command.env_remove("XDG_RUNTIME_DIR").env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE");
+        command
+    };
+    let mut run = own.start(&faulty(&["demo", "--quiet", "--attach-socket", socket.to_str().unwrap()])).unwrap();
+    own.wait_for("export KUBECONFIG=").unwrap();
+    let mut attached = other.start(&faulty(&["attach", "--socket", socket.to_str().unwrap()])).unwrap();
+    other.wait_for("watching").unwrap();
+    other.press("/fault-in-page").unwrap();
+    other.wait_for("the page failed because of an internal error").unwrap();
+    assert_eq!(wait_within(&mut attached, LIMIT).unwrap().code(), Some(1));
+    let mut again = other.start(&faulty(&["attach", "--socket", socket.to_str().unwrap()])).unwrap();
+    other.wait_until("the page", |screen| screen.alternate_screen() && screen.contents().contains("watching")).unwrap();
+    other.press("q").unwrap();
+    assert_eq!(wait_within(&mut again, LIMIT).unwrap().code(), Some(0));
+    kill_process(Pid::from_child(&run), Signal::TERM).unwrap();
+    own.wait_for("unset KUBECONFIG").unwrap();
+    assert_eq!(wait_within(&mut run, LIMIT).unwrap().code(), Some(0));
+}

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
+use super::attach::Attach;
 use super::completions::Completions;
 use super::credential::Credential;
 use super::demo::Demo;
@@ -29,6 +30,7 @@ use crate::view::Colour;
 #[command(name = "watchtap", version, max_term_width = 110, arg_required_else_help = true)]
 #[command(after_help = format!("EXAMPLES:{}
   watchtap run
+  watchtap attach
   watchtap exec -- kubectl get pods -A
   watchtap exec --format json --report run.json -- ./my-controller
   watchtap exec --capture run.cap -- ./my-controller && watchtap read run.cap
@@ -47,6 +49,7 @@ enum Command {
     Exec(Exec),
     #[cfg(all(target_os = "linux", feature = "ebpf"))]
     Probe(Probe),
+    Attach(Attach),
     Demo(Demo),
     Explain(Explain),
     Read(Read),
@@ -71,6 +74,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Exec(exec) => exec.run(),
         #[cfg(all(target_os = "linux", feature = "ebpf"))]
         Command::Probe(probe) => probe.run(),
+        Command::Attach(attach) => attach.run(),
         Command::Demo(demo) => demo.run(),
         Command::Explain(explain) => explain.run(),
         Command::Read(read) => read.run(),

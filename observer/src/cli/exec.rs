@@ -12,9 +12,10 @@ use tokio::sync::Notify;
 
 use super::exec_demo::{DemoCluster, DemoFlags};
 use super::exec_page::{self, CommandPageFlags, LastPage, ReadyPage};
-use super::flags::{BudgetFiles, BudgetFlags, MetricsFlags, Otherwise, ProfileSourceFlags, Report, UpstreamFlags};
+use super::flags::{AttachFlags, BudgetFiles, BudgetFlags, MetricsFlags, Otherwise, ProfileSourceFlags, Report, UpstreamFlags};
 use super::guidance;
 use super::recording::{self, Beside, Recording};
+use crate::attach::ServedRun;
 use crate::child::{self, Asker, Child, SpawnError, Streams};
 use crate::kubeconfig::Via;
 use crate::pipeline::Outcome;
@@ -90,6 +91,9 @@ pub(super) struct Exec {
 
     #[command(flatten)]
     metrics: MetricsFlags,
+
+    #[command(flatten)]
+    attach: AttachFlags,
 
     #[command(flatten)]
     demo: DemoFlags,
@@ -172,6 +176,7 @@ impl Exec {
         let budget = self.budget.open()?;
         let page = self.page.prepare(&mut outputs, report.mute())?;
         let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy)?;
+        let attach = self.attach.bind(None, || outputs.snapshots(report.mute()))?;
         // From here on there are private files, which must be removed before a signal ends us.
         let mut signals = SignalStream::open().context("cannot listen for signals")?;
         let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options())?;
@@ -183,6 +188,8 @@ impl Exec {
             signal = signals.next_end() => return Err(SpawnError::Interrupted(signal).into()),
         };
         let reasons = reasons(session.taps(), self.upstream.via());
+        // It serves until this run is observed to its end.
+        let _attach = attach.map(|ready| ready.serve(self.served(session.taps(), &reasons))).transpose()?;
         let ran = match session.taps().kubeconfig_variable() {
             Ok(variable) => self.run_command(&session, &variable, signals, demo.as_ref(), page, &reasons).await,
             Err(error) => Err(error),
@@ -193,8 +200,21 @@ impl Exec {
         if let Some(page) = page {
             page.left().await;
         }
-        let silence = titled("No client connected through watchtap. Usually the command", reasons);
+        let silence = silence(reasons);
         Ok(Observed { code, outcome: outcome?, silence, report, budget })
+    }
+
+    /// The run, for processes that are attached to it.
+    fn served(&self, taps: &TapSet, reasons: &[String]) -> ServedRun {
+        ServedRun {
+            subcommand: "exec",
+            command: self.words(),
+            name: guidance::name(taps),
+            guidance: guidance(reasons.to_vec()),
+            api_servers: guidance::api_servers(taps),
+            silence: silence(reasons.to_vec()),
+            notes: Box::new(taps.notes()),
+        }
     }
 
     async fn run_command(
@@ -210,10 +230,7 @@ impl Exec {
         let variables = child::variables(kubeconfig, self.upstream.via(), |name| std::env::var_os(name));
         let streams = page.as_ref().map_or(Ok(Streams::Inherited), ReadyPage::streams)?;
         let child = session.start(|| Child::spawn(command, arguments, &variables, streams, signals))?;
-        let guidance = || {
-            titled("The KUBECONFIG of the command points to watchtap. If no client connects, usually the command", reasons.to_vec())
-        };
-        let mut page = page.and_then(|page| page.open(&guidance::name(session.taps()), guidance(), &self.words()));
+        let mut page = page.and_then(|page| page.open(&guidance::name(session.taps()), guidance(reasons.to_vec()), &self.words()));
         let closing = Notify::new();
         let asked_to_end = |asker| {
             session.note_shutdown();
@@ -237,6 +254,16 @@ impl Exec {
         let end = CommandEnd { exit_code: code, signal: ended.status.signal() };
         Ok(Ran { code, page: page.map(|page| page.after(end, ended.signals, closing)) })
     }
+}
+
+/// How clients reach watchtap, for the page.
+fn guidance(reasons: Vec<String>) -> Vec<String> {
+    titled("The KUBECONFIG of the command points to watchtap. If no client connects, usually the command", reasons)
+}
+
+/// The reasons for a report without clients.
+fn silence(reasons: Vec<String>) -> Vec<String> {
+    titled("No client connected through watchtap. Usually the command", reasons)
 }
 
 /// Reasons below their title.

@@ -7,16 +7,17 @@ use anyhow::Result;
 use clap::Args;
 use observer_core::series::TapWord;
 
-use super::flags::{MetricsFlags, Report};
+use super::flags::{AttachFlags, MetricsFlags, ReadyToAttach, Report};
 use super::guidance::{self, Guidance};
 use super::place::Place;
 use super::recording::{self, Beside, Recording};
 use super::shown::{self, Shown};
 use crate::api_server::ProfileSource;
+use crate::attach::{AttachServer, ServedRun};
 use crate::metrics::MetricsServer;
 use crate::pipeline::{Outcome, Outputs, Snapshots};
 use crate::printable::{print_error, print_message};
-use crate::session::{self, Bound, Ends, SETTLING, Session};
+use crate::session::{self, Bound, Ends, SETTLING, Session, TapSet};
 use crate::tap::proxy::Shutdown;
 use crate::view::{Run, counted};
 
@@ -35,6 +36,9 @@ pub(super) struct Follow {
 
     #[command(flatten)]
     metrics: MetricsFlags,
+
+    #[command(flatten)]
+    attach: AttachFlags,
 }
 
 /// Everything that is ready before private files exist.
@@ -46,6 +50,7 @@ pub(super) struct Ready<'f> {
     /// The snapshots of a page; `None` without one.
     snapshots: Option<Snapshots>,
     metrics: Option<MetricsServer>,
+    attach: Option<ReadyToAttach>,
     ends: Ends,
 }
 
@@ -58,6 +63,8 @@ pub(super) struct Followed<'f> {
     report: Report,
     /// Serves until the run has ended.
     metrics: Option<MetricsServer>,
+    /// Serves until the report is written.
+    attach: Option<AttachServer>,
     ends: Ends,
     guidance: Guidance,
 }
@@ -87,7 +94,8 @@ impl Follow {
         };
         let snapshots = shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
         let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy)?;
-        Ok(Ready { follow: self, place, report, outputs, snapshots, metrics, ends: Ends::open()? })
+        let attach = self.attach.bind(place.attach_socket().as_deref(), || outputs.snapshots(report.mute()))?;
+        Ok(Ready { follow: self, place, report, outputs, snapshots, metrics, attach, ends: Ends::open()? })
     }
 }
 
@@ -108,7 +116,7 @@ impl<'f> Ready<'f> {
         bound: Bound,
         profiles: ProfileSource,
     ) -> Result<Option<Followed<'f>>> {
-        let Self { follow, place, report, outputs, snapshots, metrics, mut ends } = self;
+        let Self { follow, place, report, outputs, snapshots, metrics, attach, mut ends } = self;
         if let Some(metrics) = &metrics {
             metrics.note_started();
         }
@@ -117,6 +125,7 @@ impl<'f> Ready<'f> {
             Place::Pod => Guidance::in_pod(subcommand, bound.taps()),
         };
         guidance.introduce()?;
+        let attach = attach.map(|ready| ready.serve(served(subcommand, bound.taps(), &guidance))).transpose()?;
         let page = |snapshots| shown::open_page(&guidance::name(bound.taps()), guidance.pointing.clone(), snapshots);
         ends.listen_to(snapshots.and_then(page));
         let session = tokio::select! {
@@ -126,7 +135,7 @@ impl<'f> Ready<'f> {
                 return Ok(None);
             }
         };
-        Ok(Some(Followed { follow, place, subcommand, session, report, metrics, ends, guidance }))
+        Ok(Some(Followed { follow, place, subcommand, session, report, metrics, attach, ends, guidance }))
     }
 }
 
@@ -150,7 +159,7 @@ impl Followed<'_> {
 
     /// Drains open connections and reports; a further signal ends the run at once.
     pub(super) async fn end(self) -> Result<ExitCode> {
-        let Self { follow, place, subcommand, session, report, metrics: _metrics, mut ends, guidance } = self;
+        let Self { follow, place, subcommand, session, report, metrics: _metrics, attach: _attach, mut ends, guidance } = self;
         let Some(outcome) = drain(session, place.shutdown(follow.grace), &mut ends).await? else {
             print_message("stopped at once: open connections were cut, there is no report, and a capture has no end mark");
             guidance.print_last_line();
@@ -162,6 +171,19 @@ impl Followed<'_> {
         recording::write(report, &run, &snapshot)?;
         guidance.print_last_line();
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The run, for processes that are attached to it.
+fn served(subcommand: &'static str, taps: &TapSet, guidance: &Guidance) -> ServedRun {
+    ServedRun {
+        subcommand,
+        command: Vec::new(),
+        name: guidance::name(taps),
+        guidance: guidance.pointing.clone(),
+        api_servers: guidance::api_servers(taps),
+        silence: guidance.silence.clone(),
+        notes: Box::new(taps.notes()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Guidance for users of `run` and `demo`: how to lead clients here, and why none may have come.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -92,6 +93,12 @@ pub(super) fn name(taps: &TapSet) -> String {
         ([], _) => counted(contexts.len() as u64, "context"),
         _ => counted(containers.len() as u64, "container"),
     }
+}
+
+/// The names of the API servers, each once.
+pub(super) fn api_servers(taps: &TapSet) -> Vec<String> {
+    let names: BTreeSet<String> = taps.listeners().iter().map(Listener::upstream_name).collect();
+    names.into_iter().collect()
 }
 
 /// For each listener, a line with its clients, its address and the API server.

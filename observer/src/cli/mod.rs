@@ -3,6 +3,8 @@
 mod command_line;
 mod flags;
 
+mod attach;
+mod attach_list;
 mod completions;
 mod credential;
 #[cfg_attr(not(feature = "demo"), path = "no_demo.rs")]

@@ -1,8 +1,10 @@
 //! Where a run takes place, which decides the defaults of its output and of its end.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::flags::Otherwise;
+use crate::pod_layout::{ATTACH_SOCKET, OWN};
 use crate::session::ENDED_AT_ONCE;
 use crate::tap::proxy::Shutdown;
 
@@ -21,6 +23,15 @@ impl Place {
         match self {
             Self::Machine => Otherwise::Stderr,
             Self::Pod => Otherwise::Stdout,
+        }
+    }
+
+    /// The socket for `watchtap attach` without `--attach-socket`; `None` if the process ID finds it. The program that attaches to a
+    /// pod runs in the sidecar's container, and has only this path.
+    pub(super) fn attach_socket(self) -> Option<PathBuf> {
+        match self {
+            Self::Machine => None,
+            Self::Pod => Some(Path::new(OWN).join(ATTACH_SOCKET)),
         }
     }
 

@@ -6,10 +6,11 @@ use anyhow::Result;
 use clap::Args;
 use observer_core::series::TapWord;
 
-use super::flags::{ApiServerFlags, MetricsFlags, Otherwise, ProbeFlags, ProfileSourceFlags, Report, unverified};
+use super::flags::{ApiServerFlags, AttachFlags, MetricsFlags, Otherwise, ProbeFlags, ProfileSourceFlags, Report, unverified};
 use super::recording::{self, Beside, Recording};
 use super::shown::{self, Shown};
 use super::{follow, probe_check};
+use crate::attach::ServedRun;
 use crate::pipeline::{Outcome, Snapshots};
 use crate::printable::{Printable, print_message, stderr};
 use crate::session::{ENDED_AT_ONCE, Ends, ObservedServer, ProbeSession};
@@ -78,10 +79,13 @@ pub(super) struct Probe {
 
     #[command(flatten)]
     metrics: MetricsFlags,
+
+    #[command(flatten)]
+    attach: AttachFlags,
 }
 
 /// Flags for a probe that runs. A structure of flags stands here as its clap group, if no other structure is flattened into it.
-const MEANINGLESS_IN_A_CHECK: [&str; 13] = [
+const MEANINGLESS_IN_A_CHECK: [&str; 14] = [
     "api_servers",
     "KubeconfigFlags",
     "ProbeFlags",
@@ -95,6 +99,7 @@ const MEANINGLESS_IN_A_CHECK: [&str; 13] = [
     "no_metrics_request",
     "ProfileFlags",
     "MetricsFlags",
+    "AttachFlags",
 ];
 
 impl Probe {
@@ -109,6 +114,7 @@ impl Probe {
         let (report, mut outputs) = self.recording.open(TapWord::Probe, Otherwise::Stderr, Beside::default())?;
         let snapshots = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
         let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Probe)?;
+        let attach = self.attach.bind(None, || outputs.snapshots(report.mute()))?;
         let mut ends = Ends::open()?;
         let beginning = async {
             let servers = self.api_servers.find().await?;
@@ -128,6 +134,8 @@ impl Probe {
         }
         self.introduce(&servers)?;
         probing.limits().iter().for_each(print_message);
+        // It serves until the report is written.
+        let _attach = attach.map(|ready| ready.serve(self.served(&servers, probing.limits()))).transpose()?;
         ends.listen_to(self.page(&servers, probing.limits(), snapshots));
         tokio::select! {
             () = ends.next() => {}
@@ -172,18 +180,43 @@ impl Probe {
         limits: &[String],
         snapshots: Option<Snapshots>,
     ) -> Option<crate::terminal::RunningPage> {
-        let name = match servers {
-            [server] => server.name().to_owned(),
-            _ => counted(servers.len() as u64, "API server"),
-        };
+        shown::open_page(&name(servers), self.guidance(limits), snapshots?)
+    }
+
+    /// The run, for processes that are attached to it.
+    fn served(&self, servers: &[ObservedServer], limits: &[String]) -> ServedRun {
+        let notes = limits.to_vec();
+        ServedRun {
+            subcommand: "probe",
+            command: Vec::new(),
+            name: name(servers),
+            guidance: self.guidance(limits),
+            api_servers: servers.iter().map(|server| server.name().to_owned()).collect(),
+            silence: silence(),
+            notes: Box::new(move || notes.clone()),
+        }
+    }
+
+    fn guidance(&self, limits: &[String]) -> Vec<String> {
         let mut guidance = vec![
             "Clients on this machine are observed without a proxy.".to_owned(),
             format!("{}.", capitalized(&self.flags.whose())),
             "If a client is missing: watchtap probe --check".to_owned(),
         ];
         guidance.extend_from_slice(limits);
-        shown::open_page(&name, guidance, snapshots?)
+        guidance
     }
+}
+
+fn name(servers: &[ObservedServer]) -> String {
+    match servers {
+        [server] => server.name().to_owned(),
+        _ => counted(servers.len() as u64, "API server"),
+    }
+}
+
+fn silence() -> Vec<String> {
+    vec!["No process that a probe can see talked to the API server. watchtap probe --check lists what it sees.".to_owned()]
 }
 
 fn capitalized(words: &str) -> String {
@@ -192,9 +225,14 @@ fn capitalized(words: &str) -> String {
 }
 
 fn write(report: Report, outcome: Outcome) -> Result<()> {
-    let silence =
-        vec!["No process that a probe can see talked to the API server. watchtap probe --check lists what it sees.".to_owned()];
-    let run = Run { subcommand: "probe", command: Vec::new(), exit_code: None, silence, budget: None, notes: outcome.troubles };
+    let run = Run {
+        subcommand: "probe",
+        command: Vec::new(),
+        exit_code: None,
+        silence: silence(),
+        budget: None,
+        notes: outcome.troubles,
+    };
     let snapshot = outcome.snapshot.without_findings(report.mute());
     recording::write(report, &run, &snapshot)
 }

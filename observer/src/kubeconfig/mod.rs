@@ -29,6 +29,7 @@ pub use merged::{Kubeconfig, ServerTrust};
 pub use pairs::{LeftOut, MAX_PAIRS, Pair, Pairs};
 pub use run_folder::RunFolder;
 pub use runtime_directory::NotPrivate;
+pub(crate) use runtime_directory::{check_directory, check_own_directory};
 pub use secret::Secret;
 pub use selected::{BasicAuth, BearerToken, CaSource, ClientCertificate, Selected};
 pub use upstream::Upstream;

@@ -56,7 +56,7 @@ impl RunFolder {
 }
 
 fn create_in_private(folder: &Path) -> Result<TempDir, NotPrivate> {
-    runtime_directory::check(folder)?;
+    runtime_directory::check_directory(folder)?;
     create_in(folder).map_err(NotPrivate::Unusable)
 }
 

@@ -40,11 +40,20 @@ pub enum NotPrivate {
 }
 
 /// Checks that `folder` belongs to this process's user, with the mode 0700. No other user can then replace its files.
-pub(super) fn check(folder: &Path) -> Result<(), NotPrivate> {
+pub(crate) fn check_directory(folder: &Path) -> Result<(), NotPrivate> {
     if !folder.is_absolute() {
         return Err(NotPrivate::Relative);
     }
     let metadata = fs::metadata(folder).map_err(NotPrivate::Unusable)?;
+    judge(metadata.is_dir(), metadata.uid(), metadata.mode(), geteuid().as_raw())
+}
+
+/// Checks the same for a folder that this program made, which is no link: a link of another user could lead to any folder.
+pub(crate) fn check_own_directory(folder: &Path) -> Result<(), NotPrivate> {
+    if !folder.is_absolute() {
+        return Err(NotPrivate::Relative);
+    }
+    let metadata = fs::symlink_metadata(folder).map_err(NotPrivate::Unusable)?;
     judge(metadata.is_dir(), metadata.uid(), metadata.mode(), geteuid().as_raw())
 }
 

@@ -17,6 +17,7 @@ use super::binding::{Binding, Shared, Surroundings};
 use super::client_files::ClientFiles;
 use super::listener::Listener;
 use super::pod::{self, ClusterCa, ContainerPort, Folder, Trust};
+use super::troubles::troubles;
 use crate::api_server::{ProfileSource, ServiceInPod, UpstreamId, request};
 use crate::bounded_file;
 use crate::intake::{Intake, Notice};
@@ -192,6 +193,12 @@ impl TapSet {
     /// Totals over all listeners.
     pub(crate) fn counts(&self) -> ProxyCounts {
         self.listeners.iter().map(|listener| listener.handle.counts()).sum()
+    }
+
+    /// Returns the sentences for the report about clients so far. The function does not delay the end of the run.
+    pub(crate) fn notes(&self) -> impl Fn() -> Vec<String> + Send + Sync + use<> {
+        let counts: Vec<_> = self.listeners.iter().map(|listener| listener.handle.weak_counts()).collect();
+        move || troubles(&counts.iter().filter_map(|counts| counts()).sum())
     }
 
     /// Removes the private files for clients, and shuts the listeners down. Waits until all connections have ended, and returns the

@@ -57,7 +57,7 @@ struct Drawing<S> {
     is_stale: bool,
 }
 
-/// What the thread does after keys.
+/// The next step of the thread after keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// It continues to read keys.

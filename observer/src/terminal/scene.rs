@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 
 use crate::view::{Key, Mouse, Outcome};
 
-/// What the drawing thread shows, and where keys go. An error ends the page, not the run.
+/// The content of the drawing thread, and the receiver of keys. An error ends the page, not the run.
 pub(crate) trait Scene: Send + 'static {
     /// Takes what has arrived since the last call. Returns whether the picture has changed.
     fn take_news(&mut self) -> io::Result<bool>;

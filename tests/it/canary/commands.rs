@@ -62,6 +62,10 @@ fn run_leaves_no_canary() {
     let scene = scene.seeking(private_keys(&kubeconfig));
     Scene::converse(&kubeconfig);
     scene.assert_metrics_clean(&runs::RUN);
+    for run in runs::ATTACH {
+        scene.run_to_its_end(run);
+    }
+    assert!(scene.left("attached-report").contains("secrets"), "the report of the attached process shows what was asked");
     scene.assert_clean("run while it runs");
     scene.assert_process_clean(&child, &["cmdline", "environ"]);
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();

@@ -5,6 +5,11 @@
 /// no output to search.
 pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/api_server/credentials.rs", &["exec"], "opens token files"),
+    ("observer/src/attach/kubectl.rs", &[], "the streams of kubectl, which relays what the socket sends"),
+    ("observer/src/attach/link.rs", &["attach", "attach to no run"], "what a run sent"),
+    ("observer/src/attach/relay.rs", &[], "what the socket sends, unchanged, to a process that treats it as such"),
+    ("observer/src/attach/server.rs", &["attach"], "the socket of the run"),
+    ("observer/src/attach/socket.rs", &["attach"], "the socket of the run"),
     (
         "observer/src/bounded_file.rs",
         &[
@@ -17,6 +22,8 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ),
     ("observer/src/capture/file.rs", &["exec", "run", "demo"], "captures"),
     ("observer/src/capture/reading.rs", &["read", "read what is no capture"], "opens captures; what it says of them"),
+    ("observer/src/cli/attach.rs", &["attach", "attach as text", "attach to no run"], "the report of the run, and errors"),
+    ("observer/src/cli/attach_list.rs", &["attach to a list"], "the runs that can be attached"),
     ("observer/src/cli/flags/budget.rs", &["exec"], "budgets"),
     ("observer/src/cli/command_line.rs", &["exec with a budget of something else"], "usage errors and help"),
     ("observer/src/cli/completions.rs", &["completions"], "the script"),
@@ -129,6 +136,12 @@ pub(super) const NO_OUTPUT: &[(&str, &str)] = &[
     ),
     ("container", "a name and a port"),
     ("page", "needs a terminal; it shows of a snapshot less than the report"),
+    ("attach-socket", "names the socket, whose contents the runs that attach search"),
+    ("no-attach", "offers less"),
+    ("socket", "names the socket of a run"),
+    ("namespace", "names the namespace of a pod, for kubectl"),
+    ("container", "names a container of a pod, for kubectl"),
+    ("relay", "passes on what the socket sends"),
     ("output", "names the file into which the command writes"),
     ("lines", "is what is printed without a terminal"),
     ("quiet", "prints less"),

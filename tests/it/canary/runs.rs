@@ -56,12 +56,23 @@ pub(super) const RUN: Run = Run {
         "@left/run-capture",
         "--metrics",
         "127.0.0.1:0",
+        "--attach-socket",
+        "@left/run.sock",
         "--capture-max-size",
         "64KiB",
         "--capture-files",
         "9",
     ],
 };
+/// Processes that attach to the run `run`.
+pub(super) const ATTACH: &[Run] = &[
+    Run {
+        name: "attach",
+        shows: "",
+        arguments: &["attach", "--socket", "@left/run.sock", "--format", "json", "--report", "@left/attached-report"],
+    },
+    Run { name: "attach as text", shows: "watchtap run   ", arguments: &["attach", "--socket", "@left/run.sock"] },
+];
 pub(super) const RUN_THROUGH_PROXY: Run =
     Run { name: "run behind a proxy", shows: "", arguments: &["run", "--kubeconfig", "@given/behind-proxy", "--grace", "0s"] };
 /// A run with a server that only the proxy in the environment can reach.
@@ -225,6 +236,8 @@ pub(super) const ALONE: &[Run] = &[
         shows: "is not a method or verb",
         arguments: &["explain", "FETCH https://u:@explained-url-password@x/api/v1/pods?token=@explained-query"],
     },
+    Run { name: "attach to a list", shows: "watchtap.attach/v1", arguments: &["attach", "--list", "--format", "json"] },
+    Run { name: "attach to no run", shows: "no run can be reached", arguments: &["attach", "--socket", "@left/no-such-socket"] },
     Run { name: "completions", shows: "COMPREPLY", arguments: &["completions", "bash"] },
     Run { name: "demo --list", shows: "KINDS OF CLIENTS", arguments: &["demo", "--list"] },
     Run { name: "demo --print-script", shows: "repeat", arguments: &["demo", "--print-script"] },
@@ -369,6 +382,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Run> {
     [&EXEC, &RUN, &RUN_THROUGH_PROXY, &RUN_BY_PROXY, &DEMO, &RUN_EXPORTING, &EXEC_EXPORTING, &CREDENTIAL, &VERIFY_BY_PLUG_IN]
         .into_iter()
         .chain(BY_PROXY)
+        .chain(ATTACH)
         .chain(VERIFY)
         .chain(READ)
         .chain(ALONE)

@@ -55,7 +55,7 @@ const SHELL: House = House {
         &["credential", "pipeline"],
         &["metrics", "view"],
         &["otlp", "terminal"],
-        &["session"],
+        &["attach", "session"],
         &["cli"],
     ],
     with_tests: false,

@@ -2,6 +2,7 @@
 
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod api_servers;
+mod attach;
 mod budget;
 mod budget_file;
 mod byte_size;
@@ -17,6 +18,7 @@ mod upstream;
 
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 pub(crate) use api_servers::{ApiServerFlags, unverified};
+pub(crate) use attach::{AttachFlags, ReadyToAttach, directories};
 pub(crate) use budget::{BudgetFiles, BudgetFlags};
 pub(crate) use byte_size::ByteSize;
 pub(crate) use capture::CaptureFlags;

@@ -94,6 +94,15 @@ impl ReportFlags {
 }
 
 impl Report {
+    /// A report to a file, to stdout for `-`, or to stdout without a path.
+    pub(crate) fn to(path: Option<&Path>, format: ReportFormat) -> Result<Self> {
+        let destination = match path.filter(|path| !is_stdout(path)) {
+            Some(path) => Destination::File(create(path)?),
+            None => Destination::Stdout,
+        };
+        Ok(Self { destination, format, mute: Vec::new() })
+    }
+
     /// Identifiers of suppressed findings.
     pub(crate) fn mute(&self) -> &[String] {
         &self.mute

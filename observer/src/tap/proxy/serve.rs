@@ -141,6 +141,12 @@ impl ProxyHandle {
         self.shared.counters.snapshot()
     }
 
+    /// Reads the counts while the proxy exists, and does not keep it: observing ends when all proxies are gone.
+    pub fn weak_counts(&self) -> impl Fn() -> Option<ProxyCounts> + Send + Sync + use<> {
+        let shared = Arc::downgrade(&self.shared);
+        move || shared.upgrade().map(|shared| shared.counters.snapshot())
+    }
+
     /// Whether the port accepts clients; it follows upstream.
     pub fn state(&self) -> ListenerState {
         self.shared.gate.state()
