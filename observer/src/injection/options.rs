@@ -15,7 +15,7 @@ pub(crate) struct Options {
     pub(crate) kubernetes: Option<KubernetesVersion>,
     /// Whether a pod gets a token even if its ServiceAccount withholds it.
     pub(crate) service_account_token: bool,
-    /// Whether the cluster is `OpenShift`: it assigns UIDs, and adds a certificate of its own to the volume with the token.
+    /// Whether the cluster is OpenShift: it assigns UIDs, and adds a certificate of its own to the volume with the token.
     pub(crate) openshift: bool,
 }
 

@@ -92,13 +92,13 @@ fn summary(files: &[InjectedFile]) -> String {
 struct Document<'f> {
     schema: &'static str,
     watchtap: &'static str,
-    objects: Vec<Line<'f>>,
+    objects: Vec<ObjectRow<'f>>,
     /// Objects without a pod.
     others: usize,
 }
 
 #[derive(Serialize)]
-struct Line<'f> {
+struct ObjectRow<'f> {
     file: &'f str,
     line: usize,
     kind: &'f str,
@@ -124,12 +124,12 @@ struct LedContainer<'f> {
 
 /// The same as one JSON object.
 pub(crate) fn injection_json(files: &[InjectedFile]) -> serde_json::Result<Printable> {
-    let objects = files.iter().flat_map(|file| file.objects.iter().map(|object| line(&file.name, object))).collect();
+    let objects = files.iter().flat_map(|file| file.objects.iter().map(|object| row(&file.name, object))).collect();
     let others = files.iter().map(|file| file.others).sum();
     json(&Document { schema: INJECTION_SCHEMA, watchtap: env!("CARGO_PKG_VERSION"), objects, others })
 }
 
-fn line<'f>(file: &'f str, object: &'f ObjectOutcome) -> Line<'f> {
+fn row<'f>(file: &'f str, object: &'f ObjectOutcome) -> ObjectRow<'f> {
     let led = match &object.outcome {
         Outcome::Injected { led, .. } | Outcome::UpToDate { led, .. } => led.as_slice(),
         Outcome::Uninjected | Outcome::NotInjected | Outcome::NotSelected | Outcome::Refused(_) => &[],
@@ -140,7 +140,7 @@ fn line<'f>(file: &'f str, object: &'f ObjectOutcome) -> Line<'f> {
             None
         }
     };
-    Line {
+    ObjectRow {
         file,
         line: object.line,
         kind: object.kind,

@@ -39,7 +39,7 @@ fn arguments(ports: &Ports) -> Value {
     ["run".to_owned(), "--in-cluster".to_owned()].into_iter().chain(led).chain(metrics).collect()
 }
 
-/// Passes Pod Security *restricted*. `OpenShift` assigns the user, and refuses pods that choose one.
+/// Passes Pod Security *restricted*. OpenShift assigns the user, and refuses pods that choose one.
 fn security_context(options: &Options) -> Value {
     let mut context = json!({
         "allowPrivilegeEscalation": false,
