@@ -10,7 +10,7 @@ use std::time::Duration;
 use observer_tests::{output_within, watchtap};
 use serde_json::Value;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 /// A value of a variable, which no report may show.
 const SECRET: &str = "s3cr3t-in-a-manifest";
 
