@@ -20,6 +20,9 @@ const READY_WITHIN: Duration = Duration::from_mins(2);
 /// Time limit for the exit. With open watches, the server drains for its `--request-timeout`, which is one minute.
 const STOPPED_WITHIN: Duration = Duration::from_mins(2);
 
+/// The plugin waits for a controller that creates the default ServiceAccount of each namespace.
+const WITHOUT_SERVICE_ACCOUNTS: &str = "--disable-admission-plugins=ServiceAccount";
+
 /// The API server of a cluster, running or not.
 #[derive(Debug)]
 pub(crate) struct ApiServer {
@@ -64,6 +67,11 @@ impl ApiServer {
     /// Appends flags to those that the server has.
     pub(crate) fn add_arguments(&mut self, arguments: &[String]) {
         self.arguments.extend_from_slice(arguments);
+    }
+
+    /// Switches on the admission plugin that gives pods their ServiceAccount and its token. The test creates the accounts.
+    pub(crate) fn admit_service_accounts(&mut self) {
+        self.arguments.retain(|argument| argument != WITHOUT_SERVICE_ACCOUNTS);
     }
 
     /// Starts the server and waits until its readiness paths answer `client` with success.
@@ -115,8 +123,7 @@ fn kube_apiserver_flags(folder: &RunFolder, credentials: &Credentials) -> Result
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
         "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
         "--authorization-mode=RBAC".to_owned(),
-        // The plugin waits for a controller that creates the default ServiceAccount of each namespace.
-        "--disable-admission-plugins=ServiceAccount".to_owned(),
+        WITHOUT_SERVICE_ACCOUNTS.to_owned(),
         // By default the server looks for an interface with a default route, which a test machine may lack. It would refuse to
         // publish a loopback address as endpoint of `kubernetes.default`, which no test uses.
         "--advertise-address=127.0.0.1".to_owned(),

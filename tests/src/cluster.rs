@@ -41,6 +41,8 @@ pub struct Options {
     pub etcd_hop: bool,
     /// Loopback address on which the API server listens.
     pub address: IpAddr,
+    /// Whether pods get a token of their ServiceAccount, as in a real cluster. The test creates the accounts, because no controller does.
+    pub service_account_admission: bool,
 }
 
 impl Default for Options {
@@ -52,6 +54,7 @@ impl Default for Options {
             etcd_arguments: Vec::new(),
             etcd_hop: false,
             address: Ipv4Addr::LOCALHOST.into(),
+            service_account_admission: false,
         }
     }
 }
@@ -86,6 +89,9 @@ impl Cluster {
         let etcd_url = etcd_hop.as_ref().map_or_else(|| etcd.url().to_owned(), EtcdHop::url);
         let kind = options.minor.server();
         let mut api_server = ApiServer::prepare(kind, &binaries, &folder, at, &etcd_url, &credentials)?;
+        if options.service_account_admission {
+            api_server.admit_service_accounts();
+        }
         api_server.add_arguments(&options.api_server_arguments);
         let client = admin_of(kind, &server, &credentials, Connections::PerRequest)?;
         api_server.start(&client)?;
