@@ -44,6 +44,8 @@ mod hpack;
 #[cfg(test)]
 mod impersonation_kubectl;
 #[cfg(test)]
+mod injection;
+#[cfg(test)]
 mod ipv6;
 #[cfg(test)]
 mod kube_rs;
