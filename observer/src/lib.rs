@@ -16,7 +16,7 @@ mod error_chain;
 mod exec_plugin;
 pub mod forward_proxy;
 mod injected_fault;
-mod injection;
+pub mod injection;
 pub mod intake;
 pub mod kubeconfig;
 pub mod metrics;

@@ -18,6 +18,7 @@ mod parse;
 mod phase;
 mod pointer;
 mod record;
+mod texts;
 mod uninject;
 mod value;
 
@@ -25,6 +26,7 @@ pub(crate) use manifest::{Accounts, Edited, Manifest};
 pub(crate) use options::{DEFAULT_IMAGE, KubernetesVersion, Options};
 pub(crate) use outcome::{Led, ObjectOutcome, Outcome};
 pub(crate) use parse::NotYaml;
+pub use texts::{inject_text, uninject_text};
 
 #[cfg(test)]
 mod tests;

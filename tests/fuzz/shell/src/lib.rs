@@ -7,6 +7,7 @@ mod event_log;
 #[path = "../../src/tape.rs"]
 mod tape;
 
+pub mod inject;
 pub mod intake;
 pub mod kubeconfig;
 
@@ -14,4 +15,4 @@ pub mod kubeconfig;
 pub type Check = fn(&[u8]);
 
 /// Every target by name. Its file in `fuzz_targets` and its folder of seeds have the same name.
-pub const TARGETS: &[(&str, Check)] = &[("intake", intake::check), ("kubeconfig", kubeconfig::check)];
+pub const TARGETS: &[(&str, Check)] = &[("inject", inject::check), ("intake", intake::check), ("kubeconfig", kubeconfig::check)];
