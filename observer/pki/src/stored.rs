@@ -94,8 +94,8 @@ mod tests {
         // A certificate of the second is one of the first.
         let issued = again.issue_server(&[], now).unwrap();
         let (_, leaf) = X509Certificate::from_der(&issued.certificate).unwrap();
-        let (_, issuer) = x509_parser::pem::parse_x509_pem(authority.certificate_pem().as_bytes()).unwrap();
-        assert_eq!(leaf.issuer(), issuer.parse_x509().unwrap().subject());
+        let (_, pem) = x509_parser::pem::parse_x509_pem(authority.certificate_pem().as_bytes()).unwrap();
+        assert_eq!(leaf.issuer(), pem.parse_x509().unwrap().subject());
     }
 
     #[test]
