@@ -26,6 +26,7 @@ pub mod pod_layout;
 mod printable;
 mod private_file;
 pub mod probe_check_result;
+mod process_group;
 mod session;
 mod signals;
 pub mod tap;

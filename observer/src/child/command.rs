@@ -14,7 +14,7 @@ use tokio::process;
 use tokio::time::{Instant, sleep_until};
 
 use super::origin::{Circumstances, is_forwarded};
-use super::session;
+use crate::process_group;
 use crate::signals::{Received, SignalStream};
 
 /// Time between SIGTERM and SIGKILL, as for a pod by default (`terminationGracePeriodSeconds`).
@@ -195,7 +195,9 @@ impl Child {
     /// other process can have this id.
     fn hand_on(&self, received: Received) {
         let command = self.pid();
-        let circumstances = Circumstances { command, own: getpid(), leads_session: session::is_led_by_us() };
+        let own = getpid();
+        let leads_session = process_group::session() == Some(own.as_raw_nonzero().get());
+        let circumstances = Circumstances { command, own, leads_session };
         // Real-time signals have no name. By default they end a process, as SIGTERM does.
         let signal = Signal::from_named_raw(received.signal).unwrap_or(Signal::TERM);
         let Some(command) = command else { return };

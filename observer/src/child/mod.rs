@@ -3,7 +3,6 @@
 mod command;
 mod environment;
 mod origin;
-mod session;
 
 pub(crate) use command::{Asker, Streams};
 pub use command::{Child, SpawnError, exit_code};

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{getpgrp, getsid};
 use rustix::termios::tcgetpgrp;
 
 use crate::printable::stdout_is_terminal;
+use crate::process_group;
 
 /// Whether a page can be shown: stdin and stdout are terminals, and the terminal can move its cursor.
 pub(crate) fn is_for_a_page() -> bool {
@@ -25,12 +25,13 @@ fn can_move(term: Option<&OsStr>) -> bool {
 /// Whether this process is in the terminal's foreground process group. The kernel stops a process that changes the terminal's modes
 /// from the background. A terminal that does not control this session has no such group, and this returns true.
 pub(super) fn is_ours() -> bool {
-    tcgetpgrp(io::stdin()).map_or(true, |foreground| foreground == getpgrp())
+    tcgetpgrp(io::stdin())
+        .map_or(true, |foreground| process_group::group().is_none_or(|own| own == foreground.as_raw_nonzero().get()))
 }
 
 /// Whether a shell can continue this process after it has stopped. The process group of a session leader has no such shell.
 pub(super) fn can_be_continued() -> bool {
-    getsid(None).is_ok_and(|session| session != getpgrp())
+    process_group::session() != process_group::group()
 }
 
 /// Waits until a key is pressed or `beside` is readable, for `time` at most. Returns whether a key was pressed. A terminal that has

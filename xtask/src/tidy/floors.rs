@@ -44,6 +44,7 @@ const SHELL: House = House {
             "pod_layout",
             "private_file",
             "probe_check_result",
+            "process_group",
             "signals",
             "thread_priority",
         ],
