@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use observer_tests::go_client;
 use observer_tests::node::{Call, Image, Node, PodSecurity};
 
-const IMAGE: &str = "localhost/client:1";
+pub(crate) const IMAGE: &str = "localhost/client:1";
 
 #[test]
 fn client_go_reaches_the_api_server_by_the_address_of_its_service() {
@@ -37,7 +37,7 @@ fn client_go_reaches_the_api_server_by_the_address_of_its_service() {
     assert!(sources.iter().all(|source| source.starts_with("10.244.0.")), "{sources:?}");
 }
 
-fn job(namespace: &str) -> String {
+pub(crate) fn job(namespace: &str) -> String {
     format!(
         "
 apiVersion: v1

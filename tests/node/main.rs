@@ -6,4 +6,5 @@ mod end;
 mod in_cluster;
 mod pods;
 mod restarts;
+mod sidecar;
 mod streams;

@@ -147,7 +147,12 @@ impl Namespace<'_> {
 
     /// The log of a container from its beginning, line by line.
     pub fn follow_logs(&self, pod: &str, container: &str) -> Result<Followed> {
-        self.node.follow_kubectl(&self.within(&["logs", "--follow", pod, &format!("--container={container}")]))
+        self.follow(&["logs", "--follow", pod, &format!("--container={container}")])
+    }
+
+    /// Starts kubectl in this namespace, and reads its output line by line.
+    pub fn follow(&self, arguments: &[&str]) -> Result<Followed> {
+        self.node.follow_kubectl(&self.within(arguments))
     }
 
     /// Forwards a port of the node to a port of a pod.

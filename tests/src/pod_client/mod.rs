@@ -23,9 +23,11 @@ mod projected_volume;
 mod python;
 mod root;
 mod shared_libraries;
+mod watchtap;
 
 pub use calls::Calls;
 pub use client::PodClient;
 pub use pod::{Pod, PodSpec};
 pub use projected_volume::ProjectedVolume;
 pub use root::PodRoot;
+pub use watchtap::watchtap_root;

@@ -1,0 +1,222 @@
+//! Clients of five libraries, each in a pod with a sidecar and in a pod without: the same calls, the same objects, the same tokens.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use observer_tests::node::{Followed, Node};
+use observer_tests::pod_client::{Calls, PodClient};
+use serde_json::Value;
+
+use super::stage::{Stage, inject};
+
+/// A log is available again within this time after a restart.
+const READ_WITHIN: Duration = Duration::from_mins(1);
+/// A client prints its store within this time after an event.
+const STORE_WITHIN: Duration = Duration::from_secs(5);
+/// A client has all objects within this time after a restart: some back off for up to 30 s.
+const STORES_WITHIN: Duration = Duration::from_mins(2);
+/// The pause between two attempts to read a log.
+const PAUSE: Duration = Duration::from_millis(200);
+/// The libraries read their token again after 50 to 60 s, and the kubelet looks at its volumes once a minute or more often.
+const ROTATED_WITHIN: Duration = Duration::from_mins(3);
+
+/// A client in a pod, and what it has printed.
+struct Follower<'s> {
+    stage: &'s Stage<'s>,
+    /// The name of the pod, and the client's user agent.
+    name: String,
+    log: Followed,
+    lines: Vec<Value>,
+}
+
+/// How a pod differs from the one that it is compared with.
+const WAYS: [&str; 2] = ["direct", "sidecar"];
+
+#[test]
+fn clients_with_a_sidecar_do_the_same_as_without_also_after_restarts() {
+    let node = Node::alone().unwrap();
+    let stage = Stage::prepare(&node, "clients");
+    let clients: Vec<PodClient> = PodClient::ALL.into_iter().filter(|client| stage.load(*client).is_some()).collect();
+    assert!(clients.contains(&PodClient::KubeRs), "kube-rs needs nothing that is not here");
+    let mut followers = started(&stage, &clients);
+    for follower in &mut followers {
+        follower.until("synced");
+        follower.until("got");
+    }
+    wait_for_stores(&stage, &mut followers);
+    let first = calls(&stage, &followers);
+    for [direct, beside] in pairs(&first) {
+        assert!(direct.kinds().eq(beside.kinds()), "without a sidecar:\n{direct}\nwith one:\n{beside}");
+    }
+
+    node.restart_kubelet().unwrap();
+    wait_for_new_tokens(&stage, &mut followers);
+
+    let before = calls(&stage, &followers);
+    node.restart_api_server().unwrap();
+    wait_for_stores(&stage, &mut followers);
+    let after = calls(&stage, &followers);
+    check_no_difference("restart of the API server", &clients, &further(&before, &after));
+
+    let before = after;
+    for follower in followers.iter().filter(|follower| follower.has_sidecar()) {
+        stage.kill(&follower.name, "initContainerStatuses");
+    }
+    wait_for_stores(&stage, &mut followers);
+    let after = calls(&stage, &followers);
+    check_resumes(&clients, &further(&before, &after));
+
+    let before = after;
+    for follower in &mut followers {
+        stage.kill(&follower.name, "containerStatuses");
+    }
+    wait_for_stores(&stage, &mut followers);
+    let after = calls(&stage, &followers);
+    check_no_difference("restart of the app", &clients, &further(&before, &after));
+}
+
+/// A client of each library, without and with a sidecar.
+fn started<'s>(stage: &'s Stage<'_>, clients: &[PodClient]) -> Vec<Follower<'s>> {
+    let mut pods = Vec::new();
+    for &client in clients {
+        let [direct, beside] = WAYS.map(|way| format!("{client}-{way}"));
+        stage.namespace.apply(&Stage::pod(client, &direct)).unwrap();
+        stage.namespace.apply(&inject(&Stage::pod(client, &beside))).unwrap();
+        pods.extend([direct, beside]);
+    }
+    pods.into_iter().map(|name| Follower::start(stage, name)).collect()
+}
+
+/// Waits until each client has all objects as they are in etcd. During a relist, a client may print a store that
+/// is not filled yet, so there is a further change for each attempt.
+#[track_caller]
+fn wait_for_stores(stage: &Stage<'_>, followers: &mut [Follower<'_>]) {
+    let began = Instant::now();
+    loop {
+        let marker = stage.change(PodClient::PRINT_STORE);
+        let expected = stage.objects();
+        let differing: Vec<_> = followers
+            .iter_mut()
+            .filter_map(|follower| (follower.store_at(&marker) != expected).then(|| follower.name.clone()))
+            .collect();
+        if differing.is_empty() {
+            return;
+        }
+        assert!(began.elapsed() < STORES_WITHIN, "the stores of {differing:?} differ from etcd after {STORES_WITHIN:?}");
+    }
+}
+
+/// Waits until each client has called with another token than its first one. Objects change meanwhile: the JavaScript client reopens
+/// an idle watch after 30 s.
+#[track_caller]
+fn wait_for_new_tokens(stage: &Stage<'_>, followers: &mut [Follower<'_>]) {
+    let began = Instant::now();
+    loop {
+        let calls = stage.node.calls(&stage.namespace.user("informer")).unwrap();
+        let tokens = |name: &str| {
+            let of_client = calls.iter().filter(|call| call.user_agent == name && call.status == Some(200));
+            of_client.filter_map(|call| call.credential.as_deref()).collect::<BTreeSet<_>>().len()
+        };
+        let late: Vec<_> = followers.iter().map(|follower| &follower.name).filter(|name| tokens(name) < 2).collect();
+        if late.is_empty() {
+            return;
+        }
+        assert!(began.elapsed() < ROTATED_WITHIN, "{late:?} have their first token after {ROTATED_WITHIN:?}");
+        stage.change("cm-0");
+        // One line a second.
+        (0..4).for_each(|_| followers[0].read());
+    }
+}
+
+/// The calls of each follower so far.
+fn calls(stage: &Stage<'_>, followers: &[Follower<'_>]) -> Vec<Calls> {
+    let audit = stage.node.audit_log().unwrap();
+    followers.iter().map(|follower| Calls::of(&audit, &follower.name)).collect()
+}
+
+fn pairs(calls: &[Calls]) -> impl Iterator<Item = [&Calls; 2]> {
+    calls.chunks(2).map(|pair| [&pair[0], &pair[1]])
+}
+
+/// The further lists and watches of a client, without and with a sidecar.
+struct Further {
+    lists: [usize; 2],
+    watches: [usize; 2],
+}
+
+/// The further calls of each client in [`WAYS`], in the order of the clients.
+fn further(before: &[Calls], after: &[Calls]) -> Vec<Further> {
+    let of_pair = |(before, after): ([&Calls; 2], [&Calls; 2])| {
+        let of_verb = |verb| [0, 1].map(|way| after[way].count(verb) - before[way].count(verb));
+        Further { lists: of_verb("list"), watches: of_verb("watch") }
+    };
+    pairs(before).zip(pairs(after)).map(of_pair).collect()
+}
+
+/// After a restart of the API server or of the app, a sidecar makes no difference.
+#[track_caller]
+fn check_no_difference(what: &str, clients: &[PodClient], further: &[Further]) {
+    for (client, Further { lists: [without, with], .. }) in clients.iter().zip(further) {
+        assert!(with <= without, "{what}: {client} lists {without} times without a sidecar, and {with} times with one");
+    }
+}
+
+/// After a restart of the sidecar, each watch resumes once. The Python program and the Java library list after each connection that is
+/// refused, also one to the API server; the other libraries resume from the revision that they have.
+#[track_caller]
+fn check_resumes(clients: &[PodClient], further: &[Further]) {
+    for (client, Further { lists: [_, lists], watches: [_, watches] }) in clients.iter().zip(further) {
+        let most = usize::from(matches!(client, PodClient::Python | PodClient::Java));
+        assert!(*lists <= most && *watches <= 1, "{client} lists {lists} times, and watches {watches} times");
+    }
+}
+
+impl<'s> Follower<'s> {
+    fn start(stage: &'s Stage<'_>, name: String) -> Self {
+        stage.namespace.wait(&format!("pod/{name}"), "condition=Ready").unwrap();
+        let log = stage.namespace.follow_logs(&name, "app").unwrap();
+        Self { stage, name, log, lines: Vec::new() }
+    }
+
+    fn has_sidecar(&self) -> bool {
+        self.name.ends_with(WAYS[1])
+    }
+
+    /// Reads lines until one is such an event.
+    #[track_caller]
+    fn until(&mut self, event: &str) {
+        while !self.lines.iter().any(|line| line["event"] == event) {
+            self.read();
+        }
+    }
+
+    /// Takes the next line. The stream of a log ends with the kubelet, the API server and the container that it comes from; then the
+    /// log is read again, from its beginning.
+    #[track_caller]
+    fn read(&mut self) {
+        let began = Instant::now();
+        loop {
+            match self.log.next_line() {
+                // The log has stderr, too.
+                Ok(line) => return self.lines.extend(serde_json::from_str(&line)),
+                Err(error) => assert!(began.elapsed() < READ_WITHIN, "{}: {error:#}; {:?}", self.name, self.lines),
+            }
+            thread::sleep(PAUSE);
+            self.log = self.stage.namespace.follow_logs(&self.name, "app").unwrap();
+            self.lines.clear();
+        }
+    }
+
+    /// Its store once it has the marker with this resource version; empty if it does not print that in time.
+    fn store_at(&mut self, marker: &str) -> BTreeMap<String, String> {
+        let is_it = |line: &&Value| line["event"] == "store" && line["objects"][PodClient::PRINT_STORE] == marker;
+        let began = Instant::now();
+        while !self.lines.iter().any(|line| is_it(&line)) && began.elapsed() < STORE_WITHIN {
+            self.read();
+        }
+        let store = self.lines.iter().rfind(is_it).and_then(|line| line["objects"].as_object());
+        let objects = store.into_iter().flatten();
+        objects.map(|(name, version)| (name.clone(), version.as_str().unwrap_or_default().to_owned())).collect()
+    }
+}
