@@ -125,16 +125,17 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs the group `cluster`. Adds a remark on the minors that were left out, or writes docs/accuracy.md if all ran.
+/// Runs the group `cluster`. Adds a remark on what was left out, and writes docs/accuracy.md if all minors ran.
 fn run_cluster(extent: Extent, matrix: &Matrix) -> anyhow::Result<Outcome> {
     if matrix.is_complete() {
         accuracy::forget()?;
     }
     let outcome = running::run(Group::Cluster, extent, matrix, &[])?;
-    Ok(match (matrix.sentence(), matrix.is_complete().then(accuracy::write)) {
-        (Some(sentence), _) => outcome.with_remark(sentence),
-        (None, Some(Err(error))) => outcome.with_fault(format!("{error:#}")),
-        (None, _) => outcome,
+    let remarks: Vec<String> = matrix.sentence().into_iter().chain(extent.remark(Group::Cluster)).collect();
+    let outcome = if remarks.is_empty() { outcome } else { outcome.with_remark(remarks.join("; ")) };
+    Ok(match matrix.is_complete().then(accuracy::write) {
+        Some(Err(error)) => outcome.with_fault(format!("{error:#}")),
+        Some(Ok(())) | None => outcome,
     })
 }
 

@@ -33,10 +33,34 @@ const FAULTS: [&str; 20] = [
 /// Number of samples that together have all faults: one sample has the faults with even indices, the next those with odd ones.
 const SHARES_OF_FAULTS: u64 = 2;
 
-/// The tests, apart from those of the group `soak`, that mostly wait for minutes: the churn, and the quiet.
-const LONG_RUNS: [(Group, &str); 2] = [
-    (Group::Kubectl, "churn_kubectl::churn::proxied_and_direct_controllers_agree_and_leak_no_resources"),
-    (Group::Stories, "quiet::quiet_informers_raise_no_finding"),
+/// A group, or one test of it, that only some samples have: those whose number leaves this remainder. These tests wait or build for
+/// minutes, and CI has time for a few of them each day.
+struct Turn {
+    group: Group,
+    /// The test; `None` for all of the group.
+    test: Option<&'static str>,
+    divisor: u64,
+    remainder: u64,
+}
+
+/// Samples with an even number have a minor of the matrix instead.
+const TURNS: [Turn; 5] = [
+    Turn {
+        group: Group::Kubectl,
+        test: Some("churn_kubectl::churn::proxied_and_direct_controllers_agree_and_leak_no_resources"),
+        divisor: 2,
+        remainder: 1,
+    },
+    Turn { group: Group::Stories, test: Some("quiet::quiet_informers_raise_no_finding"), divisor: 2, remainder: 1 },
+    Turn { group: Group::Soak, test: None, divisor: 2, remainder: 1 },
+    Turn { group: Group::Image, test: None, divisor: 4, remainder: 1 },
+    // On the node, the same clients do the same in real pods.
+    Turn {
+        group: Group::Cluster,
+        test: Some("pod_layout::rotation::clients_in_pods_follow_a_rotated_token_and_make_the_same_calls_as_without_watchtap"),
+        divisor: 4,
+        remainder: 3,
+    },
 ];
 
 /// The environment variables for the durations of the churn, the soak and the quiet, and for the seed of the soak; `CONTRIBUTING.md` describes
@@ -71,30 +95,29 @@ impl Extent {
     pub(crate) fn matrix(self) -> Matrix {
         match self {
             Self::Usual => Matrix::default(),
-            Self::Sample(_) if self.has_long_runs() => Matrix::of(&[]),
+            Self::Sample(number) if number % 2 == 1 => Matrix::of(&[]),
             Self::Sample(number) => Matrix::of(&[chosen(&MINORS, number / 2)]),
             Self::Everything => Matrix::of(&MINORS),
         }
     }
 
-    /// Whether the churn, the quiet and the soak run.
-    fn has_long_runs(self) -> bool {
-        match self {
-            Self::Sample(number) => number % 2 == 1,
-            Self::Usual | Self::Everything => true,
-        }
-    }
-
     /// The reason why this part has nothing of `group`, or `None` if it has.
     pub(crate) fn leaves_out(self, group: Group) -> Option<String> {
-        let is_left_out = group == Group::Soak && !self.has_long_runs();
-        is_left_out.then(|| "samples with an even number have the matrix instead; --only soak runs it".to_owned())
+        let Turn { divisor, remainder, .. } = self.turns_left_out(group).find(|turn| turn.test.is_none())?;
+        Some(format!("a sample has it if its number modulo {divisor} is {remainder}; --only {} runs it", group.name()))
     }
 
-    /// Arguments of a test binary of `group` that skip its long run, if this part does not have it.
-    pub(crate) fn long_run_skips(self, group: Group) -> impl Iterator<Item = String> {
-        let skipped = LONG_RUNS.into_iter().filter(move |(of, _)| *of == group && !self.has_long_runs());
-        skipped.flat_map(|(_, name)| ["--skip".to_owned(), name.to_owned()])
+    /// Arguments of a test binary of `group` that skip the tests that this part does not have.
+    pub(crate) fn turn_skips(self, group: Group) -> impl Iterator<Item = String> {
+        let tests = self.turns_left_out(group).filter_map(|turn| turn.test);
+        tests.flat_map(|name| ["--skip".to_owned(), name.to_owned()])
+    }
+
+    fn turns_left_out(self, group: Group) -> impl Iterator<Item = &'static Turn> {
+        TURNS.iter().filter(move |turn| match self {
+            Self::Sample(number) => turn.group == group && number % turn.divisor != turn.remainder,
+            Self::Usual | Self::Everything => false,
+        })
     }
 
     /// The faults that do not run.
@@ -134,9 +157,10 @@ impl Extent {
     /// The remark on a group whose tests run for a shorter or a longer time than usual.
     pub(crate) fn remark(self, group: Group) -> Option<String> {
         match (self, group) {
-            (Self::Sample(_), Group::Kubectl | Group::Stories) if !self.has_long_runs() => {
-                let (_, name) = LONG_RUNS.into_iter().find(|(of, _)| *of == group)?;
-                Some(format!("left out: {name}; samples with an odd number have it"))
+            (Self::Sample(_), _)
+                if let Some(Turn { test: Some(test), divisor, remainder, .. }) = self.turns_left_out(group).next() =>
+            {
+                Some(format!("left out: {test}; a sample has it if its number modulo {divisor} is {remainder}"))
             }
             (Self::Sample(_), Group::Kubectl) => Some(format!("a churn of {SAMPLE_CHURN} s; --everything: {FULL_RUN} s")),
             (Self::Usual | Self::Sample(_), Group::Stories) => Some(format!("a quiet of 240 s; --everything: {FULL_QUIET} s")),
@@ -192,22 +216,29 @@ mod tests {
             let sample = Extent::Sample(number);
             let has_a_minor = sample.matrix() != Matrix::of(&[]);
             assert_eq!(sample.leaves_out(Group::Soak).is_some(), has_a_minor);
-            assert_eq!(sample.long_run_skips(Group::Kubectl).count(), if has_a_minor { 2 } else { 0 });
-            assert_eq!(sample.long_run_skips(Group::Stories).count(), if has_a_minor { 2 } else { 0 });
+            assert_eq!(sample.turn_skips(Group::Kubectl).count(), if has_a_minor { 2 } else { 0 });
+            assert_eq!(sample.turn_skips(Group::Stories).count(), if has_a_minor { 2 } else { 0 });
         }
-        let remark = "left out: quiet::quiet_informers_raise_no_finding; samples with an odd number have it";
+        let remark = "left out: quiet::quiet_informers_raise_no_finding; a sample has it if its number modulo 2 is 1";
         assert_eq!(Extent::Sample(2).remark(Group::Stories).as_deref(), Some(remark));
         assert_eq!(Extent::Sample(2).leaves_out(Group::It), None);
     }
 
     #[test]
-    fn names_of_long_runs_match_the_tests() {
-        for (_, path) in LONG_RUNS {
-            let name = path.rsplit("::").next().unwrap();
-            let has_it = ["tests/cluster/churn_kubectl/churn.rs", "tests/stories/quiet.rs"]
-                .into_iter()
-                .any(|file| std::fs::read_to_string(crate::workspace::root().join(file)).unwrap().contains(&format!("fn {name}(")));
-            assert!(has_it, "{path}");
+    fn names_of_sampled_tests_match_the_tests() {
+        let files = ["cluster/churn_kubectl/churn.rs", "stories/quiet.rs", "cluster/pod_layout/rotation.rs"];
+        let texts = files.map(|file| std::fs::read_to_string(crate::workspace::root().join("tests").join(file)).unwrap());
+        for test in TURNS.iter().filter_map(|turn| turn.test) {
+            let name = test.rsplit("::").next().unwrap();
+            assert!(texts.iter().any(|text| text.contains(&format!("fn {name}("))), "{test}");
+        }
+    }
+
+    #[test]
+    fn four_consecutive_samples_have_all_that_take_turns() {
+        for turn in &TURNS {
+            let without = (20_000..20_004).filter(|number| Extent::Sample(*number).turns_left_out(turn.group).next().is_some());
+            assert!(without.count() < 4, "no sample has {}", turn.group.name());
         }
     }
 
@@ -218,7 +249,7 @@ mod tests {
         assert_eq!(Extent::Usual.fault_skips(), Vec::<String>::new());
         for group in Group::ALL {
             for extent in [Extent::Usual, Extent::Everything] {
-                assert_eq!((extent.long_run_skips(group).count(), extent.leaves_out(group)), (0, None));
+                assert_eq!((extent.turn_skips(group).count(), extent.leaves_out(group)), (0, None));
             }
         }
     }

@@ -185,7 +185,7 @@ impl Group {
             } else if self == Self::Faults {
                 call.extend(extent.fault_skips());
             }
-            call.extend(extent.long_run_skips(self));
+            call.extend(extent.turn_skips(self));
         }
         calls
     }
