@@ -58,6 +58,8 @@ pub(super) enum BadRecord {
     Foreign(String),
     #[error("has an original value that is not a single value")]
     NotAValue,
+    #[error("does not record {0}, which every injection adds")]
+    Incomplete(&'static str),
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -105,7 +107,20 @@ impl Record {
         let record: Self = serde_json::from_str(text).map_err(|error| BadRecord::Unreadable(error.to_string()))?;
         record.added.iter().try_for_each(Added::check)?;
         record.replaced.iter().try_for_each(Replaced::check)?;
+        record.check_complete()?;
         Ok(Some(record))
+    }
+
+    /// A record without the sidecar or without itself would leave them in the pod, and the pod would count as uninjected.
+    fn check_complete(&self) -> Result<(), BadRecord> {
+        let adds = |to: &str, name: &str| self.added.iter().any(|added| added.to == to && added.names().contains(&name));
+        if !adds("/spec/initContainers", CONTAINER) {
+            return Err(BadRecord::Incomplete("the sidecar"));
+        }
+        if !adds("/metadata/annotations", ANNOTATION) {
+            return Err(BadRecord::Incomplete("itself"));
+        }
+        Ok(())
     }
 }
 

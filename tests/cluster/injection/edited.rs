@@ -90,6 +90,8 @@ fn forged_annotations_are_refused() {
     let forged = [
         "''",
         "'{}'",
+        "'{\"watchtap\":\"9\",\"added\":[]}'",
+        "'{\"watchtap\":\"9\",\"added\":[{\"to\":\"/metadata/annotations\"}]}'",
         "'[]'",
         "'null'",
         "5",

@@ -39,9 +39,16 @@ fn forged_records_are_refused() {
             r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/env/NO_PROXY/value","was":"&a b","sum":""}]}"#,
             "has an original value",
         ),
+        (r#"{"watchtap":"1","added":[]}"#, "does not record the sidecar"),
+        (r#"{"watchtap":"1","added":[{"to":"/metadata/annotations"}]}"#, "does not record the sidecar"),
+        (r#"{"watchtap":"1","added":[{"to":"/spec/initContainers"}]}"#, "does not record the sidecar"),
         (
-            r#"{"watchtap":"1","added":[{"to":"/spec/volumes","items":{"watchtap-own":"00000000"}}]}"#,
-            "/spec/volumes/watchtap-own was changed",
+            r#"{"watchtap":"1","added":[{"to":"/spec/initContainers","items":{"watchtap":"00000000"}}]}"#,
+            "does not record itself",
+        ),
+        (
+            r#"{"watchtap":"1","added":[{"to":"/spec/initContainers","items":{"watchtap":"00000000"}},{"to":"/metadata/annotations"}]}"#,
+            "/spec/initContainers/watchtap was changed",
         ),
     ] {
         let text = with(record);
