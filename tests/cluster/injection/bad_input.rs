@@ -226,6 +226,10 @@ fn what_is_in_the_way_is_avoided() {
             "guaranteed",
             deployment(&format!("{main}        resources:\n          limits:\n            cpu: 100m\n            memory: 64Mi\n")),
         ),
+        (
+            "guaranteed-without-a-zero",
+            deployment(&format!("{main}        resources:\n          limits:\n            cpu: \".5\"\n            memory: 1e8\n")),
+        ),
         ("long-command-line", deployment(&format!("{main}        args: [{}]\n", vec!["\"--flag=value\""; 500].join(", ")))),
     ];
     let trips = round_trips(cases.iter().map(|(name, text)| (format!("{name}.yaml"), text.clone())).collect());
