@@ -35,7 +35,8 @@ pub(super) fn sidecar(ports: &Ports, upstream: &[Value], all: &[Container<'_>], 
 
 fn arguments(ports: &Ports) -> Value {
     let led = ports.led.iter().flat_map(|led| ["--container".to_owned(), format!("{}={}", led.container, led.port)]);
-    let metrics = ["--metrics".to_owned(), format!("0.0.0.0:{}", ports.metrics)];
+    // Both families: the addresses of a pod may be of IPv6 alone.
+    let metrics = ["--metrics".to_owned(), format!("[::]:{}", ports.metrics)];
     ["run".to_owned(), "--in-cluster".to_owned()].into_iter().chain(led).chain(metrics).collect()
 }
 

@@ -26,7 +26,7 @@ fn pod_gets_a_sidecar_and_its_containers_are_led_to_it() {
         +      - name: watchtap
         +        image: localhost/watchtap:1
         +        restartPolicy: Always
-        +        args: [run, --in-cluster, --container, app=16443, --metrics, "0.0.0.0:9643"]
+        +        args: [run, --in-cluster, --container, app=16443, --metrics, "[::]:9643"]
         +        ports:
         +        - {name: watchtap, containerPort: 9643}
         +        startupProbe: {httpGet: {path: /started, port: 9643}, periodSeconds: 1, failureThreshold: 60}
@@ -83,7 +83,7 @@ containers:
         +      - name: watchtap
         +        image: localhost/watchtap:1
         +        restartPolicy: Always
-        +        args: [run, --in-cluster, --container, migrate=16444, --container, app=16446, --container, other=16447, --metrics, "0.0.0.0:9644"]
+        +        args: [run, --in-cluster, --container, migrate=16444, --container, app=16446, --container, other=16447, --metrics, "[::]:9644"]
         +        ports:
         +        - {name: watchtap, containerPort: 9644}
         +        startupProbe: {httpGet: {path: /started, port: 9644}, periodSeconds: 1, failureThreshold: 60}
@@ -176,7 +176,7 @@ volumes:
         +      - name: watchtap
         +        image: localhost/watchtap:1
         +        restartPolicy: Always
-        +        args: [run, --in-cluster, --container, app=16443, --metrics, "0.0.0.0:9643"]
+        +        args: [run, --in-cluster, --container, app=16443, --metrics, "[::]:9643"]
         +        ports:
         +        - {name: watchtap, containerPort: 9643}
         +        startupProbe: {httpGet: {path: /started, port: 9643}, periodSeconds: 1, failureThreshold: 60}
@@ -226,7 +226,7 @@ containers:
         +      - name: watchtap
         +        image: localhost/watchtap:1
         +        restartPolicy: Always
-        +        args: [run, --in-cluster, --container, app=16443, --metrics, "0.0.0.0:9643"]
+        +        args: [run, --in-cluster, --container, app=16443, --metrics, "[::]:9643"]
         +        env:
         +        - {name: KUBERNETES_SERVICE_HOST, value: api.example.com}
         +        - {name: KUBERNETES_SERVICE_PORT, value: "6443"}
@@ -304,7 +304,7 @@ containers:
         +      - name: watchtap
         +        image: localhost/watchtap:1
         +        restartPolicy: Always
-        +        args: [run, --in-cluster, --container, app=16443, --container, other=16444, --metrics, "0.0.0.0:9643"]
+        +        args: [run, --in-cluster, --container, app=16443, --container, other=16444, --metrics, "[::]:9643"]
         +        ports:
         +        - {name: watchtap, containerPort: 9643}
         +        startupProbe: {httpGet: {path: /started, port: 9643}, periodSeconds: 1, failureThreshold: 60}
@@ -361,7 +361,7 @@ fn openshift_assigns_users_and_has_a_certificate_of_its_own() {
 fn only_selected_containers_are_led() {
     let spec = format!("{APP}- name: other\n  image: example.com/other:1\n");
     let after = injected_with(&deployment(&spec), &Options { containers: vec!["other".to_owned()], ..options() });
-    assert!(after.contains("args: [run, --in-cluster, --container, other=16443, --metrics, \"0.0.0.0:9643\"]"), "{after}");
+    assert!(after.contains("args: [run, --in-cluster, --container, other=16443, --metrics, \"[::]:9643\"]"), "{after}");
     assert_eq!(after.matches("KUBERNETES_SERVICE_HOST, value").count(), 1);
 }
 
