@@ -1,18 +1,22 @@
 //! Values as JSON, in the style of the document.
 
-use serde::Serialize as _;
 use serde_json::Value;
-use serde_json::ser::{PrettyFormatter, Serializer};
 
 use super::style::{Flow, Style};
 use super::yaml_text;
+
+/// Maximum length of a mapping on one line. A volume of the sidecar fits, the sidecar does not.
+const FITS: usize = 340;
+
+/// The same for a list of mappings.
+const LIST_FITS: usize = 110;
 
 /// A value for a flow collection. Its first line continues one that begins with `indentation`.
 pub(super) fn flow(value: &Value, indentation: &str, style: &Style) -> String {
     match &style.flow {
         Flow::Yaml => yaml_text::flow(value),
         Flow::Compact { space } => compact(value, space),
-        Flow::Lines { unit } => pretty(value, unit).replace('\n', &format!("{}{indentation}", style.line_break)),
+        Flow::Lines { unit } => lines(value, indentation, unit, style.line_break),
     }
 }
 
@@ -39,10 +43,22 @@ fn compact(value: &Value, space: &str) -> String {
     }
 }
 
-fn pretty(value: &Value, unit: &str) -> String {
-    let mut bytes = Vec::new();
-    let formatter = PrettyFormatter::with_indent(unit.as_bytes());
-    // Writing to a vector does not fail.
-    let _infallible = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
-    String::from_utf8_lossy(&bytes).into_owned()
+/// JSON for a reader of the difference: an item on one line where it fits, and not each value on a line of its own.
+fn lines(value: &Value, indentation: &str, unit: &str, line_break: &str) -> String {
+    let inner = format!("{indentation}{unit}");
+    let line = compact(value, " ");
+    let (parts, [open, close]): (Vec<String>, _) = match value {
+        Value::Array(items) if line.len() > LIST_FITS && items.iter().any(Value::is_object) => {
+            (items.iter().map(|item| lines(item, &inner, unit, line_break)).collect(), ["[", "]"])
+        }
+        Value::Object(map) if line.len() > FITS && map.len() > 1 => {
+            let member = |(key, value): (&String, &Value)| {
+                format!("{}: {}", Value::from(key.as_str()), lines(value, &inner, unit, line_break))
+            };
+            (map.iter().map(member).collect(), ["{", "}"])
+        }
+        Value::Object(_) | Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return line,
+    };
+    let separator = format!(",{line_break}{inner}");
+    format!("{open}{line_break}{inner}{}{line_break}{indentation}{close}", parts.join(&separator))
 }

@@ -9,8 +9,8 @@ use super::style::Style;
 /// Maximum length of a value in braces or brackets.
 const FITS: usize = 110;
 
-/// The same for a list of words, such as arguments.
-const WORDS_FIT: usize = 160;
+/// Maximum length of a line of words, such as arguments, with its indentation.
+const WIDTH: usize = 120;
 
 /// Words that YAML 1.1 reads as another type than text.
 const RESERVED: [&str; 12] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf", "~"];
@@ -47,34 +47,53 @@ impl Lines<'_> {
 
     fn value(&mut self, value: &Value, column: usize) {
         let before = self.text.len();
-        self.text.push(' ');
-        push_flow(value, &mut self.text);
-        let is_words = value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
-        let fits = self.text.len() - before <= if is_words { WORDS_FIT } else { FITS };
         match value {
-            Value::Object(map) if !fits => {
-                self.text.truncate(before);
-                self.map(map, column + self.style.map_offset, None);
-            }
             // Lists of mappings are easier to compare in lines.
-            Value::Array(items) if !fits || items.iter().any(Value::is_object) => {
-                self.text.truncate(before);
+            Value::Array(items) if items.iter().any(Value::is_object) => {
                 for item in items {
                     self.item(item, column + self.style.list_offset);
                 }
             }
-            Value::Object(_) | Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            Value::Array(words) => self.words(words, column),
+            Value::Object(map) => {
+                self.text.push(' ');
+                if !push_flow(value, &mut self.text, before + FITS) {
+                    self.text.truncate(before);
+                    self.map(map, column + self.style.map_offset, None);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                self.text.push(' ');
+                self.text.push_str(&flow(value));
+            }
         }
+    }
+
+    /// Writes words in brackets. A full line ends before a flag, so that the flag and its value stay together.
+    fn words(&mut self, words: &[Value], column: usize) {
+        let words: Vec<String> = words.iter().map(flow).collect();
+        self.text.push_str(" [");
+        for (place, word) in words.iter().enumerate() {
+            if place > 0 {
+                let with_its_value = word.len() + words.get(place + 1).map_or(0, |next| ", ".len() + next.len());
+                let line = self.text.len() - self.text.rfind('\n').unwrap_or(0);
+                self.text.push(',');
+                if word.starts_with("--") && line + with_its_value > WIDTH {
+                    self.begin(column + self.style.map_offset, "");
+                } else {
+                    self.text.push(' ');
+                }
+            }
+            self.text.push_str(word);
+        }
+        self.text.push(']');
     }
 
     fn item(&mut self, item: &Value, column: usize) {
         let before = self.text.len();
         self.begin(column, "- ");
-        let begin = self.text.len();
-        push_flow(item, &mut self.text);
-        if let Value::Object(map) = item
-            && self.text.len() - begin > FITS
-        {
+        let most = if item.is_object() { self.text.len() + FITS } else { usize::MAX };
+        if let (false, Value::Object(map)) = (push_flow(item, &mut self.text, most), item) {
             self.text.truncate(before);
             self.map(map, column + 2, Some(column));
         }
@@ -90,11 +109,12 @@ impl Lines<'_> {
 /// A value on one line.
 pub(super) fn flow(value: &Value) -> String {
     let mut out = String::new();
-    push_flow(value, &mut out);
+    push_flow(value, &mut out, usize::MAX);
     out
 }
 
-fn push_flow(value: &Value, out: &mut String) {
+/// Appends a value on one line, unless the text then has more than `most` bytes: then it ends somewhere, and the result is `false`.
+fn push_flow(value: &Value, out: &mut String, most: usize) -> bool {
     match value {
         Value::Object(map) => {
             out.push('{');
@@ -102,7 +122,9 @@ fn push_flow(value: &Value, out: &mut String) {
                 out.push_str(if place > 0 { ", " } else { "" });
                 out.push_str(&text(key));
                 out.push_str(": ");
-                push_flow(value, out);
+                if !push_flow(value, out, most) {
+                    return false;
+                }
             }
             out.push('}');
         }
@@ -110,13 +132,16 @@ fn push_flow(value: &Value, out: &mut String) {
             out.push('[');
             for (place, item) in items.iter().enumerate() {
                 out.push_str(if place > 0 { ", " } else { "" });
-                push_flow(item, out);
+                if !push_flow(item, out, most) {
+                    return false;
+                }
             }
             out.push(']');
         }
         Value::String(string) => out.push_str(&text(string)),
         Value::Null | Value::Bool(_) | Value::Number(_) => out.push_str(&value.to_string()),
     }
+    out.len() <= most
 }
 
 /// Text that every parser reads as this text. Quotes are left out only where no version of YAML needs them.

@@ -83,7 +83,8 @@ containers:
         +      - name: watchtap
         +        image: localhost/watchtap:1
         +        restartPolicy: Always
-        +        args: [run, --in-cluster, --container, migrate=16444, --container, app=16446, --container, other=16447, --metrics, "[::]:9644"]
+        +        args: [run, --in-cluster, --container, migrate=16444, --container, app=16446, --container, other=16447,
+        +          --metrics, "[::]:9644"]
         +        ports:
         +        - {name: watchtap, containerPort: 9644}
         +        startupProbe: {httpGet: {path: /started, port: 9644}, periodSeconds: 1, failureThreshold: 60}
@@ -134,6 +135,71 @@ containers:
         +          - {downwardAPI: {items: [{path: namespace, fieldRef: {fieldPath: metadata.namespace}}]}}
     "#]],
     );
+}
+
+#[test]
+fn flags_of_many_containers_are_written_in_lines() {
+    let containers = |number: usize| format!("- name: a-container-of-the-app-{number}\n  image: a\n");
+    let spec: String = (0..4).map(containers).collect();
+    let after = injected(&deployment(&format!("containers:\n{spec}")));
+    let flags = "\
+        args: [run, --in-cluster, --container, a-container-of-the-app-0=16443,
+          --container, a-container-of-the-app-1=16444, --container, a-container-of-the-app-2=16445,
+          --container, a-container-of-the-app-3=16446, --metrics, \"[::]:9643\"]
+";
+    assert!(after.contains(flags), "{after}");
+}
+
+#[test]
+fn indented_json_gets_a_line_for_each_item() {
+    let before = "\
+{
+  \"apiVersion\": \"v1\",
+  \"kind\": \"Pod\",
+  \"metadata\": {
+    \"name\": \"p\"
+  },
+  \"spec\": {
+    \"containers\": [
+      {
+        \"name\": \"app\",
+        \"env\": [
+          {
+            \"name\": \"A\",
+            \"value\": \"b\"
+          }
+        ]
+      }
+    ]
+  }
+}
+";
+    let after = injected(before);
+    let items = r#"
+        "env": [
+          {"name": "KUBERNETES_SERVICE_HOST", "value": "127.0.0.1"},
+          {"name": "KUBERNETES_SERVICE_PORT", "value": "16443"},
+          {"name": "KUBERNETES_SERVICE_PORT_HTTPS", "value": "16443"},
+          {
+            "name": "A",
+            "value": "b"
+          }
+        ],
+        "volumeMounts": [
+          {"name": "watchtap-trust", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": true},
+          {"name": "kube-api-access-watchtap", "mountPath": "/var/run/secrets/watchtap/serviceaccount", "readOnly": true}
+        ]
+      }
+    ],
+    "initContainers": [
+      {
+        "name": "watchtap",
+        "image": "localhost/watchtap:1",
+        "restartPolicy": "Always",
+        "args": ["run", "--in-cluster", "--container", "app=16443", "--metrics", "[::]:9643"],
+"#;
+    assert!(after.contains(items), "{after}");
+    assert_eq!(after.lines().count() - before.lines().count(), 31, "{after}");
 }
 
 #[test]

@@ -88,14 +88,9 @@ fn json_keeps_its_form() {
     let after = injected(compact);
     assert!(!after.contains('\n') && !after.contains(", ") && serde_json::from_str::<serde_json::Value>(&after).is_ok(), "{after}");
     let value: serde_json::Value = serde_json::from_str(compact).unwrap();
-    for pretty in [serde_json::to_string_pretty(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap().replace("  ", "\t")]
-    {
-        let after = injected(&pretty);
-        let reread: serde_json::Value = serde_json::from_str(&after).unwrap();
-        let unit = if pretty.contains('\t') { "\t" } else { "  " };
-        let again = serde_json::to_string_pretty(&reread).unwrap().replace("  ", unit);
-        assert_eq!(after, again, "it is formatted as the document is");
-    }
+    let pretty = serde_json::to_string_pretty(&value).unwrap();
+    let tabs = injected(&pretty.replace("  ", "\t"));
+    assert_eq!(tabs.replace('\t', "  "), injected(&pretty), "it is indented as the document is");
     injected(&compact.replace(',', ", ").replace(':', ": "));
 }
 
