@@ -1,5 +1,7 @@
 //! A file of documents, as a user gives it.
 
+use serde::de::IgnoredAny;
+
 use super::decision::ServiceAccounts;
 use super::document::Document;
 use super::object::{Object, objects};
@@ -52,7 +54,7 @@ impl<'t> Manifest<'t> {
     pub(crate) fn read(text: &'t str, accounts: &mut Accounts) -> Result<Self, NotYaml> {
         let mut documents = Vec::new();
         let mut lines = 0;
-        for part in documents_of(text) {
+        for part in documents_of(text).into_iter().flat_map(json_documents_of) {
             let read = Part::read(part, lines, &mut accounts.0).map_err(|error| error.after(lines))?;
             documents.push(read);
             lines += part.matches('\n').count();
@@ -82,7 +84,7 @@ impl<'t> Manifest<'t> {
     }
 }
 
-/// The service accounts of all files of the input.
+/// The service accounts of all files of the input, and those about which there was a warning.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accounts(ServiceAccounts);
 
@@ -103,6 +105,29 @@ fn documents_of(text: &str) -> Vec<&str> {
         at += line.len();
     }
     parts.push(&text[begin..]);
+    parts
+}
+
+/// Splits a document after each value of JSON that another one follows: kubectl reads such streams without a `---` between.
+fn json_documents_of(document: &str) -> Vec<&str> {
+    let is_json = |text: &str| text.trim_start().starts_with('{');
+    let mut parts = Vec::new();
+    let mut rest = document;
+    while is_json(rest) {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+        let Some(Ok(_)) = values.next() else { break };
+        let (value, after) = rest.split_at(values.byte_offset());
+        if !is_json(after) {
+            break;
+        }
+        // The line break belongs to the value that it ends.
+        let blanks = &after[..after.len() - after.trim_start().len()];
+        let end = value.len() + blanks.find('\n').map_or(0, |end| end + 1);
+        let (part, following) = rest.split_at(end);
+        parts.push(part);
+        rest = following;
+    }
+    parts.push(rest);
     parts
 }
 

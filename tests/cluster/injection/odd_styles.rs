@@ -101,7 +101,7 @@ const STYLES: &[(&str, Becomes)] = &[
     ("list-of-one-kind.yaml", Injected),
     ("json-in-a-line.json", Injected),
     ("json-with-tabs.json", Injected),
-    ("json-documents-one-after-another.json", InjectedOrRefused),
+    ("json-documents-one-after-another.json", Injected),
     ("json-between-yaml.yaml", InjectedOrRefused),
     ("json-escapes.json", Injected),
     ("only-separators.yaml", Unchanged),

@@ -1,6 +1,7 @@
 //! Notations of YAML and JSON: what is edited keeps its style, and all other bytes stay.
 
 use super::check::{deployment, inject, injected, options, refusal};
+use crate::injection::{Accounts, Manifest};
 
 #[test]
 fn style_of_indentation_is_kept() {
@@ -111,6 +112,24 @@ fn documents_of_a_stream_are_edited_one_by_one() {
     let after = injected(&text);
     assert_eq!(after.matches("watchtap.dev/injected").count(), 3);
     assert_eq!(inject(&text).objects.iter().map(|object| object.line).collect::<Vec<_>>(), [4, 18, 34]);
+}
+
+#[test]
+fn json_documents_may_follow_each_other_without_a_separator() {
+    let pod = |name: &str| {
+        format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}"}},"spec":{{"containers":[{{"name":"app"}}]}}}}"#)
+    };
+    let other = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"{} {"}}"#;
+    for between in ["\n", "", " ", "\r\n\r\n", "\n---\n"] {
+        let text = [pod("a"), other.to_owned(), pod("b")].join(between);
+        injected(&text);
+        let edited = inject(&text);
+        let lines: Vec<usize> = edited.objects.iter().map(|object| object.line).collect();
+        assert_eq!((edited.others, lines), (1, vec![1, 1 + 2 * between.matches('\n').count()]), "{between:?}");
+    }
+    let mut accounts = Accounts::default();
+    let error = Manifest::read(&format!("{}\n{}\n{{\"a\":", pod("a"), pod("b")), &mut accounts).unwrap_err();
+    assert_eq!(error.line, 3, "{error}");
 }
 
 #[test]
