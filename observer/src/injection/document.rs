@@ -59,6 +59,9 @@ impl<'t> Document<'t> {
                 what: "the pod is within an anchor (`&name`) that an alias uses".to_owned(),
             });
         }
+        if matches!(node.kind, Kind::Alias(_)) {
+            return Err(Obstacle { line: node.line, what: "the pod is an alias (`*name`)".to_owned() });
+        }
         let value = object.pod(&self.value).unwrap_or(&Value::Null);
         let pod = Pod { text: self.text, node, value, shared: &self.shared };
         Ok((pod, Style::of(self.text, self.line_break, &self.root, node)))
@@ -96,7 +99,7 @@ impl Obstacle {
     pub(super) fn refusal(&self, lines: usize) -> Refusal {
         Refusal::new(
             format!("line {}: {}", lines + self.line, self.what),
-            "write this part in block style, without anchors, merge keys and tags",
+            "write this part in block style, without anchors, aliases, merge keys and tags",
         )
     }
 }

@@ -148,11 +148,11 @@ impl<'t> Part<'t> {
         let mut kept: Vec<Option<Refusal>> = vec![None; self.objects.len()];
         loop {
             let skips = |place: usize| kept.get(place).is_some_and(Option::is_some);
-            let without = pass(document, &skips, &|document, object| uninject::plan(document, object, self.lines));
+            let without = pass(document, self.lines, &skips, &|document, object| uninject::plan(document, object, self.lines));
             let refused = |place: usize| skips(place) || matches!(without.steps.get(place), Some(Step::Refused(_)));
             // The text was parsed before: `pass` has compared its value.
             let reparsed = without.text.as_deref().and_then(|text| Document::read(text).ok().flatten());
-            let with = pass(reparsed.as_ref().unwrap_or(document), &refused, &plan);
+            let with = pass(reparsed.as_ref().unwrap_or(document), self.lines, &refused, &plan);
             // An object that is refused now keeps the sidecar that it had.
             let mut again = false;
             for (place, step) in with.steps.iter().enumerate() {
@@ -193,7 +193,7 @@ impl<'t> Part<'t> {
     }
 
     fn uninject(&self, document: &Document<'t>) -> (Option<String>, Vec<Outcome>) {
-        let passed = pass(document, &|_| false, &|document, object| uninject::plan(document, object, self.lines));
+        let passed = pass(document, self.lines, &|_| false, &|document, object| uninject::plan(document, object, self.lines));
         let outcomes = passed.steps.into_iter().map(|step| match step {
             Step::Changed(()) => Outcome::Uninjected,
             Step::Unchanged => Outcome::NotInjected,

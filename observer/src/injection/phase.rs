@@ -26,13 +26,13 @@ pub(super) struct Passed<T> {
 /// Plans the change of one object; `None` leaves it as it is.
 pub(super) type Plan<'p, T> = &'p dyn Fn(&Document<'_>, &Object) -> Result<Option<(Planned, T)>, Refusal>;
 
-/// Passes over the objects of a document, except those that `skips` names.
-pub(super) fn pass<T>(document: &Document<'_>, skips: &dyn Fn(usize) -> bool, plan: Plan<'_, T>) -> Passed<T> {
+/// Passes over the objects of a document, except those that `skips` names. `lines` precede the document in its file.
+pub(super) fn pass<T>(document: &Document<'_>, lines: usize, skips: &dyn Fn(usize) -> bool, plan: Plan<'_, T>) -> Passed<T> {
     let (objects, _) = objects(&document.value);
     let mut planned = Vec::new();
     let mut steps = Vec::new();
     for (place, object) in objects.iter().enumerate() {
-        let step = if skips(place) { Ok(None) } else { well_formed(document, object).and_then(|()| plan(document, object)) };
+        let step = if skips(place) { Ok(None) } else { well_formed(document, object, lines).and_then(|()| plan(document, object)) };
         steps.push(match step {
             Ok(Some((change, done))) => {
                 planned.push((object, change));
@@ -55,10 +55,10 @@ pub(super) fn pass<T>(document: &Document<'_>, skips: &dyn Fn(usize) -> bool, pl
 }
 
 /// Keys that occur twice have no clear meaning: the API server and kubectl disagree about them.
-fn well_formed(document: &Document<'_>, object: &Object) -> Result<(), Refusal> {
+fn well_formed(document: &Document<'_>, object: &Object, lines: usize) -> Result<(), Refusal> {
     let node = object.nodes(&document.root).ok().map(|(node, _)| node);
     if let Some((key, line)) = node.and_then(duplicate_key) {
-        return Err(Refusal::new(format!("line {line}: the key `{key}` occurs twice"), "remove one of the two"));
+        return Err(Refusal::new(format!("line {}: the key `{key}` occurs twice", lines + line), "remove one of the two"));
     }
     match object.pod(&document.value) {
         Some(Value::Object(_)) => Ok(()),

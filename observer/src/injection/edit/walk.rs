@@ -54,29 +54,33 @@ impl<'n> Pod<'n> {
     pub(super) fn walk(&self, place: &Pointer) -> Result<Walked<'n>, Obstacle> {
         let steps = place.steps();
         let mut walked = Walked { nodes: vec![self.node], entries: Vec::new() };
-        let mut node = self.node;
+        let (mut node, mut value) = (self.node, self.value);
         let mut at = Pointer::default();
-        for (number, step) in steps.iter().enumerate() {
-            let (child, entry) = match &node.kind {
-                Kind::Map { entries, .. } => match node.entry(step) {
-                    Some(entry) => (&entry.value, Some(entry)),
-                    None if pointer::find(self.value, &steps[..=number]).is_some() => {
+        for step in steps {
+            let (child, child_value, entry) = match (&node.kind, value) {
+                (Kind::Map { entries, .. }, Value::Object(members)) => match (node.entry(step), members.get(step)) {
+                    (Some(entry), Some(value)) => (&entry.value, value, Some(entry)),
+                    (None, Some(_)) => {
                         let line = entries.first().map_or(node.line, |entry| entry.key.line);
                         return Err(obstacle(line, format!("`{step}` comes from a merge key (`<<`)")));
                     }
-                    None => return Ok(walked),
+                    (_, None) => return Ok(walked),
                 },
-                Kind::List { items, .. } => match item(items, at.naming_member(), step) {
-                    Some(item) => (item, None),
-                    None => return Ok(walked),
-                },
-                Kind::Scalar { .. } | Kind::Alias(_) => return Ok(walked),
+                // By the value, because an item's name may be an alias in the text.
+                (Kind::List { items, .. }, Value::Array(values)) => {
+                    let place = pointer::position(values, at.naming_member(), step);
+                    match place.and_then(|place| items.get(place).zip(values.get(place))) {
+                        Some((item, value)) => (item, value, None),
+                        None => return Ok(walked),
+                    }
+                }
+                _ => return Ok(walked),
             };
             self.admit(child, step)?;
             walked.nodes.push(child);
             walked.entries.push(entry);
             at = at.with(step);
-            node = child;
+            (node, value) = (child, child_value);
         }
         Ok(walked)
     }
@@ -94,10 +98,6 @@ impl<'n> Pod<'n> {
         }
         Ok(())
     }
-}
-
-fn item<'n>(items: &'n [Node], naming_member: &str, name: &str) -> Option<&'n Node> {
-    items.iter().find(|item| item.get(naming_member).and_then(Node::text) == Some(name))
 }
 
 pub(super) fn obstacle(line: usize, what: impl Into<String>) -> Obstacle {

@@ -1,7 +1,7 @@
 //! Notations of YAML and JSON: what is edited keeps its style, and all other bytes stay.
 
 use super::check::{deployment, inject, injected, options, refusal};
-use crate::injection::{Accounts, Manifest};
+use crate::injection::{Accounts, Manifest, Outcome};
 
 #[test]
 fn style_of_indentation_is_kept() {
@@ -160,6 +160,7 @@ fn notations_that_cannot_be_edited_are_refused_with_their_line() {
         ),
         ("containers:\n- &c\n  name: app\n- <<: *c\n  name: other\n", "line 12: `app` has an anchor"),
         ("containers:\n- name: app\n  env: !list\n  - {name: A, value: b}\n", "line 13: `env` has a tag"),
+        ("x: &i app\ncontainers:\n- name: *i\n  env: &env []\n- name: other\n  env: *env\n", "line 13: `env` has an anchor"),
         ("x: &e\n- {name: A, value: b}\ncontainers:\n- name: app\n  env: *e\n", "line 14: `env` is an alias"),
         ("x: &e\n  env: [{name: A, value: b}]\ncontainers:\n- name: app\n  <<: *e\n", "line 13: `env` comes from a merge key"),
         ("containers:\n- name: app\n  image: a\n  image: b\n", "line 13: the key `image` occurs twice"),
@@ -171,6 +172,22 @@ fn notations_that_cannot_be_edited_are_refused_with_their_line() {
         let said = refusal(&deployment(spec), &options());
         assert!(said.starts_with(reason), "{spec}\n{said}");
     }
+    let text = "apiVersion: v1\nkind: PodTemplate\nx: &t {spec: {containers: [{name: app}]}}\ntemplate: *t\n";
+    assert!(refusal(text, &options()).starts_with("line 4: the pod is an alias (`*name`)"));
+}
+
+#[test]
+fn line_of_a_refusal_counts_from_the_start_of_the_file() {
+    let text = deployment("containers:\n- name: app\n  image: a\n  image: b\n");
+    let edited = inject(&format!("a: 1\n---\n{text}"));
+    let Outcome::Refused(refusal) = &edited.objects[0].outcome else { panic!("{:?}", edited.objects) };
+    assert_eq!(refusal.reason, "line 15: the key `image` occurs twice");
+}
+
+#[test]
+fn name_of_a_container_may_be_an_alias() {
+    let text = deployment("containers:\n- name: *n\n  env: [{name: A, value: b}]\n").replace("  name: web\n", "  name: &n web\n");
+    assert!(injected(&text).contains("--container, web=16443"));
 }
 
 #[test]
