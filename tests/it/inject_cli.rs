@@ -132,7 +132,7 @@ fn service_account_in_another_file_is_found() {
         "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: quiet, namespace: shop}\nautomountServiceAccountToken: false\n";
     fs::write(path("b.yaml"), account).unwrap();
     let output = run(&["inject"], &[&path("a.yaml"), &path("b.yaml")]);
-    assert!(stderr(&output).contains("ServiceAccount quiet sets automountServiceAccountToken: false"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("ServiceAccount shop/quiet sets automountServiceAccountToken: false"), "{}", stderr(&output));
     assert!(stdout(&output).contains("\n---\napiVersion: v1\nkind: ServiceAccount\n"), "files become documents");
 }
 

@@ -63,8 +63,8 @@ impl<'t> Manifest<'t> {
     }
 
     /// Injects all objects, after uninjecting those that have a sidecar.
-    pub(crate) fn inject(&self, options: &Options, accounts: &Accounts) -> Edited {
-        self.edit(|part, document| part.inject(document, options, &accounts.0))
+    pub(crate) fn inject(&self, options: &Options, accounts: &mut Accounts) -> Edited {
+        self.edit(|part, document| part.inject(document, options, &mut accounts.0))
     }
 
     /// Uninjects all objects.
@@ -72,7 +72,7 @@ impl<'t> Manifest<'t> {
         self.edit(Part::uninject)
     }
 
-    fn edit(&self, edit: impl Fn(&Part<'t>, &Document<'t>) -> (Option<String>, Vec<Outcome>)) -> Edited {
+    fn edit(&self, mut edit: impl FnMut(&Part<'t>, &Document<'t>) -> (Option<String>, Vec<Outcome>)) -> Edited {
         let mut edited = Edited { text: String::new(), objects: Vec::new(), others: 0 };
         for part in &self.documents {
             let (text, outcomes) = part.document.as_ref().map(|document| edit(part, document)).unwrap_or_default();
@@ -143,8 +143,9 @@ impl<'t> Part<'t> {
         Ok(part)
     }
 
-    fn inject(&self, document: &Document<'t>, options: &Options, accounts: &ServiceAccounts) -> (Option<String>, Vec<Outcome>) {
-        let plan = |document: &Document<'_>, object: &Object| inject::plan(document, object, self.lines, options, accounts);
+    fn inject(&self, document: &Document<'t>, options: &Options, accounts: &mut ServiceAccounts) -> (Option<String>, Vec<Outcome>) {
+        let known = &*accounts;
+        let plan = |document: &Document<'_>, object: &Object| inject::plan(document, object, self.lines, options, known);
         let mut kept: Vec<Option<Refusal>> = vec![None; self.objects.len()];
         loop {
             let skips = |place: usize| kept.get(place).is_some_and(Option::is_some);
@@ -164,7 +165,7 @@ impl<'t> Part<'t> {
                 }
             }
             if !again {
-                return self.injected(without, with, kept);
+                return self.injected(without, with, kept, accounts);
             }
         }
     }
@@ -174,6 +175,7 @@ impl<'t> Part<'t> {
         without: Passed<()>,
         with: Passed<super::decision::Decision>,
         kept: Vec<Option<Refusal>>,
+        accounts: &mut ServiceAccounts,
     ) -> (Option<String>, Vec<Outcome>) {
         let text = with.text.or(without.text).filter(|text| *text != self.text);
         let steps = without.steps.into_iter().zip(with.steps).zip(kept);
@@ -182,7 +184,8 @@ impl<'t> Part<'t> {
                 Outcome::Refused(refusal)
             }
             (None, before, Step::Changed(decision)) => {
-                let (led, warnings) = (decision.led, decision.warnings);
+                let (led, mut warnings) = (decision.led, decision.warnings);
+                warnings.extend(decision.unknown_account.and_then(|account| accounts.warn_of(account)));
                 let is_same = matches!(before, Step::Changed(())) && text.is_none();
                 if is_same { Outcome::UpToDate { led, warnings } } else { Outcome::Injected { led, warnings } }
             }

@@ -6,7 +6,7 @@ use super::{Accounts, Manifest, Options};
 pub fn inject_text(text: &str) -> Option<String> {
     let mut accounts = Accounts::default();
     let manifest = Manifest::read(text, &mut accounts).ok()?;
-    Some(manifest.inject(&Options::default(), &accounts).text)
+    Some(manifest.inject(&Options::default(), &mut accounts).text)
 }
 
 /// The manifest without the sidecars that were injected; `None` if the text is not YAML.

@@ -16,7 +16,7 @@ use crate::view::{InjectedFile, injection_json, injection_text};
 const REFUSED: u8 = 3;
 
 /// Edits one file.
-pub(super) type Edit<'e> = &'e dyn Fn(&Manifest<'_>, &Accounts) -> Edited;
+pub(super) type Edit<'e> = &'e dyn Fn(&Manifest<'_>, &mut Accounts) -> Edited;
 
 /// Edits the manifests that the flags name. `containers` are the names of which each must be found in some pod.
 pub(super) fn edit_manifests(flags: &ManifestFlags, containers: &[String], edit: Edit<'_>) -> ExitCode {
@@ -41,7 +41,7 @@ fn run(flags: &ManifestFlags, containers: &[String], edit: Edit<'_>) -> Result<b
     let manifests =
         inputs.iter().map(|input| Manifest::read(&input.text, &mut accounts).map_err(|error| unreadable(input, &error)));
     let manifests = manifests.collect::<Result<Vec<_>>>()?;
-    let edited: Vec<Edited> = manifests.iter().map(|manifest| edit(manifest, &accounts)).collect();
+    let edited: Vec<Edited> = manifests.iter().map(|manifest| edit(manifest, &mut accounts)).collect();
     write(flags, &inputs, &edited)?;
     let (files, outcomes) = report(&inputs, edited);
     let report = match flags.format {

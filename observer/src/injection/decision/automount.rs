@@ -1,15 +1,29 @@
 //! Whether admission would mount a token of the pod's ServiceAccount into its containers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde_json::Value;
 
 use super::decide::Subject;
 use crate::injection::options::Options;
 
-/// The service accounts of the input: namespace and name, and whether tokens are mounted.
+/// The service accounts of the input.
 #[derive(Clone, Debug, Default)]
-pub(in crate::injection) struct ServiceAccounts(BTreeMap<(Option<String>, String), bool>);
+pub(in crate::injection) struct ServiceAccounts {
+    /// Whether tokens of each account are mounted.
+    mounts: BTreeMap<Account, bool>,
+    /// The accounts that are not in the input, and about which there was a warning.
+    warned: BTreeSet<Account>,
+}
+
+/// A ServiceAccount.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::injection) struct Account {
+    /// As far as the manifest names it.
+    namespace: Option<String>,
+    name: String,
+}
 
 /// Where a pod without a mount of its own gets its token from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,13 +32,9 @@ pub(super) enum Token {
     Mounted,
     /// The pod wants none.
     Withheld,
-    WithheldByAccount {
-        account: String,
-    },
+    WithheldByAccount(Account),
     /// The ServiceAccount is not in the input.
-    Unknown {
-        account: String,
-    },
+    Unknown(Account),
 }
 
 impl ServiceAccounts {
@@ -45,11 +55,29 @@ impl ServiceAccounts {
         }
         let Some(name) = text("/metadata/name") else { return };
         let mounts = object.get("automountServiceAccountToken") != Some(&Value::Bool(false));
-        self.0.insert((text("/metadata/namespace").map(str::to_owned), name.to_owned()), mounts);
+        self.mounts.insert(Account::new(text("/metadata/namespace"), name), mounts);
     }
 
-    fn mounts(&self, namespace: Option<&str>, name: &str) -> Option<bool> {
-        self.0.get(&(namespace.map(str::to_owned), name.to_owned())).copied()
+    /// The warning about an account that is not in the input, the first time: many pods have the same one.
+    pub(in crate::injection) fn warn_of(&mut self, account: Account) -> Option<String> {
+        let warning = format!(
+            "ServiceAccount {account} is not in the input: if it sets automountServiceAccountToken: false, its pods now get a token \
+             that it withheld; pass both together to check, or --service-account-token to accept"
+        );
+        self.warned.insert(account).then_some(warning)
+    }
+}
+
+impl Account {
+    fn new(namespace: Option<&str>, name: &str) -> Self {
+        Self { namespace: namespace.map(str::to_owned), name: name.to_owned() }
+    }
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.namespace.iter().try_for_each(|namespace| write!(f, "{namespace}/"))?;
+        f.write_str(&self.name)
     }
 }
 
@@ -65,22 +93,20 @@ pub(super) fn token(subject: &Subject<'_>, options: &Options, accounts: &Service
         return Token::Mounted;
     }
     let account = ["serviceAccountName", "serviceAccount"].iter().find_map(|key| spec.get(key).and_then(Value::as_str));
-    let account = account.filter(|account| !account.is_empty()).unwrap_or("default").to_owned();
-    match accounts.mounts(subject.namespace(), &account) {
+    let account = Account::new(subject.namespace(), account.filter(|account| !account.is_empty()).unwrap_or("default"));
+    match accounts.mounts.get(&account) {
         Some(true) => Token::Mounted,
-        Some(false) => Token::WithheldByAccount { account },
-        None => Token::Unknown { account },
+        Some(false) => Token::WithheldByAccount(account),
+        None => Token::Unknown(account),
     }
 }
 
 impl Token {
-    pub(super) fn warning(&self) -> Option<String> {
+    /// The account that is not in the input.
+    pub(super) fn unknown_account(self) -> Option<Account> {
         match self {
-            Self::Unknown { account } => Some(format!(
-                "ServiceAccount {account} is not in the input: if it sets automountServiceAccountToken: false, the pod now gets a token \
-                 that it withheld; pass both together to check, or --service-account-token to accept"
-            )),
-            Self::Mounted | Self::Withheld | Self::WithheldByAccount { .. } => None,
+            Self::Unknown(account) => Some(account),
+            Self::Mounted | Self::Withheld | Self::WithheldByAccount(_) => None,
         }
     }
 }

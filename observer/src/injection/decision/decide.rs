@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::automount::{ServiceAccounts, Token, token};
+use super::automount::{Account, ServiceAccounts, Token, token};
 use super::containers::{Container, containers, selected};
 use super::ports::Ports;
 use super::sidecar::sidecar;
@@ -25,6 +25,8 @@ pub(in crate::injection) struct Decision {
     pub(in crate::injection) changes: Changes,
     pub(in crate::injection) led: Vec<Led>,
     pub(in crate::injection) warnings: Vec<String>,
+    /// The ServiceAccount, if it is not in the input, and if it matters whether it withholds its token.
+    pub(in crate::injection) unknown_account: Option<Account>,
 }
 
 impl<'v> Subject<'v> {
@@ -65,19 +67,19 @@ pub(in crate::injection) fn decide(
     let needs_token = led.iter().any(|container| container.service_account_mount().is_none());
     let items = volumes::added(needs_token, options);
     changes.additions.push(Addition { to: Pointer::of(["spec", "volumes"]), place: Place::Last, items });
-    let mut warnings = warned::warnings(subject, &led);
-    warnings.extend(token.warning().filter(|_| needs_token));
-    Ok(Some(Decision { changes, led: ports.led, warnings }))
+    let warnings = warned::warnings(subject, &led);
+    let unknown_account = token.unknown_account().filter(|_| needs_token);
+    Ok(Some(Decision { changes, led: ports.led, warnings, unknown_account }))
 }
 
 /// The containers that have a token, or get one.
 fn led<'v>(chosen: &[Container<'v>], token: &Token, options: &Options) -> Result<Vec<Container<'v>>, Refusal> {
-    let gets_one = matches!(token, Token::Mounted | Token::Unknown { .. }) || options.service_account_token;
+    let gets_one = matches!(token, Token::Mounted | Token::Unknown(_)) || options.service_account_token;
     let led: Vec<Container<'v>> =
         chosen.iter().filter(|container| gets_one || container.service_account_mount().is_some()).cloned().collect();
     match (led.is_empty(), token) {
         (false, _) => Ok(led),
-        (true, Token::WithheldByAccount { account }) => Err(Refusal::new(
+        (true, Token::WithheldByAccount(account)) => Err(Refusal::new(
             format!(
                 "ServiceAccount {account} sets automountServiceAccountToken: false, so the pod has no token to call the API server"
             ),

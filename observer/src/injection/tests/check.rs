@@ -18,7 +18,7 @@ pub(super) fn options() -> Options {
 pub(super) fn inject_with(text: &str, options: &Options) -> Edited {
     let mut accounts = Accounts::default();
     let manifest = Manifest::read(text, &mut accounts).unwrap();
-    manifest.inject(options, &accounts)
+    manifest.inject(options, &mut accounts)
 }
 
 #[track_caller]

@@ -42,10 +42,7 @@ fn forged_records_are_refused() {
         (r#"{"watchtap":"1","added":[]}"#, "does not record the sidecar"),
         (r#"{"watchtap":"1","added":[{"to":"/metadata/annotations"}]}"#, "does not record the sidecar"),
         (r#"{"watchtap":"1","added":[{"to":"/spec/initContainers"}]}"#, "does not record the sidecar"),
-        (
-            r#"{"watchtap":"1","added":[{"to":"/spec/initContainers","items":{"watchtap":"00000000"}}]}"#,
-            "does not record itself",
-        ),
+        (r#"{"watchtap":"1","added":[{"to":"/spec/initContainers","items":{"watchtap":"00000000"}}]}"#, "does not record itself"),
         (
             r#"{"watchtap":"1","added":[{"to":"/spec/initContainers","items":{"watchtap":"00000000"}},{"to":"/metadata/annotations"}]}"#,
             "/spec/initContainers/watchtap was changed",
@@ -118,7 +115,7 @@ proptest! {
         }
         let mut accounts = Accounts::default();
         if let Ok(manifest) = Manifest::read(&text, &mut accounts) {
-            manifest.inject(&options(), &accounts);
+            manifest.inject(&options(), &mut accounts);
             manifest.uninject();
         }
     }

@@ -1,7 +1,7 @@
 //! Every warning.
 
 use super::check::{deployment, inject};
-use crate::injection::Outcome;
+use crate::injection::{ObjectOutcome, Outcome};
 
 #[test]
 fn effects_that_an_owner_may_not_expect_are_reported() {
@@ -25,6 +25,23 @@ fn effects_that_an_owner_may_not_expect_are_reported() {
     }
     let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, uid: u}\nspec:\n  automountServiceAccountToken: true\n  containers: [{name: app}]\n";
     check(pod, "the API server refuses this change of an existing Pod");
+}
+
+#[test]
+fn unknown_service_account_is_reported_once() {
+    let text = |namespace: &str, account: &str| {
+        let spec = format!("serviceAccountName: {account}\ncontainers:\n- name: app\n");
+        deployment(&spec).replace("  name: web\n", &format!("  name: web\n  namespace: {namespace}\n"))
+    };
+    let documents = [text("a", "one"), text("a", "one"), text("b", "one"), text("a", "two"), text("b", "one")];
+    let warned: Vec<bool> = inject(&documents.join("---\n")).objects.iter().map(has_warnings).collect();
+    assert_eq!(warned, [true, false, true, true, false]);
+}
+
+fn has_warnings(object: &ObjectOutcome) -> bool {
+    let Outcome::Injected { warnings, .. } = &object.outcome else { panic!("{object:?}") };
+    assert!(warnings.iter().all(|warning| warning.starts_with("ServiceAccount ")), "{warnings:?}");
+    !warnings.is_empty()
 }
 
 #[track_caller]
