@@ -139,6 +139,10 @@ fn expected_sidecar(before: &Value, is: &Value, chosen: &Chosen) -> Value {
             {"name": "watchtap-real-ca", "mountPath": SERVICE_ACCOUNT, "readOnly": true},
         ],
     });
+    // Containers share the resources of their pod.
+    if ["requests", "limits"].iter().any(|kind| before["spec"]["resources"][kind].is_object()) {
+        sidecar.as_object_mut().unwrap().remove("resources");
+    }
     // Prometheus finds a declared port by its name.
     if let [port] = array(&is["ports"])
         && port["containerPort"] == chosen.metrics

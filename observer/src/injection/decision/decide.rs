@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::automount::{Account, ServiceAccounts, Token, token};
 use super::containers::{Container, containers, selected};
 use super::ports::Ports;
+use super::quality_of_service::resources;
 use super::sidecar::sidecar;
 use super::{environment, mounts, refused, volumes, warned};
 use crate::injection::change::{Addition, Changes, Item, Place};
@@ -57,8 +58,9 @@ pub(in crate::injection) fn decide(
     refused::check_led(&led, subject)?;
     let ports = Ports::assign(&led, &all)?;
     let upstream = environment::upstream(&led)?;
+    let resources = resources(subject.spec(), &all);
     let mut changes = Changes::default();
-    let item = Item { name: crate::pod_layout::CONTAINER.to_owned(), value: sidecar(&ports, &upstream, &all, options) };
+    let item = Item { name: crate::pod_layout::CONTAINER.to_owned(), value: sidecar(&ports, &upstream, resources, options) };
     changes.additions.push(Addition { to: Pointer::of(["spec", "initContainers"]), place: Place::First, items: vec![item] });
     for (container, port) in led.iter().zip(&ports.led) {
         environment::lead(container, port.port, &mut changes)?;

@@ -4,13 +4,18 @@ use serde_json::{Value, json};
 
 use super::containers::Container;
 
-/// The resources of the sidecar. A limit for the CPU would delay the traffic, so there is one only in Guaranteed pods.
-pub(super) fn resources(all: &[Container<'_>]) -> Value {
+/// The resources of the sidecar. A limit for the CPU would delay the traffic, so there is one only in Guaranteed pods. `None` if the
+/// pod has resources of its own: containers share them, and their requests must not exceed those of the pod.
+pub(super) fn resources(spec: &Value, all: &[Container<'_>]) -> Option<Value> {
+    let of_pod = |kind: &str| spec.pointer(&format!("/resources/{kind}")).and_then(Value::as_object);
+    if ["requests", "limits"].into_iter().filter_map(of_pod).any(|resources| !resources.is_empty()) {
+        return None;
+    }
     if all.iter().all(is_guaranteed) {
         let both = json!({"cpu": "100m", "memory": "128Mi"});
-        return json!({"requests": both, "limits": both});
+        return Some(json!({"requests": both, "limits": both}));
     }
-    json!({"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}})
+    Some(json!({"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}}))
 }
 
 /// Whether a container has limits for CPU and memory, and equal requests. An absent request is that of the limit; a limit of zero

@@ -2,18 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::containers::Container;
 use super::ports::Ports;
-use super::quality_of_service::resources;
 use crate::injection::options::Options;
 use crate::pod_layout::{CLUSTER_CA_VOLUME, CONTAINER, OWN, OWN_VOLUME, SERVICE_ACCOUNT, TRUST, TRUST_VOLUME};
 
 /// The user and group of the image, which no one on the node has.
 const USER: u32 = 65532;
 
-/// The container, for a pod with these ports. `upstream` are the variables with the address of the API server, if it is not the
-/// cluster's.
-pub(super) fn sidecar(ports: &Ports, upstream: &[Value], all: &[Container<'_>], options: &Options) -> Value {
+/// The container, for a pod with these ports and resources. `upstream` are the variables with the address of the API server, if it is
+/// not the cluster's.
+pub(super) fn sidecar(ports: &Ports, upstream: &[Value], resources: Option<Value>, options: &Options) -> Value {
     let mut container = Map::new();
     let mut put = |key: &str, value: Value| container.insert(key.to_owned(), value);
     put("name", CONTAINER.into());
@@ -27,7 +25,9 @@ pub(super) fn sidecar(ports: &Ports, upstream: &[Value], all: &[Container<'_>], 
     put("ports", json!([{"name": CONTAINER, "containerPort": ports.metrics}]));
     let started = json!({"path": "/started", "port": ports.metrics});
     put("startupProbe", json!({"httpGet": started, "periodSeconds": 1, "failureThreshold": 60}));
-    put("resources", resources(all));
+    if let Some(resources) = resources {
+        put("resources", resources);
+    }
     put("securityContext", security_context(options));
     put("volumeMounts", mounts());
     Value::Object(container)

@@ -415,6 +415,15 @@ fn guaranteed_pod_stays_guaranteed() {
 }
 
 #[test]
+fn sidecar_shares_the_resources_of_a_pod_that_has_some() {
+    for resources in ["{limits: {cpu: 1, memory: 1Gi}}", "{requests: {cpu: 5m}}"] {
+        let after = injected(&deployment(&format!("resources: {resources}\n{APP}")));
+        assert_eq!(after.matches("resources: ").count(), 1, "{after}");
+    }
+    assert_eq!(injected(&deployment(&format!("resources: {{}}\n{APP}"))).matches("resources: ").count(), 2);
+}
+
+#[test]
 fn openshift_assigns_users_and_has_a_certificate_of_its_own() {
     let after = injected_with(&deployment(APP), &Options { openshift: true, ..options() });
     assert!(!after.contains("runAsUser") && !after.contains("runAsGroup") && after.contains("runAsNonRoot: true"));
