@@ -102,15 +102,17 @@ impl Builder<'_> {
     fn begin_at_dash(&self, node: &mut Node) {
         let Kind::List { layout: Layout::Block, items } = &node.kind else { return };
         let first = items.first().map_or(node.span.start, |item| item.span.start);
-        let line_start = self.text.get(..first).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
-        let before = self.text.get(line_start..first).unwrap_or_default();
-        let dash = before.trim_end_matches(' ').strip_suffix('-').map(str::len);
-        let dash = dash.or_else(|| {
-            before.trim_start_matches(' ').starts_with('-').then(|| before.len() - before.trim_start_matches(' ').len())
-        });
-        if let Some(column) = dash {
-            node.span.start = line_start + column;
-            node.column = before.get(..column).map_or(column, |before| before.chars().count());
+        let Some(before) = self.text.get(..first) else { return };
+        // Lines without content may be between a dash and its item.
+        for line in before.split('\n').rev() {
+            let content = line.split('#').next().unwrap_or_default().trim_end();
+            if let Some(column) = dash(content) {
+                node.span.start = offset_in(self.text, line) + column;
+                node.column = content.get(..column).map_or(column, |before| before.chars().count());
+            }
+            if !content.is_empty() {
+                return;
+            }
         }
     }
 
@@ -166,6 +168,18 @@ fn node(kind: Kind, span: &Span, anchor: usize, is_tagged: bool) -> Node {
 
 fn bytes(span: &Span) -> Range<usize> {
     span.byte_range().unwrap_or_default()
+}
+
+/// The place of the last dash of a line without a value, or of the first dash, if an anchor or a tag follows it.
+fn dash(content: &str) -> Option<usize> {
+    let last = content.strip_suffix('-').filter(|before| before.is_empty() || before.ends_with(' ')).map(str::len);
+    let indented = content.trim_start_matches(' ');
+    last.or_else(|| indented.starts_with("- ").then(|| content.len() - indented.len()))
+}
+
+/// Where a part of a text begins.
+fn offset_in(text: &str, part: &str) -> usize {
+    part.as_ptr().addr() - text.as_ptr().addr()
 }
 
 /// The parser writes `~` for a value that is absent.

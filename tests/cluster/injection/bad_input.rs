@@ -230,6 +230,11 @@ fn what_is_in_the_way_is_avoided() {
             "guaranteed-without-a-zero",
             deployment(&format!("{main}        resources:\n          limits:\n            cpu: \".5\"\n            memory: 1e8\n")),
         ),
+        ("resources-of-the-pod", pod("", "  resources:\n    requests:\n      cpu: 5m\n")),
+        (
+            "dashes-in-lines-of-their-own",
+            environment("        -\n          name: A\n          value: b\n        - # why\n          name: B\n"),
+        ),
         ("long-command-line", deployment(&format!("{main}        args: [{}]\n", vec!["\"--flag=value\""; 500].join(", ")))),
     ];
     let trips = round_trips(cases.iter().map(|(name, text)| (format!("{name}.yaml"), text.clone())).collect());
