@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::edit::{Edit, Obstacle, Pod, Style, line_break, splice};
+use super::edit::{Edit, Obstacle, Pod, Style, line_break, obstacle, splice};
 use super::node::{Kind, Node};
 use super::object::Object;
 use super::outcome::Refusal;
@@ -21,6 +21,8 @@ pub(super) struct Document<'t> {
     /// The anchors that aliases use.
     shared: BTreeSet<usize>,
     line_break: &'static str,
+    /// Whether its lines end as those of the Mac once did.
+    is_of_old_mac: bool,
 }
 
 /// The planned change of one object.
@@ -46,21 +48,23 @@ impl<'t> Document<'t> {
                 shared.insert(target);
             }
         });
-        Ok(Some(Self { text, root, value, shared, line_break: line_break(text) }))
+        let is_of_old_mac = !text.contains('\n') && text.contains('\r');
+        Ok(Some(Self { text, root, value, shared, line_break: line_break(text), is_of_old_mac }))
     }
 
     /// The pod of an object, to be edited, and the style in which to write.
     pub(super) fn pod(&self, object: &Object) -> Result<(Pod<'_>, Style), Obstacle> {
+        if self.is_of_old_mac {
+            let remedy = "convert them to line feeds";
+            return Err(Obstacle { remedy, ..obstacle(1, "the line breaks are carriage returns alone") });
+        }
         let (_, nodes) = object.nodes(&self.root)?;
         let node = *nodes.last().unwrap_or(&&self.root);
         if let Some(anchored) = nodes.iter().find(|node| node.anchor.is_some_and(|anchor| self.shared.contains(&anchor))) {
-            return Err(Obstacle {
-                line: anchored.line,
-                what: "the pod is within an anchor (`&name`) that an alias uses".to_owned(),
-            });
+            return Err(obstacle(anchored.line, "the pod is within an anchor (`&name`) that an alias uses"));
         }
         if matches!(node.kind, Kind::Alias(_)) {
-            return Err(Obstacle { line: node.line, what: "the pod is an alias (`*name`)".to_owned() });
+            return Err(obstacle(node.line, "the pod is an alias (`*name`)"));
         }
         let value = object.pod(&self.value).unwrap_or(&Value::Null);
         let pod = Pod { text: self.text, node, value, shared: &self.shared };
@@ -97,9 +101,6 @@ fn same(one: &Value, other: &Value) -> bool {
 impl Obstacle {
     /// In a document that begins after `lines` other lines of its file.
     pub(super) fn refusal(&self, lines: usize) -> Refusal {
-        Refusal::new(
-            format!("line {}: {}", lines + self.line, self.what),
-            "write this part in block style, without anchors, aliases, merge keys and tags",
-        )
+        Refusal::new(format!("line {}: {}", lines + self.line, self.what), self.remedy)
     }
 }

@@ -29,13 +29,16 @@ pub(super) fn plan(
     let (pod, style) = document.pod(object).map_err(refusal)?;
     let edits = edits(&pod, &style, &mut decision.changes).map_err(refusal)?;
     let mut after = value.clone();
-    match decision.changes.apply(&mut after) {
-        Some(()) => Ok(Some((Planned { edits, pod: after }, decision))),
-        None => Err(Refusal::new(
+    decision.changes.apply(&mut after).ok_or_else(|| {
+        Refusal::new(
             "the pod has another form than Kubernetes expects",
             "correct the manifest: the API server would refuse it, too",
-        )),
-    }
+        )
+    })?;
+    // What cannot be uninjected is not injected.
+    Record::read(&after)
+        .map_err(|error| Refusal::new(format!("the annotation {ANNOTATION} {error}"), "lead fewer containers with --container"))?;
+    Ok(Some((Planned { edits, pod: after }, decision)))
 }
 
 /// The edits that make the changes. The annotation, which records them, becomes one of them.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::edit::Obstacle;
+use super::edit::{Obstacle, obstacle};
 use super::node::Node;
 
 /// Maximum nesting of lists in lists.
@@ -102,5 +102,5 @@ fn member<'n>(node: &'n Node, key: &str) -> Result<&'n Node, Obstacle> {
 
 /// The value has the member, and the text does not.
 fn elsewhere(node: &Node, key: &str) -> Obstacle {
-    Obstacle { line: node.line, what: format!("`{key}` comes from an alias (`*name`) or a merge key (`<<`)") }
+    obstacle(node.line, format!("`{key}` comes from an alias (`*name`) or a merge key (`<<`)"))
 }

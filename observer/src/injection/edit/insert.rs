@@ -37,7 +37,14 @@ pub(in crate::injection) fn created(pod: &Pod<'_>, to: &Pointer) -> Result<Creat
     let collections = to.steps().len() - steps;
     let empty = match spot {
         Spot::Filled(..) | Spot::Lacking(..) => None,
-        Spot::Empty(entry, _) => Some(pod.text.get(replaced(entry)?).unwrap_or_default().to_owned()),
+        Spot::Empty(entry, _) => {
+            let text = pod.text.get(replaced(entry)?).unwrap_or_default();
+            if text.contains('#') {
+                let remedy = "move the comment to the line above";
+                return Err(Obstacle { remedy, ..obstacle(entry.key.line, "a comment is within an empty value") });
+            }
+            Some(text.to_owned())
+        }
     };
     Ok(Created { collections, empty })
 }

@@ -16,4 +16,4 @@ pub(super) use remove::Removals;
 pub(super) use replace::{one_scalar, replace, written};
 pub(super) use splice::{Edit, splice};
 pub(super) use style::Style;
-pub(super) use walk::{Obstacle, Pod};
+pub(super) use walk::{Obstacle, Pod, obstacle};

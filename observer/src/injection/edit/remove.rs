@@ -144,7 +144,8 @@ fn without_comment(pod: &Pod<'_>, range: Range<usize>, line: usize) -> Result<Ed
     let has_comment = text.lines().any(|line| line.trim_start().starts_with('#') || line.contains(" #"));
     let is_record = text.contains(crate::pod_layout::ANNOTATION);
     if has_comment && !is_record {
-        return Err(obstacle(line, "there is a comment within the lines that inject added"));
+        let what = "there is a comment within the lines that inject added";
+        return Err(Obstacle { remedy: "remove the comment", ..obstacle(line, what) });
     }
     Ok(Edit { range, text: String::new(), depth: 0 })
 }

@@ -19,7 +19,8 @@ pub(in crate::injection) fn replace(pod: &Pod<'_>, at: &Pointer, text: String) -
     };
     let was = pod.text.get(node.span.clone()).unwrap_or_default();
     if *style == Notation::Block || was.is_empty() || was.contains('\n') {
-        return Err(obstacle(node.line, format!("the value at {at} has several lines")));
+        let what = format!("the value at {at} has several lines");
+        return Err(Obstacle { remedy: "write it on one line", ..obstacle(node.line, what) });
     }
     Ok((was.to_owned(), Edit { range: node.span.clone(), text, depth: 0 }))
 }

@@ -22,6 +22,7 @@ pub(in crate::injection) struct Pod<'n> {
 pub(in crate::injection) struct Obstacle {
     pub(in crate::injection) line: usize,
     pub(in crate::injection) what: String,
+    pub(in crate::injection) remedy: &'static str,
 }
 
 /// The part of the way that exists.
@@ -100,6 +101,7 @@ impl<'n> Pod<'n> {
     }
 }
 
-pub(super) fn obstacle(line: usize, what: impl Into<String>) -> Obstacle {
-    Obstacle { line, what: what.into() }
+pub(in crate::injection) fn obstacle(line: usize, what: impl Into<String>) -> Obstacle {
+    let remedy = "write this part in block style, without anchors, aliases, merge keys and tags";
+    Obstacle { line, what: what.into(), remedy }
 }

@@ -36,10 +36,43 @@ fn empty_values_are_filled_and_come_back() {
 }
 
 #[test]
+fn comment_within_an_empty_value_is_refused() {
+    for empty in [" # c\n    []", " [ # c\n    ]"] {
+        for key in ["env", "volumeMounts"] {
+            let said = refusal(&deployment(&format!("containers:\n- name: app\n  {key}:{empty}\n")), &options());
+            assert_eq!(said, "line 12: a comment is within an empty value; move the comment to the line above");
+        }
+        refusal(&deployment(&format!("containers:\n- name: app\nvolumes:{empty}\n")), &options());
+    }
+}
+
+#[test]
+fn dash_may_be_in_a_line_of_its_own() {
+    for dash in ["-\n", "- # why\n", "-\n\n# why\n", "- &a\n", "- &a- # why\n"] {
+        for indentation in ["", "  ", "    "] {
+            let list =
+                |key: &str, members: &str| format!("{key}:\n{indentation}{}", dash.to_owned() + indentation + "  " + members);
+            let member = |list: String| list.replace('\n', "\n  ");
+            let env = member(list("env", "name: A"));
+            let mounts = member(list("volumeMounts", "{name: data, mountPath: /data}"));
+            let volumes = list("volumes", "name: data");
+            let init = list("initContainers", "name: first");
+            injected(&deployment(&format!("containers:\n- name: app\n  {env}\n  {mounts}\n{volumes}\n{init}\n")));
+        }
+    }
+}
+
+#[test]
 fn line_breaks_of_windows_stay() {
     let text = deployment("containers:\n- name: app\n  image: a\n").replace('\n', "\r\n");
     let after = injected(&text);
     assert_eq!(after.matches('\n').count(), after.matches("\r\n").count());
+}
+
+#[test]
+fn line_breaks_of_the_old_mac_are_refused() {
+    let text = deployment("containers:\n- name: app\n").replace('\n', "\r");
+    assert_eq!(refusal(&text, &options()), "line 1: the line breaks are carriage returns alone; convert them to line feeds");
 }
 
 #[test]
