@@ -76,6 +76,17 @@ fn refused() -> Vec<(&'static str, String, &'static [&'static str])> {
             &["containers"],
         ),
         ("key-twice", format!("{}spec:\n  containers: []\n", pod("", "")), &["spec"]),
+        ("comment-in-an-empty-value", deployment(&format!("{main}        env: # c\n          []\n")), &["comment", "line 12"]),
+        (
+            "certificate-of-another-cluster",
+            deployment(&format!(
+                "{main}        env:\n        - name: KUBERNETES_SERVICE_HOST\n          value: api.example.com\n\
+                 \x20       volumeMounts:\n        - name: other\n\
+                 \x20         mountPath: /var/run/secrets/kubernetes.io/serviceaccount\n\
+                 \x20     volumes:\n      - name: other\n        secret:\n          secretName: other\n"
+            )),
+            &["ca.crt", "main"],
+        ),
         (
             "environment-twice",
             deployment(&format!("{main}        env:\n        - name: A\n          value: b\n        env: []\n")),

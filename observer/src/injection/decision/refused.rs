@@ -6,7 +6,7 @@ use super::containers::Container;
 use super::decide::Subject;
 use super::mounts::clean;
 use super::other_clients::writes_for_others;
-use super::volumes::is_own_volume;
+use super::volumes::{CLUSTER_CA, is_own_volume};
 use crate::injection::options::{KubernetesVersion, Options};
 use crate::injection::outcome::Refusal;
 use crate::pod_layout::{CONTAINER, MOVED_SERVICE_ACCOUNT, SERVICE_ACCOUNT};
@@ -138,8 +138,18 @@ fn own_volume(container: &Container<'_>, subject: &Subject<'_>) -> Result<(), Re
     let volumes = subject.spec().get("volumes").and_then(Value::as_array);
     let volume =
         volumes.into_iter().flatten().find(|volume| volume.get("name").is_some() && volume.get("name") == mount.get("name"));
-    let other = volume.and_then(|volume| files(volume).into_iter().find(|file| !FILES.contains(file)));
-    match other {
+    let Some(volume) = volume else { return Ok(()) };
+    if has_other_certificate(volume, container.variable("KUBERNETES_SERVICE_HOST").is_some()) {
+        return Err(Refusal::new(
+            format!(
+                "the volume at {SERVICE_ACCOUNT} of container {} has a ca.crt of its own, and the sidecar trusts only the cluster's, \
+                 from ConfigMap {CLUSTER_CA}",
+                container.name
+            ),
+            "take ca.crt from that ConfigMap, or lead other containers with --container",
+        ));
+    }
+    match files(volume).into_iter().find(|file| !FILES.contains(file)) {
         Some(file) => Err(Refusal::new(
             format!(
                 "the volume at {SERVICE_ACCOUNT} of container {} has the file {file}, which its client would lose",
@@ -149,6 +159,23 @@ fn own_volume(container: &Container<'_>, subject: &Subject<'_>) -> Result<(), Re
         )),
         None => Ok(()),
     }
+}
+
+/// Whether clients trust another CA than the cluster's. A Secret may be a token of old, with the cluster's CA; a container that sets an
+/// address of its own has it for another API server, though.
+fn has_other_certificate(volume: &Value, has_own_address: bool) -> bool {
+    let sources = volume.pointer("/projected/sources").and_then(Value::as_array);
+    let parts = || sources.into_iter().flatten().chain([volume]);
+    let gives_certificate = |source: &Value| {
+        let mut paths = source.get("items").and_then(Value::as_array).into_iter().flatten().map(|item| item.get("path"));
+        paths.any(|path| path.and_then(Value::as_str) == Some("ca.crt"))
+    };
+    let is_of_cluster = |config_map: &Value| config_map.get("name").and_then(Value::as_str) == Some(CLUSTER_CA);
+    let config_maps = || parts().filter_map(|part| part.get("configMap"));
+    if has_own_address {
+        return !config_maps().any(is_of_cluster) && parts().any(|part| part.get("secret").or(part.get("configMap")).is_some());
+    }
+    config_maps().any(|config_map| gives_certificate(config_map) && !is_of_cluster(config_map))
 }
 
 /// The names of files that a volume is known to have.

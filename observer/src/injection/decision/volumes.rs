@@ -16,6 +16,9 @@ const TOKEN_SECONDS: u32 = 3607;
 /// Certificates and keys, and nothing else.
 const SIZE: &str = "1Mi";
 
+/// The `ConfigMap` with the cluster's CA, which every namespace has.
+pub(super) const CLUSTER_CA: &str = "kube-root-ca.crt";
+
 /// Whether injection may add a volume with this name.
 pub(in crate::injection) fn is_own_volume(name: &str) -> bool {
     [OWN_VOLUME, TRUST_VOLUME, CLUSTER_CA_VOLUME, TOKEN_VOLUME].contains(&name)
@@ -51,7 +54,7 @@ fn token_sources(options: &Options) -> Vec<Value> {
 }
 
 fn cluster_ca() -> Value {
-    json!({"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}})
+    json!({"configMap": {"name": CLUSTER_CA, "items": [{"key": "ca.crt", "path": "ca.crt"}]}})
 }
 
 fn item(name: &str, source: &str, content: &Value) -> Item {

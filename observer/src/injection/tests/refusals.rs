@@ -71,6 +71,27 @@ fn containers_that_a_sidecar_would_break_are_refused() {
 }
 
 #[test]
+fn certificate_of_another_api_server_is_refused() {
+    let with = |env: &str, volume: &str| {
+        let mounts = "volumeMounts: [{name: own, mountPath: /var/run/secrets/kubernetes.io/serviceaccount}]";
+        deployment(&format!("containers:\n- name: app\n  env: [{env}]\n  {mounts}\nvolumes: [{{name: own, {volume}}}]\n"))
+    };
+    let own_address = "{name: KUBERNETES_SERVICE_HOST, value: api.example.com}";
+    let config_map = |name: &str| format!("configMap: {{name: {name}, items: [{{key: a, path: ca.crt}}]}}");
+    let projected = |source: &str| format!("projected: {{sources: [{{serviceAccountToken: {{path: token}}}}, {{{source}}}]}}");
+    let (cluster, other, secret) = (config_map("kube-root-ca.crt"), config_map("other"), "secret: {secretName: other}");
+    for (env, volume) in [("", other.as_str()), ("", &projected(&other)), (own_address, &other), (own_address, secret)] {
+        let said = refusal(&with(env, volume), &options());
+        assert!(said.contains("of container app has a ca.crt of its own, and the sidecar trusts only the cluster's"), "{said}");
+    }
+    for (env, volume) in
+        [("", secret), ("", &projected(&cluster)), (own_address, &projected(&cluster)), (own_address, "emptyDir: {}")]
+    {
+        assert!(matches!(inject(&with(env, volume)).objects[0].outcome, Outcome::Injected { .. }), "{volume}");
+    }
+}
+
+#[test]
 fn objects_that_must_not_change_are_refused() {
     let text = deployment(APP);
     let in_system = text.replace("  name: web\n", "  name: web\n  namespace: kube-system\n");
