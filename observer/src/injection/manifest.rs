@@ -6,7 +6,7 @@ use super::decision::ServiceAccounts;
 use super::document::Document;
 use super::object::{Object, objects};
 use super::options::Options;
-use super::outcome::{ObjectOutcome, Outcome, Refusal};
+use super::outcome::{ObjectOutcome, Outcome};
 use super::parse::NotYaml;
 use super::phase::{Passed, Step, pass};
 use super::{inject, uninject};
@@ -146,7 +146,7 @@ impl<'t> Part<'t> {
     fn inject(&self, document: &Document<'t>, options: &Options, accounts: &mut ServiceAccounts) -> (Option<String>, Vec<Outcome>) {
         let known = &*accounts;
         let plan = |document: &Document<'_>, object: &Object| inject::plan(document, object, self.lines, options, known);
-        let mut kept: Vec<Option<Refusal>> = vec![None; self.objects.len()];
+        let mut kept: Vec<Option<Outcome>> = vec![None; self.objects.len()];
         loop {
             let skips = |place: usize| kept.get(place).is_some_and(Option::is_some);
             let without = pass(document, self.lines, &skips, &|document, object| uninject::plan(document, object, self.lines));
@@ -154,13 +154,16 @@ impl<'t> Part<'t> {
             // The text was parsed before: `pass` has compared its value.
             let reparsed = without.text.as_deref().and_then(|text| Document::read(text).ok().flatten());
             let with = pass(reparsed.as_ref().unwrap_or(document), self.lines, &refused, &plan);
-            // An object that is refused now keeps the sidecar that it had.
+            // An object that is refused now, or not selected, keeps the sidecar that it had.
             let mut again = false;
             for (place, step) in with.steps.iter().enumerate() {
-                if let (Step::Refused(refusal), Some(Step::Changed(())), Some(kept)) =
-                    (step, without.steps.get(place), kept.get_mut(place))
-                {
-                    *kept = Some(refusal.clone());
+                let outcome = match step {
+                    Step::Refused(refusal) => Outcome::Refused(refusal.clone()),
+                    Step::Unchanged => Outcome::NotSelected,
+                    Step::Changed(_) => continue,
+                };
+                if let (Some(Step::Changed(())), Some(kept)) = (without.steps.get(place), kept.get_mut(place)) {
+                    *kept = Some(outcome);
                     again = true;
                 }
             }
@@ -174,15 +177,14 @@ impl<'t> Part<'t> {
         &self,
         without: Passed<()>,
         with: Passed<super::decision::Decision>,
-        kept: Vec<Option<Refusal>>,
+        kept: Vec<Option<Outcome>>,
         accounts: &mut ServiceAccounts,
     ) -> (Option<String>, Vec<Outcome>) {
         let text = with.text.or(without.text).filter(|text| *text != self.text);
         let steps = without.steps.into_iter().zip(with.steps).zip(kept);
         let outcomes = steps.map(|((before, after), kept)| match (kept, before, after) {
-            (Some(refusal), _, _) | (None, Step::Refused(refusal), _) | (None, _, Step::Refused(refusal)) => {
-                Outcome::Refused(refusal)
-            }
+            (Some(outcome), _, _) => outcome,
+            (None, Step::Refused(refusal), _) | (None, _, Step::Refused(refusal)) => Outcome::Refused(refusal),
             (None, before, Step::Changed(decision)) => {
                 let (led, mut warnings) = (decision.led, decision.warnings);
                 warnings.extend(decision.unknown_account.and_then(|account| accounts.warn_of(account)));

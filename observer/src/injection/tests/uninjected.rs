@@ -102,6 +102,18 @@ fn another_version_or_other_options_replace_the_sidecar() {
 }
 
 #[test]
+fn pod_that_is_not_selected_keeps_its_sidecar() {
+    let text = format!("{}---\n{}", deployment(APP), deployment(&APP.replace("name: app", "name: other")));
+    let both = injected(&text);
+    let other = Options { containers: vec!["other".to_owned()], image: "localhost/watchtap:2".to_owned(), ..options() };
+    let edited = inject_with(&both, &other);
+    assert_eq!(edited.objects[0].outcome, Outcome::NotSelected);
+    assert!(matches!(edited.objects[1].outcome, Outcome::Injected { .. }));
+    let images = |tag: &str| edited.text.matches(&format!("localhost/watchtap:{tag}\n")).count();
+    assert_eq!((images("1"), images("2")), (1, 1));
+}
+
+#[test]
 fn manifest_without_a_sidecar_stays() {
     let text = deployment(APP);
     let edited = uninject(&text);
