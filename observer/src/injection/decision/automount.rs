@@ -58,6 +58,16 @@ impl ServiceAccounts {
         self.mounts.insert(Account::new(text("/metadata/namespace"), name), mounts);
     }
 
+    /// Whether tokens of an account are mounted. Charts leave out the namespace in some objects and not in others; it is the same one.
+    fn mounts(&self, account: &Account) -> Option<bool> {
+        let is_same = |known: &Account| {
+            known.name == account.name
+                && (known.namespace == account.namespace || known.namespace.is_none() || account.namespace.is_none())
+        };
+        let settings = self.mounts.iter().filter(|(known, _)| is_same(known)).map(|(_, mounts)| *mounts);
+        self.mounts.get(account).copied().or_else(|| settings.reduce(|one, other| one && other))
+    }
+
     /// The warning about an account that is not in the input, the first time: many pods have the same one.
     pub(in crate::injection) fn warn_of(&mut self, account: Account) -> Option<String> {
         let warning = format!(
@@ -94,7 +104,7 @@ pub(super) fn token(subject: &Subject<'_>, options: &Options, accounts: &Service
     }
     let account = ["serviceAccountName", "serviceAccount"].iter().find_map(|key| spec.get(key).and_then(Value::as_str));
     let account = Account::new(subject.namespace(), account.filter(|account| !account.is_empty()).unwrap_or("default"));
-    match accounts.mounts.get(&account) {
+    match accounts.mounts(&account) {
         Some(true) => Token::Mounted,
         Some(false) => Token::WithheldByAccount(account),
         None => Token::Unknown(account),

@@ -123,6 +123,8 @@ fn withheld_token_of_a_service_account_in_the_input_is_respected() {
     let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: quiet}\nautomountServiceAccountToken: false\n---\n";
     let text = format!("{account}{}", deployment(&format!("serviceAccountName: quiet\n{APP}")));
     assert!(refusal(&text, &options()).starts_with("ServiceAccount quiet sets automountServiceAccountToken: false"));
+    let in_namespace = text.replace("metadata: {name: quiet}", "metadata: {name: quiet, namespace: shop}");
+    assert!(refusal(&in_namespace, &options()).starts_with("ServiceAccount quiet sets automountServiceAccountToken: false"));
     for (text, options) in [
         (text.clone(), Options { service_account_token: true, ..options() }),
         (text.replace("serviceAccountName: quiet", "serviceAccountName: other"), options()),
