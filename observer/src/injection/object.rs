@@ -24,6 +24,11 @@ const WORKLOADS: &[(&str, &str, &[&str])] = &[
     ("extensions", "ReplicaSet", &["spec", "template"]),
 ];
 
+/// Whether objects of this kind are injected.
+pub(super) fn is_workload(kind: &str) -> bool {
+    WORKLOADS.iter().any(|(_, known, _)| *known == kind)
+}
+
 /// An object that has a pod.
 #[derive(Clone, Debug)]
 pub(super) struct Object {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::containers::Container;
 use super::decide::Subject;
 use super::refused::is_true;
+use crate::injection::object::is_workload;
 
 /// Flags with which a program is given another way to the API server.
 const FLAGS: [&str; 4] = ["--kubeconfig", "-kubeconfig", "--master", "-master"];
@@ -21,6 +22,7 @@ const GITOPS: [(&str, &str, &str); 5] = [
 pub(super) fn warnings(subject: &Subject<'_>, led: &[Container<'_>]) -> Vec<String> {
     let mut warnings: Vec<String> = led.iter().filter_map(kubeconfig).collect();
     warnings.extend(gitops(subject));
+    warnings.extend(helm(subject));
     warnings.extend(immutable(subject));
     if is_true(subject.spec().get("shareProcessNamespace")) {
         warnings.push(
@@ -50,14 +52,27 @@ fn gitops(subject: &Subject<'_>) -> Option<String> {
     ))
 }
 
+/// Helm compares an object of the cluster with its chart at the next upgrade, and reverts a part of what differs.
+fn helm(subject: &Subject<'_>) -> Option<String> {
+    let metadata = subject.object.get("metadata")?;
+    metadata.get("uid").zip(metadata.get("annotations")?.get("meta.helm.sh/release-name"))?;
+    Some(
+        "Helm manages this object, and its next upgrade reverts a part of this change: inject its output instead (helm --post-renderer)"
+            .to_owned(),
+    )
+}
+
 /// Objects of a cluster whose pods cannot change there.
 fn immutable(subject: &Subject<'_>) -> Option<String> {
     let text = |pointer: &str| subject.object.pointer(pointer).and_then(Value::as_str);
     if let Some(owner) = text("/metadata/ownerReferences/0/kind") {
         let name = text("/metadata/ownerReferences/0/name").unwrap_or_default();
-        return Some(format!(
-            "{owner} {name} owns this object, and makes the next one without a sidecar: inject {owner} {name} instead"
-        ));
+        let remedy = if is_workload(owner) {
+            format!("inject {owner} {name} instead")
+        } else {
+            format!("add the sidecar by the means of {owner}, or observe its pods on the node with `watchtap probe`")
+        };
+        return Some(format!("{owner} {name} owns this object, and makes the next one without a sidecar: {remedy}"));
     }
     let kind = text("/kind").filter(|kind| matches!(*kind, "Pod" | "Job"))?;
     text("/metadata/uid")

@@ -19,7 +19,18 @@ fn effects_that_an_owner_may_not_expect_are_reported() {
         (format!("{automount}{app}"), "  labels: {argocd.argoproj.io/instance: a}\n", "Argo CD manages this object"),
         (format!("{automount}{app}"), "  annotations: {argocd.argoproj.io/tracking-id: a}\n", "Argo CD manages this object"),
         (format!("{automount}{app}"), "  labels: {kustomize.toolkit.fluxcd.io/name: a}\n", "Flux manages this object"),
-        (format!("{automount}{app}"), "  ownerReferences: [{kind: Rollout, name: r}]\n", "Rollout r owns this object"),
+        (
+            format!("{automount}{app}"),
+            "  ownerReferences: [{kind: Rollout, name: r}]\n",
+            "Rollout r owns this object, and makes the next one without a sidecar: add the sidecar by the means of Rollout",
+        ),
+        (
+            format!("{automount}{app}"),
+            "  ownerReferences: [{kind: StatefulSet, name: r}]\n",
+            "StatefulSet r owns this object, and makes the next one without a sidecar: inject StatefulSet r",
+        ),
+        (format!("{automount}{app}"), "  annotations: {meta.helm.sh/release-name: r}\n", ""),
+        (format!("{automount}{app}"), "  uid: u\n  annotations: {meta.helm.sh/release-name: r}\n", "Helm manages this object"),
     ] {
         check(&text(&spec, metadata), warning);
     }
