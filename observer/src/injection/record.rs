@@ -108,7 +108,36 @@ impl Record {
         record.added.iter().try_for_each(Added::check)?;
         record.replaced.iter().try_for_each(Replaced::check)?;
         record.check_complete()?;
-        Ok(Some(record))
+        Ok(Some(record.without_removed(pod)))
+    }
+
+    /// Forgets the containers that were removed since: nothing in them is left to undo. A container with a volume of ours that is not
+    /// recorded may be one of them under another name. Then all stay, and the first that is missing is reported.
+    fn without_removed(mut self, pod: &Value) -> Self {
+        let is_recorded = |group: &str, name: &str| {
+            let is_of_it = |place: &Pointer| place.steps().starts_with(&["spec", group, name]);
+            name == CONTAINER || self.added.iter().any(|added| is_of_it(&added.place()))
+        };
+        let is_renamed = |group: &str, container: &Value| {
+            let mounts = container.get("volumeMounts").and_then(Value::as_array).into_iter().flatten();
+            let mut volumes = mounts.filter_map(|mount| mount.get("name").and_then(Value::as_str));
+            let name = container.get("name").and_then(Value::as_str).unwrap_or_default();
+            !is_recorded(group, name) && volumes.any(super::decision::is_own_volume)
+        };
+        let has_renamed = ["containers", "initContainers"].into_iter().any(|group| {
+            let containers = pointer::find(pod, &["spec", group]).and_then(Value::as_array);
+            containers.into_iter().flatten().any(|container| is_renamed(group, container))
+        });
+        if has_renamed {
+            return self;
+        }
+        let is_there = |place: &Pointer| match place.steps().as_slice() {
+            ["spec", group @ ("containers" | "initContainers"), name, ..] => pointer::find(pod, &["spec", group, name]).is_some(),
+            _ => true,
+        };
+        self.added.retain(|added| is_there(&added.place()));
+        self.replaced.retain(|replaced| is_there(&replaced.place()));
+        self
     }
 
     /// A record without the sidecar or without itself would leave them in the pod, and the pod would count as uninjected.

@@ -33,6 +33,18 @@ fn items_added_to_created_collections_stay() {
 }
 
 #[test]
+fn container_that_was_removed_since_is_no_obstacle() {
+    let before = |spec: &str| deployment(&format!("{APP}{spec}volumes: []\n"));
+    let after = injected(&before("- name: gone\n  image: a\n"));
+    let (first, rest) = after.split_once("      - name: gone\n").unwrap();
+    let edited = format!("{first}{}", &rest[rest.find("      volumes:\n").unwrap()..]);
+    assert_eq!(uninject(&edited).text, before(""));
+    assert!(!inject(&edited).text.contains("gone"));
+    let renamed = after.replace("- name: gone\n", "- name: renamed\n");
+    assert!(matches!(uninject(&renamed).objects[0].outcome, Outcome::Refused(_)));
+}
+
+#[test]
 fn edits_of_injected_parts_are_refused() {
     let after = injected(&deployment(APP));
     for (from, to, place) in [
