@@ -250,6 +250,31 @@ fn clients_are_served_after_sigterm_until_none_is_connected() {
 }
 
 #[test]
+fn container_is_served_after_sigterm_while_another_one_is_connected() {
+    let Some(pod) = Pod::new() else { return };
+    let second = Port::reserve().unwrap();
+    let mut sidecar = pod.start(&["--container", &format!("other={}", second.number())]);
+    let trusted = pod.volumes.trusted();
+    let mut watching = pod.client(&trusted);
+    get(&mut watching, "/version");
+    sidecar.signal(Signal::TERM).unwrap();
+    sidecar.stderr_line_with("stopping: ").unwrap();
+    let other = SocketAddr::from(([127, 0, 0, 1], second.number()));
+    // A client without keep-alive: nothing is connected to its listener between two requests.
+    for _request in 0..3 {
+        let mut client = connect(other, &trusted, HTTP1).unwrap();
+        get(&mut client, "/api/v1/namespaces/a/secrets");
+    }
+    get(&mut watching, "/api/v1/nodes");
+    drop(watching);
+    // Within the quiet time after the last connection, the next one is served.
+    get(&mut connect(other, &trusted, HTTP1).unwrap(), "/api/v1/namespaces/a/secrets");
+    let (status, stdout, stderr) = sidecar.wait().unwrap();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert!(stdout.contains("secrets") && stdout.contains("nodes"), "{stdout}");
+}
+
+#[test]
 fn connection_that_stays_open_is_closed_at_the_limit() {
     let Some(pod) = Pod::new() else { return };
     let mut sidecar = pod.start(&["--grace", "100ms"]);

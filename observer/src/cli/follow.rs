@@ -17,8 +17,7 @@ use crate::attach::{AttachServer, ServedRun};
 use crate::metrics::MetricsServer;
 use crate::pipeline::{Outcome, Outputs, Snapshots};
 use crate::printable::{print_error, print_message};
-use crate::session::{self, Bound, Ends, SETTLING, Session, TapSet};
-use crate::tap::proxy::Shutdown;
+use crate::session::{self, Bound, Ends, SETTLING, Session, Shutdown, TapSet};
 use crate::view::{Run, counted};
 
 /// How a run is displayed, and how it ends.

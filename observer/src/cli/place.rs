@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use super::flags::Otherwise;
 use crate::pod_layout::{ATTACH_SOCKET, OWN};
-use crate::session::ENDED_AT_ONCE;
-use crate::tap::proxy::Shutdown;
+use crate::session::{ENDED_AT_ONCE, Shutdown};
 
 /// The place of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

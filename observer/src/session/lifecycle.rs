@@ -10,14 +10,14 @@ use super::binding::Surroundings;
 use super::descriptor_limit::DescriptorLimit;
 use super::pod::ContainerPort;
 use super::troubles::troubles;
-use super::{TapSet, coverage};
+use super::{Shutdown, TapSet, coverage};
 use crate::api_server::{ProfileSource, ServiceInPod};
 use crate::client_process::ProcessFinder;
 use crate::intake::{Intake, IntakeLimits, IntakeReceiver, Notice};
 use crate::kubeconfig::{Kubeconfig, Pairs, Via};
 use crate::pipeline::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
-use crate::tap::proxy::{Descriptors, Shutdown};
+use crate::tap::proxy::Descriptors;
 
 /// How clients connect to the listeners.
 #[derive(Clone, Copy, Debug, Default)]

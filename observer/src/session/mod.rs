@@ -14,6 +14,7 @@ mod pod;
 mod private_folder;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod probe_session;
+mod shutdown;
 mod stand_in;
 mod tap_set;
 mod troubles;
@@ -31,4 +32,5 @@ pub(crate) use pod::ContainerPort;
 pub(crate) use private_folder::private_folder;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 pub(crate) use probe_session::ProbeSession;
+pub(crate) use shutdown::Shutdown;
 pub(crate) use tap_set::TapSet;

@@ -17,6 +17,7 @@ use super::binding::{Binding, Shared, Surroundings};
 use super::client_files::ClientFiles;
 use super::listener::Listener;
 use super::pod::{self, ClusterCa, ContainerPort, Folder, Trust};
+use super::shutdown::Shutdown;
 use super::troubles::troubles;
 use crate::api_server::{ProfileSource, ServiceInPod, UpstreamId, request};
 use crate::bounded_file;
@@ -25,7 +26,7 @@ use crate::kubeconfig::{Kubeconfig, LeftOut, Pair, Pairs, Via};
 use crate::pipeline;
 use crate::pod_layout::{OWN, SERVICE_ACCOUNT, TRUST};
 use crate::tap::Clock;
-use crate::tap::proxy::{Proxy, ProxyCounts, ProxyError, Shutdown};
+use crate::tap::proxy::{Proxy, ProxyCounts, ProxyError, ProxyHandle};
 use observer_pki::PrivateAuthority;
 
 /// The listeners of one run, and the files for clients. The listeners are bound, but serve only after [`Self::serve`].
@@ -207,7 +208,9 @@ impl TapSet {
         self.files.remove();
         // A proxy that never served would never finish.
         self.idle.clear();
-        let stops: Vec<_> = self.listeners.iter().map(|listener| listener.handle.shut_down(shutdown)).collect();
+        let handles: Vec<ProxyHandle> = self.listeners.iter().map(|listener| listener.handle.clone()).collect();
+        let grace = shutdown.begun(&handles).await;
+        let stops: Vec<_> = handles.iter().map(|handle| handle.stop(grace)).collect();
         for stopped in stops {
             stopped.await;
         }

@@ -58,13 +58,6 @@ impl Listener {
         }
     }
 
-    /// Serves until no client is connected.
-    pub(super) async fn run_until_idle(&mut self) {
-        while !self.connections.is_empty() {
-            self.turn().await;
-        }
-    }
-
     /// Waits for the next event, and handles it. Cancel-safe.
     async fn turn(&mut self) {
         match self.event().await {
@@ -110,6 +103,8 @@ impl Listener {
     }
 
     fn admit(&mut self, client: Client) {
+        // In this order: a client that is counted as accepted already counts as connected.
+        self.shared.connected.send_modify(|connected| *connected += 1);
         self.shared.counters.accepted.add(1);
         self.shared.first_client.send_if_modified(|came| !std::mem::replace(came, true));
         let spare = self.probe.take_spare();
@@ -195,6 +190,7 @@ impl Listener {
     }
 
     fn connection_over(&self, joined: Result<(), JoinError>) {
+        self.shared.connected.send_modify(|connected| *connected -= 1);
         if let Err(error) = joined {
             self.shared.counters.faults.add(1);
             tracing::error!(%error, "a connection was reset because of an internal error; please report it");

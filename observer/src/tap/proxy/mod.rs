@@ -36,4 +36,4 @@ pub use config::{Admission, Entrance, ProxyConfig};
 pub use counters::ProxyCounts;
 pub use descriptors::Descriptors;
 pub use error::ProxyError;
-pub use serve::{Proxy, ProxyHandle, Shutdown};
+pub use serve::{Proxy, ProxyHandle};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::timeout;
 
 use super::connection_tls::CurrentTls;
 use super::counters::Counters;
@@ -33,7 +32,7 @@ use observer_pki::PrivateAuthority;
 pub struct Proxy {
     port: BoundPort,
     shared: Arc<Shared>,
-    stop: watch::Receiver<Option<Shutdown>>,
+    stop: watch::Receiver<Option<Duration>>,
     finished: watch::Sender<()>,
     handle: ProxyHandle,
 }
@@ -42,18 +41,8 @@ pub struct Proxy {
 #[derive(Clone, Debug)]
 pub struct ProxyHandle {
     shared: Arc<Shared>,
-    stop: Arc<watch::Sender<Option<Shutdown>>>,
+    stop: Arc<watch::Sender<Option<Duration>>>,
     finished: watch::Receiver<()>,
-}
-
-/// How a proxy shuts down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shutdown {
-    /// It accepts no more clients, and waits for open connections, for at most this long.
-    Drain(Duration),
-    /// It accepts clients for as long as any of them is connected, but at most for this long. Such clients may need another
-    /// connection to complete their own shutdown.
-    WhenIdle(Duration),
 }
 
 impl Proxy {
@@ -78,6 +67,7 @@ impl Proxy {
             gate: Gate::new(),
             descriptors: config.descriptors,
             first_client: watch::Sender::new(false),
+            connected: watch::Sender::new(0),
         });
         let (stop_sender, stop) = watch::channel(None);
         let (finished, finished_receiver) = watch::channel(());
@@ -95,26 +85,19 @@ impl Proxy {
         self.handle.clone()
     }
 
-    /// Serves until [`ProxyHandle::shut_down`] was called and all connections have ended.
+    /// Serves until [`ProxyHandle::stop`] was called and all connections have ended.
     ///
     /// Fails only if the runtime cannot register the socket.
     pub async fn serve(self) -> Result<(), ProxyError> {
-        // Every return drops `_finished`, which resolves the futures of [`ProxyHandle::shut_down`].
+        // Every return drops `_finished`, which resolves the futures of [`ProxyHandle::stop`].
         let Self { port, shared, mut stop, finished: _finished, handle } = self;
         drop(handle);
         let address = port.address();
         let port = port.into_port().map_err(|source| ProxyError::Listen { address, source })?;
         let mut listener = Listener::new(shared, port);
-        let shutdown = tokio::select! {
-            shutdown = requested(&mut stop) => shutdown,
-            () = listener.run() => Shutdown::Drain(Duration::ZERO),
-        };
-        let grace = match shutdown {
-            Shutdown::Drain(grace) => grace,
-            Shutdown::WhenIdle(limit) => {
-                timeout(limit, listener.run_until_idle()).await.ok();
-                Duration::ZERO
-            }
+        let grace = tokio::select! {
+            grace = requested(&mut stop) => grace,
+            () = listener.run() => Duration::ZERO,
         };
         listener.finish(grace).await;
         Ok(())
@@ -122,10 +105,10 @@ impl Proxy {
 }
 
 /// Waits until a shutdown is requested. Waits forever once no handle is left.
-async fn requested(stop: &mut watch::Receiver<Option<Shutdown>>) -> Shutdown {
-    let shutdown = stop.wait_for(Option::is_some).await.ok().and_then(|shutdown| *shutdown);
-    match shutdown {
-        Some(shutdown) => shutdown,
+async fn requested(stop: &mut watch::Receiver<Option<Duration>>) -> Duration {
+    let grace = stop.wait_for(Option::is_some).await.ok().and_then(|grace| *grace);
+    match grace {
+        Some(grace) => grace,
         None => std::future::pending().await,
     }
 }
@@ -175,16 +158,16 @@ impl ProxyHandle {
         self.shared.connection_tls.present(certificate, issuer)
     }
 
-    /// [`Self::shut_down`] with [`Shutdown::Drain`].
-    pub fn stop(&self, grace: Duration) -> impl Future<Output = ()> + Send + 'static {
-        self.shut_down(Shutdown::Drain(grace))
+    /// Waits until no client is connected. Clients whose handshake has not ended count as connected.
+    pub async fn idle(&self) {
+        // The sender lives as long as this handle.
+        self.shared.connected.subscribe().wait_for(|connected| *connected == 0).await.map(drop).unwrap_or_default();
     }
 
-    /// Begins to shut down. The future resolves when all connections have ended. At the limit, the remaining ones are ended with
-    /// `close_notify` and FIN on both sides, and reset a second later. The future need not be awaited. Once the shutdown has begun,
-    /// another call changes nothing.
-    pub fn shut_down(&self, shutdown: Shutdown) -> impl Future<Output = ()> + Send + 'static {
-        self.stop.send_replace(Some(shutdown));
+    /// Closes the port. The future resolves when all connections have ended. After `grace`, the remaining ones are ended with
+    /// `close_notify` and FIN on both sides, and reset a second later. The future need not be awaited. Another call changes nothing.
+    pub fn stop(&self, grace: Duration) -> impl Future<Output = ()> + Send + 'static {
+        self.stop.send_replace(Some(grace));
         let mut finished = self.finished.clone();
         // Nothing is ever sent: the channel's end is the signal.
         async move { while finished.changed().await.is_ok() {} }

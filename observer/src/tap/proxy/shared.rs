@@ -34,6 +34,8 @@ pub(super) struct Shared {
     pub(super) descriptors: Descriptors,
     /// Whether a client has ever connected.
     pub(super) first_client: watch::Sender<bool>,
+    /// Number of clients that are connected now, including those whose handshake has not ended.
+    pub(super) connected: watch::Sender<usize>,
 }
 
 impl Shared {
