@@ -287,7 +287,7 @@ fn connection_that_stays_open_is_closed_at_the_limit() {
 }
 
 #[test]
-fn second_sigterm_ends_the_sidecar_at_once_and_is_no_failure() {
+fn repeated_sigterm_cuts_no_client() {
     let Some(pod) = Pod::new() else { return };
     let mut sidecar = pod.start(&[]);
     let mut watching = pod.client(&pod.volumes.trusted());
@@ -297,6 +297,27 @@ fn second_sigterm_ends_the_sidecar_at_once_and_is_no_failure() {
     // Signals within a moment count as one.
     std::thread::sleep(Duration::from_millis(400));
     sidecar.signal(Signal::TERM).unwrap();
+    for _request in 0..10 {
+        get(&mut watching, "/api/v1/nodes");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(watching);
+    let (status, stdout, stderr) = sidecar.wait().unwrap();
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    assert!(stdout.contains("nodes") && !stderr.contains("stopped at once"), "{stdout}{stderr}");
+}
+
+#[test]
+fn interrupt_ends_a_sidecar_that_stops_at_once_and_is_no_failure() {
+    let Some(pod) = Pod::new() else { return };
+    let mut sidecar = pod.start(&[]);
+    let mut watching = pod.client(&pod.volumes.trusted());
+    get(&mut watching, "/version");
+    sidecar.signal(Signal::TERM).unwrap();
+    sidecar.stderr_line_with("stopping: ").unwrap();
+    // Signals within a moment count as one.
+    std::thread::sleep(Duration::from_millis(400));
+    sidecar.signal(Signal::INT).unwrap();
     let (status, _, stderr) = sidecar.wait().unwrap();
     assert_eq!(status.code(), Some(0), "{stderr}");
     assert!(stderr.contains("stopped at once"), "{stderr}");

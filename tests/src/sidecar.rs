@@ -41,7 +41,7 @@ mount -t tmpfs -o ro pod /tmp
 mount -o remount,bind,ro /run
 mount -o remount,bind,ro /
 exec setpriv --reuid 65532 --regid 65532 --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all -- \
-    env -u PATH /run/watchtap run --in-cluster "$@"
+    env --default-signal -u PATH /run/watchtap run --in-cluster "$@"
 "#;
 
 /// Makes the mounts of an app's container, and runs `$2` there.

@@ -156,10 +156,10 @@ impl Followed<'_> {
         self.session.note_shutdown();
     }
 
-    /// Drains open connections and reports; a further signal ends the run at once.
+    /// Drains open connections and reports; a further signal ends the run at once, except for a repeated SIGTERM in a pod.
     pub(super) async fn end(self) -> Result<ExitCode> {
         let Self { follow, place, subcommand, session, report, metrics: _metrics, attach: _attach, mut ends, guidance } = self;
-        let Some(outcome) = drain(session, place.shutdown(follow.grace), &mut ends).await? else {
+        let Some(outcome) = drain(session, place, follow.grace, &mut ends).await? else {
             print_message("stopped at once: open connections were cut, there is no report, and a capture has no end mark");
             guidance.print_last_line();
             return Ok(ExitCode::from(place.exit_code_at_once()));
@@ -187,7 +187,8 @@ fn served(subcommand: &'static str, taps: &TapSet, guidance: &Guidance) -> Serve
 }
 
 /// `None` if a further signal came first.
-async fn drain(session: Session, shutdown: Shutdown, ends: &mut Ends) -> Result<Option<Outcome>> {
+async fn drain(session: Session, place: Place, grace: Option<Duration>, ends: &mut Ends) -> Result<Option<Outcome>> {
+    let shutdown = place.shutdown(grace);
     if session.taps().counts().open() > 0 {
         tokio::time::sleep(SETTLING).await;
     }
@@ -197,7 +198,7 @@ async fn drain(session: Session, shutdown: Shutdown, ends: &mut Ends) -> Result<
     }
     tokio::select! {
         outcome = session.shut_down(shutdown) => outcome.map(Some),
-        () = ends.next() => Ok(None),
+        () = ends.next_but(place.ignored_at_shutdown()) => Ok(None),
     }
 }
 

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use signal_hook::consts::SIGTERM;
+
 use super::flags::Otherwise;
 use crate::pod_layout::{ATTACH_SOCKET, OWN};
 use crate::session::{ENDED_AT_ONCE, Shutdown};
@@ -46,8 +48,17 @@ impl Place {
         }
     }
 
-    /// The exit code after a second request to shut down. In a pod, that is no failure: kubelet may repeat its request. Some tools
-    /// take the exit code of any container for that of the pod's work (linkerd/linkerd2#13349).
+    /// The signal that changes nothing once shutdown was requested. kubelet may repeat its SIGTERM, as after its own restart. The
+    /// clients still have their time then, and after the grace period of the pod, kubelet sends SIGKILL.
+    pub(super) const fn ignored_at_shutdown(self) -> Option<i32> {
+        match self {
+            Self::Machine => None,
+            Self::Pod => Some(SIGTERM),
+        }
+    }
+
+    /// The exit code after a second request to shut down. In a pod, that is no failure: some tools take the exit code of any container
+    /// for that of the pod's work (linkerd/linkerd2#13349).
     pub(super) const fn exit_code_at_once(self) -> u8 {
         match self {
             Self::Machine => ENDED_AT_ONCE,

@@ -37,7 +37,7 @@ EXIT CODES:
   0    stopped on request
   1    watchtap failed
   2    usage error
-  130  stopped at once by a second signal (with --in-cluster: 0)")]
+  130  stopped at once by a second signal (with --in-cluster: 0, and a second SIGTERM changes nothing)")]
 pub(super) struct Run {
     #[command(flatten)]
     follow: Follow,

@@ -36,10 +36,18 @@ impl Ends {
     /// Waits for the next shutdown request; requests within [`SETTLING`] count as one. The page is closed afterwards, and further
     /// output goes to the ordinary screen. Cancel safe: the future may be dropped and `next` called again.
     pub(crate) async fn next(&mut self) {
+        self.next_but(None).await;
+    }
+
+    /// [`Self::next`] without the requests by the signal `ignored`.
+    pub(crate) async fn next_but(&mut self, ignored: Option<i32>) {
         loop {
-            tokio::select! {
-                _signal = self.signals.next_end() => {}
-                () = page_left(&mut self.page) => {}
+            let signal = tokio::select! {
+                signal = self.signals.next_end() => Some(signal),
+                () = page_left(&mut self.page) => None,
+            };
+            if signal.is_some() && signal == ignored {
+                continue;
             }
             self.page = None;
             let former = self.latest.replace(Instant::now());
