@@ -85,7 +85,11 @@ pub(super) fn to_the_end(following: impl Future<Output = Result<ExitCode>>) -> E
 impl Follow {
     /// Opens the files and the port for metrics, and then lets signals request an orderly shutdown. In this order, a pipe without a
     /// reader can still be interrupted.
+    ///
+    /// In a pod, nothing there is a pipe of a user, and signals are listened for first: without that, the kernel drops a SIGTERM to
+    /// the first process of a container.
     pub(super) fn ready(&self, place: Place) -> Result<Ready<'_>> {
+        let early = (place == Place::Pod).then(Ends::open).transpose()?;
         let (report, mut outputs) = self.recording.open(TapWord::Proxy, place.report(), Beside::default())?;
         let shown = match place {
             Place::Machine => self.shown,
@@ -94,7 +98,8 @@ impl Follow {
         let snapshots = shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
         let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy)?;
         let attach = self.attach.bind(place.attach_socket().as_deref(), || outputs.snapshots(report.mute()))?;
-        Ok(Ready { follow: self, place, report, outputs, snapshots, metrics, attach, ends: Ends::open()? })
+        let ends = early.map_or_else(Ends::open, Ok)?;
+        Ok(Ready { follow: self, place, report, outputs, snapshots, metrics, attach, ends })
     }
 }
 
