@@ -189,7 +189,7 @@ impl Exec {
         };
         let reasons = reasons(session.taps(), self.upstream.via());
         // It serves until this run is observed to its end.
-        let _attach = attach.map(|ready| ready.serve(self.served(session.taps(), &reasons))).transpose()?;
+        let _attach = attach.map(|ready| ready.serve(self.served(session.taps(), &reasons))).transpose()?.flatten();
         let ran = match session.taps().kubeconfig_variable() {
             Ok(variable) => self.run_command(&session, &variable, signals, demo.as_ref(), page, &reasons).await,
             Err(error) => Err(error),

@@ -129,7 +129,7 @@ impl<'f> Ready<'f> {
             Place::Pod => Guidance::in_pod(subcommand, bound.taps()),
         };
         guidance.introduce()?;
-        let attach = attach.map(|ready| ready.serve(served(subcommand, bound.taps(), &guidance))).transpose()?;
+        let attach = attach.map(|ready| ready.serve(served(subcommand, bound.taps(), &guidance))).transpose()?.flatten();
         let page = |snapshots| shown::open_page(&guidance::name(bound.taps()), guidance.pointing.clone(), snapshots);
         ends.listen_to(snapshots.and_then(page));
         let session = tokio::select! {

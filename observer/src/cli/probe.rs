@@ -135,7 +135,7 @@ impl Probe {
         self.introduce(&servers)?;
         probing.limits().iter().for_each(print_message);
         // It serves until the report is written.
-        let _attach = attach.map(|ready| ready.serve(self.served(&servers, probing.limits()))).transpose()?;
+        let _attach = attach.map(|ready| ready.serve(self.served(&servers, probing.limits()))).transpose()?.flatten();
         ends.listen_to(self.page(&servers, probing.limits(), snapshots));
         tokio::select! {
             () = ends.next() => {}

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use clap::Args;
 
 use crate::attach::{AttachServer, AttachSocket, Directories, ServedRun};
@@ -24,13 +24,16 @@ pub(crate) struct AttachFlags {
 
 /// A socket that listens, and the snapshots for it. Processes that connect wait until the run is served.
 pub(crate) struct ReadyToAttach {
+    /// Whether the flags name the socket.
+    is_named: bool,
     socket: AttachSocket,
     snapshots: SnapshotSource,
 }
 
 impl AttachFlags {
     /// Binds the socket; `None` if there is none. `fixed` is its path if the flags name none; without either, it is found by its
-    /// process ID. Only a socket that the flags name can make the run fail.
+    /// process ID. Only a socket that the flags name can make
+    /// the run fail, here and in [`ReadyToAttach::serve`].
     pub(crate) fn bind(&self, fixed: Option<&Path>, snapshots: impl FnOnce() -> SnapshotSource) -> Result<Option<ReadyToAttach>> {
         if self.no_attach {
             return Ok(None);
@@ -45,25 +48,57 @@ impl AttachFlags {
         let socket = match bound {
             Ok(socket) => socket,
             Err(error) => {
-                let why = error_chain::in_words(error.as_ref());
-                print_message(format!("watchtap attach will not find this run: {why} (--attach-socket PATH, --no-attach)"));
+                print_message(not_found(&error));
                 return Ok(None);
             }
         };
         tracing::debug!("watchtap attach reaches this run at {}", socket.path().display());
-        Ok(Some(ReadyToAttach { socket, snapshots: snapshots() }))
+        Ok(Some(ReadyToAttach { is_named: self.attach_socket.is_some(), socket, snapshots: snapshots() }))
     }
 }
 
 impl ReadyToAttach {
-    /// Serves the run until the result is dropped.
-    pub(crate) fn serve(self, run: ServedRun) -> Result<AttachServer> {
-        AttachServer::start(self.socket, run, self.snapshots).context("cannot serve watchtap attach")
+    /// Serves the run until the result is dropped; `None` if the system has no thread for it.
+    pub(crate) fn serve(self, run: ServedRun) -> Result<Option<AttachServer>> {
+        let Self { is_named, socket, snapshots } = self;
+        unless_named(is_named, AttachServer::start(socket, run, snapshots).context("cannot serve watchtap attach"))
     }
+}
+
+/// Prints why processes cannot attach, unless the flags name the socket: the run does not depend on it.
+fn unless_named<T>(is_named: bool, served: Result<T>) -> Result<Option<T>> {
+    match served {
+        Err(error) if !is_named => {
+            print_message(not_found(&error));
+            Ok(None)
+        }
+        served => served.map(Some),
+    }
+}
+
+fn not_found(error: &Error) -> String {
+    let why = error_chain::in_words(error.as_ref());
+    format!("watchtap attach will not find this run: {why} (--attach-socket PATH, --no-attach)")
 }
 
 /// The directories of this user's sockets.
 pub(crate) fn directories() -> Directories {
     let runtime_directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     Directories::of_user(runtime_directory.as_deref(), &std::env::temp_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn run_continues_without_a_socket_that_no_flag_names() {
+        let failed = || Err::<(), _>(anyhow!("Resource temporarily unavailable").context("cannot serve watchtap attach"));
+        assert!(unless_named(false, failed()).unwrap().is_none());
+        assert!(unless_named(true, failed()).unwrap_err().to_string().contains("cannot serve"));
+        assert!(unless_named(false, Ok(())).unwrap().is_some());
+        assert!(not_found(&failed().unwrap_err()).contains("Resource temporarily unavailable (--attach-socket PATH"));
+    }
 }
