@@ -337,6 +337,9 @@ fn missing_parts_of_a_pod_are_errors_with_their_remedy() {
     fails(&[], &["--in-cluster: KUBERNETES_SERVICE_HOST is not set", "`watchtap inject`", "with a kubeconfig"]);
     fails(&variables[..1], &["KUBERNETES_SERVICE_PORT is not set"]);
 
+    let itself = kubelet_variables(pod.address());
+    fails(&itself, &["KUBERNETES_SERVICE_HOST", "where watchtap itself listens", &format!("--container {container}")]);
+
     let taken = TcpListener::bind(pod.address()).unwrap();
     fails(&variables, &["--container app", &format!("127.0.0.1:{} is in use", pod.port.number())]);
     drop(taken);

@@ -76,6 +76,7 @@ impl TapSet {
     /// Binds a listener for each of `containers`, all of which lead to the API server of this pod, and writes the files for their
     /// clients. Clients that connect before [`Self::serve`] wait.
     pub(super) fn in_pod(service: &ServiceInPod, containers: &[ContainerPort], surroundings: Surroundings<'_>) -> Result<Self> {
+        ContainerPort::check_upstream(containers, &service.at)?;
         let cluster = ClusterCa::open(&Path::new(SERVICE_ACCOUNT).join("ca.crt"))?;
         let selected = service.selected()?;
         let own = Folder::open(Path::new(OWN), "which keeps the key of this pod's certificate authority")?;

@@ -1,10 +1,12 @@
 //! A container of the pod, and the port to which its clients connect.
 
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
-use anyhow::{Context, Error, Result, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
+
+use crate::api_server::UpstreamEndpoint;
 
 /// A container whose clients are observed.
 ///
@@ -30,6 +32,21 @@ impl ContainerPort {
     /// The address to which the container's clients connect. All containers of a pod share its loopback interface.
     pub(crate) fn address(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
+
+    /// Fails if the API server's address is the listener of one of `containers`: each connection would lead to the next one.
+    pub(crate) fn check_upstream(containers: &[Self], at: &UpstreamEndpoint) -> Result<()> {
+        let is_here = match at.host.parse::<IpAddr>() {
+            Ok(address) => address.to_canonical().is_loopback() || address.to_canonical().is_unspecified(),
+            Err(_name) => at.host.trim_end_matches('.').eq_ignore_ascii_case("localhost"),
+        };
+        if let Some(Self { name, port }) = containers.iter().find(|container| is_here && container.port == at.port) {
+            bail!(
+                "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT lead to {at}, where watchtap itself listens (--container \
+                 {name}={port}). Only the observed containers need these values; leave those of watchtap's container to kubelet"
+            );
+        }
+        Ok(())
     }
 
     /// Fails if two containers share a name or a port.
@@ -92,6 +109,22 @@ mod tests {
             let error = text.parse::<ContainerPort>().unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn own_listener_is_no_api_server() {
+        let containers: Vec<ContainerPort> = ["app=16443", "other=16444"].map(|text| text.parse().unwrap()).into();
+        let check = |host: &str, port| {
+            let at = UpstreamEndpoint { host: host.to_owned(), port };
+            ContainerPort::check_upstream(&containers, &at).map_err(|error| error.to_string())
+        };
+        for host in ["127.0.0.1", "localhost", "LOCALHOST.", "0.0.0.0", "::1", "::ffff:127.0.0.1"] {
+            let error = check(host, 16444).unwrap_err();
+            assert!(error.contains("(--container other=16444)") && error.contains("KUBERNETES_SERVICE_HOST"), "{error}");
+            check(host, 6443).unwrap();
+        }
+        check("10.96.0.1", 16443).unwrap();
+        check("kubernetes.default.svc", 16443).unwrap();
     }
 
     #[test]
