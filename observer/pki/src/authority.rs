@@ -19,6 +19,8 @@ pub struct PrivateAuthority {
     certificate: CertificateDer<'static>,
     certificate_pem: String,
     issuer: Issuer<'static, KeyPair>,
+    /// When its certificate becomes valid. Those of servers do so, too.
+    not_before: SystemTime,
 }
 
 /// A server certificate with its key.
@@ -27,7 +29,7 @@ pub struct ServerIdentity {
     pub certificate: CertificateDer<'static>,
     /// The private key of `certificate`.
     pub key: PrivateKeyDer<'static>,
-    /// When the certificate is valid.
+    /// When the certificate is meant to be used. It is valid then, and may be valid before.
     pub valid: Range<SystemTime>,
 }
 
@@ -48,6 +50,9 @@ pub struct AuthorityError {
 
 /// Certificates become valid a little before now, since clocks differ, and outlast any run on a user's machine.
 const VALID_BEFORE: Duration = Duration::from_hours(24);
+/// Clients keep trusting a stored authority, and its machine may have got the right time only after it was made. So it becomes valid
+/// long before now.
+const VALID_LONG_BEFORE: Duration = Duration::from_hours(10 * 365 * 24);
 const VALID_AFTER: Duration = Duration::from_hours(2 * 365 * 24);
 
 /// The subject of every authority.
@@ -56,24 +61,36 @@ pub(crate) const SUBJECT: &str = "watchtap private CA";
 impl PrivateAuthority {
     /// Creates an authority for one run, with a new key and a self-signed certificate.
     pub fn generate() -> Result<Self, AuthorityError> {
-        Self::generate_for(VALID_AFTER, SystemTime::now())
+        let now = SystemTime::now();
+        Self::valid_in(now - VALID_BEFORE..now + VALID_AFTER)
     }
 
-    /// Creates an authority that is valid for `valid` from `now` on, with a new key and a self-signed certificate.
+    /// Creates an authority to be stored, with a new key and a self-signed certificate. It is valid for `valid` from `now` on. It is
+    /// also valid for years before `now`, which may be a time in the future if the clock is wrong.
     pub fn generate_for(valid: Duration, now: SystemTime) -> Result<Self, AuthorityError> {
-        let mut params = own_params(now)?;
-        params.not_after = (now + valid).into();
+        Self::valid_in(now - VALID_LONG_BEFORE..now + valid)
+    }
+
+    fn valid_in(valid: Range<SystemTime>) -> Result<Self, AuthorityError> {
+        let mut params = own_params()?;
+        (params.not_before, params.not_after) = (valid.start.into(), valid.end.into());
         let key = KeyPair::generate().map_err(AuthorityError::of)?;
         let certificate = params.self_signed(&key).map_err(AuthorityError::of)?;
         let (certificate, certificate_pem) = (certificate.der().clone(), certificate.pem());
-        Ok(Self { certificate, certificate_pem, issuer: Issuer::new(params, key) })
+        Ok(Self { certificate, certificate_pem, issuer: Issuer::new(params, key), not_before: valid.start })
     }
 
-    /// The authority with a stored certificate and its key. [`super::stored`] has checked that they match.
-    pub(crate) fn of(certificate: CertificateDer<'static>, certificate_pem: String, key: KeyPair) -> Result<Self, AuthorityError> {
+    /// The authority with a stored certificate, which becomes valid at `not_before`, and its key. [`super::stored`] has checked that
+    /// they match.
+    pub(crate) fn of(
+        certificate: CertificateDer<'static>,
+        certificate_pem: String,
+        key: KeyPair,
+        not_before: SystemTime,
+    ) -> Result<Self, AuthorityError> {
         // Of these, an issuer uses only what all authorities have in common: subject, key usages, identifier of the key.
-        let issuer = Issuer::new(own_params(SystemTime::now())?, key);
-        Ok(Self { certificate, certificate_pem, issuer })
+        let issuer = Issuer::new(own_params()?, key);
+        Ok(Self { certificate, certificate_pem, issuer, not_before })
     }
 
     /// The CA certificate in PEM, for those who are to trust it.
@@ -94,7 +111,8 @@ impl PrivateAuthority {
         Ok(ClientIdentity { certificate_pem: certificate.pem(), key_pem: key.serialize_pem() })
     }
 
-    /// Issues a certificate for the loopback names of this machine, and for `names`; it is valid from about `now` on.
+    /// Issues a certificate for the loopback names of this machine, and for `names`. It becomes valid with the authority, and is meant
+    /// to be used from about `now` on.
     pub fn issue_server(&self, names: &[ServerName<'_>], now: SystemTime) -> Result<ServerIdentity, AuthorityError> {
         let mut all = vec![
             SanType::IpAddress(IpAddr::V4(Ipv4Addr::LOCALHOST)),
@@ -109,6 +127,7 @@ impl PrivateAuthority {
             }
         }
         let mut params = params("watchtap", &all, now)?;
+        params.not_before = self.not_before.into();
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let (certificate, key) = self.issue(params)?;
         Ok(ServerIdentity {
@@ -138,8 +157,8 @@ impl PrivateAuthority {
 }
 
 /// The content of an authority's own certificate.
-fn own_params(now: SystemTime) -> Result<CertificateParams, AuthorityError> {
-    let mut params = params(SUBJECT, &[], now)?;
+fn own_params() -> Result<CertificateParams, AuthorityError> {
+    let mut params = params(SUBJECT, &[], SystemTime::now())?;
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     Ok(params)

@@ -61,8 +61,10 @@ impl PrivateAuthority {
         if validity.not_before.timestamp() > now || validity.not_after.timestamp() < end {
             return Err(StoredAuthorityError::NotValid { least });
         }
+        let not_before = u64::try_from(validity.not_before.timestamp()).unwrap_or_default();
+        let not_before = UNIX_EPOCH + Duration::from_secs(not_before);
         let own = certificate_pem(pem).ok_or(StoredAuthorityError::NoCertificate)?;
-        Ok(Self::of(certificate, own, key)?)
+        Ok(Self::of(certificate, own, key, not_before)?)
     }
 }
 
@@ -102,13 +104,33 @@ mod tests {
     fn authority_is_kept_while_its_certificate_is_valid() {
         let now = SystemTime::now();
         let pem = PrivateAuthority::generate_for(YEARS, now).unwrap().to_pem();
-        for valid in [now - Duration::from_hours(23), now + Duration::from_hours(1), now + YEARS - 2 * DAY] {
+        for valid in [now - YEARS + DAY, now - DAY, now + Duration::from_hours(1), now + YEARS - 2 * DAY] {
             read(&pem, valid).unwrap();
         }
-        for (invalid, why) in [(now - 2 * DAY, "not yet"), (now + YEARS, "over"), (now + YEARS - DAY / 2, "soon over")] {
+        for (invalid, why) in [(now - YEARS - DAY, "not yet"), (now + YEARS, "over"), (now + YEARS - DAY / 2, "soon over")] {
             let error = read(&pem, invalid).unwrap_err();
             assert!(matches!(error, StoredAuthorityError::NotValid { .. }), "{why}: {error}");
         }
+    }
+
+    #[test]
+    fn certificates_are_valid_although_the_clock_was_years_ahead_at_first() {
+        let [now, wrong] = [SystemTime::now(), SystemTime::now() + YEARS / 2];
+        let made = PrivateAuthority::generate_for(YEARS, wrong).unwrap();
+        let read_back = read(&made.to_pem(), now).unwrap();
+        for authority in [made, read_back] {
+            for issued_at in [wrong, now] {
+                let issued = authority.issue_server(&[], issued_at).unwrap();
+                assert!(issued.valid.contains(&issued_at));
+                let (_, leaf) = X509Certificate::from_der(&issued.certificate).unwrap();
+                assert!(leaf.validity().not_before.timestamp() < seconds(now - 4 * 365 * DAY));
+                assert!(leaf.validity().not_after.timestamp() > seconds(now + 365 * DAY));
+            }
+        }
+    }
+
+    fn seconds(time: SystemTime) -> i64 {
+        time.duration_since(UNIX_EPOCH).unwrap().as_secs().try_into().unwrap()
     }
 
     #[test]
