@@ -54,7 +54,16 @@ impl Trust {
                 let updated = self.update();
                 (self, updated)
             });
-            let Ok((trust, updated)) = updated.await else { return };
+            let (trust, updated) = match updated.await {
+                Ok(done) => done,
+                Err(error) => {
+                    // The runtime cancels the task only when it ends itself.
+                    if error.is_panic() {
+                        print_message("ca.crt is not kept up to date any more because of an internal error; please report it");
+                    }
+                    return;
+                }
+            };
             self = trust;
             match updated {
                 Ok(()) => reported = false,
