@@ -73,7 +73,7 @@ fn first_start_writes_what_clients_need_and_leads_them_to_the_api_server() {
 
     let mut client = pod.client(&trusted);
     assert_eq!(get(&mut client, "/version"), VERSION);
-    // Who bypasses the sidecar verifies the real server with the same file.
+    // A client that bypasses the sidecar verifies the real server with the same file.
     let mut direct = connect(pod.upstream.address(), &trusted, HTTP1).unwrap();
     assert_eq!(get(&mut direct, "/version"), VERSION);
 
@@ -117,6 +117,8 @@ fn unusable_authority_is_replaced_with_a_message() {
     let trusted = pod.volumes.trusted();
     fs::write(pod.volumes.path("own/ca.pem"), "not an authority").unwrap();
     let sidecar = pod.start_at(pod.upstream.address(), &[]);
+    let said = sidecar.stderr_line_with("is replaced by a new certificate authority").unwrap();
+    assert!(said.contains("own/ca.pem") && said.contains("fail until their container restarts"), "{said}");
     assert_ne!(pod.volumes.trusted(), trusted);
     get(&mut pod.client(&pod.volumes.trusted()), "/version");
     drop(sidecar);

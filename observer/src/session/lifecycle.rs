@@ -9,7 +9,6 @@ use tokio::runtime::Runtime;
 use super::binding::Surroundings;
 use super::descriptor_limit::DescriptorLimit;
 use super::pod::ContainerPort;
-use super::troubles::troubles;
 use super::{Shutdown, TapSet, coverage};
 use crate::api_server::{ProfileSource, ServiceInPod};
 use crate::client_process::ProcessFinder;
@@ -129,9 +128,9 @@ impl Session {
         let Self { taps, descriptor_limit: _, observing, intake, clock: _ } = self;
         // Observing ends when the intake is dropped; from here on only the listeners hold it.
         drop(intake);
-        let counts = taps.stop(shutdown).await?;
+        let troubles = taps.stop(shutdown).await?;
         let mut outcome = tokio::task::spawn_blocking(|| observing.finish()).await??;
-        outcome.troubles.extend(troubles(&counts));
+        outcome.troubles.extend(troubles);
         Ok(outcome)
     }
 }

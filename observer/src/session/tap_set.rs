@@ -200,12 +200,18 @@ impl TapSet {
     /// Returns the sentences for the report about clients so far. The function does not delay the end of the run.
     pub(crate) fn notes(&self) -> impl Fn() -> Vec<String> + Send + Sync + use<> {
         let counts: Vec<_> = self.listeners.iter().map(|listener| listener.handle.weak_counts()).collect();
-        move || troubles(&counts.iter().filter_map(|counts| counts()).sum())
+        let is_in_pod = self.is_in_pod();
+        move || troubles(&counts.iter().filter_map(|counts| counts()).sum(), is_in_pod)
+    }
+
+    /// Whether clients are those of the containers of a pod, which have no kubeconfig.
+    fn is_in_pod(&self) -> bool {
+        self.listeners.iter().any(|listener| listener.container.is_some())
     }
 
     /// Removes the private files for clients, and shuts the listeners down. Waits until all connections have ended, and returns the
-    /// final totals.
-    pub(super) async fn stop(mut self, shutdown: Shutdown) -> Result<ProxyCounts> {
+    /// sentences for the report about all clients.
+    pub(super) async fn stop(mut self, shutdown: Shutdown) -> Result<Vec<String>> {
         self.files.remove();
         // A proxy that never served would never finish.
         self.idle.clear();
@@ -221,11 +227,11 @@ impl TapSet {
             self.learning.shutdown().await;
         }
         self.upkeep.shutdown().await;
-        let counts = self.counts();
+        let troubles = troubles(&self.counts(), self.is_in_pod());
         while let Some(served) = self.serving.join_next().await {
             served.context("the proxy failed")??;
         }
-        Ok(counts)
+        Ok(troubles)
     }
 }
 

@@ -32,7 +32,7 @@ pub(in crate::session) fn kept_authority(own: &Folder, now: SystemTime) -> Resul
         Ok(Some(authority)) => return Ok(authority),
         Ok(None) => {}
         Err(why) => print_message(format!(
-            "{} is replaced by a new certificate authority: {why}. Clients that have read ca.crt before fail until they read it again",
+            "{} is replaced by a new certificate authority: {why}. Clients that have read ca.crt before fail until their container restarts",
             own.path_of(FILE).display()
         )),
     }

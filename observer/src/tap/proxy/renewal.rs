@@ -78,7 +78,7 @@ impl State {
         if identity != self.files.held {
             match shared.renew_by(&identity, identity.certificate != self.files.held.certificate) {
                 Ok(()) => {
-                    tracing::info!(listener = %shared.address, "the kubeconfig's certificates have changed; new connections use them");
+                    tracing::info!(listener = %shared.address, "the certificates for the API server have changed; new connections use them");
                     self.files.held = identity;
                 }
                 Err(error) => faults.push(error.to_string()),
@@ -88,7 +88,7 @@ impl State {
         if let Some(fault) = fault.as_deref().filter(|fault| self.fault.as_deref() != Some(*fault)) {
             tracing::warn!(
                 listener = %shared.address,
-                "cannot reread the kubeconfig's certificates: {fault}. Connections use the previous ones; the files are read \
+                "cannot reread the certificates for the API server: {fault}. Connections use the previous ones; the files are read \
                  again for the next client"
             );
         }

@@ -78,10 +78,13 @@ impl Shared {
     /// Counts that a client presented a certificate that cannot be passed on, and reports the first one.
     pub(super) fn certificate_refused(&self) {
         if self.counters.certificates_refused.add_to(1) == 0 {
+            let remedy = match &self.container_name {
+                None => "choose a context of that certificate's user instead of --user or --client-certificate",
+                Some(_container) => "do not observe its container (watchtap inject --container)",
+            };
             tracing::warn!(
                 listener = %self.address,
-                "refused a client that presents a client certificate, which cannot be forwarded: choose a context of that \
-                 certificate's user instead of --user or --client-certificate"
+                "refused a client that presents a client certificate, which cannot be forwarded: {remedy}"
             );
         }
     }
