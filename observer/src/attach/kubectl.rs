@@ -146,7 +146,13 @@ fn explain<'s>(target: &PodTarget, said: impl Iterator<Item = &'s str>) -> Strin
     let PodTarget { name, container, .. } = target;
     let said: Vec<&str> = said.collect();
     let has = |words: &[&str]| said.iter().any(|line| words.iter().all(|word| line.contains(word)));
-    if has(&["container", "not found"]) || has(&["container", "is not valid for pod"]) {
+    // kubelet's message about a container of the pod that does not run (kubernetes/kubernetes `pkg/kubelet/kubelet_pods.go`,
+    // `RunInContainer`, v1.34).
+    if has(&[&format!("container not found (\"{container}\")")]) {
+        return format!("container {container} of {name} does not run now; `kubectl get pod` and `kubectl describe pod` show why");
+    }
+    // The API server's message (kubernetes/kubernetes `pkg/registry/core/pod/strategy.go`, `streamLocation`, v1.34).
+    if has(&[&format!("container {container} is not valid for pod")]) {
         return format!(
             "{name} has no container {container}: put watchtap beside its containers with `watchtap inject`, or name another \
              container with --container"
@@ -182,7 +188,9 @@ mod tests {
         let target = PodTarget { name: "a".to_owned(), container: "watchtap".to_owned(), namespace: None, context: None };
         for (said, remedy) in [
             ("error: container watchtap is not valid for pod a", "watchtap inject"),
-            ("Error from server (BadRequest): container not found (\"watchtap\")", "watchtap inject"),
+            ("error: unable to upgrade connection: container not found (\"watchtap\")", "does not run now"),
+            ("Error from server (NotFound): pods \"container-registry-1\" not found", "its message is above"),
+            ("error: container create: executable file `/watchtap` not found: stat /watchtap: no such file", "not a sidecar"),
             ("exec: \"/watchtap\": stat /watchtap: no such file or directory", "not a sidecar"),
             ("Error from server (NotFound): pods \"a\" not found", "its message is above"),
         ] {
