@@ -3,6 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 use observer_tests::{output_within, watchtap};
 use serde_json::Value;
@@ -49,7 +50,7 @@ fn report_of_a_pod_is_printed() {
 }
 
 #[test]
-fn end_of_kubectl_ends_the_page_with_its_message() {
+fn end_of_the_run_ends_the_page_of_a_pod() {
     let host = Attachable::start();
     let mut seat = Seat::take();
     let modes = seat.screen.modes().unwrap();
@@ -60,6 +61,33 @@ fn end_of_kubectl_ends_the_page_with_its_message() {
     seat.screen.wait_for("1 Reflectors").unwrap();
     host.run.finish().unwrap();
     seat.assert_ended(&mut attached, 0, &modes, "the run has ended");
+}
+
+#[test]
+fn end_of_kubectl_ends_the_page_with_its_message() {
+    let host = Attachable::start();
+    let mut seat = Seat::take();
+    let modes = seat.screen.modes().unwrap();
+    let (relay, end) = (watchtap().unwrap(), seat.home.path().join("end"));
+    Command::new("mkfifo").arg(&end).status().unwrap();
+    // kubectl dies while the page is shown.
+    let path = program(
+        seat.home.path(),
+        &format!(
+            "exec 3<&0\n'{}' attach --relay --socket '{}' <&3 &\nread -r _ <'{}'\necho 'error: lost connection to pod' >&2\nkill $!\nexit 1",
+            relay.get_program().to_str().unwrap(),
+            host.socket().display(),
+            end.display()
+        ),
+    );
+    let mut attach = watchtap().unwrap();
+    attach.args(["attach", "pod/app"]).env("PATH", path);
+    let mut attached = seat.start_as(attach);
+    seat.screen.wait_for("1 Reflectors").unwrap();
+    fs::write(end, "\n").unwrap();
+    let left = seat.assert_ended(&mut attached, 1, &modes, "kubectl could not reach pod/app");
+    assert!(left.contains("error: lost connection to pod"), "{left}");
+    host.run.finish().unwrap();
 }
 
 #[test]
