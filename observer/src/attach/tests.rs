@@ -47,6 +47,19 @@ fn page_follows_keys_and_leaves_without_ending_the_run() {
 }
 
 #[test]
+fn end_of_observing_is_no_end_of_the_run() {
+    let host = Host::start();
+    let mut seat = Seat::take(&host, 140, 24);
+    let socket = host.socket.clone();
+    let _host = host.without_observing();
+    while !seat.next_picture().contains("the run observes no more") {}
+    let mut link = Link::connect(&socket).unwrap();
+    link.ask(&Request::Report(ReportForm::Json), Some(LIMIT)).unwrap();
+    let Answer::Refused(why) = link.wait_for(Some(LIMIT)).unwrap() else { panic!("a report") };
+    assert!(why.contains("observing failed") && !why.contains("writes its own report"), "{why}");
+}
+
+#[test]
 fn no_picture_is_sent_before_the_last_one_is_drawn() {
     let host = Host::start();
     let mut seat = Seat::take(&host, 80, 24);
@@ -314,8 +327,8 @@ fn screen() -> impl Strategy<Value = Buffer> {
 struct Host {
     server: AttachServer,
     socket: PathBuf,
-    _intake: Intake,
-    _observing: Observing,
+    intake: Intake,
+    observing: Observing,
     folder: TempDir,
 }
 
@@ -337,7 +350,14 @@ impl Host {
         };
         let socket = folder.path().join("s");
         let server = AttachServer::start(AttachSocket::bind_at(&socket).unwrap(), run, snapshots).unwrap();
-        Self { server, socket, _intake: intake, _observing: observing, folder }
+        Self { server, socket, intake, observing, folder }
+    }
+
+    /// Ends only observing, as its failure does.
+    fn without_observing(self) -> (AttachServer, TempDir) {
+        drop(self.intake);
+        self.observing.finish().unwrap();
+        (self.server, self.folder)
     }
 
     fn end(self) -> TempDir {

@@ -38,6 +38,13 @@ const PART: usize = 64 << 10;
 /// Maximum number of bytes that wait for a terminal, apart from one message. Beyond it, no more keys are read.
 const MOST_WAITING: usize = 64 << 10;
 
+/// Why there is no report at the end of a run.
+const ENDS: &str = "the run ends, and writes its own report";
+
+/// Why there are no more snapshots although the run has not ended. Its traffic continues after a failure.
+const OBSERVING_IS_OVER: &str =
+    "the run observes no more: either it is about to end, or observing failed, which the run has printed";
+
 /// A terminal that has not drawn its picture for so long counts as stopped. No snapshot is made for it.
 const STOPPED: Duration = Duration::from_secs(2);
 
@@ -115,7 +122,8 @@ impl Visit {
             return self.send(&Answer::Refused("the run is busy; try again".to_owned())).await;
         };
         let Some(snapshot) = snapshot else {
-            return self.send(&Answer::Refused("the run ends, and writes its own report".to_owned())).await;
+            let why = if *self.ended.borrow() { ENDS } else { OBSERVING_IS_OVER };
+            return self.send(&Answer::Refused(why.to_owned())).await;
         };
         drop(snapshots);
         let report = match self.host.run.report(form, &snapshot) {
@@ -221,7 +229,7 @@ impl<'h> Seat<'h> {
                     self.page.show(snapshot)
                 } else {
                     (self.snapshots, self.are_snapshots_over) = (None, true);
-                    Ok(())
+                    self.page.hear(OBSERVING_IS_OVER)
                 },
                 line = self.messages.next() => self.page.hear(&line),
                 () = sleep_until(self.stopped_at), if self.snapshots.is_some() && !self.page.is_drawn() => {
