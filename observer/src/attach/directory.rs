@@ -48,21 +48,17 @@ impl Directories {
         format!("{PREFIX}{pid}{SUFFIX}")
     }
 
-    /// The directory for a new socket, which is created if it does not exist. Sockets of runs that were killed are removed.
+    /// The first directory that is private, for a new socket. It is created if it does not exist. Sockets in it of runs that were
+    /// killed are removed.
     pub(super) fn create(&self) -> Result<PathBuf> {
-        let directory = self.0.first().ok_or_else(|| anyhow!("there is no directory for it"))?;
-        match DirBuilder::new().mode(0o700).create(directory) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(anyhow!(error).context(format!("cannot create {}", directory.display())));
+        let mut refused = None;
+        for directory in &self.0 {
+            match prepare(directory) {
+                Ok(()) => return Ok(directory.clone()),
+                Err(error) => refused = refused.or(Some(error)),
             }
-            Ok(()) | Err(_) => {}
         }
-        check_own_directory(directory).map_err(|why| anyhow!("{} {why}", directory.display()))?;
-        for (_, dead) in sockets_in(directory).into_iter().filter(|(_, path)| state(path).ok() == Some(PathState::Dead)) {
-            // Another run may have removed it already.
-            let _removed = fs::remove_file(dead);
-        }
-        Ok(directory.clone())
+        Err(refused.unwrap_or_else(|| anyhow!("there is no directory for it")))
     }
 
     /// The socket of a process; `None` if it has none.
@@ -90,6 +86,22 @@ impl Directories {
         sockets.sort();
         sockets
     }
+}
+
+/// Creates a directory if it does not exist, and checks that it is private.
+fn prepare(directory: &Path) -> Result<()> {
+    match DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(anyhow!(error).context(format!("cannot create {}", directory.display())));
+        }
+        Ok(()) | Err(_) => {}
+    }
+    check_own_directory(directory).map_err(|why| anyhow!("{} {why}", directory.display()))?;
+    for (_, dead) in sockets_in(directory).into_iter().filter(|(_, path)| state(path).ok() == Some(PathState::Dead)) {
+        // Another run may have removed it already.
+        let _removed = fs::remove_file(dead);
+    }
+    Ok(())
 }
 
 /// The paths in a directory that have the name of a socket. A directory that cannot be read has none.

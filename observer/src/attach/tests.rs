@@ -222,6 +222,21 @@ fn sockets_of_killed_runs_are_removed_and_open_directories_refused() {
 }
 
 #[test]
+fn run_uses_the_first_directory_that_is_private() {
+    let (runtime, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::set_permissions(runtime.path(), Permissions::from_mode(0o700)).unwrap();
+    let directories = Directories::of_user(Some(runtime.path()), temporary.path());
+    let preferred = directories.create().unwrap();
+    assert_eq!(preferred, runtime.path().join("watchtap"));
+    fs::set_permissions(&preferred, Permissions::from_mode(0o755)).unwrap();
+    let other = directories.create().unwrap();
+    assert!(other.starts_with(temporary.path()), "{}", other.display());
+    fs::set_permissions(&other, Permissions::from_mode(0o755)).unwrap();
+    let error = directories.create().unwrap_err().to_string();
+    assert!(error.starts_with(&preferred.display().to_string()), "the preferred one is named: {error}");
+}
+
+#[test]
 fn link_in_place_of_the_directory_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let directories = Directories::of_user(None, folder.path());
