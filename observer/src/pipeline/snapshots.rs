@@ -81,7 +81,7 @@ impl Drop for Snapshots {
 }
 
 impl SnapshotSource {
-    /// A new reader. Its first snapshot is made after this call began.
+    /// A new reader. Its first snapshot is published after this call began.
     pub fn subscribe(&self) -> Snapshots {
         let Self { newest, readers, waker } = self;
         let mut newest = newest.clone();
