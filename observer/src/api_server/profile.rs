@@ -91,6 +91,18 @@ impl ProfileSource {
         }
         profile
     }
+
+    /// Asks the API server of `selected` for its version again; `None` if it stays unknown. Only a new version leads to a message.
+    pub(crate) async fn learn_again(&self, selected: &Selected, known: Option<&ServerVersion>) -> Option<ServerProfile> {
+        let (selected, credentials) = &reread(selected).await;
+        let asked = ask_version(selected, credentials.as_ref()).await;
+        let version = asked.and_then(|version| Ok(version.parse::<ServerVersion>()?));
+        let version = version.inspect_err(|error| tracing::debug!(%error, "the API server's version is still unknown")).ok()?;
+        if known != Some(&version) {
+            print_message(format!("the API server's version is {version} now"));
+        }
+        Some(self.overrides.over(ServerProfile::of_version(version, Basis::VersionEndpoint)))
+    }
 }
 
 /// One sentence for each gate of `profile` that cannot be set in its version.

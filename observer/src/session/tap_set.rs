@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -169,7 +170,7 @@ impl TapSet {
     }
 
     fn learn_later(&mut self, profiles: &ProfileSource, intake: &Intake, clock: Clock) {
-        let first = self.asked_first;
+        let (first, is_in_pod) = (self.asked_first, self.is_in_pod());
         let mut asked: BTreeMap<UpstreamId, Arc<AtomicBool>> = BTreeMap::new();
         for listener in self.listeners.iter().filter(|listener| Some(listener.upstream) != first) {
             let upstream = listener.upstream;
@@ -178,15 +179,29 @@ impl TapSet {
             let (profiles, intake) = (profiles.clone(), intake.clone());
             let left = left(self.leaving.subscribe());
             self.learning.spawn(async move {
+                let mut left = pin!(left);
                 tokio::select! {
                     // `biased`: a client that connected just before shutdown counts.
                     biased;
                     () = handle.first_client() => {}
-                    () = left => return,
+                    () = &mut left => return,
                 }
-                if !asked.swap(true, Ordering::Relaxed) {
-                    let profile = Box::new(profiles.learn(&selected).await);
-                    intake.notice(Notice::Profile { at: clock.now(), upstream, profile });
+                if asked.swap(true, Ordering::Relaxed) {
+                    return;
+                }
+                let mut states = handle.states();
+                let mut profile = profiles.learn(&selected).await;
+                loop {
+                    let known = profile.version.clone();
+                    intake.notice(Notice::Profile { at: clock.now(), upstream, profile: Box::new(profile) });
+                    if !is_in_pod {
+                        return;
+                    }
+                    let ask = || profiles.learn_again(&selected, known.as_ref());
+                    profile = tokio::select! {
+                        profile = pod::next_profile(known.as_ref(), pod::Pauses::USUAL, &mut states, ask) => profile,
+                        () = &mut left => return,
+                    };
                 }
             });
         }

@@ -6,6 +6,7 @@ mod container_port;
 mod folder;
 mod names;
 mod trust;
+mod version;
 
 pub(super) use authority::kept_authority;
 pub(super) use cluster_ca::ClusterCa;
@@ -13,3 +14,4 @@ pub(crate) use container_port::ContainerPort;
 pub(super) use folder::Folder;
 pub(super) use names::names;
 pub(super) use trust::Trust;
+pub(super) use version::{Pauses, next_profile};

@@ -55,6 +55,11 @@ impl Gate {
         *self.state.borrow()
     }
 
+    /// Follows the port's state.
+    pub(super) fn states(&self) -> watch::Receiver<ListenerState> {
+        self.state.subscribe()
+    }
+
     /// Waits until the port refuses clients.
     pub(super) async fn held(&self) {
         let mut state = self.state.subscribe();

@@ -135,6 +135,11 @@ impl ProxyHandle {
         self.shared.gate.state()
     }
 
+    /// Follows [`Self::state`].
+    pub fn states(&self) -> watch::Receiver<ListenerState> {
+        self.shared.gate.states()
+    }
+
     /// Why the client that failed last could not be connected to upstream.
     pub fn last_upstream_error(&self) -> Option<UpstreamError> {
         self.shared.counters.last_upstream_error()
