@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
+use crate::printable::print_message;
 use crate::session::ContainerPort;
 
 /// Whether the run is the sidecar of a pod, and whose clients it serves.
@@ -23,9 +24,11 @@ pub(crate) struct InClusterFlags {
 }
 
 impl InClusterFlags {
-    /// The containers whose clients the sidecar serves; `None` if the run is no sidecar.
+    /// The containers whose clients the sidecar serves; `None` if the run is no sidecar. Prints a message for each port that may be
+    /// taken.
     pub(crate) fn containers(&self) -> Result<Option<&[ContainerPort]>> {
         ContainerPort::check(&self.containers)?;
+        ContainerPort::warnings(&self.containers).into_iter().for_each(print_message);
         Ok(self.in_cluster.then_some(&self.containers))
     }
 }

@@ -25,6 +25,8 @@ const LONGEST_NAME: usize = 63;
 const FIRST_PORT: u16 = 1024;
 /// Ports at which the JavaScript client speaks plain HTTP (kubernetes-client/javascript `src/config.ts`, `loadFromCluster`).
 const PLAIN_HTTP: [u16; 2] = [8001, 8080];
+/// From here on, the system gives ports to outgoing connections (`net.ipv4.ip_local_port_range`), unless it is configured otherwise.
+const FIRST_EPHEMERAL_PORT: u16 = 32768;
 /// Maximum number of containers. Each takes two file descriptors.
 const MOST: usize = 128;
 
@@ -32,6 +34,18 @@ impl ContainerPort {
     /// The address to which the container's clients connect. All containers of a pod share its loopback interface.
     pub(crate) fn address(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
+
+    /// One sentence for each container whose port may be taken while the sidecar restarts.
+    pub(crate) fn warnings(containers: &[Self]) -> Vec<String> {
+        let ephemeral = containers.iter().filter(|container| container.port >= FIRST_EPHEMERAL_PORT);
+        let warning = |Self { name, port }: &Self| {
+            format!(
+                "--container {name}={port}: an outgoing connection may take this port while watchtap restarts; choose one below \
+                 {FIRST_EPHEMERAL_PORT}"
+            )
+        };
+        ephemeral.map(warning).collect()
     }
 
     /// Fails if the API server's address is the listener of one of `containers`: each connection would lead to the next one.
@@ -109,6 +123,13 @@ mod tests {
             let error = text.parse::<ContainerPort>().unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn port_for_outgoing_connections_leads_to_a_warning() {
+        let containers = ["app=32767", "other=32768"].map(|text| text.parse().unwrap());
+        let warnings = ContainerPort::warnings(&containers);
+        assert!(matches!(&warnings[..], [one] if one.starts_with("--container other=32768: ")), "{warnings:?}");
     }
 
     #[test]
