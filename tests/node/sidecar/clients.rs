@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use super::stage::{Stage, inject};
 
+/// Whether a client relists while the API server starts depends on chance, too. So a difference counts if each restart has it.
+const ATTEMPTS: usize = 3;
 /// A log is available again within this time after a restart.
 const READ_WITHIN: Duration = Duration::from_mins(1);
 /// A client prints its store within this time after an event.
@@ -53,13 +55,26 @@ fn clients_with_a_sidecar_do_the_same_as_without_also_after_restarts() {
     node.restart_kubelet().unwrap();
     wait_for_new_tokens(&stage, &mut followers);
 
-    let before = calls(&stage, &followers);
-    node.restart_api_server().unwrap();
-    wait_for_stores(&stage, &mut followers);
-    let after = calls(&stage, &followers);
-    check_no_difference("restart of the API server", &clients, &further(&before, &after));
+    let mut differing = clients.clone();
+    for _ in 0..ATTEMPTS {
+        let before = calls(&stage, &followers);
+        node.restart_api_server().unwrap();
+        wait_for_stores(&stage, &mut followers);
+        let further = further(&before, &calls(&stage, &followers));
+        let differs =
+            clients.iter().zip(further).filter(|(_, further)| further.has_more_lists_with_sidecar()).map(|(client, _)| *client);
+        let differs: Vec<PodClient> = differs.collect();
+        differing.retain(|client| differs.contains(client));
+        if differing.is_empty() {
+            break;
+        }
+    }
+    assert!(
+        differing.is_empty(),
+        "{differing:?} list more often with a sidecar after each of {ATTEMPTS} restarts of the API server"
+    );
 
-    let before = after;
+    let before = calls(&stage, &followers);
     for follower in followers.iter().filter(|follower| follower.has_sidecar()) {
         stage.kill(&follower.name, "initContainerStatuses");
     }
@@ -72,8 +87,13 @@ fn clients_with_a_sidecar_do_the_same_as_without_also_after_restarts() {
         stage.kill(&follower.name, "containerStatuses");
     }
     wait_for_stores(&stage, &mut followers);
-    let after = calls(&stage, &followers);
-    check_no_difference("restart of the app", &clients, &further(&before, &after));
+    for (client, further) in clients.iter().zip(further(&before, &calls(&stage, &followers))) {
+        let [without, with] = further.lists;
+        assert!(
+            !further.has_more_lists_with_sidecar(),
+            "{client} lists {without} times without a sidecar, and {with} times with one"
+        );
+    }
 }
 
 /// A client of each library, without and with a sidecar.
@@ -129,9 +149,12 @@ fn wait_for_new_tokens(stage: &Stage<'_>, followers: &mut [Follower<'_>]) {
     }
 }
 
-/// The calls of each follower so far.
+/// The calls of each follower so far that were successful: an API server that starts rejects some.
 fn calls(stage: &Stage<'_>, followers: &[Follower<'_>]) -> Vec<Calls> {
-    let audit = stage.node.audit_log().unwrap();
+    let mut audit = stage.node.audit_log().unwrap();
+    let successful = audit.iter().filter(|event| event["responseStatus"]["code"] == 200);
+    let successful: BTreeSet<String> = successful.map(|event| event["auditID"].to_string()).collect();
+    audit.retain(|event| successful.contains(&event["auditID"].to_string()));
     followers.iter().map(|follower| Calls::of(&audit, &follower.name)).collect()
 }
 
@@ -154,11 +177,10 @@ fn further(before: &[Calls], after: &[Calls]) -> Vec<Further> {
     pairs(before).zip(pairs(after)).map(of_pair).collect()
 }
 
-/// After a restart of the API server or of the app, a sidecar makes no difference.
-#[track_caller]
-fn check_no_difference(what: &str, clients: &[PodClient], further: &[Further]) {
-    for (client, Further { lists: [without, with], .. }) in clients.iter().zip(further) {
-        assert!(with <= without, "{what}: {client} lists {without} times without a sidecar, and {with} times with one");
+impl Further {
+    fn has_more_lists_with_sidecar(&self) -> bool {
+        let [without, with] = self.lists;
+        with > without
     }
 }
 
@@ -166,9 +188,13 @@ fn check_no_difference(what: &str, clients: &[PodClient], further: &[Further]) {
 /// refused, also one to the API server; the other libraries resume from the revision that they have.
 #[track_caller]
 fn check_resumes(clients: &[PodClient], further: &[Further]) {
-    for (client, Further { lists: [_, lists], watches: [_, watches] }) in clients.iter().zip(further) {
+    for (client, further) in clients.iter().zip(further) {
+        let [[lists_without, lists], [watches_without, watches]] = [further.lists, further.watches];
         let most = usize::from(matches!(client, PodClient::Python | PodClient::Java));
-        assert!(*lists <= most && *watches <= 1, "{client} lists {lists} times, and watches {watches} times");
+        assert!(
+            lists <= lists_without + most && watches <= watches_without + 1,
+            "{client} lists {lists} times, and watches {watches} times"
+        );
     }
 }
 
