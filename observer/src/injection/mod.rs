@@ -1,7 +1,7 @@
 //! Puts the sidecar into manifests, and takes it out again: text in, text out.
 //!
-//! [`decision`] decides what changes in a pod, as data. [`edit`] makes these changes in the text, so that all other bytes stay. Each
-//! result is parsed again and compared with the intended value. [`record`] is the annotation with which `uninject` restores the
+//! `decision` decides what changes in a pod, as data. `edit` makes these changes in the text, so that all other bytes stay. Each
+//! result is parsed again and compared with the intended value. `record` is the annotation with which `uninject` restores the
 //! original bytes. Nothing here reads files or sends requests.
 
 mod change;
