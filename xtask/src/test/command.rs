@@ -189,10 +189,9 @@ mod tests {
     const KERNEL: Kernel = Kernel { has_btf: true, may_load: true, may_make_cgroups: true };
     const CONTAINERS: Containers = Containers { may_make_namespaces: true, has_cgroup_v1: true, missing_plugin: None };
 
-    #[test]
-    fn unselected_group_is_left_out_even_if_required() {
-        let args = Args { only: vec![Group::Unit], ..Args::requiring(&[Group::Cluster]) };
-        let machine = Machine {
+    /// A machine on which each group can run.
+    fn complete() -> Machine {
+        Machine {
             go: true,
             kubectl: true,
             is_root: true,
@@ -200,7 +199,13 @@ mod tests {
             assets: Assets::Unset,
             kernel: KERNEL,
             containers: CONTAINERS,
-        };
+        }
+    }
+
+    #[test]
+    fn unselected_group_is_left_out_even_if_required() {
+        let args = Args { only: vec![Group::Unit], ..Args::requiring(&[Group::Cluster]) };
+        let machine = complete();
         let outcome = args.left_out(Group::Cluster, &machine);
         assert_eq!(outcome, Some(Outcome::LeftOut { reason: "not among --only".into(), required: true }));
         assert_eq!(args.left_out(Group::Unit, &machine), None);
@@ -208,15 +213,7 @@ mod tests {
 
     #[test]
     fn required_soak_is_no_failure_in_a_sample_without_it() {
-        let machine = Machine {
-            go: true,
-            kubectl: true,
-            is_root: true,
-            missing: Vec::new(),
-            assets: Assets::Unset,
-            kernel: KERNEL,
-            containers: CONTAINERS,
-        };
+        let machine = complete();
         let soak = |number| Args { sample: Some(number), ..Args::requiring(&[Group::Soak]) }.left_out(Group::Soak, &machine);
         assert!(matches!(soak(20_000), Some(Outcome::LeftOut { required: false, .. })));
         assert_eq!(soak(20_001), None);
@@ -225,15 +222,7 @@ mod tests {
     #[test]
     fn faults_flag_runs_only_the_faults_group() {
         let args = Args { faults: true, ..Args::requiring(&[]) };
-        let machine = Machine {
-            go: true,
-            kubectl: true,
-            is_root: true,
-            missing: Vec::new(),
-            assets: Assets::Unset,
-            kernel: KERNEL,
-            containers: CONTAINERS,
-        };
+        let machine = complete();
         let run: Vec<Group> = Group::ALL.into_iter().filter(|&group| args.left_out(group, &machine).is_none()).collect();
         assert_eq!(run, [Group::Faults]);
     }
@@ -241,15 +230,7 @@ mod tests {
     #[test]
     fn panels_flag_runs_only_the_prometheus_group() {
         let args = Args { panels: true, ..Args::requiring(&[]) };
-        let machine = Machine {
-            go: true,
-            kubectl: true,
-            is_root: true,
-            missing: Vec::new(),
-            assets: Assets::Unset,
-            kernel: KERNEL,
-            containers: CONTAINERS,
-        };
+        let machine = complete();
         let run: Vec<Group> = Group::ALL.into_iter().filter(|&group| args.left_out(group, &machine).is_none()).collect();
         assert_eq!(run, [Group::Prometheus]);
     }
@@ -257,15 +238,7 @@ mod tests {
     #[test]
     fn all_groups_run_on_a_complete_machine() {
         let args = Args::requiring(&[]);
-        let machine = Machine {
-            go: true,
-            kubectl: true,
-            is_root: true,
-            missing: Vec::new(),
-            assets: Assets::Unset,
-            kernel: KERNEL,
-            containers: CONTAINERS,
-        };
+        let machine = complete();
         assert!(Group::ALL.iter().all(|&group| args.left_out(group, &machine).is_none()));
     }
 }
