@@ -30,8 +30,8 @@ pub const CLUSTER_CA_VOLUME: &str = "watchtap-real-ca";
 /// The socket in [`OWN`] that `watchtap attach` connects to.
 pub const ATTACH_SOCKET: &str = "attach.sock";
 
-/// The port of the first container's listener. Each further container has the next one. It is none of the ports that clients treat
-/// as plain HTTP (80, 8080, 8001), and below those that the system chooses for outgoing connections.
+/// The port of the first container's listener. Each further container has the next one. Some clients use plain HTTP for the ports 80,
+/// 8080 and 8001. The system chooses ports from 32768 on for outgoing connections.
 pub const FIRST_PORT: u16 = 16443;
 
 /// The port of `/started`, `/healthz` and `/metrics`, on all addresses of the pod.
