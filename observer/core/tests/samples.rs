@@ -13,7 +13,7 @@ use observer_core::observation::{
 };
 use observer_core::observer::{Limits, Observer};
 use observer_core::series::{
-    Build, FAMILIES, Family, Kind, ProbeFiles, ProcessNumbers, Sample, Samples, ShellNumbers, TapWord, Value,
+    Build, FAMILIES, Family, Kind, ProbeAddresses, ProbeFiles, ProcessNumbers, Sample, Samples, ShellNumbers, TapWord, Value,
 };
 use observer_core::time::Timestamp;
 
@@ -119,6 +119,7 @@ const SHELL: ShellNumbers = ShellNumbers {
     build: None,
     observing_queue_bytes: Some(70),
     probe_files: Some(ProbeFiles { all: 3, part: 2, none: 1 }),
+    probe_addresses: Some(ProbeAddresses { current: 4, former: 5, no_room: 6, slice_read: 7, slice_refused: 8, slice_failed: 9 }),
     process: Some(ProcessNumbers {
         cpu_us: 1_500_000,
         started_us: 1_769_860_800_000_000,
@@ -260,11 +261,24 @@ fn numbers_of_servers_losses_and_the_shell_have_their_labels() {
         "]],
     );
     check(
-        &of(&[Family::BuildInfo, Family::ProbeFiles, Family::ProcessCpu, Family::ProcessStart]),
+        &of(&[
+            Family::BuildInfo,
+            Family::ProbeFiles,
+            Family::ProbeAddresses,
+            Family::ProbeSliceRequests,
+            Family::ProcessCpu,
+            Family::ProcessStart,
+        ]),
         &expect![[r"
         probe_files{all} 3
         probe_files{part} 2
         probe_files{none} 1
+        probe_addresses{current} 4
+        probe_addresses{former} 5
+        probe_addresses{no_room} 6
+        probe_endpoint_slice_requests_total{read} 7
+        probe_endpoint_slice_requests_total{refused} 8
+        probe_endpoint_slice_requests_total{failed} 9
         build_info{0.1.0||proxy} 1
         process_cpu_seconds_total{} 1500000
         process_start_time_seconds{} 1769860800000000

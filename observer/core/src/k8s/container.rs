@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::pod::Pod;
+
 /// Hexadecimal digits of a container's ID: containerd, CRI-O and Docker all use 32 random bytes.
 const ID_DIGITS: usize = 64;
 /// Prefixes that the runtimes put before the ID in the name of a container's scope.
@@ -11,7 +13,7 @@ const LITERAL_PREFIX: &str = ":cri-containerd:";
 
 /// A container of a pod.
 ///
-/// kubelet names the cgroup of a pod, and the runtime names that of a container directly below it:
+/// The kubelet names the cgroup of a pod, and the runtime names that of a container directly below it:
 ///
 /// | | systemd | cgroupfs |
 /// |---|---|---|
@@ -27,19 +29,78 @@ const LITERAL_PREFIX: &str = ":cri-containerd:";
 /// - `ContainerCgroupPath` of cri-o/cri-o internal/config/cgmgr (`systemd_linux.go`, `cgroupfs_linux.go`)
 /// - `newCgroupParent` of moby/moby `cmd/dockerd/daemon_systemd_unix.go`
 ///
-/// If kubelet uses systemd and containerd's runc does not, one cgroup stands for both, named `SLICE:cri-containerd:ID`
+/// If the kubelet uses systemd and containerd's runc does not, one cgroup stands for both, named `SLICE:cri-containerd:ID`
 /// (opencontainers/runc docs/systemd.md).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Container {
     /// The container's ID, as after `://` in `containerID` of the pod's status: 64 hexadecimal digits.
     pub id: String,
-    /// The UID of the pod, as kubelet knows it: a UUID. For a pod that is not from the API server, it is 32 hexadecimal digits
+    /// The UID of the pod, as the kubelet knows it: a UUID. For a pod that is not from the API server, it is 32 hexadecimal digits
     /// instead (`applyDefaults` of kubernetes/kubernetes pkg/kubelet/config/common.go). The annotation `kubernetes.io/config.hash`
     /// of the mirror pod has them.
     pub pod_uid: String,
+    /// The pod; `None` if it is unknown. Cgroups do not name it: only a probe looks it up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pod: Option<Pod>,
+    /// The name of the container in the specification of the pod; `None` if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Why `pod` or `name` is unknown, if they were looked up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unnamed: Option<Unnamed>,
+}
+
+/// Why the names of a container are unknown, or one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unnamed {
+    /// The folder with the logs of all pods was not read: it is missing, access is denied, or it was read too recently.
+    LogFoldersUnread,
+    /// The pod has no log folder.
+    NoLogFolder,
+    /// Several log folders have the UID of the pod.
+    SeveralLogFolders,
+    /// The log folder of the pod shows no container.
+    NoContainerFolder,
+    /// The pod has several containers, and neither the mounts of the process nor the log folders show which one it is in.
+    SeveralContainers,
+}
+
+impl Unnamed {
+    /// The reason in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::LogFoldersUnread => "the log folders of pods could not be read",
+            Self::NoLogFolder => "the pod has no log folder",
+            Self::SeveralLogFolders => "several log folders have the UID of the pod",
+            Self::NoContainerFolder => "the log folder of the pod shows no container",
+            Self::SeveralContainers => "the pod has several containers, and no mount of the process shows its own",
+        }
+    }
 }
 
 impl Container {
+    /// A container whose names are unknown.
+    pub const fn nameless(id: String, pod_uid: String) -> Self {
+        Self { id, pod_uid, pod: None, name: None, unnamed: None }
+    }
+
+    /// Whether the text has the form of a pod's UID.
+    pub fn is_pod_uid(text: &str) -> bool {
+        is_uuid(text) || is_of_manifest(text)
+    }
+
+    /// Whether the pod comes from a manifest on the node, and not from the API server. A manifest that states a UID itself is not
+    /// recognized.
+    pub fn is_static(&self) -> bool {
+        is_of_manifest(&self.pod_uid)
+    }
+
+    /// How many of its names are known: that of the pod, and its own.
+    pub fn known_names(&self) -> usize {
+        usize::from(self.pod.is_some()) + usize::from(self.name.is_some())
+    }
+
     /// The container of a process, from its `/proc/PID/cgroup` (proc(5)). Its lines are `HIERARCHY:CONTROLLERS:PATH`, one for
     /// version 2 and one for each hierarchy of version 1. The first line that names a container decides.
     pub fn of_process(cgroups: &str) -> Option<Self> {
@@ -58,7 +119,7 @@ impl Container {
                 Some((slice, id)) => (slice, hexadecimal(id, ID_DIGITS)?),
                 None => (name, id(below)?),
             };
-            Some(Self { id: id.to_owned(), pod_uid: pod_uid(pod)? })
+            Some(Self::nameless(id.to_owned(), pod_uid(pod)?))
         })
     }
 }
@@ -73,7 +134,7 @@ fn pod_uid(name: &str) -> Option<String> {
         }
         None => name.strip_prefix("pod")?.to_owned(),
     };
-    (is_uuid(&uid) || hexadecimal(&uid, 32).is_some()).then_some(uid)
+    Container::is_pod_uid(&uid).then_some(uid)
 }
 
 /// The container's ID, from the name of its cgroup.
@@ -83,6 +144,11 @@ fn id(name: &str) -> Option<&str> {
         None => name.strip_prefix("crio-").unwrap_or(name),
     };
     hexadecimal(id, ID_DIGITS)
+}
+
+/// Whether a UID is the hash of a manifest.
+fn is_of_manifest(uid: &str) -> bool {
+    hexadecimal(uid, 32).is_some()
 }
 
 fn is_uuid(text: &str) -> bool {
@@ -128,7 +194,7 @@ mod tests {
             ("/kubepods.slice/kubepods-pod{_uid}.slice/cri-containerd-{id}.scope/init.scope", UID),
             ("/kubepods.slice/kubepods-pod{_uid}.slice/crio-{id}.scope/container", UID),
             ("/kubepods/pod{uid}/{id}/system.slice/sshd.service", UID),
-            // kubelet in a container, as in kind, and with another root.
+            // The kubelet in a container, as in kind, and with another root.
             (
                 "/docker/{id}/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/\
                  kubelet-kubepods-besteffort-pod{_uid}.slice/cri-containerd-{id}.scope",
@@ -146,7 +212,8 @@ mod tests {
             ("/system.slice/containerd.service/kubepods-burstable-pod{_uid}.slice:cri-containerd:{id}", UID),
             ("/kubepods/pod{uid}/{id} (deleted)", UID),
         ] {
-            let expected = Container { id: ID.to_owned(), pod_uid: pod_uid.to_owned() };
+            let expected = Container::nameless(ID.to_owned(), pod_uid.to_owned());
+            assert_eq!(expected.is_static(), pod_uid == HASH);
             assert_eq!(Container::of_cgroup(&filled(path)), Some(expected), "{path}");
         }
     }
@@ -201,7 +268,7 @@ mod tests {
 
     #[test]
     fn container_is_found_in_any_cgroup_hierarchy() {
-        let expected = Container { id: ID.to_owned(), pod_uid: UID.to_owned() };
+        let expected = Container::nameless(ID.to_owned(), UID.to_owned());
         for (cgroups, found) in [
             ("0::/kubepods/pod{uid}/{id}\n", true),
             (

@@ -5,12 +5,14 @@
 //! secret and no object body, so it may be stored, sent and shown.
 
 mod blockage;
+mod cgroup_owner;
 mod connection;
 mod json;
 mod probe;
 mod request;
 mod stream;
 mod subject;
+mod unit;
 mod upgrade;
 mod version_document;
 mod vocabulary;
@@ -19,6 +21,7 @@ mod vocabulary;
 mod tests;
 
 pub use blockage::Blockage;
+pub use cgroup_owner::CgroupOwner;
 pub use connection::ConnectionDecoder;
 pub use probe::ProbeMissed;
 pub use request::{RequestLine, ResponseLine};
@@ -26,6 +29,7 @@ pub use subject::{
     CaptureObservation, ConnectionObservation, ExchangeObservation, Observation, RunObservation, Subject, TapObservation,
     UpstreamObservation,
 };
+pub(crate) use unit::MAX_UNIT;
 pub use vocabulary::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, Plaintext, Process,
     UpstreamName, WORDS,

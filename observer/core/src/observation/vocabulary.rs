@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use super::cgroup_owner::CgroupOwner;
 use crate::http::{Direction, StreamId};
 use crate::k8s::{Container, ResourceVersion, Status};
 use crate::routing::ServerVersion;
@@ -58,7 +59,27 @@ pub struct Process {
     pub name: String,
     /// The container that it is in; `None` unless its cgroup shows a container in a pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub container: Option<Container>,
+    pub container: Option<Box<Container>>,
+    /// The systemd unit that it is in; `None` if it is in a container, or if its cgroup shows no unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+impl Process {
+    /// A process whose owner is unknown.
+    pub const fn new(pid: u32, started: u64, name: String) -> Self {
+        Self { pid, started, name, container: None, unit: None }
+    }
+
+    /// The process, as one that the owner of its cgroup has.
+    #[must_use]
+    pub fn owned_by(self, owner: Option<CgroupOwner>) -> Self {
+        match owner {
+            Some(CgroupOwner::Container(container)) => Self { container: Some(Box::new(container)), unit: None, ..self },
+            Some(CgroupOwner::Unit(unit)) => Self { container: None, unit: Some(unit), ..self },
+            None => Self { container: None, unit: None, ..self },
+        }
+    }
 }
 
 /// Identifies a request and its response.

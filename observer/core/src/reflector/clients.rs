@@ -7,9 +7,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::limits::ReflectorLimits;
-use crate::exchange::{MemoryUse, of_identity, of_structure, of_texts};
+use crate::exchange::{MemoryUse, of_identity, of_process, of_structure, of_texts};
 use crate::http::Identity;
-use crate::k8s::Container;
 use crate::observation::{ConnectionId, Process, RequestLine};
 use crate::time::Timestamp;
 
@@ -27,7 +26,7 @@ impl fmt::Display for ClientId {
 /// The facts that identify a client.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// A process of this machine, without its container.
+    /// A process of this machine, without the owner of its cgroup.
     Process(Process),
     /// User agent and identity; several processes may share them.
     Words(Words),
@@ -58,13 +57,24 @@ pub(super) struct KnownClient {
 }
 
 impl KnownClient {
+    /// Whether a connection of the client shows more than was known of the owner of its cgroup. Names may become known later than
+    /// the container.
+    fn learns_from(&self, process: &Process) -> bool {
+        let Some(known) = &self.process else { return false };
+        match (&known.container, &process.container) {
+            (Some(known), Some(shown)) => known.id == shown.id && shown.known_names() > known.known_names(),
+            (None, shown) => shown.is_some() || (known.unit.is_none() && process.unit.is_some()),
+            (Some(_), None) => false,
+        }
+    }
+
     /// Estimated memory in bytes, with its entries in the indices.
     fn memory(&self) -> usize {
         let words = match (&self.key, &self.words) {
             (Key::Words(words), _) | (Key::Process(_), Some(words)) => words.memory(),
             (Key::Process(_), None) => 0,
         };
-        let process = self.process.as_ref().map_or(0, |process| of_texts([process.name.as_str()]) + size_of::<Container>());
+        let process = self.process.as_ref().map_or(0, of_process);
         of_structure::<Self>() + of_structure::<Key>() + of_structure::<Words>() + 2 * words + 3 * process
     }
 }
@@ -182,11 +192,13 @@ impl Clients {
     }
 
     fn of_process(&mut self, process: Process, words: Words) -> Option<ClientId> {
-        // The container may be known on one connection and unknown on another.
-        let key = Key::Process(Process { container: None, ..process.clone() });
+        // The owner of its cgroup may be known on one connection and unknown on another.
+        let key = Key::Process(Process::new(process.pid, process.started, process.name.clone()));
         if let Some(id) = self.by_key.get(&key) {
-            if let Some(known) = self.known.get_mut(id).and_then(|client| client.process.as_mut()) {
-                known.container = known.container.take().or(process.container);
+            if let Some(client) = self.known.get_mut(id).filter(|client| client.learns_from(&process)) {
+                self.memory.remove(client.memory());
+                client.process = Some(process);
+                self.memory.add(client.memory());
             }
             return Some(*id);
         }

@@ -5,6 +5,7 @@
 
 mod damage;
 mod equality;
+mod kinds;
 mod observations;
 mod parts;
 mod restated;

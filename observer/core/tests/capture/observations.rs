@@ -1,7 +1,7 @@
 //! Random observations of every kind.
 
 use observer_core::http::{Direction, Identity, Loss, Protocol, StreamId, TraceParent};
-use observer_core::k8s::{Container, ListOptions, RequestInfo, Status};
+use observer_core::k8s::{Container, ListOptions, Pod, RequestInfo, Status, Unnamed, Workload, WorkloadKind};
 use observer_core::observation::{
     Body, BodyNotRead, ConnectionEnd, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd, ExchangeId, ExchangeObservation,
     ListenerState, Observation, Plaintext, ProbeMissed, Process, RequestLine, ResponseLine, RunObservation, Subject,
@@ -255,11 +255,20 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn process() -> impl Strategy<Value = Process> {
-    let container = (text(), text()).prop_map(|(id, pod_uid)| Container { id, pod_uid });
-    (1..99_999_u32, number(), "[a-z-]{1,15}", proptest::option::of(container)).prop_map(|(pid, started, name, container)| Process {
-        pid,
-        started,
-        name,
-        container,
-    })
+    let workload =
+        (text(), prop::option::of(select(vec![WorkloadKind::Deployment, WorkloadKind::CronJob, WorkloadKind::StaticPod])))
+            .prop_map(|(name, kind)| Workload { name, kind });
+    let pod =
+        (text(), text(), prop::option::of(workload)).prop_map(|(namespace, name, workload)| Pod { namespace, name, workload });
+    let unnamed = prop::option::of(select(vec![
+        Unnamed::LogFoldersUnread,
+        Unnamed::NoLogFolder,
+        Unnamed::SeveralLogFolders,
+        Unnamed::NoContainerFolder,
+        Unnamed::SeveralContainers,
+    ]));
+    let container = (text(), text(), prop::option::of(pod), prop::option::of(text()), unnamed)
+        .prop_map(|(id, pod_uid, pod, name, unnamed)| Container { id, pod_uid, pod, name, unnamed });
+    (1..99_999_u32, number(), "[a-z-]{1,15}", prop::option::of(container), prop::option::of(text()))
+        .prop_map(|(pid, started, name, container, unit)| Process { pid, started, name, container: container.map(Box::new), unit })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use observer_core::observation::Observation;
 use observer_core::observer::{Limits, Observer};
-use observer_core::series::{FAMILIES, Family, Kind, Samples, SeriesLimits, Value};
+use observer_core::series::{ClientLabels, FAMILIES, Family, Kind, Samples, SeriesLimits, Value};
 use proptest::prelude::*;
 
 use super::observations::observations;
@@ -13,7 +13,8 @@ use super::series_scripts::scripts;
 use super::series_sums::Heard;
 
 /// Bounds that random observations exceed.
-const LOW: SeriesLimits = SeriesLimits { clients: 2, resources: 2, subresources: 0, codes: 1, upstreams: 1, sets: 4 };
+const LOW: SeriesLimits =
+    SeriesLimits { clients: 2, resources: 2, subresources: 0, codes: 1, upstreams: 1, sets: 4, client_labels: ClientLabels::ALL };
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 64, failure_persistence: None, ..ProptestConfig::default() })]

@@ -369,23 +369,41 @@ fn process_found_only_on_reconnect_is_matched_by_user_agent() {
     );
 }
 
+/// Two lists of one process, each on a connection of its own, with what the connection shows of the process.
+fn on_two_connections(first: &str, second: &str) -> String {
+    format!(
+        "0s a connects client=manager/v1.2.0 pid=7 {first}
+         0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
+         20ms a1 whole rv=1000 x@500
+         1s b connects client=manager/v1.2.0 pid=7 {second}
+         1s b1 GET /api/v1/nodes?limit=500&resourceVersion=0
+         1020ms b1 whole rv=1000 n@500"
+    )
+}
+
 /// One connection may show the container of a process while another does not. It is one client, with the first container seen.
 #[test]
 fn client_keeps_the_first_container_of_its_connections() {
     for (first, second) in [("", "pod=p"), ("pod=p", ""), ("pod=p", "pod=q")] {
-        let script = format!(
-            "0s a connects client=manager/v1.2.0 pid=7 {first}
-             0s a1 GET /api/v1/pods?limit=500&resourceVersion=0
-             20ms a1 whole rv=1000 x@500
-             1s b connects client=manager/v1.2.0 pid=7 {second}
-             1s b1 GET /api/v1/nodes?limit=500&resourceVersion=0
-             1020ms b1 whole rv=1000 n@500"
-        );
-        let rows = play(&script, Limits::default()).0.reflectors;
+        let rows = play(&on_two_connections(first, second), Limits::default()).0.reflectors;
         let clients: Vec<(u64, Option<String>)> = rows
             .into_iter()
             .map(|row| (row.client_id.0, row.process.and_then(|process| process.container).map(|one| one.pod_uid)))
             .collect();
         assert_eq!(clients, [(1, Some("p".to_owned())), (1, Some("p".to_owned()))], "{first} {second}");
+    }
+}
+
+/// The log folder of a pod may be found after its first connection.
+#[test]
+fn later_connection_shows_the_names_of_a_container() {
+    let named = "pod=p,default/web-0,app";
+    for (first, second, expected) in
+        [("pod=p", named, "default/web-0 app"), (named, "pod=p", "default/web-0 app"), ("", named, "default/web-0 app")]
+    {
+        let rows = play(&on_two_connections(first, second), Limits::default()).0.reflectors;
+        let container = rows[0].process.as_ref().and_then(|process| process.container.as_ref()).unwrap();
+        let pod = container.pod.as_ref().unwrap();
+        assert_eq!(format!("{}/{} {}", pod.namespace, pod.name, container.name.as_ref().unwrap()), expected, "{first} {second}");
     }
 }
