@@ -7,7 +7,7 @@
 
 use crate::http::{HeaderName, Identity};
 use crate::k8s::{ContinueToken, ListOptions, RequestInfo, Status};
-use crate::observation::{BodyNotRead, UpstreamName, WORDS};
+use crate::observation::{BodyNotRead, MAX_UNIT, UpstreamName, WORDS};
 use crate::wire::{ListMeta, ObjectRef};
 
 /// Maximum number of values in one line. An event has fewer than 64; a batch has up to 1 024 events in 128 KiB.
@@ -58,6 +58,7 @@ const TEXTS: &[(&[u8], usize)] = &[
     (b"traceparent", SHORT),
     (b"uid", ObjectRef::MAX_TEXT),
     (b"uncached", RequestInfo::MAX_NAME),
+    (b"unit", MAX_UNIT),
     (b"upstream", UpstreamName::MAX_LENGTH),
     (b"user_agent", HeaderName::MAX_VALUE),
     (b"version", RequestInfo::MAX_NAME),

@@ -9,7 +9,7 @@ use super::shape::{Scope, Shape};
 use super::watch::WatchStream;
 use crate::http::{Identity, TraceParent};
 use crate::k8s::{Continue, ListOptions, RequestInfo, Resource, Status};
-use crate::observation::{BodyNotRead, RequestLine, ResponseLine};
+use crate::observation::{BodyNotRead, Process, RequestLine, ResponseLine};
 use crate::routing::{Alternative, EtcdRead, ServerProfile, Verdict};
 use crate::wire::{ListMeta, ObjectRef};
 
@@ -62,6 +62,19 @@ pub(crate) const fn of_structure<T>() -> usize {
 /// Memory of texts in bytes, without the structures that hold them.
 pub(crate) fn of_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> usize {
     texts.into_iter().filter(|text| !text.is_empty()).map(|text| 2 * text.len() + ALLOCATION).sum()
+}
+
+/// Memory of the texts of a process, in bytes.
+pub(crate) fn of_process(process: &Process) -> usize {
+    let Process { name, container, unit, .. } = process;
+    let of_container = container.as_ref().map_or(0, |container| {
+        let of_pod = container.pod.as_ref().map_or(0, |pod| {
+            let workload = pod.workload.as_ref().map_or("", |workload| workload.name.as_str());
+            of_texts([pod.namespace.as_str(), pod.name.as_str(), workload])
+        });
+        of_texts([container.id.as_str(), container.pod_uid.as_str(), text(container.name.as_ref())]) + of_pod
+    });
+    of_texts([name.as_str(), text(unit.as_ref())]) + of_container
 }
 
 impl Exchange {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::http::Protocol;
+use crate::k8s::Container;
 use crate::observation::{Blockage, ConnectionEnd, UpstreamName};
 use crate::routing::ServerProfile;
 use crate::time::Timestamp;
@@ -13,6 +14,8 @@ pub(super) struct Connection {
     pub(super) upstream: UpstreamName,
     /// The container of its clients, if its listener serves one container of a pod.
     pub(super) container_name: Option<String>,
+    /// The container of the client's process, if labels of metrics name it.
+    pub(super) container: Option<Box<Container>>,
     /// Whether the tap has reported it as open.
     pub(super) is_open: bool,
     /// Protocol that ALPN chose; `None` when it is unknown.

@@ -58,6 +58,10 @@ impl Default for Limits {
     }
 }
 
+/// Bytes kept per connection, and per resource with a name of maximum length.
+const CONNECTION: usize = 256;
+const RESOURCE: usize = 4 << 10;
+
 impl Limits {
     /// Reduces the limits so that all tables together take about `memory` bytes at most. From 1 GiB on, the defaults stay
     /// unchanged.
@@ -65,9 +69,6 @@ impl Limits {
     /// A capture may come from an attacker. Even a small capture can name more connections and resources than a live run has.
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
-        /// Bytes kept per connection, and per resource with a name of maximum length.
-        const CONNECTION: usize = 256;
-        const RESOURCE: usize = 4 << 10;
         Self {
             open_memory: self.open_memory.min(memory / 5),
             records_memory: self.records_memory.min(memory / 8),
@@ -80,5 +81,47 @@ impl Limits {
             series: self.series.within(memory / 8),
             ..self
         }
+    }
+
+    /// Estimated bytes of all full tables together, without snapshots.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let Self { open_memory, records_memory, rows_memory, profiles_memory, histories, connections, .. } = *self;
+        let parts = [
+            open_memory,
+            records_memory,
+            rows_memory,
+            profiles_memory,
+            histories.saturating_mul(RESOURCE),
+            connections.saturating_mul(CONNECTION),
+            self.reflectors.bytes(),
+            self.storms.bytes(),
+            self.series.bytes(),
+        ];
+        parts.into_iter().fold(0, usize::saturating_add)
+    }
+
+    /// Estimated bytes of the largest snapshot.
+    #[must_use]
+    pub const fn snapshot_memory(&self) -> usize {
+        /// Bytes of a row of a table without a memory bound of its own: a reflector with its last moments, or a storm.
+        const ROW: usize = 8 << 10;
+        let requests = self.records_memory.saturating_mul(2).saturating_add(self.rows_memory);
+        requests.saturating_add(self.rows.saturating_mul(ROW))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "About": the shares of `within` overlap, since tables are rarely full at the same time.
+    #[test]
+    fn full_tables_exceed_the_given_memory_by_at_most_a_third() {
+        for memory in [1, 16, 100, 1024].map(|mebibytes: usize| mebibytes << 20) {
+            let full = Limits::default().within(memory).memory();
+            assert!(full <= memory + memory / 3, "{full} of {memory}");
+        }
+        assert!(Limits::default().memory() > 256 << 20, "the sum counts all tables");
     }
 }

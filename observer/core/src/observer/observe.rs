@@ -222,7 +222,9 @@ impl Observer {
                     self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
                 }
                 let opened = Connection::opened(upstream.clone(), protocol, at, attached_late);
-                *self.connection(connection) = Connection { container_name: container_name.clone(), ..opened };
+                let labelled = process.as_ref().filter(|_| !self.limits.series.client_labels.is_empty());
+                let container = labelled.and_then(|process| process.container.clone());
+                *self.connection(connection) = Connection { container_name: container_name.clone(), container, ..opened };
                 emit(Event::ConnectionOpened { at, connection, upstream, protocol, process, container_name, attached_late });
             }
             ConnectionObservation::HalfEnded { end } => self.half_ended(connection, at, end, emit),

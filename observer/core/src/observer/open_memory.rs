@@ -20,7 +20,8 @@ impl Observer {
         }
         exchange.counted_memory = memory;
         self.open_memory.add(memory);
-        self.series.begin(&mut exchange);
+        let container = self.connections.get(&exchange.id.connection).and_then(|connection| connection.container.as_deref());
+        self.series.begin(&mut exchange, container);
         self.open.insert(exchange.id, exchange);
         true
     }

@@ -22,14 +22,15 @@ pub struct ReflectorLimits {
     pub clients_memory: usize,
 }
 
+/// Bytes of an object version, of a connection, and of a resource.
+const VERSION: usize = 39;
+const CONNECTION: usize = 256;
+const RESOURCE: usize = 20 << 10;
+
 impl ReflectorLimits {
     /// Reduces the limits so that all tables together take about `memory` bytes at most.
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
-        /// Bytes of an object version, of a connection, and of a resource.
-        const VERSION: usize = 39;
-        const CONNECTION: usize = 256;
-        const RESOURCE: usize = 20 << 10;
         Self {
             memory: self.memory.min(memory / 3),
             objects: self.objects.min(memory / 3 / VERSION),
@@ -38,6 +39,14 @@ impl ReflectorLimits {
             resources: self.resources.min(memory / 16 / RESOURCE),
             ..self
         }
+    }
+
+    /// Estimated bytes of all full tables together.
+    pub(crate) fn bytes(&self) -> usize {
+        let Self { objects, connections, resources, memory, clients_memory, .. } = *self;
+        let counted = [(objects, VERSION), (connections, CONNECTION), (resources, RESOURCE)];
+        let counted = counted.map(|(number, each)| number.saturating_mul(each));
+        counted.into_iter().chain([memory, clients_memory]).fold(0, usize::saturating_add)
     }
 }
 

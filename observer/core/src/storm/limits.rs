@@ -36,4 +36,9 @@ impl StormLimits {
     pub fn within(self, memory: usize) -> Self {
         Self { memory: self.memory.min(memory), ..self }
     }
+
+    /// Estimated bytes of present and past storms.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.memory.saturating_mul(2)
+    }
 }
