@@ -3,9 +3,9 @@
 //! Names follow prometheus/docs `docs/practices/naming.md`: a prefix, the base unit in the plural, `_total` for counters.
 
 use super::label::Label::{
-    self, Blockage, Cause, Certainty, Client, Code, Direction, End, Exposure, Finding, ListKind, LostBytes, LostCall,
+    self, Address, Blockage, Cause, Certainty, Client, Code, Direction, End, Exposure, Finding, ListKind, LostBytes, LostCall,
     LostConnection, LostRecord, OfFamily, Protocol, Resource, Revision, Rule, Scope, Seen, Sender, ServedFrom, ServerVersion,
-    Source, State, StormKind, Subresource, Tap, Trigger, Type, Unread, Upstream, Verb, Version, What,
+    Slice, Source, State, StormKind, Subresource, Tap, Trigger, Type, Unread, Upstream, Verb, Version, What,
 };
 
 /// The kind of a family's numbers.
@@ -214,6 +214,10 @@ families! {
         "TLS connections that a probe could not follow";
     ProbeFiles = GAUGE "watchtap_probe_files" [Seen]
         "Programs and libraries that a probe knows, by how much of their calls it sees";
+    ProbeAddresses = GAUGE "watchtap_probe_addresses" [Address]
+        "Addresses of API servers that a probe knows, by whether it follows them";
+    ProbeSliceRequests = COUNTER "watchtap_probe_endpoint_slice_requests_total" [Slice]
+        "Requests of watchtap itself for the EndpointSlice with the addresses of its cluster's API servers";
     ObservingQueueBytes = GAUGE "watchtap_observing_queue_bytes" []
         "Bytes that wait to be decoded";
     LabelSetsFolded = COUNTER "watchtap_label_sets_folded_total" [OfFamily]

@@ -5,9 +5,9 @@
 
 use super::family::Family;
 use super::words::{
-    BlockageWord, CauseWord, CertaintyWord, DirectionWord, EndWord, EventWord, ExposureWord, LayerWord, ListKindWord,
+    AddressWord, BlockageWord, CauseWord, CertaintyWord, DirectionWord, EndWord, EventWord, ExposureWord, LayerWord, ListKindWord,
     LostBytesWord, LostCallWord, LostConnectionWord, LostRecordWord, MissedWord, ProtocolWord, ScopeWord, SeenWord, SenderWord,
-    SourceWord, StateWord, StormKindWord, TapWord, TriggerWord, UnreadWord, VerbWord,
+    SliceWord, SourceWord, StateWord, StormKindWord, TapWord, TriggerWord, UnreadWord, VerbWord,
 };
 use crate::exchange::{RequestLabels, ValueNumber};
 use crate::finding_kind::FindingKind;
@@ -79,6 +79,10 @@ pub enum Label {
     LostConnection,
     /// How much of a file's calls a probe sees.
     Seen,
+    /// Whether a probe follows an address.
+    Address,
+    /// The result of a request for the EndpointSlice.
+    Slice,
     /// The name of a family.
     OfFamily,
     /// The version of watchtap.
@@ -148,6 +152,8 @@ pub const LABELS: &[LabelRow] = &[
     LabelRow { label: Label::LostCall, names: &["reason"], values: Values::Words(LostCallWord::WORDS) },
     LabelRow { label: Label::LostConnection, names: &["reason"], values: Values::Words(LostConnectionWord::WORDS) },
     LabelRow { label: Label::Seen, names: &["seen"], values: Values::Words(SeenWord::WORDS) },
+    LabelRow { label: Label::Address, names: &["state"], values: Values::Words(AddressWord::WORDS) },
+    LabelRow { label: Label::Slice, names: &["result"], values: Values::Words(SliceWord::WORDS) },
     LabelRow { label: Label::OfFamily, names: &["family"], values: Values::Words(Family::NAMES) },
     LabelRow { label: Label::Version, names: &["version"], values: Values::FirstCome },
     LabelRow { label: Label::Revision, names: &["revision"], values: Values::FirstCome },

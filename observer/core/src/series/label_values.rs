@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::client_labels::{ClientLabel, ClientLabels};
 use super::first_come::FirstCome;
 use super::label::{Label, LabelRow, OTHER, Values};
 use super::limits::SeriesLimits;
 use crate::exchange::ValueNumber;
 use crate::http::Identity;
-use crate::k8s::{RequestInfo, is_misplaced};
+use crate::k8s::{Container, RequestInfo, is_misplaced};
 use crate::observation::RequestLine;
 use crate::routing::{RuleId, all_rules};
 
@@ -18,8 +19,9 @@ const LONGEST: usize = 256;
 /// All values that labels have so far.
 #[derive(Clone, Debug)]
 pub(super) struct LabelValues {
-    /// Program, and namespace and name of its `ServiceAccount`.
-    clients: FirstCome<[Box<str>; 3]>,
+    /// Program, and namespace and name of its `ServiceAccount`; then the values of all [`ClientLabel`]s.
+    clients: FirstCome<[Box<str>; 3 + ClientLabel::ALL.len()]>,
+    client_labels: ClientLabels,
     /// Group and resource.
     resources: FirstCome<[Box<str>; 2]>,
     subresources: FirstCome<[Box<str>; 1]>,
@@ -36,6 +38,7 @@ impl LabelValues {
         rules.sort_unstable();
         let mut values = Self {
             clients: FirstCome::new(limits.clients),
+            client_labels: limits.client_labels,
             resources: FirstCome::new(limits.resources),
             subresources: FirstCome::new(limits.subresources.saturating_add(1)),
             codes: FirstCome::new(limits.codes),
@@ -48,8 +51,13 @@ impl LabelValues {
     }
 
     /// The client of a request: the container that it comes from, the program of its first product, without the version, and its
-    /// `ServiceAccount`.
-    pub(super) fn client(&mut self, container_name: Option<&str>, request: &RequestLine) -> ValueNumber {
+    /// `ServiceAccount`. `container` is that of its process, as far as it is known.
+    pub(super) fn client(
+        &mut self,
+        container_name: Option<&str>,
+        container: Option<&Container>,
+        request: &RequestLine,
+    ) -> ValueNumber {
         let product = request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next());
         let program = product.and_then(|product| product.split('/').next()).unwrap_or_default();
         let (namespace, name) = match &request.identity {
@@ -58,7 +66,8 @@ impl LabelValues {
             Some(_) | None => ("", ""),
         };
         let program = container_name.map_or(Cow::Borrowed(program), |container| Cow::Owned(format!("{container}:{program}")));
-        texts(&mut self.clients, [&program, namespace, name])
+        let [pod_namespace, pod, container, workload] = self.client_labels.values(container);
+        texts(&mut self.clients, [&program, namespace, name, pod_namespace, pod, container, workload])
     }
 
     /// Group and resource, and the subresource. The version would add label sets, and no information about load.
@@ -101,14 +110,21 @@ impl LabelValues {
         }
     }
 
+    /// The names of a label in the output.
+    pub(super) fn names(&self, row: &LabelRow) -> impl Iterator<Item = &'static str> {
+        let of_pods = self.client_labels.iter().filter(|_| row.label == Label::Client).map(ClientLabel::name);
+        row.names.iter().copied().chain(of_pods)
+    }
+
     /// The texts of a value, one for each name of its label.
     pub(super) fn texts(&self, row: &LabelRow, number: ValueNumber) -> Vec<Cow<'_, str>> {
         let known = match (row.label, row.values) {
             (_, Values::Words(words)) => words.get(number.index()).map(|word| vec![Cow::Borrowed(*word)]),
-            (Label::Client, _) => self.clients.value(number).map(|[program, namespace, name]| {
+            (Label::Client, _) => self.clients.value(number).map(|[program, namespace, name, of_pod @ ..]| {
                 let has_account = !namespace.is_empty() || !name.is_empty();
                 let account = if has_account { Cow::Owned(format!("{namespace}/{name}")) } else { Cow::Borrowed("") };
-                vec![Cow::Borrowed(&**program), account]
+                let of_pod = self.client_labels.iter().filter_map(|label| of_pod.get(label as usize));
+                [Cow::Borrowed(&**program), account].into_iter().chain(of_pod.map(|text| Cow::Borrowed(&**text))).collect()
             }),
             (Label::Resource, _) => {
                 self.resources.value(number).map(|texts| texts.iter().map(|text| Cow::Borrowed(&**text)).collect())
@@ -123,7 +139,7 @@ impl LabelValues {
                 value.map(|[text]| vec![Cow::Borrowed(&**text)])
             }
         };
-        known.unwrap_or_else(|| vec![Cow::Borrowed(OTHER); row.names.len()])
+        known.unwrap_or_else(|| self.names(row).map(|_name| Cow::Borrowed(OTHER)).collect())
     }
 }
 

@@ -1,9 +1,10 @@
 //! The bounds of the label sets.
 
+use super::client_labels::ClientLabels;
 use super::family::{FAMILIES, FamilyRow, Kind};
 use super::label::{LABELS, Label, Values};
 
-/// The largest numbers of label values and label sets.
+/// The largest numbers of label values and label sets, and the labels of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesLimits {
     /// Pairs of client and `ServiceAccount`. Version and machine of a client are no part of them.
@@ -18,29 +19,59 @@ pub struct SeriesLimits {
     pub upstreams: usize,
     /// Label sets of one family, the one for all others included.
     pub sets: usize,
+    /// Labels that name the pods of clients.
+    pub client_labels: ClientLabels,
 }
 
 impl Default for SeriesLimits {
     fn default() -> Self {
-        Self { clients: 64, resources: 128, subresources: 24, codes: 24, upstreams: 254, sets: 2_000 }
+        let client_labels = ClientLabels::default();
+        Self { clients: 64, resources: 128, subresources: 24, codes: 24, upstreams: 254, sets: 2_000, client_labels }
     }
 }
 
+/// Bytes of a client, without and with labels that name its pod; and of a resource or subresource.
+const CLIENT: usize = 1 << 10;
+const CLIENT_IN_POD: usize = 2 << 10;
+const RESOURCE: usize = 640;
+
 impl SeriesLimits {
+    /// The limits with labels that name the pods of clients. A node has up to some hundred pods, so more clients are distinguished.
+    #[must_use]
+    pub const fn with_client_labels(self, client_labels: ClientLabels) -> Self {
+        Self { clients: Self::MOST_CLIENTS, client_labels, ..self }
+    }
+
+    /// The largest number of clients that [`super::Label::Client`] can distinguish.
+    const MOST_CLIENTS: usize = 254;
+
+    fn of_a_client(&self) -> usize {
+        if self.client_labels.is_empty() { CLIENT } else { CLIENT_IN_POD }
+    }
+
     /// Reduces the limits so that all label sets and their values take about `memory` bytes at most.
     #[must_use]
     pub fn within(self, memory: usize) -> Self {
-        /// Bytes of a client, and of a resource or subresource.
-        const CLIENT: usize = 1 << 10;
-        const RESOURCE: usize = 640;
         Self {
-            clients: self.clients.min(memory / 8 / CLIENT),
+            clients: self.clients.min(memory / 8 / self.of_a_client()),
             resources: self.resources.min(memory / 8 / RESOURCE),
             subresources: self.subresources.min(memory / 16 / RESOURCE),
             upstreams: self.upstreams.min(memory / 16 / RESOURCE),
             sets: self.sets.min(memory / 2 / of_a_set_in_each_family()),
             ..self
         }
+    }
+
+    /// Estimated bytes of all label sets and their values. An output holds a copy while it writes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let names = self.resources.saturating_add(self.subresources).saturating_add(self.upstreams);
+        let parts = [
+            self.clients.saturating_mul(self.of_a_client()),
+            names.saturating_mul(RESOURCE),
+            self.sets.saturating_mul(of_a_set_in_each_family()),
+        ];
+        parts.into_iter().fold(0, usize::saturating_add)
     }
 
     /// Labels whose values are texts, and the largest number of their values.
@@ -93,5 +124,14 @@ mod tests {
         let label_sets: usize = FAMILIES.iter().map(|row| sets(row) * of_a_set(row)).sum();
         let texts = limits.clients * (1 << 10) + (limits.resources + limits.subresources + limits.upstreams) * 640;
         assert!((2 << 20..4 << 20).contains(&(label_sets + texts)), "{label_sets} + {texts}");
+    }
+
+    /// `docs/metrics.md` states the number of clients.
+    #[test]
+    fn labels_of_pods_take_at_most_half_a_mebibyte_more() {
+        let limits = SeriesLimits::default();
+        let labelled = limits.with_client_labels(ClientLabels::ALL);
+        assert_eq!((labelled.clients, labelled.within(64 << 10).clients), (254, 4));
+        assert!((1..=512 << 10).contains(&(labelled.bytes() - limits.bytes())));
     }
 }

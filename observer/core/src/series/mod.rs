@@ -7,6 +7,7 @@
 //! All names and label values are in the tables of [`Family`], [`Label`] and `words`. A new family is a row of these tables, and a
 //! call where its numbers arise.
 
+mod client_labels;
 mod connections;
 mod exchanges;
 mod family;
@@ -26,6 +27,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use client_labels::{ClientLabel, ClientLabels};
 pub use family::{FAMILIES, Family, FamilyRow, Kind, Unit};
 pub use histogram::Histogram;
 pub(crate) use label::LabelSet;
@@ -33,10 +35,10 @@ pub use label::{LABELS, Label, LabelRow, Values};
 pub use limits::SeriesLimits;
 pub use sample::{Sample, Value};
 pub use samples::Samples;
-pub use shell::{Build, ProbeFiles, ProcessNumbers, ShellNumbers};
+pub use shell::{Build, ProbeAddresses, ProbeFiles, ProcessNumbers, ShellNumbers};
 pub(crate) use store::Series;
 pub use words::{
-    BlockageWord, CauseWord, CertaintyWord, DirectionWord, EndWord, EventWord, ExposureWord, LayerWord, ListKindWord,
+    AddressWord, BlockageWord, CauseWord, CertaintyWord, DirectionWord, EndWord, EventWord, ExposureWord, LayerWord, ListKindWord,
     LostBytesWord, LostCallWord, LostConnectionWord, LostRecordWord, MissedWord, ProtocolWord, ScopeWord, SeenWord, SenderWord,
-    SourceWord, StateWord, StormKindWord, TapWord, TriggerWord, UnreadWord, VerbWord,
+    SliceWord, SourceWord, StateWord, StormKindWord, TapWord, TriggerWord, UnreadWord, VerbWord,
 };

@@ -3,7 +3,7 @@
 use super::family::Family;
 use super::label::{Label, LabelSet};
 use super::samples::Samples;
-use super::words::{SeenWord, TapWord};
+use super::words::{AddressWord, SeenWord, SliceWord, TapWord};
 
 /// Numbers that only the shell knows. A family for which it gives none has no samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct ShellNumbers {
     pub observing_queue_bytes: Option<u64>,
     /// Programs and libraries that a probe knows; `None` without a probe.
     pub probe_files: Option<ProbeFiles>,
+    /// Addresses of API servers that a probe knows; `None` without a probe.
+    pub probe_addresses: Option<ProbeAddresses>,
     /// This process, if its numbers can be read.
     pub process: Option<ProcessNumbers>,
 }
@@ -38,6 +40,23 @@ pub struct ProbeFiles {
     pub part: u64,
     /// Files of which it sees no call.
     pub none: u64,
+}
+
+/// Addresses of API servers that a probe knows, and the requests by which it asked for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProbeAddresses {
+    /// Followed addresses that their servers have.
+    pub current: u64,
+    /// Followed addresses that their servers no longer have.
+    pub former: u64,
+    /// Addresses that are not followed for lack of room.
+    pub no_room: u64,
+    /// Requests for the EndpointSlice that were answered with it.
+    pub slice_read: u64,
+    /// Those that were refused, or found none.
+    pub slice_refused: u64,
+    /// Those that had no answer, or one that may change soon.
+    pub slice_failed: u64,
 }
 
 /// The metrics that all exporters have of their process.
@@ -65,6 +84,8 @@ impl Family {
             Self::ObservingQueueBytes
                 | Self::BuildInfo
                 | Self::ProbeFiles
+                | Self::ProbeAddresses
+                | Self::ProbeSliceRequests
                 | Self::ProcessCpu
                 | Self::ProcessStart
                 | Self::ProcessResidentMemory
@@ -80,7 +101,7 @@ impl Samples {
     /// Adds the numbers of the shell.
     #[must_use]
     pub fn with(mut self, shell: &ShellNumbers) -> Self {
-        let ShellNumbers { build, observing_queue_bytes, probe_files, process } = shell;
+        let ShellNumbers { build, observing_queue_bytes, probe_files, probe_addresses, process } = shell;
         let series = &mut self.series;
         let mut add = |family, labels: LabelSet, number| series.add(family, &labels, number);
         if let Some(bytes) = observing_queue_bytes {
@@ -89,6 +110,16 @@ impl Samples {
         if let Some(ProbeFiles { all, part, none }) = *probe_files {
             for (word, number) in [(SeenWord::All, all), (SeenWord::Part, part), (SeenWord::None, none)] {
                 add(Family::ProbeFiles, LabelSet::of(Label::Seen, word.number()), number);
+            }
+        }
+        if let Some(ProbeAddresses { current, former, no_room, slice_read, slice_refused, slice_failed }) = *probe_addresses {
+            for (word, number) in [(AddressWord::Current, current), (AddressWord::Former, former), (AddressWord::NoRoom, no_room)] {
+                add(Family::ProbeAddresses, LabelSet::of(Label::Address, word.number()), number);
+            }
+            for (word, number) in
+                [(SliceWord::Read, slice_read), (SliceWord::Refused, slice_refused), (SliceWord::Failed, slice_failed)]
+            {
+                add(Family::ProbeSliceRequests, LabelSet::of(Label::Slice, word.number()), number);
             }
         }
         if let Some(ProcessNumbers { cpu_us, started_us, resident_bytes, virtual_bytes, open_files, most_files }) = *process {

@@ -39,7 +39,7 @@ impl Series {
         self.families.get(family as usize).into_iter().flat_map(|sets| {
             sets.iter().map(|(key, value)| {
                 let labels = sets.row().labels.iter().zip(key.iter()).filter_map(|(label, number)| Some((row_of(*label)?, number)));
-                let labels = labels.flat_map(|(row, number)| row.names.iter().copied().zip(self.values.texts(row, number)));
+                let labels = labels.flat_map(|(row, number)| self.values.names(row).zip(self.values.texts(row, number)));
                 Sample { labels: labels.collect(), value }
             })
         })

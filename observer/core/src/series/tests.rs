@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::exchange::Exchange;
 use crate::http::{Direction, Identity, StreamId};
-use crate::k8s::{ListOptions, RequestInfo};
+use crate::k8s::{Container, ListOptions, Pod, RequestInfo, Workload};
 use crate::observation::{
     Body, ConnectionId, ExchangeEnd, ExchangeId, ExchangeObservation, RequestLine, ResponseLine, UpstreamName,
 };
@@ -162,7 +162,8 @@ fn unknown_resources_and_subresources_of_built_in_groups_are_label_values() {
 
 #[test]
 fn later_label_values_are_counted_as_other() {
-    let limits = SeriesLimits { clients: 2, resources: 3, subresources: 1, codes: 2, upstreams: 2, sets: 100 };
+    let limits =
+        SeriesLimits { clients: 2, resources: 3, subresources: 1, codes: 2, upstreams: 2, sets: 100, ..SeriesLimits::default() };
     let mut played = Played::new(limits);
     for number in 0..5_u16 {
         let target = format!("/apis/g/v1/r{number}/x/s{number}");
@@ -192,7 +193,8 @@ fn later_label_values_are_counted_as_other() {
 /// Prometheus keeps only one of several samples with the same labels.
 #[test]
 fn names_of_strangers_make_no_label_set_of_equal_text() {
-    let limits = SeriesLimits { clients: 3, resources: 2, subresources: 2, codes: 2, upstreams: 2, sets: 4 };
+    let limits =
+        SeriesLimits { clients: 3, resources: 2, subresources: 2, codes: 2, upstreams: 2, sets: 4, ..SeriesLimits::default() };
     let mut played = Played::new(limits);
     let targets = ["/apis/other/v1/other/x/other", "/apis/g/v1/r/x/s", "/apis/g/v1/q/x/t", "/apis/g/v1/p/x/u"];
     for (method, client, account) in
@@ -302,8 +304,50 @@ fn names_follow_the_conventions() {
     assert!(all_rules().count() < usize::from(u8::MAX));
 }
 
+#[test]
+fn selected_labels_name_the_pod_of_a_client() {
+    let pod = Pod { namespace: "default".to_owned(), name: "web-0".to_owned(), workload: Workload::of_pod("web-0") };
+    let nameless = Container::nameless("c".to_owned(), "d".to_owned());
+    let named = Container { pod: Some(pod), name: Some("app".to_owned()), ..nameless.clone() };
+    for (selected, container, expected) in [
+        (&[][..], &named, "client=agent service_account="),
+        (
+            &[ClientLabel::WorkloadName, ClientLabel::Namespace],
+            &named,
+            "client=agent service_account= client_namespace=default client_workload=web",
+        ),
+        (
+            &ClientLabel::ALL,
+            &named,
+            "client=agent service_account= client_namespace=default client_pod=web-0 client_container=app client_workload=web",
+        ),
+        (
+            &[ClientLabel::PodName, ClientLabel::ContainerName],
+            &nameless,
+            "client=agent service_account= client_pod= client_container=",
+        ),
+    ] {
+        let limits = SeriesLimits { clients: 1, client_labels: ClientLabels::new(selected), ..SeriesLimits::default() };
+        let mut played = Played::new(limits);
+        played.container = Some(container.clone());
+        for agent in ["agent", "second"] {
+            let exchange = played.begin("GET", "/api/v1/pods", agent, "");
+            played.end(exchange);
+        }
+        let samples: Vec<_> = played.series.samples(Family::Requests).collect();
+        let of_client = |sample: &Sample<'_>| -> Vec<String> {
+            let labels = sample.labels.iter().filter(|(name, _)| name.starts_with("client") || *name == "service_account");
+            labels.map(|(name, value)| format!("{name}={value}")).collect()
+        };
+        assert_eq!(of_client(&samples[0]).join(" "), expected);
+        let others = of_client(&samples[1]);
+        assert!(others.len() == 2 + selected.len() && others.iter().all(|label| label.ends_with("=other")), "{others:?}");
+    }
+}
+
 /// A store, and a clock for what is played.
 struct Played {
+    container: Option<Container>,
     series: Series,
     now: Timestamp,
     last: u64,
@@ -311,7 +355,7 @@ struct Played {
 
 impl Played {
     fn new(limits: SeriesLimits) -> Self {
-        Self { series: Series::new(&limits), now: Timestamp::from_nanos(1), last: 0 }
+        Self { container: None, series: Series::new(&limits), now: Timestamp::from_nanos(1), last: 0 }
     }
 
     /// A request to a server of 1.34, by the `account` `NAMESPACE/NAME`.
@@ -336,7 +380,7 @@ impl Played {
         self.last += 1;
         let id = ExchangeId { connection: ConnectionId(1), stream: StreamId(self.last) };
         let mut exchange = Exchange::begin(id, self.now, UpstreamName::default(), request, verdict);
-        self.series.begin(&mut exchange);
+        self.series.begin(&mut exchange, self.container.as_ref());
         exchange
     }
 

@@ -124,6 +124,30 @@ words! {
 }
 
 words! {
+    /// Whether a probe follows an address of an API server.
+    AddressWord {
+        /// The server has it, and it is followed.
+        Current = "current",
+        /// The server no longer has it, and it is still followed.
+        Former = "former",
+        /// It is not followed for lack of room.
+        NoRoom = "no_room",
+    }
+}
+
+words! {
+    /// The result of a request for the EndpointSlice.
+    SliceWord {
+        /// It was read.
+        Read = "read",
+        /// It was refused, or there is none.
+        Refused = "refused",
+        /// There was no answer, or one that may change soon.
+        Failed = "failed",
+    }
+}
+
+words! {
     /// The tap of a run.
     TapWord {
         /// Clients connect through watchtap.

@@ -7,7 +7,10 @@ mod servers;
 mod storms;
 mod word;
 
-pub use losses::{LostBytesWord, LostCallWord, LostConnectionWord, LostRecordWord, MissedWord, SeenWord, TapWord, UnreadWord};
+pub use losses::{
+    AddressWord, LostBytesWord, LostCallWord, LostConnectionWord, LostRecordWord, MissedWord, SeenWord, SliceWord, TapWord,
+    UnreadWord,
+};
 pub use reflectors::{BlockageWord, CauseWord, ListKindWord, StateWord};
 pub use requests::{CertaintyWord, EndWord, EventWord, LayerWord, ScopeWord, VerbWord};
 pub use servers::{DirectionWord, ProtocolWord, SenderWord, SourceWord};
