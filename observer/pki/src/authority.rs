@@ -14,13 +14,14 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 
+use crate::pem::certificate_pem;
+
 /// Issues the certificate that clients see, and the client certificates that prove admission.
 pub struct PrivateAuthority {
     certificate: CertificateDer<'static>,
-    certificate_pem: String,
     issuer: Issuer<'static, KeyPair>,
-    /// When its certificate becomes valid. Those of servers do so, too.
-    not_before: SystemTime,
+    /// When its certificate is valid. Those of servers become valid with it.
+    valid: Range<SystemTime>,
 }
 
 /// A server certificate with its key.
@@ -76,31 +77,35 @@ impl PrivateAuthority {
         (params.not_before, params.not_after) = (valid.start.into(), valid.end.into());
         let key = KeyPair::generate().map_err(AuthorityError::of)?;
         let certificate = params.self_signed(&key).map_err(AuthorityError::of)?;
-        let (certificate, certificate_pem) = (certificate.der().clone(), certificate.pem());
-        Ok(Self { certificate, certificate_pem, issuer: Issuer::new(params, key), not_before: valid.start })
+        Ok(Self { certificate: certificate.der().clone(), issuer: Issuer::new(params, key), valid })
     }
 
-    /// The authority with a stored certificate, which becomes valid at `not_before`, and its key. [`super::stored`] has checked that
-    /// they match.
-    pub(crate) fn of(
-        certificate: CertificateDer<'static>,
-        certificate_pem: String,
-        key: KeyPair,
-        not_before: SystemTime,
-    ) -> Result<Self, AuthorityError> {
+    /// The authority with a stored certificate, which is valid in `valid`, and its key. [`super::stored`] has checked that they
+    /// match.
+    pub(crate) fn of(certificate: CertificateDer<'static>, key: KeyPair, valid: Range<SystemTime>) -> Result<Self, AuthorityError> {
         // Of these, an issuer uses only what all authorities have in common: subject, key usages, identifier of the key.
         let issuer = Issuer::new(own_params()?, key);
-        Ok(Self { certificate, certificate_pem, issuer, not_before })
+        Ok(Self { certificate, issuer, valid })
+    }
+
+    /// The CA certificate.
+    pub fn certificate(&self) -> &CertificateDer<'static> {
+        &self.certificate
+    }
+
+    /// Whether the CA certificate is valid from `now` on for at least `least`.
+    pub fn is_valid_for(&self, least: Duration, now: SystemTime) -> bool {
+        self.valid.start <= now && now + least <= self.valid.end
     }
 
     /// The CA certificate in PEM, for those who are to trust it.
     pub fn certificate_pem(&self) -> String {
-        self.certificate_pem.clone()
+        certificate_pem(&self.certificate)
     }
 
     /// The CA certificate and its private key (PKCS #8) in PEM, for a file that only its owner can read.
     pub fn to_pem(&self) -> String {
-        self.certificate_pem.clone() + &self.issuer.key().serialize_pem()
+        self.certificate_pem() + &self.issuer.key().serialize_pem()
     }
 
     /// Issues a certificate to a client.
@@ -119,21 +124,30 @@ impl PrivateAuthority {
             SanType::IpAddress(IpAddr::V6(Ipv6Addr::LOCALHOST)),
             SanType::DnsName("localhost".try_into().map_err(AuthorityError::of)?),
         ];
-        for name in names {
-            match name {
-                ServerName::DnsName(name) => all.push(SanType::DnsName(name.as_ref().try_into().map_err(AuthorityError::of)?)),
-                ServerName::IpAddress(address) => all.push(SanType::IpAddress((*address).into())),
-                _ => {}
-            }
-        }
-        let mut params = params("watchtap", &all, now)?;
-        params.not_before = self.not_before.into();
+        all.extend(alternative_names(names)?);
+        self.issue_server_with(&all, now, VALID_AFTER)
+    }
+
+    /// Issues a certificate for `names` alone. It becomes valid with the authority, is meant to be used from about `now` on, and ends
+    /// `valid` later.
+    pub fn issue_server_for(
+        &self,
+        names: &[ServerName<'_>],
+        now: SystemTime,
+        valid: Duration,
+    ) -> Result<ServerIdentity, AuthorityError> {
+        self.issue_server_with(&alternative_names(names)?, now, valid)
+    }
+
+    fn issue_server_with(&self, names: &[SanType], now: SystemTime, valid: Duration) -> Result<ServerIdentity, AuthorityError> {
+        let mut params = params("watchtap", names, now)?;
+        (params.not_before, params.not_after) = (self.valid.start.into(), (now + valid).into());
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let (certificate, key) = self.issue(params)?;
         Ok(ServerIdentity {
             certificate: certificate.der().clone(),
             key: PrivatePkcs8KeyDer::from(key.serialize_der()).into(),
-            valid: now - VALID_BEFORE..now + VALID_AFTER,
+            valid: now - VALID_BEFORE..now + valid,
         })
     }
 
@@ -154,6 +168,18 @@ impl PrivateAuthority {
         let certificate = params.signed_by(&key, &self.issuer).map_err(AuthorityError::of)?;
         Ok((certificate, key))
     }
+}
+
+fn alternative_names(names: &[ServerName<'_>]) -> Result<Vec<SanType>, AuthorityError> {
+    let mut found = Vec::new();
+    for name in names {
+        match name {
+            ServerName::DnsName(name) => found.push(SanType::DnsName(name.as_ref().try_into().map_err(AuthorityError::of)?)),
+            ServerName::IpAddress(address) => found.push(SanType::IpAddress((*address).into())),
+            _ => {}
+        }
+    }
+    Ok(found)
 }
 
 /// The content of an authority's own certificate.
