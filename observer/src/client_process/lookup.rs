@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use observer_core::k8s::Container;
-use observer_core::observation::Process;
+use observer_core::observation::{CgroupOwner, Process};
 
-use super::cgroups::cgroups;
 use super::owners::Owners;
+use super::process_file::cgroups;
 use super::socket::SocketDiagnosis;
 
 /// Number of recently found client processes whose descriptors are searched first for a new socket. After a restart of the API
@@ -43,8 +42,8 @@ impl ClientProcesses {
         self.regulars.retain(|pid| *pid != process.pid);
         self.regulars.truncate(REGULARS - 1);
         self.regulars.push_front(process.pid);
-        let container = cgroups(process.pid, process.started).and_then(|content| Container::of_process(&content));
-        Some(Process { container, ..process })
+        let owner = cgroups(process.pid, process.started).and_then(|content| CgroupOwner::of_process(&content));
+        Some(process.owned_by(owner))
     }
 
     fn inode(&mut self, client: SocketAddr, listener: SocketAddr) -> Option<u64> {

@@ -79,8 +79,8 @@ fn number(entry: io::Result<DirEntry>) -> Option<u32> {
     entry.ok()?.file_name().to_str()?.parse().ok()
 }
 
-/// The identity of a process, without its container; `None` if it is gone.
+/// The identity of a process, without the owner of its cgroup; `None` if it is gone.
 fn identity(process: &Process) -> Option<observation::Process> {
     let stat = process.stat().ok()?;
-    Some(observation::Process { pid: u32::try_from(stat.pid).ok()?, started: stat.starttime, name: stat.comm, container: None })
+    Some(observation::Process::new(u32::try_from(stat.pid).ok()?, stat.starttime, stat.comm))
 }

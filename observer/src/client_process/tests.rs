@@ -115,7 +115,7 @@ async fn slow_lookup_delays_only_callers_that_wait() {
     let given_up = finder.ask(nobody, nobody);
     assert_eq!(given_up.answer(Duration::ZERO).await, None, "too late");
 
-    let process = |pid| Process { pid, started: 1, name: "controller".to_owned(), container: None };
+    let process = |pid| Process::new(pid, 1, "controller".to_owned());
     let last = finder.ask(nobody, nobody);
     answers.send(process(1)).unwrap();
     answers.send(process(2)).unwrap();

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, PoisonError};
 
-use observer_core::series::ProbeFiles;
+use observer_core::series::{ProbeAddresses, ProbeFiles};
 use observer_core::time::Timestamp;
 
 use super::feed::Opened;
@@ -98,6 +98,11 @@ impl Intake {
     /// Notes how many files a probe sees now. It is no observation, so a capture does not have it.
     pub fn note_probe_files(&self, files: ProbeFiles) {
         *self.shared.probe_files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
+    }
+
+    /// Notes the addresses of a probe's API servers. They are no observation either.
+    pub fn note_probe_addresses(&self, addresses: ProbeAddresses) {
+        *self.shared.probe_addresses.lock().unwrap_or_else(PoisonError::into_inner) = Some(addresses);
     }
 
     /// Losses so far.

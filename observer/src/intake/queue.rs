@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex};
 
 use observer_core::observation::Process;
-use observer_core::series::ProbeFiles;
+use observer_core::series::{ProbeAddresses, ProbeFiles};
 
 use super::account::{Account, Charge};
 use super::losses::LossCounters;
@@ -48,6 +48,8 @@ pub(super) struct Shared {
     pub(super) losses: LossCounters,
     /// The files of a probe; `None` without one. Neither forwarding nor observing locks it.
     pub(super) probe_files: Mutex<Option<ProbeFiles>>,
+    /// The addresses of a probe's API servers, likewise.
+    pub(super) probe_addresses: Mutex<Option<ProbeAddresses>>,
     hurry: SyncSender<()>,
     pub(super) hurried: AtomicBool,
 }
@@ -63,6 +65,7 @@ impl Shared {
             reserve: Account::of(limits.total_reserve),
             losses: LossCounters::default(),
             probe_files: Mutex::default(),
+            probe_addresses: Mutex::default(),
             hurry,
             hurried: AtomicBool::new(false),
         };

@@ -213,7 +213,7 @@ fn process_found_late_is_delivered_even_after_close() {
     let (mut feed, pending) = intake.register_before_process(at(0), info(None)).unwrap();
     feed.bytes(at(1), REQUEST, b"x");
     feed.closed(at(2));
-    pending.found(Process { pid: 7, started: 1, name: "controller".to_owned(), container: None });
+    pending.found(Process::new(7, 1, "controller".to_owned()));
     let expected = ["0 opened, its process follows", "1 request bytes 1", "2 closed after 1 and 0 bytes", "process Some(7)"];
     assert_eq!(drain(&mut receiver), expected);
 }

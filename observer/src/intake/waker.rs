@@ -3,7 +3,7 @@
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, PoisonError, Weak};
 
-use observer_core::series::ProbeFiles;
+use observer_core::series::{ProbeAddresses, ProbeFiles};
 
 use super::Notice;
 use super::queue::{Delivered, Shared};
@@ -33,6 +33,11 @@ impl Waker {
     /// The files of the probe; `None` without one, or before it has examined any.
     pub fn probe_files(&self) -> Option<ProbeFiles> {
         *self.shared.probe_files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The addresses of the probe's API servers; `None` without one.
+    pub fn probe_addresses(&self) -> Option<ProbeAddresses> {
+        *self.shared.probe_addresses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forwarded bytes that wait in the queue. The reserve is left out, since open connections are charged to it.

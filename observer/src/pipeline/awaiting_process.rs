@@ -15,9 +15,6 @@ use std::io::{self, Write};
 use observer_core::observation::{Body, ConnectionId, ConnectionObservation, ExchangeObservation, Observation, Process, Subject};
 use observer_core::wire::{ObjectRef, WatchFrame};
 
-/// Maximum memory of waiting observations, in bytes. Beyond it, the process of the first waiting connection stays unknown.
-const MAX_BYTES: usize = 16 << 20;
-
 /// The waiting observations, in the order of their arrival.
 #[derive(Debug)]
 pub(super) struct AwaitingProcess {
@@ -25,6 +22,7 @@ pub(super) struct AwaitingProcess {
     /// Connections whose `Opened` observations wait, each with the result of the lookup if there is one.
     awaited: BTreeMap<ConnectionId, LookUp>,
     bytes: usize,
+    /// Maximum memory of waiting observations, in bytes. Beyond it, the process of the first waiting connection stays unknown.
     limit: usize,
 }
 
@@ -41,14 +39,8 @@ enum LookUp {
     Received(Option<Process>),
 }
 
-impl Default for AwaitingProcess {
-    fn default() -> Self {
-        Self::within(MAX_BYTES)
-    }
-}
-
 impl AwaitingProcess {
-    fn within(limit: usize) -> Self {
+    pub(super) fn within(limit: usize) -> Self {
         Self { waiting: VecDeque::new(), awaited: BTreeMap::new(), bytes: 0, limit }
     }
 
@@ -150,7 +142,7 @@ mod tests {
 
     #[test]
     fn opening_and_later_observations_wait_for_its_process() {
-        let mut stage = Stage::new(MAX_BYTES);
+        let mut stage = Stage::new(1 << 20);
         stage.opens(1, false);
         stage.opens(2, true);
         stage.closes(1);
@@ -168,7 +160,7 @@ mod tests {
 
     #[test]
     fn unknown_process_ends_the_wait() {
-        let mut stage = Stage::new(MAX_BYTES);
+        let mut stage = Stage::new(1 << 20);
         stage.opens(1, true);
         stage.closes(1);
         stage.answers(1, None);
@@ -234,7 +226,7 @@ mod tests {
         }
 
         fn answers(&mut self, connection: u64, pid: Option<u32>) {
-            let process = pid.map(|pid| Process { pid, started: 1, name: "controller".to_owned(), container: None });
+            let process = pid.map(|pid| Process::new(pid, 1, "controller".to_owned()));
             self.held.answer(ConnectionId(connection), process, &mut |one| self.emitted.borrow_mut().push(line(one)));
         }
 

@@ -14,7 +14,8 @@ use crate::capture::CaptureFile;
 use crate::injected_fault::{self, Component};
 use crate::intake::Waker;
 
-/// Receivers of events, the capture, the publisher of snapshots, and the source of series. An output that fails is closed, and the run continues.
+/// Receivers of events, the capture, the publisher of snapshots, and the source of series. An output that fails is closed, and the
+/// run continues.
 #[derive(Default)]
 pub struct Outputs {
     sinks: Vec<Box<dyn EventSink>>,

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use observer_core::observer::Observer;
-use observer_core::series::{ProbeFiles, Samples};
+use observer_core::series::{ProbeAddresses, ProbeFiles, Samples};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -121,6 +121,11 @@ impl SeriesReader {
     /// The files of the probe; `None` without one.
     pub fn probe_files(&self) -> Option<ProbeFiles> {
         self.waker.get().and_then(Waker::probe_files)
+    }
+
+    /// The addresses of the probe's API servers; `None` without one.
+    pub fn probe_addresses(&self) -> Option<ProbeAddresses> {
+        self.waker.get().and_then(Waker::probe_addresses)
     }
 
     /// Bytes that wait to be decoded; 0 for a replay, which has no queue.

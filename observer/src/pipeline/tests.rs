@@ -17,6 +17,7 @@ use super::*;
 use crate::api_server::UpstreamId;
 use crate::capture::{Bounds, CaptureFile, Pace, Recording};
 use crate::intake::{ConnectionInfo, EndManner, Intake, IntakeLimits, ListenerState, Notice};
+use crate::memory_budget::MemoryBudget;
 use crate::view::{EventLines, Printer};
 
 const REQUEST: &[u8] = b"GET /prefix/api/v1/pods?limit=500 HTTP/1.1\r\nUser-Agent: kubectl/v1.33.1\r\n\r\n";
@@ -109,7 +110,7 @@ fn requests_to_an_unknown_server_wait_until_it_is_known() {
         let upstream =
             Upstream { id: UpstreamId::default(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default()).unwrap();
+        let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default(), &MemoryBudget::default()).unwrap();
         exchange(&intake);
         if learned {
             intake.notice(Notice::Profile { at: now(), upstream: UpstreamId::default(), profile: profile() });
@@ -185,7 +186,7 @@ fn process_found_before_its_server_version_is_kept() {
         let upstream =
             Upstream { id: UpstreamId::default(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default()).unwrap();
+        let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default(), &MemoryBudget::default()).unwrap();
         two_processes(&intake, is_late);
         let profile = Box::new(ServerProfile::of_version("v1.30.4".parse().unwrap(), Basis::VersionEndpoint));
         intake.notice(Notice::Profile { at: now(), upstream: UpstreamId::default(), profile });
@@ -203,7 +204,7 @@ fn bytes_not_decoded_by_the_deadline_count_as_missed() {
         let upstream =
             Upstream { id: UpstreamId::default(), name: "b:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: None };
         let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default()).unwrap();
+        let observing = Observing::start(receiver, now(), vec![upstream], Outputs::default(), &MemoryBudget::default()).unwrap();
         exchange(&intake);
         observing.set_deadline(limit);
         drop(intake);
@@ -219,7 +220,7 @@ fn bytes_not_decoded_by_the_deadline_count_as_missed() {
 /// Delivers the same list of two client processes. The processes are known at once. If `is_late`, they are known after the
 /// connections have ended, the second one first.
 fn two_processes(intake: &Intake, is_late: bool) {
-    let process = |pid| Process { pid, started: 1, name: "controller".to_owned(), container: None };
+    let process = |pid| Process::new(pid, 1, "controller".to_owned());
     let register = |pid| {
         let info = info(Start::Beginning);
         if is_late {
@@ -256,7 +257,7 @@ fn observe(outputs: Outputs, act: impl FnOnce(&Intake)) -> Outcome {
         path_prefix: "/prefix".to_owned(),
         profile: Some(profile),
     };
-    let observing = Observing::start(receiver, now(), vec![upstream], outputs).unwrap();
+    let observing = Observing::start(receiver, now(), vec![upstream], outputs, &MemoryBudget::default()).unwrap();
     act(&intake);
     drop(intake);
     observing.finish().unwrap()

@@ -20,6 +20,7 @@ use super::awaiting_profile::AwaitingProfile;
 use super::outputs::Outputs;
 use crate::injected_fault::{self, Component};
 use crate::intake::{Delivery, IntakeLosses, IntakeReceiver, TapEvent};
+use crate::memory_budget::MemoryBudget;
 use crate::tap::Clock;
 
 /// Time without deliveries after which the thread checks whether the taps have stopped.
@@ -76,7 +77,14 @@ struct RecordingObserver {
 
 impl Observing {
     /// Starts the thread. It ends by itself when all taps have stopped, all connections are closed and everything is decoded.
-    pub fn start(receiver: IntakeReceiver, at: Timestamp, upstreams: Vec<Upstream>, outputs: Outputs) -> io::Result<Self> {
+    pub fn start(
+        receiver: IntakeReceiver,
+        at: Timestamp,
+        upstreams: Vec<Upstream>,
+        outputs: Outputs,
+        memory: &MemoryBudget,
+    ) -> io::Result<Self> {
+        let (tables, awaiting_process) = (memory.tables, memory.awaiting_process);
         let deadline = Deadline::default();
         let of_thread = deadline.clone();
         // The run begins now, not with the first client.
@@ -91,8 +99,8 @@ impl Observing {
             let mut state = State {
                 awaiting_profile: AwaitingProfile::new(&upstreams),
                 decoding: Decoding::new(upstreams),
-                awaiting_process: AwaitingProcess::default(),
-                observer: RecordingObserver { observer: Observer::new(Limits::default()), outputs },
+                awaiting_process: AwaitingProcess::within(awaiting_process),
+                observer: RecordingObserver { observer: Observer::new(tables), outputs },
                 losses: IntakeLosses::default(),
                 totals_emitted: Instant::now(),
                 clock,
