@@ -14,7 +14,8 @@ use ratatui::layout::Rect;
 
 use super::link::{Link, LinkError, instead};
 use super::note_permit::NotePermit;
-use super::protocol::{Answer, Input, Request, Size, Terminal};
+use super::picture::Size;
+use super::protocol::{Answer, Input, Request, Terminal};
 use super::zone;
 use crate::error_chain;
 use crate::terminal::{Scene, size};
@@ -63,8 +64,14 @@ impl AttachedPage {
         let size = Size { columns, lines };
         let zone = zone.and_then(|zone| zone::to_text(zone, Timestamp::now()));
         link.ask(&Request::Page(Terminal { size, coloured: colour == Colour::On, zone }), limit)?;
-        let farewell = Arc::default();
-        let page = Self {
+        let page = Self::requested(link, colour, size);
+        let farewell = Arc::clone(&page.farewell);
+        Ok((page, farewell))
+    }
+
+    /// A page whose run has been asked for it.
+    pub(super) fn requested(link: Link, colour: Colour, size: Size) -> Self {
+        Self {
             link,
             colour,
             picture: Buffer::default(),
@@ -72,9 +79,8 @@ impl AttachedPage {
             is_drawing_owed: false,
             permit: NotePermit::default(),
             outcomes: VecDeque::new(),
-            farewell: Arc::clone(&farewell),
-        };
-        Ok((page, farewell))
+            farewell: Arc::default(),
+        }
     }
 
     /// Takes a message. Returns whether it changed the picture.

@@ -126,9 +126,7 @@ impl Drop for Kubectl {
 fn copy(stderr: ChildStderr, said: Arc<Mutex<VecDeque<String>>>) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().name("kubectl".to_owned()).spawn(move || {
         let mut stderr = BufReader::new(stderr);
-        let mut line = Vec::new();
-        while let Ok(1..) = stderr.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
-            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+        while let Some(text) = next_line(&mut stderr) {
             // If stderr is closed, there is nowhere to report that.
             let _written = HeldStderr::print(&Printable::paragraph(&text));
             let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -136,9 +134,18 @@ fn copy(stderr: ChildStderr, said: Arc<Mutex<VecDeque<String>>>) -> io::Result<J
                 said.pop_front();
             }
             said.push_back(text);
-            line.clear();
         }
     })
+}
+
+/// The next line, up to its maximum length; `None` at the end.
+fn next_line(stream: &mut impl BufRead) -> Option<String> {
+    let mut line = Vec::new();
+    let read = stream.by_ref().take(LONGEST).read_until(b'\n', &mut line).ok()?;
+    if line.last() != Some(&b'\n') {
+        stream.skip_until(b'\n').ok()?;
+    }
+    (read > 0).then(|| String::from_utf8_lossy(&line).trim_end().to_owned())
 }
 
 /// The remedy for what kubectl reported.
@@ -146,7 +153,7 @@ fn explain<'s>(target: &PodTarget, said: impl Iterator<Item = &'s str>) -> Strin
     let PodTarget { name, container, .. } = target;
     let said: Vec<&str> = said.collect();
     let has = |words: &[&str]| said.iter().any(|line| words.iter().all(|word| line.contains(word)));
-    // kubelet's message about a container of the pod that does not run (kubernetes/kubernetes `pkg/kubelet/kubelet_pods.go`,
+    // The kubelet's message about a container of the pod that does not run (kubernetes/kubernetes `pkg/kubelet/kubelet_pods.go`,
     // `RunInContainer`, v1.34).
     if has(&[&format!("container not found (\"{container}\")")]) {
         return format!("container {container} of {name} does not run now; `kubectl get pod` and `kubectl describe pod` show why");
@@ -156,6 +163,13 @@ fn explain<'s>(target: &PodTarget, said: impl Iterator<Item = &'s str>) -> Strin
         return format!(
             "{name} has no container {container}: put watchtap beside its containers with `watchtap inject`, or name another \
              container with --container"
+        );
+    }
+    // The relay's message.
+    if has(&["watchtap: no run can be reached at"]) {
+        return format!(
+            "container {container} of {name} offers no page: it is starting, or runs with --no-attach; `kubectl logs {name} \
+             --container {container}` shows its messages"
         );
     }
     if has(&[BINARY, "no such file"]) || has(&["stat", BINARY]) {
@@ -193,9 +207,18 @@ mod tests {
             ("error: container create: executable file `/watchtap` not found: stat /watchtap: no such file", "not a sidecar"),
             ("exec: \"/watchtap\": stat /watchtap: no such file or directory", "not a sidecar"),
             ("Error from server (NotFound): pods \"a\" not found", "its message is above"),
+            ("watchtap: no run can be reached at /own/attach.sock: No such file or directory (os error 2)", "kubectl logs a"),
         ] {
             let explained = explain(&target, [said].into_iter());
             assert!(explained.contains(remedy), "{said}: {explained}");
         }
+    }
+
+    #[test]
+    fn rest_of_a_long_line_is_dropped() {
+        let long = usize::try_from(LONGEST).unwrap();
+        let mut stream = io::Cursor::new(format!("{}\n\nnext\n{}\nlast", "x".repeat(long + 1), "y".repeat(long - 1)));
+        let lines: Vec<String> = std::iter::from_fn(|| next_line(&mut stream)).collect();
+        assert_eq!(lines, ["x".repeat(long), String::new(), "next".to_owned(), "y".repeat(long - 1), "last".to_owned()]);
     }
 }

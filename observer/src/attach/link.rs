@@ -4,6 +4,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -54,6 +55,12 @@ pub(crate) enum LinkError {
         /// The system's error.
         source: io::Error,
     },
+    /// Something else is there.
+    #[error("{} is no socket", path.display())]
+    NoSocket {
+        /// The path of the file or folder.
+        path: PathBuf,
+    },
     /// The path is too long.
     #[error("{0}")]
     Path(anyhow::Error),
@@ -91,6 +98,20 @@ pub(crate) enum LinkError {
     System(#[from] io::Error),
 }
 
+impl LinkError {
+    fn unconnected(path: &Path, source: io::Error) -> Self {
+        let (path, kind) = (path.to_owned(), source.kind());
+        // The queue of a run that accepts no connection is full (connect(2)).
+        if kind == io::ErrorKind::WouldBlock {
+            return Self::Silent;
+        }
+        if kind == io::ErrorKind::ConnectionRefused && path.metadata().is_ok_and(|there| !there.file_type().is_socket()) {
+            return Self::NoSocket { path };
+        }
+        Self::Unreachable { path, source }
+    }
+}
+
 impl Link {
     /// Connects to a socket.
     pub(crate) fn connect(path: &Path) -> Result<Self, LinkError> {
@@ -104,9 +125,8 @@ impl Link {
         check_length(path).map_err(LinkError::Path)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stream, uid) = runtime.block_on(async {
-            let unreachable = |source| LinkError::Unreachable { path: path.to_owned(), source };
             let connected = timeout(SHORT, tokio::net::UnixStream::connect(path)).await.map_err(|_elapsed| LinkError::Silent)?;
-            let stream = connected.map_err(unreachable)?;
+            let stream = connected.map_err(|error| LinkError::unconnected(path, error))?;
             let uid = stream.peer_cred()?.uid();
             Ok::<_, LinkError>((stream.into_std()?, uid))
         })?;
@@ -129,7 +149,7 @@ impl Link {
     pub(super) fn about(path: &Path) -> Result<About, LinkError> {
         let mut link = Self::connect(path)?;
         link.ask(&Request::About, Some(SHORT))?;
-        let answer = link.answer(SHORT)?;
+        let answer = link.wait_for(Some(SHORT))?;
         if let Answer::About(about) = answer { Ok(about) } else { Err(instead(answer)) }
     }
 
@@ -138,7 +158,7 @@ impl Link {
         self.ask(&Request::Report(form), limit)?;
         let mut report = String::new();
         loop {
-            match self.answer(ANSWER)? {
+            match self.wait_for(Some(ANSWER))? {
                 Answer::Part(part) if report.len() + part.len() <= LARGEST_REPORT => report.push_str(&part),
                 Answer::Part(_) => return Err(LinkError::Large),
                 Answer::Complete => return Ok(report),
@@ -159,10 +179,6 @@ impl Link {
         push_line(request, &mut self.outbox);
         let greeting: Greeting = self.wait_for(limit)?;
         if greeting.watchtap_attach == PROTOCOL { Ok(()) } else { Err(LinkError::OtherVersion(greeting)) }
-    }
-
-    fn answer(&mut self, limit: Duration) -> Result<Answer, LinkError> {
-        self.wait_for(Some(limit))
     }
 
     pub(super) fn wait_for<T: serde::de::DeserializeOwned>(&mut self, limit: Option<Duration>) -> Result<T, LinkError> {

@@ -3,12 +3,11 @@
 //! A run listens on a private socket. The page is drawn there, one for each terminal, and only while a terminal is attached. The
 //! other process owns the terminal: it sends keys, and gets the cells that changed. Both sides treat the other as hostile. So the
 //! socket takes bounded messages and writes no file, and no character of the run reaches the terminal except through the gate.
-//!
-//! The alternatives were to send snapshots or observations. Both would make the state of the core a protocol between versions, and
-//! both would be far larger. Cells are what the page is tested for, and each of them is checked alone.
+//! ARCHITECTURE.md has the alternatives.
 
+pub mod any_bytes;
 mod attached_page;
-mod directory;
+mod folders;
 mod inbox;
 mod kubectl;
 mod link;
@@ -19,12 +18,13 @@ mod relay;
 mod run_report;
 mod served_page;
 mod server;
+mod slots;
 mod socket;
 mod visit;
 mod zone;
 
 pub(crate) use attached_page::{AttachedPage, Farewell};
-pub(crate) use directory::{Directories, Found};
+pub(crate) use folders::{Folders, Found};
 pub(crate) use kubectl::{Kubectl, PodTarget};
 pub(crate) use link::{Link, LinkError};
 pub(crate) use protocol::ReportForm;

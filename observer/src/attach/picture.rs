@@ -5,15 +5,24 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use serde::{Deserialize, Serialize};
 
-use super::protocol::Size;
+use crate::memory_budget::AttachedPages;
 use crate::printable::{Printable, REPLACEMENT, is_shown};
 use crate::view::Colour;
 
-/// The largest picture. A larger terminal shows it in its top left corner. It bounds the memory of a page, on both sides.
-pub(super) const LARGEST: Size = Size { columns: 512, lines: 128 };
+/// The largest picture. A larger terminal shows it in its top left corner. It bounds the memory of a page, on both sides; a run with
+/// little memory has a lower bound.
+pub(super) const LARGEST: Size = Size { columns: AttachedPages::MOST.columns, lines: AttachedPages::MOST.lines };
 
 /// Maximum number of code points in one cell. The page has no more either.
 const MOST_MARKS: usize = 8;
+
+/// The size of a terminal in cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Size {
+    pub(super) columns: u16,
+    pub(super) lines: u16,
+}
 
 /// The cells that have changed. If the size differs from that of the previous picture, all other cells are blank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,13 +57,20 @@ const OF_COLOUR: u8 = 3;
 pub(super) struct Misplaced;
 
 impl Size {
-    /// The size of a page for a terminal of this size.
-    pub(super) fn bounded(self) -> Self {
-        Self { columns: self.columns.min(LARGEST.columns), lines: self.lines.min(LARGEST.lines) }
+    /// This size, or that of its top left corner.
+    pub(super) fn within(self, largest: Self) -> Self {
+        Self { columns: self.columns.min(largest.columns), lines: self.lines.min(largest.lines) }
     }
 
     pub(super) const fn area(self) -> Rect {
         Rect { x: 0, y: 0, width: self.columns, height: self.lines }
+    }
+}
+
+impl AttachedPages {
+    /// The largest picture of a page.
+    pub(super) const fn largest(self) -> Size {
+        Size { columns: self.columns, lines: self.lines }
     }
 }
 
@@ -99,7 +115,7 @@ impl Picture {
 
     /// Changes the cells of `shown`. All text passes the gate, and a cell that a terminal would not show as one is replaced.
     pub(super) fn apply(&self, shown: &mut Buffer, colour: Colour) -> Result<(), Misplaced> {
-        if self.size != self.size.bounded() {
+        if self.size != self.size.within(LARGEST) {
             return Err(Misplaced);
         }
         if shown.area != self.size.area() {

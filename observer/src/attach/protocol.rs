@@ -6,7 +6,7 @@
 use bytes::BytesMut;
 use serde::{Deserialize, Serialize};
 
-use super::picture::Picture;
+use super::picture::{Picture, Size};
 use crate::view::{Key, Mouse};
 
 /// The version of all messages after the greeting. Any change of them needs another number.
@@ -15,7 +15,8 @@ pub(super) const PROTOCOL: u32 = 1;
 /// Maximum length of a line to the run, in bytes. The longest is the answer with a file's name.
 pub(super) const MOST_TO_RUN: usize = 8 << 10;
 
-/// Maximum length of a line to the attached process, in bytes. The longest is a picture in which neighbouring cells differ in style.
+/// Maximum length of a line to the attached process, in bytes. The longest is a picture in which neighbouring cells differ in
+/// style.
 pub(super) const MOST_TO_TERMINAL: usize = 4 << 20;
 
 /// The first line of both sides. Unknown fields are ignored, because other versions may have more.
@@ -63,14 +64,6 @@ pub(super) struct Terminal {
     pub(super) coloured: bool,
     /// Its time zone as a POSIX `TZ` string; `None` if it is unknown.
     pub(super) zone: Option<String>,
-}
-
-/// The size of a terminal in cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Size {
-    pub(super) columns: u16,
-    pub(super) lines: u16,
 }
 
 /// The messages after a request for the page.

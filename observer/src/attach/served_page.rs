@@ -12,8 +12,8 @@ use anstream::adapter::strip_str;
 use observer_core::observer::Snapshot;
 use ratatui::buffer::Buffer;
 
-use super::picture::Picture;
-use super::protocol::{Answer, Input, Size};
+use super::picture::{Picture, Size};
+use super::protocol::{Answer, Input};
 use crate::injected_fault::{self, Component};
 use crate::view::{NoteFile, Outcome, Page};
 
@@ -24,6 +24,7 @@ pub(super) struct ServedPage {
     /// The last picture that was sent.
     shown: Buffer,
     size: Size,
+    largest: Size,
     /// Whether the page has changed since the last picture.
     is_stale: bool,
     /// Whether the terminal shows the last picture.
@@ -35,9 +36,9 @@ pub(super) struct ServedPage {
 pub(super) struct Panicked;
 
 impl ServedPage {
-    /// A page for a terminal of this size, which shows nothing.
-    pub(super) fn new(page: Page, size: Size) -> Self {
-        Self { page, shown: Buffer::default(), size: size.bounded(), is_stale: true, is_drawn: true }
+    /// A page for a terminal of this size, which shows nothing. Its pictures have the size `largest` at most.
+    pub(super) fn new(page: Page, size: Size, largest: Size) -> Self {
+        Self { page, shown: Buffer::default(), size: size.within(largest), largest, is_stale: true, is_drawn: true }
     }
 
     /// Whether the terminal waits for the next picture.
@@ -47,6 +48,11 @@ impl ServedPage {
 
     pub(super) fn show(&mut self, snapshot: Arc<Snapshot>) -> Result<(), Panicked> {
         self.change(|page| page.show(snapshot))
+    }
+
+    /// Makes the next picture due, also if nothing has changed.
+    pub(super) const fn refresh(&mut self) {
+        self.is_stale = true;
     }
 
     /// Takes a line that watchtap prints.
@@ -63,7 +69,7 @@ impl ServedPage {
                 Outcome::Stay
             }
             Input::Resized(size) => {
-                self.size = size.bounded();
+                self.size = size.within(self.largest);
                 self.is_stale = true;
                 Outcome::Stay
             }

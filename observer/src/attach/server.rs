@@ -7,20 +7,17 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::Builder;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::net::UnixListener;
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::run_report::ServedRun;
 use super::socket::AttachSocket;
-use super::visit::{Host, MOST_PAGES, Visit};
+use super::visit::{Host, MOST_VISITS, Patience, Visit};
+use crate::memory_budget::AttachedPages;
 use crate::pipeline::SnapshotSource;
 use crate::thread_priority;
-
-/// Maximum number of attached processes, with those that list runs or get a report. Others wait in the kernel's queue.
-const MOST_VISITS: usize = 2 * MOST_PAGES;
 
 /// Time for attached processes to learn that the run has ended.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -40,10 +37,13 @@ pub(crate) struct AttachServer {
 }
 
 impl AttachServer {
-    /// Serves `run` and its snapshots on `socket`.
-    pub(crate) fn start(mut socket: AttachSocket, run: ServedRun, snapshots: SnapshotSource) -> io::Result<Self> {
+    /// Serves `run` and its snapshots on `socket`, with as many pages as `most` allows.
+    pub(crate) fn start(socket: AttachSocket, run: ServedRun, snapshots: SnapshotSource, most: AttachedPages) -> io::Result<Self> {
+        Self::start_with(socket, Host::new(run, snapshots, Patience::USUAL).within(most))
+    }
+
+    pub(super) fn start_with(mut socket: AttachSocket, host: Host) -> io::Result<Self> {
         let listener = socket.take_listener().ok_or(io::ErrorKind::NotConnected)?;
-        let host = Host { run, snapshots, since: Timestamp::now(), pages: Semaphore::new(MOST_PAGES) };
         let (stop, asked) = oneshot::channel();
         let (ended, stopped) = mpsc::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -10,8 +10,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use socket2::{Domain, SockAddr, Socket, Type};
 
-use super::directory::Directories;
-
 /// Number of connections that wait in the kernel.
 const BACKLOG: i32 = 16;
 
@@ -23,8 +21,8 @@ pub(crate) struct AttachSocket {
     path: PathBuf,
     /// Device and inode of the file.
     file: (u64, u64),
-    /// The directory, if it is watchtap's own. It is removed with its last socket.
-    own_directory: Option<PathBuf>,
+    /// The folder, if it is watchtap's own. It is removed with its last socket.
+    own_folder: Option<PathBuf>,
 }
 
 /// The state of a path for a socket.
@@ -40,32 +38,19 @@ pub(super) enum PathState {
 }
 
 impl AttachSocket {
-    /// A socket with the name of this process, where `watchtap attach` looks for it.
-    pub(crate) fn bind_in(directories: &Directories) -> Result<Self> {
-        let mut tries = 0;
-        loop {
-            let directory = directories.create()?;
-            let bound = bind(&directory.join(Directories::name(std::process::id())));
-            match bound {
-                // Another run has just ended, and has removed the directory with its socket.
-                Err(_) if !directory.exists() && tries < 3 => tries += 1,
-                bound => {
-                    return bound.map(|mut socket| {
-                        socket.own_directory = Some(directory);
-                        socket
-                    });
-                }
-            }
-        }
-    }
-
-    /// A socket at `path`, in a directory of the user's choice. A socket that an ended run left there is replaced.
+    /// A socket at `path`, in a folder of the user's choice. A socket that an ended run left there is replaced.
     pub(crate) fn bind_at(path: &Path) -> Result<Self> {
         match state(path).with_context(|| format!("cannot use {}", path.display()))? {
             PathState::Free | PathState::Dead => bind(path),
             PathState::InUse => bail!("{}: another run listens there", path.display()),
             PathState::NoSocket => bail!("{} exists and is no socket; remove it, or choose another path", path.display()),
         }
+    }
+
+    /// This socket. `folder` is removed with it, unless it has others then.
+    pub(super) fn with_own_folder(mut self, folder: PathBuf) -> Self {
+        self.own_folder = Some(folder);
+        self
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -84,25 +69,26 @@ impl Drop for AttachSocket {
         if is_ours && let Err(error) = fs::remove_file(&self.path) {
             tracing::debug!("{} could not be removed: {error}", self.path.display());
         }
-        if let Some(directory) = &self.own_directory {
+        if let Some(folder) = &self.own_folder {
             // It stays while other runs have sockets in it.
-            let _removed = fs::remove_dir(directory);
+            let _removed = fs::remove_dir(folder);
         }
     }
 }
 
-/// Binds a socket in a new directory that only this user can enter, and then gives it its name. So other users can connect at no
+/// Binds a socket in a new folder that only this user can enter, and then gives it its name. So other users can connect at no
 /// moment, and no process finds a socket that does not listen. A link at the path is replaced, not followed.
-fn bind(path: &Path) -> Result<AttachSocket> {
-    // Relative paths stay valid only in the current directory.
+pub(super) fn bind(path: &Path) -> Result<AttachSocket> {
+    // Relative paths stay valid only in the current folder.
     let path = std::path::absolute(path)?;
-    let directory = path.parent().ok_or_else(|| anyhow!("{} names no file", path.display()))?;
+    let folder = path.parent().ok_or_else(|| anyhow!("{} names no file", path.display()))?;
+    fs::metadata(folder).with_context(|| format!("cannot use the folder {}", folder.display()))?;
     let private = tempfile::Builder::new()
         .prefix(".")
         .rand_bytes(6)
         .permissions(Permissions::from_mode(0o700))
-        .tempdir_in(directory)
-        .with_context(|| format!("cannot create a file in {}", directory.display()))?;
+        .tempdir_in(folder)
+        .with_context(|| format!("cannot create a file in {}", folder.display()))?;
     let unnamed = private.path().join("s");
     for path in [&path, &unnamed] {
         check_length(path)?;
@@ -116,7 +102,7 @@ fn bind(path: &Path) -> Result<AttachSocket> {
         let there = fs::symlink_metadata(&unnamed)?;
         fs::rename(&unnamed, &path)?;
         let listener = Some(UnixListener::from(OwnedFd::from(socket)));
-        Ok(AttachSocket { listener, path: path.clone(), file: (there.dev(), there.ino()), own_directory: None })
+        Ok(AttachSocket { listener, path: path.clone(), file: (there.dev(), there.ino()), own_folder: None })
     };
     named().with_context(|| format!("cannot listen at {}", path.display()))
 }

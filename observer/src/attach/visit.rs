@@ -5,28 +5,39 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
+use humantime::format_duration;
 use jiff::Timestamp;
 use rustix::process::geteuid;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use tokio::sync::{Semaphore, watch};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::inbox::Inbox;
 use super::protocol::{Answer, Greeting, Input, MOST_TO_RUN, PROTOCOL, ReportForm, Request, Terminal, push_line};
 use super::run_report::ServedRun;
 use super::served_page::{Panicked, ServedPage};
+use super::slots::{Slot, Slots};
+use crate::memory_budget::AttachedPages;
 use crate::pipeline::{SnapshotSource, Snapshots};
 use crate::printable::Messages;
 
 /// Maximum number of pages at a time. Each has the memory of a picture, and of a snapshot while it is paused.
-pub(super) const MOST_PAGES: usize = 8;
+pub(super) const MOST_PAGES: usize = AttachedPages::MOST.number;
+
+/// Maximum number of attached processes, with those that list runs or get a report. Others wait in the kernel's queue. A process takes
+/// little memory before it has a slot, so a lower number of pages does not reduce this one.
+pub(super) const MOST_VISITS: usize = 2 * MOST_PAGES;
 
 /// Time limit for the greeting and the request.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// Time limit for a snapshot. The observing thread may be busy with a long list, or wait for the version of the API server.
+/// Maximum number of reports at a time. Each has its complete text in memory.
+const MOST_REPORTS: usize = 1;
+
+/// Time limit for a snapshot. The observing thread may be busy with a long list, or wait for the version of the API server. The limit
+/// of an attached process ([`super::link`]) is longer.
 const SNAPSHOT: Duration = Duration::from_secs(15);
 
 /// Time limit for sending a part of the report, and the last message.
@@ -51,10 +62,45 @@ const STOPPED: Duration = Duration::from_secs(2);
 /// The data that all visits share.
 #[derive(Debug)]
 pub(super) struct Host {
-    pub(super) run: ServedRun,
-    pub(super) snapshots: SnapshotSource,
-    pub(super) since: Timestamp,
-    pub(super) pages: Semaphore,
+    run: ServedRun,
+    snapshots: SnapshotSource,
+    since: Timestamp,
+    most: AttachedPages,
+    pages: Slots,
+    reports: Slots,
+    patience: Patience,
+}
+
+/// How long a run waits for a process that takes nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// A page that is not drawn for so long loses its slot to the next one.
+    pub(super) page: Duration,
+    /// A report that is sent for so long loses its slot to the next one.
+    pub(super) report: Duration,
+    /// A page that has not changed for so long is sent again, without a cell. So a process that was lost is noticed while there is no
+    /// news.
+    pub(super) silence: Duration,
+}
+
+impl Patience {
+    /// A user may suspend a page for some minutes.
+    pub(super) const USUAL: Self =
+        Self { page: Duration::from_mins(10), report: Duration::from_mins(1), silence: Duration::from_mins(1) };
+}
+
+impl Host {
+    /// Nothing is attached yet.
+    pub(super) fn new(run: ServedRun, snapshots: SnapshotSource, patience: Patience) -> Self {
+        let pages = Slots::new(MOST_PAGES, patience.page);
+        let reports = Slots::new(MOST_REPORTS, patience.report);
+        Self { run, snapshots, since: Timestamp::now(), most: AttachedPages::MOST, pages, reports, patience }
+    }
+
+    /// With these bounds for pages.
+    pub(super) fn within(self, most: AttachedPages) -> Self {
+        Self { most, pages: Slots::new(most.number, self.patience.page), ..self }
+    }
 }
 
 /// An attached process.
@@ -76,9 +122,7 @@ impl Visit {
         self.send(&Greeting::own()).await?;
         let uid = self.stream.peer_cred()?.uid();
         if !is_admitted(uid, geteuid().as_raw()) {
-            return self
-                .send(&Answer::Refused(format!("this run belongs to another user, and refuses processes of uid {uid}")))
-                .await;
+            return self.refuse(&format!("this run belongs to another user, and refuses processes of uid {uid}")).await;
         }
         let Ok(asked) = timeout(GREETING, self.request()).await else { return Ok(()) };
         match asked? {
@@ -113,51 +157,99 @@ impl Visit {
     async fn send(&mut self, message: &impl serde::Serialize) -> io::Result<()> {
         let mut line = BytesMut::new();
         push_line(message, &mut line);
-        timeout(SENDING, self.stream.write_all(&line)).await?
+        timeout(SENDING, write(&mut self.stream, &mut line)).await?
     }
 
     async fn report(&mut self, form: ReportForm) -> io::Result<()> {
-        let mut snapshots = self.host.snapshots.subscribe();
-        let Ok(snapshot) = timeout(SNAPSHOT, snapshots.next()).await else {
-            return self.send(&Answer::Refused("the run is busy; try again".to_owned())).await;
+        let host = Arc::clone(&self.host);
+        let limit = Instant::now() + SNAPSHOT;
+        // The snapshot is made while this waits for the end of another report.
+        let mut snapshots = host.snapshots.subscribe();
+        let Some(slot) = host.reports.wait(limit).await else {
+            return self.refuse("another report of this run is being sent, through a slow connection; try again").await;
+        };
+        let Ok(snapshot) = timeout_at(limit, snapshots.next()).await else {
+            return self.refuse("the run is busy; try again").await;
         };
         let Some(snapshot) = snapshot else {
-            let why = if *self.ended.borrow() { ENDS } else { OBSERVING_IS_OVER };
-            return self.send(&Answer::Refused(why.to_owned())).await;
+            return self.refuse(if *self.ended.borrow() { ENDS } else { OBSERVING_IS_OVER }).await;
         };
         drop(snapshots);
-        let report = match self.host.run.report(form, &snapshot) {
+        let report = match host.run.report(form, &snapshot) {
             Ok(report) => report.into_string(),
-            Err(why) => return self.send(&Answer::Refused(why.to_owned())).await,
+            Err(why) => return self.refuse(why).await,
         };
         drop(snapshot);
-        let mut rest = report.as_str();
+        let mut outbox = BytesMut::new();
+        let is_complete = self.send_parts(&report, &slot, &mut outbox).await?;
+        // A process that reads slowly may let the last message wait.
+        drop(report);
+        let last = if is_complete {
+            Answer::Complete
+        } else {
+            let patience = format_duration(host.patience.report);
+            Answer::Refused(format!("sending the report took over {patience}, and another process asked for one; try again"))
+        };
+        push_line(&last, &mut outbox);
+        timeout(SENDING, write(&mut self.stream, &mut outbox)).await?
+    }
+
+    /// Sends a report. Returns whether it is complete; if not, another process has the slot.
+    async fn send_parts(&mut self, report: &str, slot: &Slot<'_>, outbox: &mut BytesMut) -> io::Result<bool> {
+        slot.note_sent(Instant::now());
+        let mut rest = report;
         while !rest.is_empty() {
             let (part, further) = rest.split_at(rest.floor_char_boundary(PART));
-            self.send(&Answer::Part(part.to_owned())).await?;
+            push_line(&Answer::Part(part.to_owned()), outbox);
+            tokio::select! {
+                sent = timeout(SENDING, write(&mut self.stream, outbox)) => sent??,
+                () = slot.lost() => return Ok(false),
+            }
             rest = further;
         }
-        self.send(&Answer::Complete).await
+        Ok(true)
     }
 
     async fn page(&mut self, terminal: &Terminal) -> io::Result<()> {
         let host = Arc::clone(&self.host);
-        let Ok(_permit) = host.pages.try_acquire() else {
-            let why = format!("{MOST_PAGES} pages are attached to this run already; leave one of them");
-            return self.send(&Answer::Refused(why)).await;
+        let patience = format_duration(host.patience.page);
+        let Some(slot) = host.pages.take(Instant::now()) else {
+            let number = host.most.number;
+            let pages = if number == 1 { "one page is".to_owned() } else { format!("{number} pages are") };
+            let why = format!(
+                "{pages} attached to this run already: leave one of them, or try again when one has not been drawn for {patience}"
+            );
+            return self.refuse(&why).await;
         };
-        let page = ServedPage::new(host.run.page(terminal), terminal.size);
-        let mut seat = Seat::take(page, &host.snapshots);
-        let last = match seat.serve(&mut self.stream, &mut self.inbox, &mut self.ended).await? {
+        let (end, mut rest) = {
+            let page = ServedPage::new(host.run.page(terminal), terminal.size, host.most.largest());
+            let mut seat = Seat::take(page, &host, slot);
+            (seat.serve(&mut self.stream, &mut self.inbox, &mut self.ended).await?, seat.outbox)
+        };
+        let last = match end {
             SeatEnd::Left => Answer::Left,
             SeatEnd::RunEnded => Answer::Ended,
             SeatEnd::Panicked => Answer::Refused("the page failed because of an internal error; please report it".to_owned()),
+            SeatEnd::Lost => Answer::Refused(format!(
+                "this page was not drawn for {patience}, and another process needed its place; attach again"
+            )),
         };
         // A part of the last message may have been sent already.
-        let mut rest = seat.outbox;
         push_line(&last, &mut rest);
-        timeout(SENDING, self.stream.write_all(&rest)).await?
+        timeout(SENDING, write(&mut self.stream, &mut rest)).await?
     }
+
+    async fn refuse(&mut self, why: &str) -> io::Result<()> {
+        self.send(&Answer::Refused(why.to_owned())).await
+    }
+}
+
+/// Writes all bytes. If it is cancelled, `bytes` has the rest.
+async fn write(stream: &mut UnixStream, bytes: &mut BytesMut) -> io::Result<()> {
+    while !bytes.is_empty() {
+        stream.write_buf(bytes).await?;
+    }
+    Ok(())
 }
 
 /// Whether a run of the user `ours` admits a process of the user `uid`. Root can read the memory of the run anyway.
@@ -168,7 +260,8 @@ const fn is_admitted(uid: u32, ours: u32) -> bool {
 /// A page, and the sources of its news.
 struct Seat<'h> {
     page: ServedPage,
-    source: &'h SnapshotSource,
+    host: &'h Host,
+    slot: Slot<'h>,
     /// `None` while the terminal counts as stopped, and when there are no more snapshots.
     snapshots: Option<Snapshots>,
     are_snapshots_over: bool,
@@ -177,6 +270,8 @@ struct Seat<'h> {
     outbox: BytesMut,
     /// When a terminal that has not drawn its picture counts as stopped.
     stopped_at: Instant,
+    /// When the page is sent again although it has not changed.
+    silent_until: Instant,
 }
 
 /// Why a page ended.
@@ -184,6 +279,8 @@ enum SeatEnd {
     Left,
     RunEnded,
     Panicked,
+    /// Another process has its slot.
+    Lost,
 }
 
 impl From<Panicked> for SeatEnd {
@@ -193,15 +290,18 @@ impl From<Panicked> for SeatEnd {
 }
 
 impl<'h> Seat<'h> {
-    fn take(page: ServedPage, source: &'h SnapshotSource) -> Self {
+    fn take(page: ServedPage, host: &'h Host, slot: Slot<'h>) -> Self {
+        let now = Instant::now();
         Self {
             page,
-            source,
-            snapshots: Some(source.subscribe()),
+            host,
+            slot,
+            snapshots: Some(host.snapshots.subscribe()),
             are_snapshots_over: false,
             messages: Messages::subscribe(),
             outbox: BytesMut::new(),
-            stopped_at: Instant::now(),
+            stopped_at: now,
+            silent_until: now,
         }
     }
 
@@ -220,6 +320,7 @@ impl<'h> Seat<'h> {
             }
             let shown = tokio::select! {
                 () = has_ended(ended) => return Ok(SeatEnd::RunEnded),
+                () = self.slot.lost() => return Ok(SeatEnd::Lost),
                 read = read.read_buf(inbox.space()), if self.outbox.len() < MOST_WAITING => match read? {
                     0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                     _bytes => Ok(()),
@@ -236,6 +337,10 @@ impl<'h> Seat<'h> {
                     self.snapshots = None;
                     Ok(())
                 }
+                () = sleep_until(self.silent_until), if self.page.is_drawn() => {
+                    self.page.refresh();
+                    Ok(())
+                }
             };
             if let Err(panicked) = shown {
                 return Ok(panicked.into());
@@ -246,7 +351,9 @@ impl<'h> Seat<'h> {
     fn send_picture(&mut self) -> Result<(), SeatEnd> {
         if let Some(picture) = self.page.picture()? {
             push_line(&Answer::Picture(picture), &mut self.outbox);
-            self.stopped_at = Instant::now() + STOPPED;
+            let now = Instant::now();
+            self.slot.note_sent(now);
+            (self.stopped_at, self.silent_until) = (now + STOPPED, now + self.host.patience.silence);
         }
         Ok(())
     }
@@ -263,8 +370,11 @@ impl<'h> Seat<'h> {
                 Err(panicked) => return Ok(Err(panicked.into())),
             }
         }
-        if self.page.is_drawn() && self.snapshots.is_none() && !self.are_snapshots_over {
-            self.snapshots = Some(self.source.subscribe());
+        if self.page.is_drawn() {
+            self.slot.note_taken();
+            if self.snapshots.is_none() && !self.are_snapshots_over {
+                self.snapshots = Some(self.host.snapshots.subscribe());
+            }
         }
         Ok(Ok(()))
     }

@@ -21,7 +21,7 @@ pub(crate) use json::{json, json_line};
 pub(crate) use log::Log;
 pub(crate) use message::{print_error, print_message};
 pub use printer::Printer;
-pub(crate) use streams::{hand_over, stderr, stderr_is_terminal, stdout, stdout_is_terminal};
+pub(crate) use streams::{hand_over, handed_to, stderr, stderr_is_terminal, stdout, stdout_is_terminal};
 pub(crate) use subscription::Messages;
 pub use text::Printable;
 pub(crate) use text::Styles;

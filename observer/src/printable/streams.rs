@@ -1,6 +1,7 @@
 //! Standard output and standard error of this process. Only this module and the page (`terminal/screen.rs`) open them.
 
 use std::io::{self, IsTerminal, Stderr, Stdout, Write};
+use std::os::fd::AsFd;
 
 use super::printer::Printer;
 
@@ -26,4 +27,9 @@ pub(crate) fn hand_over(data: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(data)?;
     out.flush()
+}
+
+/// Where [`hand_over`] writes, to wait until it takes bytes.
+pub(crate) fn handed_to() -> impl AsFd {
+    io::stdout()
 }
