@@ -1,4 +1,4 @@
-//! The changes to a pod, as data: the text editors make edits of them, and an admission webhook can make a JSON Patch.
+//! The changes to a pod, as data: the text editors make edits of them, and admission makes a JSON Patch.
 
 use serde_json::{Map, Value};
 
@@ -70,14 +70,21 @@ impl Changes {
     /// Changes the value of a pod. `None` if a place does not exist.
     pub(super) fn apply(&self, pod: &mut Value) -> Option<()> {
         for replacement in &self.replacements {
-            *pointer::find_mut(pod, &replacement.at.steps())? = Value::String(replacement.to.clone());
+            replacement.apply(pod)?;
         }
         self.additions.iter().try_for_each(|addition| addition.apply(pod))
     }
 }
 
+impl Replacement {
+    pub(super) fn apply(&self, pod: &mut Value) -> Option<()> {
+        *pointer::find_mut(pod, &self.at.steps())? = Value::String(self.to.clone());
+        Some(())
+    }
+}
+
 impl Addition {
-    fn apply(&self, pod: &mut Value) -> Option<()> {
+    pub(super) fn apply(&self, pod: &mut Value) -> Option<()> {
         let steps = self.to.steps();
         for end in 1..=steps.len() {
             let (parent, [.., last]) = (pointer::find_mut(pod, steps.get(..end - 1)?)?, steps.get(..end)?) else { return None };

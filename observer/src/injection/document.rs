@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::edit::{Edit, Obstacle, Pod, Style, line_break, obstacle, splice};
@@ -21,6 +22,8 @@ pub(super) struct Document<'t> {
     /// The anchors that aliases use.
     shared: BTreeSet<usize>,
     line_break: &'static str,
+    /// Whether it is JSON, and not only YAML in braces.
+    pub(super) is_json: bool,
     /// Whether its lines end as those of the Mac once did.
     is_of_old_mac: bool,
 }
@@ -49,7 +52,9 @@ impl<'t> Document<'t> {
             }
         });
         let is_of_old_mac = !text.contains('\n') && text.contains('\r');
-        Ok(Some(Self { text, root, value, shared, line_break: line_break(text), is_of_old_mac }))
+        let content = text.get(root.span.clone()).filter(|_| root.is_flow());
+        let is_json = content.is_some_and(|content| serde_json::from_str::<IgnoredAny>(content).is_ok());
+        Ok(Some(Self { text, root, value, shared, line_break: line_break(text), is_json, is_of_old_mac }))
     }
 
     /// The pod of an object, to be edited, and the style in which to write.
@@ -67,11 +72,11 @@ impl<'t> Document<'t> {
             return Err(obstacle(node.line, "the pod is an alias (`*name`)"));
         }
         let value = object.pod(&self.value).unwrap_or(&Value::Null);
-        let pod = Pod { text: self.text, node, value, shared: &self.shared };
+        let pod = Pod { text: self.text, node, value, is_json: self.is_json, shared: &self.shared };
         Ok((pod, Style::of(self.text, self.line_break, &self.root, node)))
     }
 
-    /// The text with the planned changes, if it then has exactly the planned value.
+    /// The text with the planned changes, if it then has exactly the planned value. JSON stays JSON.
     pub(super) fn edited(&self, planned: &[(&Object, Planned)]) -> Option<String> {
         let mut expected = self.value.clone();
         let mut edits = Vec::new();
@@ -80,8 +85,9 @@ impl<'t> Document<'t> {
             edits.extend(planned.edits.iter().cloned());
         }
         let text = splice(self.text, edits)?;
-        let found = Document::read(&text).ok().flatten()?.value;
-        same(&expected, &found).then_some(text)
+        let found = Document::read(&text).ok().flatten()?;
+        let is_intended = same(&expected, &found.value) && (found.is_json || !self.is_json);
+        is_intended.then_some(text)
     }
 }
 

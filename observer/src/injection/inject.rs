@@ -3,15 +3,39 @@
 use serde_json::{Value, json};
 
 use super::change::{Addition, Changes, Item, Place};
-use super::decision::{Decision, ServiceAccounts, Subject, decide};
+use super::decision::{Decision, Referenced, Subject, TOKEN_VOLUME, decide};
 use super::document::{Document, Planned};
 use super::edit::{Edit, Obstacle, Pod, Style, created, insert, replace, written};
+use super::flags::Flags;
 use super::object::Object;
 use super::options::Options;
 use super::outcome::Refusal;
-use super::pointer::Pointer;
+use super::pointer::{self, Pointer};
 use super::record::Record;
 use crate::pod_layout::ANNOTATION;
+
+/// Facts about an object beyond its own manifest.
+pub(super) struct Known<'k> {
+    pub(super) referenced: &'k Referenced,
+    /// Whether an earlier injection gave its pod a token. Its owner has agreed to that.
+    pub(super) had_token: bool,
+}
+
+/// The decisions of an earlier injection about an object.
+#[derive(Debug, Default)]
+pub(super) struct Earlier {
+    /// Whether it gave the pod a token.
+    pub(super) had_token: bool,
+    pub(super) flags: Flags,
+}
+
+impl Earlier {
+    pub(super) fn of(document: &Document<'_>, object: &Object) -> Self {
+        let pod = object.pod(&document.value).unwrap_or(&Value::Null);
+        let Ok(Some(record)) = Record::read(pod) else { return Self::default() };
+        Self { had_token: pointer::find(pod, &["spec", "volumes", TOKEN_VOLUME]).is_some(), flags: record.flags }
+    }
+}
 
 /// Plans how the sidecar comes into an object that has none; `None` if no container is to be led. `lines` precede the document in its
 /// file.
@@ -20,14 +44,16 @@ pub(super) fn plan(
     object: &Object,
     lines: usize,
     options: &Options,
-    accounts: &ServiceAccounts,
+    known: &Known<'_>,
 ) -> Result<Option<(Planned, Decision)>, Refusal> {
     let value = object.pod(&document.value).unwrap_or(&Value::Null);
-    let subject = Subject { object: object.value(&document.value), pod: value };
-    let Some(mut decision) = decide(&subject, options, accounts)? else { return Ok(None) };
+    let object_value = object.value(&document.value);
+    let namespace = object_value.pointer("/metadata/namespace").and_then(Value::as_str);
+    let subject = Subject { object: object_value, namespace, pod: value, had_token: known.had_token, referenced: known.referenced };
+    let Some(mut decision) = decide(&subject, options)? else { return Ok(None) };
     let refusal = |obstacle: Obstacle| obstacle.refusal(lines);
     let (pod, style) = document.pod(object).map_err(refusal)?;
-    let edits = edits(&pod, &style, &mut decision.changes).map_err(refusal)?;
+    let edits = edits(&pod, &style, &mut decision.changes, Flags::of(options, value)).map_err(refusal)?;
     let mut after = value.clone();
     decision.changes.apply(&mut after).ok_or_else(|| {
         Refusal::new(
@@ -36,13 +62,14 @@ pub(super) fn plan(
         )
     })?;
     // What cannot be uninjected is not injected.
-    Record::read(&after)
-        .map_err(|error| Refusal::new(format!("the annotation {ANNOTATION} {error}"), "lead fewer containers with --container"))?;
+    Record::read(&after).map_err(|error| {
+        Refusal::new(format!("the annotation {ANNOTATION} {error}"), "observe fewer containers with --container")
+    })?;
     Ok(Some((Planned { edits, pod: after }, decision)))
 }
 
 /// The edits that make the changes. The annotation, which records them, becomes one of them.
-fn edits(pod: &Pod<'_>, style: &Style, changes: &mut Changes) -> Result<Vec<Edit>, Obstacle> {
+fn edits(pod: &Pod<'_>, style: &Style, changes: &mut Changes, flags: Flags) -> Result<Vec<Edit>, Obstacle> {
     let mut edits = Vec::new();
     let mut was = Vec::new();
     for replacement in &changes.replacements {
@@ -53,7 +80,7 @@ fn edits(pod: &Pod<'_>, style: &Style, changes: &mut Changes) -> Result<Vec<Edit
     }
     changes.additions.push(annotation(""));
     let created = changes.additions.iter().map(|addition| created(pod, &addition.to)).collect::<Result<Vec<_>, _>>()?;
-    let record = Record::of(changes, created, was).text();
+    let record = Record::of(changes, created, was, flags).text();
     changes.additions.pop();
     changes.additions.push(annotation(&record));
     for addition in &changes.additions {

@@ -1,15 +1,19 @@
 //! A file of documents, as a user gives it.
 
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
-use super::decision::ServiceAccounts;
+use super::decision::{Decision, Referenced};
 use super::document::Document;
-use super::object::{Object, objects};
+use super::inject::{self, Earlier, Known};
+use super::object::{Object, Unknown, objects};
 use super::options::Options;
 use super::outcome::{ObjectOutcome, Outcome};
 use super::parse::NotYaml;
 use super::phase::{Passed, Step, pass};
-use super::{inject, uninject};
+use super::record::Record;
+use super::server_defaults;
+use super::uninject::{self, Edits};
 
 /// The documents of one file.
 #[derive(Debug)]
@@ -27,6 +31,8 @@ struct Part<'t> {
     document: Option<Document<'t>>,
     /// Its objects with a pod.
     objects: Vec<Named>,
+    /// Its objects with a template of a pod whose kind is unknown.
+    unknown: Vec<(Named, Unknown)>,
     /// The number of its other objects.
     others: usize,
 }
@@ -34,10 +40,11 @@ struct Part<'t> {
 /// An object with a pod, and its names.
 #[derive(Clone, Debug)]
 struct Named {
-    kind: &'static str,
+    kind: String,
     namespace: Option<String>,
     name: String,
     line: usize,
+    containers: Vec<String>,
 }
 
 /// A file after injection or uninjection.
@@ -50,12 +57,12 @@ pub(crate) struct Edited {
 }
 
 impl<'t> Manifest<'t> {
-    /// Parses a file, and adds its service accounts to those of the input.
-    pub(crate) fn read(text: &'t str, accounts: &mut Accounts) -> Result<Self, NotYaml> {
+    /// Parses a file, and adds what pods may refer to.
+    pub(crate) fn read(text: &'t str, referenced: &mut Referenced) -> Result<Self, NotYaml> {
         let mut documents = Vec::new();
         let mut lines = 0;
         for part in documents_of(text).into_iter().flat_map(json_documents_of) {
-            let read = Part::read(part, lines, &mut accounts.0).map_err(|error| error.after(lines))?;
+            let read = Part::read(part, lines, referenced).map_err(|error| error.after(lines))?;
             documents.push(read);
             lines += part.matches('\n').count();
         }
@@ -63,13 +70,20 @@ impl<'t> Manifest<'t> {
     }
 
     /// Injects all objects, after uninjecting those that have a sidecar.
-    pub(crate) fn inject(&self, options: &Options, accounts: &mut Accounts) -> Edited {
-        self.edit(|part, document| part.inject(document, options, &mut accounts.0))
+    pub(crate) fn inject(&self, options: &Options, referenced: &Referenced) -> Edited {
+        let mut edited = self.edit(|part, document| part.inject(document, options, referenced));
+        let unknown = self.documents.iter().flat_map(|part| &part.unknown);
+        edited.objects.extend(unknown.map(|(named, unknown)| named.with(unknown.outcome(options))));
+        edited.objects.sort_by_key(|object| object.line);
+        edited
     }
 
     /// Uninjects all objects.
-    pub(crate) fn uninject(&self) -> Edited {
-        self.edit(Part::uninject)
+    pub(crate) fn uninject(&self, edits: Edits) -> Edited {
+        let mut edited = self.edit(|part, document| part.uninject(document, edits));
+        // Nothing was ever injected into them.
+        edited.others += self.documents.iter().map(|part| part.unknown.len()).sum::<usize>();
+        edited
     }
 
     fn edit(&self, mut edit: impl FnMut(&Part<'t>, &Document<'t>) -> (Option<String>, Vec<Outcome>)) -> Edited {
@@ -83,10 +97,6 @@ impl<'t> Manifest<'t> {
         edited
     }
 }
-
-/// The service accounts of all files of the input, and those about which there was a warning.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Accounts(ServiceAccounts);
 
 /// Splits a file before each line that begins a document. A directive (`%YAML`) belongs to the document after it.
 fn documents_of(text: &str) -> Vec<&str> {
@@ -132,35 +142,65 @@ fn json_documents_of(document: &str) -> Vec<&str> {
 }
 
 impl<'t> Part<'t> {
-    fn read(text: &'t str, lines: usize, accounts: &mut ServiceAccounts) -> Result<Self, NotYaml> {
-        let mut part = Self { text, lines, document: None, objects: Vec::new(), others: 0 };
+    fn read(text: &'t str, lines: usize, referenced: &mut Referenced) -> Result<Self, NotYaml> {
+        let mut part = Self { text, lines, document: None, objects: Vec::new(), unknown: Vec::new(), others: 0 };
         let Some(document) = Document::read(text)? else { return Ok(part) };
-        accounts.learn(&document.value);
-        let (objects, others) = objects(&document.value);
-        part.objects = objects.iter().map(|object| Named::of(object, &document, lines)).collect();
-        part.others = others;
-        part.document = Some(document).filter(|_| !objects.is_empty());
+        referenced.learn(&document.value);
+        let found = objects(&document.value);
+        let line = |object: &Object| object.nodes(&document.root).map_or(1, |(node, _)| node.line);
+        let named = |object: &Object| {
+            let containers = object.containers(&document.value);
+            Named::of(object.kind, object.value(&document.value), lines + line(object), containers)
+        };
+        part.objects = found.objects.iter().map(named).collect();
+        part.others = found.others;
+        let named = |unknown: Unknown| {
+            let line = lines + unknown.line(&document.root);
+            (Named::of(&unknown.kind, unknown.value(&document.value), line, unknown.containers.clone()), unknown)
+        };
+        part.unknown = found.unknown.into_iter().map(named).collect();
+        part.document = Some(document).filter(|_| !found.objects.is_empty());
         Ok(part)
     }
 
-    fn inject(&self, document: &Document<'t>, options: &Options, accounts: &mut ServiceAccounts) -> (Option<String>, Vec<Outcome>) {
-        let known = &*accounts;
-        let plan = |document: &Document<'_>, object: &Object| inject::plan(document, object, self.lines, options, known);
+    fn inject(&self, document: &Document<'t>, options: &Options, referenced: &Referenced) -> (Option<String>, Vec<Outcome>) {
+        let objects_before = objects(&document.value).objects;
+        let earlier: Vec<Earlier> = objects_before.iter().map(|object| Earlier::of(document, object)).collect();
+        let none = Earlier::default();
+        let is_same = |place: usize, pod: &Value| {
+            let before = objects_before.get(place).and_then(|object| object.pod(&document.value));
+            before.is_some_and(|before| server_defaults::same(&Record::without_notation(before), &Record::without_notation(pod)))
+        };
+        let plan = |document: &Document<'_>, object: &Object, place: usize| {
+            let Earlier { had_token, flags } = earlier.get(place).unwrap_or(&none);
+            let known = Known { referenced, had_token: *had_token };
+            let planned = inject::plan(document, object, self.lines, &flags.complete(options)?, &known)?;
+            Ok(planned.map(|(planned, decision)| {
+                let is_same = is_same(place, &planned.pod);
+                (planned, (decision, is_same))
+            }))
+        };
         let mut kept: Vec<Option<Outcome>> = vec![None; self.objects.len()];
         loop {
             let skips = |place: usize| kept.get(place).is_some_and(Option::is_some);
-            let without = pass(document, self.lines, &skips, &|document, object| uninject::plan(document, object, self.lines));
+            let without = pass(document, self.lines, &skips, &|document, object, _| {
+                uninject::plan(document, object, self.lines, options.edits)
+            });
             let refused = |place: usize| skips(place) || matches!(without.steps.get(place), Some(Step::Refused(_)));
             // The text was parsed before: `pass` has compared its value.
             let reparsed = without.text.as_deref().and_then(|text| Document::read(text).ok().flatten());
             let with = pass(reparsed.as_ref().unwrap_or(document), self.lines, &refused, &plan);
-            // An object that is refused now, or not selected, keeps the sidecar that it had.
+            // An object that is refused now, or not selected, keeps the sidecar that it had. One that would get the same again stays as
+            // it is, with the defaults of the API server.
             let mut again = false;
             for (place, step) in with.steps.iter().enumerate() {
                 let outcome = match step {
-                    Step::Refused(refusal) => Outcome::Refused(refusal.clone()),
+                    Step::Refused(refusal) => refusal.clone().outcome(),
                     Step::Unchanged => Outcome::NotSelected,
-                    Step::Changed(_) => continue,
+                    Step::Changed((decision, true)) => {
+                        Outcome::UpToDate { led: decision.led.clone(), warnings: decision.warnings.clone() }
+                    }
+                    Step::Changed((_, false)) => continue,
                 };
                 if let (Some(Step::Changed(())), Some(kept)) = (without.steps.get(place), kept.get_mut(place)) {
                     *kept = Some(outcome);
@@ -168,7 +208,7 @@ impl<'t> Part<'t> {
                 }
             }
             if !again {
-                return self.injected(without, with, kept, accounts);
+                return self.injected(without, with, kept);
             }
         }
     }
@@ -176,32 +216,29 @@ impl<'t> Part<'t> {
     fn injected(
         &self,
         without: Passed<()>,
-        with: Passed<super::decision::Decision>,
+        with: Passed<(Decision, bool)>,
         kept: Vec<Option<Outcome>>,
-        accounts: &mut ServiceAccounts,
     ) -> (Option<String>, Vec<Outcome>) {
         let text = with.text.or(without.text).filter(|text| *text != self.text);
         let steps = without.steps.into_iter().zip(with.steps).zip(kept);
         let outcomes = steps.map(|((before, after), kept)| match (kept, before, after) {
             (Some(outcome), _, _) => outcome,
-            (None, Step::Refused(refusal), _) | (None, _, Step::Refused(refusal)) => Outcome::Refused(refusal),
-            (None, before, Step::Changed(decision)) => {
-                let (led, mut warnings) = (decision.led, decision.warnings);
-                warnings.extend(decision.unknown_account.and_then(|account| accounts.warn_of(account)));
-                let is_same = matches!(before, Step::Changed(())) && text.is_none();
-                if is_same { Outcome::UpToDate { led, warnings } } else { Outcome::Injected { led, warnings } }
-            }
+            (None, Step::Refused(refusal), _) | (None, _, Step::Refused(refusal)) => refusal.outcome(),
+            (None, Step::Changed(()), Step::Changed((Decision { led, warnings, .. }, _))) => Outcome::Updated { led, warnings },
+            (None, Step::Unchanged, Step::Changed((Decision { led, warnings, .. }, _))) => Outcome::Injected { led, warnings },
             (None, _, Step::Unchanged) => Outcome::NotSelected,
         });
         let outcomes = outcomes.collect();
         (text, outcomes)
     }
 
-    fn uninject(&self, document: &Document<'t>) -> (Option<String>, Vec<Outcome>) {
-        let passed = pass(document, self.lines, &|_| false, &|document, object| uninject::plan(document, object, self.lines));
+    fn uninject(&self, document: &Document<'t>, edits: Edits) -> (Option<String>, Vec<Outcome>) {
+        let passed =
+            pass(document, self.lines, &|_| false, &|document, object, _| uninject::plan(document, object, self.lines, edits));
         let outcomes = passed.steps.into_iter().map(|step| match step {
             Step::Changed(()) => Outcome::Uninjected,
             Step::Unchanged => Outcome::NotInjected,
+            Step::Refused(refusal) if refusal.may_pass => Outcome::NotInjected,
             Step::Refused(refusal) => Outcome::Refused(refusal),
         });
         (passed.text, outcomes.collect())
@@ -209,19 +246,26 @@ impl<'t> Part<'t> {
 }
 
 impl Named {
-    fn of(object: &Object, document: &Document<'_>, lines: usize) -> Self {
-        let value = object.value(&document.value);
-        let text = |pointer: &str| value.pointer(pointer).and_then(serde_json::Value::as_str).map(str::to_owned);
+    fn of(kind: &str, value: &Value, line: usize, containers: Vec<String>) -> Self {
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
         let generated = || text("/metadata/generateName").map(|prefix| format!("{prefix}*"));
         Self {
-            kind: object.kind,
+            kind: kind.to_owned(),
             namespace: text("/metadata/namespace"),
             name: text("/metadata/name").or_else(generated).unwrap_or_else(|| "(unnamed)".to_owned()),
-            line: lines + object.nodes(&document.root).map_or(1, |(node, _)| node.line),
+            line,
+            containers,
         }
     }
 
     fn with(&self, outcome: Outcome) -> ObjectOutcome {
-        ObjectOutcome { kind: self.kind, namespace: self.namespace.clone(), name: self.name.clone(), line: self.line, outcome }
+        ObjectOutcome {
+            kind: self.kind.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            line: self.line,
+            containers: self.containers.clone(),
+            outcome,
+        }
     }
 }

@@ -5,7 +5,9 @@ use serde_json::{Map, Value};
 
 use super::change::{Changes, Item};
 use super::edit::{Created, one_scalar};
+use super::flags::Flags;
 use super::pointer::{self, Pointer};
+use super::server_defaults::is_default;
 use crate::pod_layout::{ANNOTATION, CONTAINER, MOVED_SERVICE_ACCOUNT};
 
 /// Maximum length of the annotation. Kubernetes allows 256 KiB for all annotations of an object together.
@@ -20,6 +22,8 @@ pub(super) struct Record {
     pub(super) added: Vec<Added>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) replaced: Vec<Replaced>,
+    #[serde(default, skip_serializing_if = "Flags::is_none")]
+    pub(super) flags: Flags,
 }
 
 /// Items that were added to one collection.
@@ -33,7 +37,8 @@ pub(super) struct Added {
     /// The text of the empty value that the items replaced, from its colon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) empty: Option<String>,
-    /// The names of the items, each with a checksum of its content.
+    /// The names of the items, each with a checksum of its content. Those of the sidecar are of its members, so that an edit of it can
+    /// be named.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     items: Map<String, Value>,
 }
@@ -58,6 +63,8 @@ pub(super) enum BadRecord {
     Foreign(String),
     #[error("has an original value that is not a single value")]
     NotAValue,
+    #[error("has a value of {0} that inject does not write")]
+    Flag(&'static str),
     #[error("does not record {0}, which every injection adds")]
     Incomplete(&'static str),
 }
@@ -70,7 +77,7 @@ const fn is_zero(number: &usize) -> bool {
 impl Record {
     /// Records changes. `created` belongs to the additions, and `was` to the replacements, in their order. The annotation itself is
     /// the last addition; its content is the record, so it has no checksum.
-    pub(super) fn of(changes: &Changes, created: Vec<Created>, was: Vec<String>) -> Self {
+    pub(super) fn of(changes: &Changes, created: Vec<Created>, was: Vec<String>, flags: Flags) -> Self {
         let added = changes.additions.iter().zip(created).map(|(addition, created)| Added {
             to: addition.to.to_string(),
             created: created.collections,
@@ -82,7 +89,7 @@ impl Record {
             was,
             sum: checksum(&Value::from(replacement.to.as_str())),
         });
-        Self { watchtap: env!("CARGO_PKG_VERSION").to_owned(), added: added.collect(), replaced: replaced.collect() }
+        Self { watchtap: env!("CARGO_PKG_VERSION").to_owned(), added: added.collect(), replaced: replaced.collect(), flags }
     }
 
     /// The text of the annotation, in ASCII: YAML's parsers disagree about some other characters.
@@ -107,8 +114,26 @@ impl Record {
         let record: Self = serde_json::from_str(text).map_err(|error| BadRecord::Unreadable(error.to_string()))?;
         record.added.iter().try_for_each(Added::check)?;
         record.replaced.iter().try_for_each(Replaced::check)?;
+        record.flags.first_bad().map_or(Ok(()), |flag| Err(BadRecord::Flag(flag)))?;
         record.check_complete()?;
         Ok(Some(record.without_removed(pod)))
+    }
+
+    /// The pod with a record without the manifest's notation. It is the same for YAML and for the JSON that the API server returns.
+    pub(super) fn without_notation(pod: &Value) -> Value {
+        let mut pod = pod.clone();
+        if let Some(Value::String(text)) = pointer::find_mut(&mut pod, &["metadata", "annotations", ANNOTATION])
+            && let Ok(mut record) = serde_json::from_str::<Self>(text)
+        {
+            for added in &mut record.added {
+                (added.created, added.empty) = (0, None);
+            }
+            for replaced in &mut record.replaced {
+                replaced.was = one_scalar(&replaced.was).unwrap_or_default().to_string();
+            }
+            *text = record.text();
+        }
+        pod
     }
 
     /// Forgets the containers that were removed since: nothing in them is left to undo. A container with a volume of ours that is not
@@ -135,6 +160,14 @@ impl Record {
             ["spec", group @ ("containers" | "initContainers"), name, ..] => pointer::find(pod, &["spec", group, name]).is_some(),
             _ => true,
         };
+        self.added.retain(|added| is_there(&added.place()));
+        self.replaced.retain(|replaced| is_there(&replaced.place()));
+        self
+    }
+
+    /// Forgets the places that are gone.
+    pub(super) fn without_gone(mut self, pod: &Value) -> Self {
+        let is_there = |place: &Pointer| pointer::find(pod, &place.steps()).is_some();
         self.added.retain(|added| is_there(&added.place()));
         self.replaced.retain(|replaced| is_there(&replaced.place()));
         self
@@ -200,12 +233,21 @@ impl Added {
         self.items.keys().map(String::as_str).chain(own).collect()
     }
 
-    /// The first item that is gone, or whose content was changed since.
-    pub(super) fn changed<'r>(&'r self, pod: &Value) -> Option<&'r str> {
-        let place = self.place();
+    /// The first item or member of one that was changed or removed since.
+    pub(super) fn changed(&self, pod: &Value) -> Option<Pointer> {
         self.items.iter().find_map(|(name, sum)| {
-            let found = pointer::find(pod, &place.with(name).steps()).map(checksum);
-            (found.as_deref() != sum.as_str()).then_some(name.as_str())
+            let place = self.place().with(name);
+            match (sum, pointer::find(pod, &place.steps())) {
+                (Value::Object(sums), Some(Value::Object(found))) => {
+                    let is_changed =
+                        |member: &str| found.get(member).map(checksum).as_deref() != sums.get(member).and_then(Value::as_str);
+                    let is_new = |member: &str| found.get(member).is_some_and(|value| !is_default(found, member, value));
+                    let changed = sums.keys().find(|member| is_changed(member));
+                    let new = || found.keys().find(|member| !sums.contains_key(*member) && is_new(member));
+                    changed.or_else(new).map(|member| place.with(member))
+                }
+                (sum, found) => (found.map(checksum).as_deref() != sum.as_str()).then_some(place),
+            }
         })
     }
 
@@ -266,7 +308,11 @@ pub(super) fn is_empty(value: &Value) -> bool {
 }
 
 fn sum_of_item(item: &Item) -> (String, Value) {
-    (item.name.clone(), Value::String(checksum(&item.value)))
+    let sum = |value: &Value| Value::String(checksum(value));
+    let members = item.value.as_object().filter(|_| item.name == CONTAINER);
+    let of_members = |members: &Map<String, Value>| members.iter().map(|(member, value)| (member.clone(), sum(value))).collect();
+    let sums = members.map_or_else(|| sum(&item.value), of_members);
+    (item.name.clone(), sums)
 }
 
 /// FNV-1a of a value, whatever the order of its keys, and without the defaults of the API server. It detects edits, not attacks.
@@ -287,7 +333,7 @@ impl Sum {
     fn value(&mut self, value: &Value) {
         match value {
             Value::Object(map) => {
-                let mut members: Vec<(&String, &Value)> = map.iter().filter(|(key, value)| !is_default(key, value)).collect();
+                let mut members: Vec<(&String, &Value)> = map.iter().filter(|(key, value)| !is_default(map, key, value)).collect();
                 members.sort_by_key(|(key, _)| *key);
                 for (key, value) in members {
                     self.bytes(b"{");
@@ -310,20 +356,5 @@ impl Sum {
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => self.bytes(value.to_string().as_bytes()),
         }
-    }
-}
-
-/// Whether the API server adds this member to a container or a volume that lacks it.
-fn is_default(key: &str, value: &Value) -> bool {
-    match (key, value) {
-        ("successThreshold" | "timeoutSeconds", Value::Number(number)) => number.as_u64() == Some(1),
-        ("defaultMode", Value::Number(number)) => number.as_u64() == Some(0o644),
-        ("apiVersion", Value::String(text)) => text == "v1",
-        ("imagePullPolicy", Value::String(text)) => text == "IfNotPresent" || text == "Always",
-        ("protocol", Value::String(text)) => text == "TCP",
-        ("scheme", Value::String(text)) => text == "HTTP",
-        ("terminationMessagePath", Value::String(text)) => text == "/dev/termination-log",
-        ("terminationMessagePolicy", Value::String(text)) => text == "File",
-        _ => false,
     }
 }

@@ -18,19 +18,26 @@ pub(crate) struct InjectedFile {
     pub(crate) others: usize,
 }
 
-/// A line for each object with a pod, and a summary.
-pub(crate) fn injection_text(files: &[InjectedFile]) -> Printable {
+/// A line for each object with a pod, a line for each container that none of them has, and a summary. With `only_checks`, nothing was
+/// written.
+pub(crate) fn injection_text(files: &[InjectedFile], missing_containers: &[&str], only_checks: bool) -> Printable {
     let mut out = Printable::new();
     for file in files {
         for object in &file.objects {
             let place = format!("watchtap: {}:{}: {}", file.name, object.line, name(object));
-            out.append(&Printable::paragraph(format_args!("{place}: {}", result(&object.outcome))));
+            out.append(&Printable::paragraph(format_args!("{place}: {}", result(&object.outcome, only_checks))));
             for warning in warnings(&object.outcome) {
                 out.append(&Printable::paragraph(format_args!("{place}: warning: {warning}")));
             }
         }
     }
-    out.append(&Printable::paragraph(format_args!("watchtap: {}", summary(files))));
+    for missing in missing_containers {
+        let line = Printable::paragraph(format_args!(
+            "watchtap: no pod has a container {missing}, which --container names: check the name"
+        ));
+        out.append(&line);
+    }
+    out.append(&Printable::paragraph(format_args!("watchtap: {}", summary(files, only_checks))));
     out
 }
 
@@ -39,14 +46,16 @@ fn name(object: &ObjectOutcome) -> String {
     format!("{} {namespace}{}", object.kind, object.name)
 }
 
-fn result(outcome: &Outcome) -> String {
+fn result(outcome: &Outcome, only_checks: bool) -> String {
+    let done = done(outcome, only_checks);
     match outcome {
-        Outcome::Injected { led, .. } => format!("injected: {}", ports(led)),
-        Outcome::UpToDate { led, .. } => format!("up to date: {}", ports(led)),
-        Outcome::Uninjected => "uninjected".to_owned(),
+        Outcome::Injected { led, .. } | Outcome::Updated { led, .. } | Outcome::UpToDate { led, .. } => {
+            format!("{done}: {}", ports(led))
+        }
+        Outcome::Uninjected => done,
         Outcome::NotInjected => "unchanged: it has no sidecar".to_owned(),
         Outcome::NotSelected => "unchanged: it has no such container".to_owned(),
-        Outcome::Refused(refusal) => format!("refused: {}; {}", refusal.reason, refusal.remedy),
+        Outcome::Passed(refusal) | Outcome::Refused(refusal) => format!("{done}: {}; {}", refusal.reason, refusal.remedy),
     }
 }
 
@@ -57,28 +66,38 @@ fn ports(led: &[Led]) -> String {
 
 fn warnings(outcome: &Outcome) -> &[String] {
     match outcome {
-        Outcome::Injected { warnings, .. } | Outcome::UpToDate { warnings, .. } => warnings,
-        Outcome::Uninjected | Outcome::NotInjected | Outcome::NotSelected | Outcome::Refused(_) => &[],
+        Outcome::Injected { warnings, .. } | Outcome::Updated { warnings, .. } | Outcome::UpToDate { warnings, .. } => warnings,
+        Outcome::Uninjected | Outcome::NotInjected | Outcome::NotSelected | Outcome::Passed(_) | Outcome::Refused(_) => &[],
     }
+}
+
+/// The word for an outcome, in text.
+fn done(outcome: &Outcome, only_checks: bool) -> String {
+    let changes = matches!(outcome, Outcome::Injected { .. } | Outcome::Updated { .. } | Outcome::Uninjected);
+    let would_be = if only_checks && changes { "would be " } else { "" };
+    format!("{would_be}{}", word(outcome))
 }
 
 /// The word for an outcome, in reports that programs read.
 const fn word(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Injected { .. } => "injected",
+        Outcome::Updated { .. } => "updated",
         Outcome::UpToDate { .. } => "up to date",
         Outcome::Uninjected => "uninjected",
         Outcome::NotInjected | Outcome::NotSelected => "unchanged",
+        Outcome::Passed(_) => "not injected",
         Outcome::Refused(_) => "refused",
     }
 }
 
-fn summary(files: &[InjectedFile]) -> String {
-    const WORDS: [&str; 5] = ["injected", "up to date", "uninjected", "unchanged", "refused"];
-    let outcomes = || files.iter().flat_map(|file| &file.objects).map(|object| word(&object.outcome));
+fn summary(files: &[InjectedFile], only_checks: bool) -> String {
+    const WORDS: [&str; 7] = ["injected", "updated", "up to date", "uninjected", "unchanged", "not injected", "refused"];
+    let outcomes = || files.iter().flat_map(|file| &file.objects).map(|object| &object.outcome);
     let parts = WORDS.into_iter().filter_map(|wanted| {
-        let number = outcomes().filter(|word| *word == wanted).count();
-        (number > 0).then(|| format!("{number} {wanted}"))
+        let first = outcomes().find(|outcome| word(outcome) == wanted)?;
+        let number = outcomes().filter(|outcome| word(outcome) == wanted).count();
+        Some(format!("{number} {}", done(first, only_checks)))
     });
     let parts: Vec<String> = parts.collect();
     let pods = if parts.is_empty() { "no object has a pod".to_owned() } else { parts.join(", ") };
@@ -95,6 +114,9 @@ struct Document<'f> {
     objects: Vec<ObjectRow<'f>>,
     /// Objects without a pod.
     others: usize,
+    /// Names of containers to observe that no object has.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    missing_containers: &'f [&'f str],
 }
 
 #[derive(Serialize)]
@@ -107,7 +129,7 @@ struct ObjectRow<'f> {
     name: &'f str,
     result: &'static str,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    led: Vec<LedContainer<'f>>,
+    observed: Vec<ObservedContainer<'f>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     warnings: &'f [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,37 +139,40 @@ struct ObjectRow<'f> {
 }
 
 #[derive(Serialize)]
-struct LedContainer<'f> {
+struct ObservedContainer<'f> {
     container: &'f str,
     port: u16,
 }
 
 /// The same as one JSON object.
-pub(crate) fn injection_json(files: &[InjectedFile]) -> serde_json::Result<Printable> {
+pub(crate) fn injection_json<'f>(files: &'f [InjectedFile], missing_containers: &'f [&'f str]) -> serde_json::Result<Printable> {
     let objects = files.iter().flat_map(|file| file.objects.iter().map(|object| row(&file.name, object))).collect();
     let others = files.iter().map(|file| file.others).sum();
-    json(&Document { schema: INJECTION_SCHEMA, watchtap: env!("CARGO_PKG_VERSION"), objects, others })
+    json(&Document { schema: INJECTION_SCHEMA, watchtap: env!("CARGO_PKG_VERSION"), objects, others, missing_containers })
 }
 
 fn row<'f>(file: &'f str, object: &'f ObjectOutcome) -> ObjectRow<'f> {
     let led = match &object.outcome {
-        Outcome::Injected { led, .. } | Outcome::UpToDate { led, .. } => led.as_slice(),
-        Outcome::Uninjected | Outcome::NotInjected | Outcome::NotSelected | Outcome::Refused(_) => &[],
+        Outcome::Injected { led, .. } | Outcome::Updated { led, .. } | Outcome::UpToDate { led, .. } => led.as_slice(),
+        Outcome::Uninjected | Outcome::NotInjected | Outcome::NotSelected | Outcome::Passed(_) | Outcome::Refused(_) => &[],
     };
     let refusal = match &object.outcome {
-        Outcome::Refused(refusal) => Some(refusal),
-        Outcome::Injected { .. } | Outcome::UpToDate { .. } | Outcome::Uninjected | Outcome::NotInjected | Outcome::NotSelected => {
-            None
-        }
+        Outcome::Passed(refusal) | Outcome::Refused(refusal) => Some(refusal),
+        Outcome::Injected { .. }
+        | Outcome::Updated { .. }
+        | Outcome::UpToDate { .. }
+        | Outcome::Uninjected
+        | Outcome::NotInjected
+        | Outcome::NotSelected => None,
     };
     ObjectRow {
         file,
         line: object.line,
-        kind: object.kind,
+        kind: &object.kind,
         namespace: object.namespace.as_deref(),
         name: &object.name,
         result: word(&object.outcome),
-        led: led.iter().map(|led| LedContainer { container: &led.container, port: led.port }).collect(),
+        observed: led.iter().map(|led| ObservedContainer { container: &led.container, port: led.port }).collect(),
         warnings: warnings(&object.outcome),
         reason: refusal.map(|refusal| refusal.reason.as_str()),
         remedy: refusal.map(|refusal| refusal.remedy.as_str()),

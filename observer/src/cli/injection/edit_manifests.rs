@@ -8,15 +8,15 @@ use super::inputs::{self, Input};
 use super::manifest_flags::ManifestFlags;
 use super::outputs;
 use crate::cli::output::Format;
-use crate::injection::{Accounts, Edited, Manifest, NotYaml, Outcome};
-use crate::printable::{HeldStderr, print_error, print_message};
+use crate::injection::{Edited, Manifest, NotYaml, Outcome, Referenced};
+use crate::printable::{HeldStderr, print_error};
 use crate::view::{InjectedFile, injection_json, injection_text};
 
 /// Exit code if an object was refused.
 const REFUSED: u8 = 3;
 
 /// Edits one file.
-pub(super) type Edit<'e> = &'e dyn Fn(&Manifest<'_>, &mut Accounts) -> Edited;
+pub(super) type Edit<'e> = &'e dyn Fn(&Manifest<'_>, &Referenced) -> Edited;
 
 /// Edits the manifests that the flags name. `containers` are the names of which each must be found in some pod.
 pub(super) fn edit_manifests(flags: &ManifestFlags, containers: &[String], edit: Edit<'_>) -> ExitCode {
@@ -37,23 +37,23 @@ fn run(flags: &ManifestFlags, containers: &[String], edit: Edit<'_>) -> Result<b
         !(flags.in_place && inputs.iter().any(|input| input.path.is_none())),
         "stdin has no place to write to: leave out --in-place"
     );
-    let mut accounts = Accounts::default();
+    let mut referenced = Referenced::default();
     let manifests =
-        inputs.iter().map(|input| Manifest::read(&input.text, &mut accounts).map_err(|error| unreadable(input, &error)));
+        inputs.iter().map(|input| Manifest::read(&input.text, &mut referenced).map_err(|error| unreadable(input, &error)));
     let manifests = manifests.collect::<Result<Vec<_>>>()?;
-    let edited: Vec<Edited> = manifests.iter().map(|manifest| edit(manifest, &mut accounts)).collect();
+    let edited: Vec<Edited> = manifests.iter().map(|manifest| edit(manifest, &referenced)).collect();
     write(flags, &inputs, &edited)?;
-    let (files, outcomes) = report(&inputs, edited);
+    let files = report(&inputs, edited);
+    let objects = || files.iter().flat_map(|file| &file.objects);
+    // A refused object has the container, too: its name is right.
+    let is_found = |name: &&str| objects().any(|object| object.containers.iter().any(|container| container == name));
+    let missing: Vec<&str> = containers.iter().map(String::as_str).filter(|name| !is_found(name)).collect();
     let report = match flags.format {
-        Format::Text => injection_text(&files),
-        Format::Json => injection_json(&files)?,
+        Format::Text => injection_text(&files, &missing, flags.check),
+        Format::Json => injection_json(&files, &missing)?,
     };
     HeldStderr::print(&report).context("cannot write the report")?;
-    let missing: Vec<&str> = containers.iter().map(String::as_str).filter(|name| !is_led(&outcomes, name)).collect();
-    for name in &missing {
-        print_message(format_args!("no pod was injected for --container {name}: check the name"));
-    }
-    Ok(missing.is_empty() && !outcomes.iter().any(|outcome| matches!(outcome, Outcome::Refused(_))))
+    Ok(missing.is_empty() && !objects().any(|object| matches!(object.outcome, Outcome::Refused(_))))
 }
 
 fn unreadable(input: &Input, error: &NotYaml) -> anyhow::Error {
@@ -76,20 +76,11 @@ fn write(flags: &ManifestFlags, inputs: &[Input], edited: &[Edited]) -> Result<(
     Ok(())
 }
 
-fn report(inputs: &[Input], edited: Vec<Edited>) -> (Vec<InjectedFile>, Vec<Outcome>) {
+fn report(inputs: &[Input], edited: Vec<Edited>) -> Vec<InjectedFile> {
     let files = inputs.iter().zip(edited).map(|(input, edited)| InjectedFile {
         name: input.name.clone(),
         objects: edited.objects,
         others: edited.others,
     });
-    let files: Vec<InjectedFile> = files.collect();
-    let outcomes = files.iter().flat_map(|file| file.objects.iter().map(|object| object.outcome.clone())).collect();
-    (files, outcomes)
-}
-
-fn is_led(outcomes: &[Outcome], name: &str) -> bool {
-    outcomes.iter().any(|outcome| match outcome {
-        Outcome::Injected { led, .. } | Outcome::UpToDate { led, .. } => led.iter().any(|led| led.container == name),
-        Outcome::Uninjected | Outcome::NotInjected | Outcome::NotSelected | Outcome::Refused(_) => false,
-    })
+    files.collect()
 }

@@ -48,6 +48,9 @@ pub(super) fn read(arguments: &[PathBuf]) -> Result<Vec<Input>> {
         }
         let mut files = Vec::new();
         find(argument, 0, &mut files)?;
+        if files.is_empty() {
+            bail!("{} has no *.yaml, *.yml or *.json", argument.display());
+        }
         for file in files {
             let identity = fs::canonicalize(&file).with_context(|| format!("cannot read {}", file.display()))?;
             if seen.insert(identity) {

@@ -5,7 +5,9 @@ mod inject;
 mod inputs;
 mod manifest_flags;
 mod outputs;
+mod sidecar_flags;
 mod uninject;
 
 pub(super) use inject::Inject;
+pub(super) use sidecar_flags::SidecarFlags;
 pub(super) use uninject::Uninject;

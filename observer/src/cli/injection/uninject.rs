@@ -10,11 +10,11 @@ use super::manifest_flags::ManifestFlags;
 /// Takes watchtap out of manifests again: restores the bytes from before `watchtap inject`.
 ///
 /// An annotation of the pod records what was injected. Other edits since then stay. If a part that was injected was edited, the object
-/// is refused, because that edit would be lost.
+/// is refused, because that edit would be lost (`--discard-edits`).
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap uninject injected.yaml > original.yaml
-  kubectl get deployment web -o yaml | watchtap uninject | kubectl apply -f -
+  kubectl get deployment web -o yaml | watchtap uninject | kubectl replace -f -
   watchtap uninject --in-place manifests/
 
 EXIT CODES:
@@ -30,6 +30,6 @@ pub(in crate::cli) struct Uninject {
 
 impl Uninject {
     pub(in crate::cli) fn run(&self) -> ExitCode {
-        edit_manifests(&self.manifests, &[], &|manifest, _| manifest.uninject())
+        edit_manifests(&self.manifests, &[], &|manifest, _| manifest.uninject(self.manifests.edits()))
     }
 }

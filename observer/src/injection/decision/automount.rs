@@ -1,25 +1,24 @@
 //! Whether admission would mount a token of the pod's ServiceAccount into its containers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value;
 
 use super::decide::Subject;
-use crate::injection::options::Options;
+use super::referenced::may_share_namespace;
+use crate::injection::options::{Options, Seen};
 
 /// The service accounts of the input.
 #[derive(Clone, Debug, Default)]
-pub(in crate::injection) struct ServiceAccounts {
+pub(super) struct ServiceAccounts {
     /// Whether tokens of each account are mounted.
     mounts: BTreeMap<Account, bool>,
-    /// The accounts that are not in the input, and about which there was a warning.
-    warned: BTreeSet<Account>,
 }
 
 /// A ServiceAccount.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::injection) struct Account {
+pub(super) struct Account {
     /// As far as the manifest names it.
     namespace: Option<String>,
     name: String,
@@ -32,23 +31,16 @@ pub(super) enum Token {
     Mounted,
     /// The pod wants none.
     Withheld,
+    /// Admission has mounted none.
+    NotMounted,
     WithheldByAccount(Account),
     /// The ServiceAccount is not in the input.
     Unknown(Account),
 }
 
 impl ServiceAccounts {
-    /// Takes the service accounts of a document.
-    pub(in crate::injection) fn learn(&mut self, document: &Value) {
-        if let Some(Value::Array(items)) = document.get("items") {
-            for item in items {
-                self.learn_one(item);
-            }
-        }
-        self.learn_one(document);
-    }
-
-    fn learn_one(&mut self, object: &Value) {
+    /// Takes an object, if it is a ServiceAccount.
+    pub(super) fn learn(&mut self, object: &Value) {
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
         if (text("/apiVersion"), text("/kind")) != (Some("v1"), Some("ServiceAccount")) {
             return;
@@ -58,23 +50,13 @@ impl ServiceAccounts {
         self.mounts.insert(Account::new(text("/metadata/namespace"), name), mounts);
     }
 
-    /// Whether tokens of an account are mounted. Charts leave out the namespace in some objects and not in others; it is the same one.
+    /// Whether tokens of an account are mounted.
     fn mounts(&self, account: &Account) -> Option<bool> {
         let is_same = |known: &Account| {
-            known.name == account.name
-                && (known.namespace == account.namespace || known.namespace.is_none() || account.namespace.is_none())
+            known.name == account.name && may_share_namespace(known.namespace.as_deref(), account.namespace.as_deref())
         };
         let settings = self.mounts.iter().filter(|(known, _)| is_same(known)).map(|(_, mounts)| *mounts);
         self.mounts.get(account).copied().or_else(|| settings.reduce(|one, other| one && other))
-    }
-
-    /// The warning about an account that is not in the input, the first time: many pods have the same one.
-    pub(in crate::injection) fn warn_of(&mut self, account: Account) -> Option<String> {
-        let warning = format!(
-            "ServiceAccount {account} is not in the input: if it sets automountServiceAccountToken: false, its pods now get a token \
-             that it withheld; pass both together to check, or --service-account-token to accept"
-        );
-        self.warned.insert(account).then_some(warning)
     }
 }
 
@@ -91,32 +73,27 @@ impl fmt::Display for Account {
     }
 }
 
-/// The pod's own setting counts before that of its ServiceAccount.
-pub(super) fn token(subject: &Subject<'_>, options: &Options, accounts: &ServiceAccounts) -> Token {
+/// A token that the user has agreed to counts first, also that of an earlier injection. The pod's own setting counts before that of
+/// its ServiceAccount. After admission, neither of them matters.
+pub(super) fn token(subject: &Subject<'_>, options: &Options) -> Token {
+    if options.seen == Seen::AtAdmission {
+        return Token::NotMounted;
+    }
+    if options.service_account_token || subject.had_token {
+        return Token::Mounted;
+    }
     let spec = subject.spec();
     match spec.get("automountServiceAccountToken") {
         Some(Value::Bool(true)) => return Token::Mounted,
         Some(Value::Bool(false)) => return Token::Withheld,
         Some(_) | None => {}
     }
-    if options.service_account_token {
-        return Token::Mounted;
-    }
     let account = ["serviceAccountName", "serviceAccount"].iter().find_map(|key| spec.get(key).and_then(Value::as_str));
-    let account = Account::new(subject.namespace(), account.filter(|account| !account.is_empty()).unwrap_or("default"));
-    match accounts.mounts(&account) {
+    let account = Account::new(subject.namespace, account.filter(|account| !account.is_empty()).unwrap_or("default"));
+    match subject.referenced.accounts.mounts(&account) {
         Some(true) => Token::Mounted,
         Some(false) => Token::WithheldByAccount(account),
+        None if options.assume_token => Token::Mounted,
         None => Token::Unknown(account),
-    }
-}
-
-impl Token {
-    /// The account that is not in the input.
-    pub(super) fn unknown_account(self) -> Option<Account> {
-        match self {
-            Self::Unknown(account) => Some(account),
-            Self::Mounted | Self::Withheld | Self::WithheldByAccount(_) => None,
-        }
     }
 }

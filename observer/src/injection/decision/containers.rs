@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::mounts::clean;
+use crate::dns_label::is_dns_label;
 use crate::injection::options::Options;
 use crate::injection::outcome::Refusal;
 use crate::injection::pointer::Pointer;
@@ -58,7 +59,7 @@ pub(super) fn containers(spec: &Value) -> Result<Vec<Container<'_>>, Refusal> {
         match spec.get(group) {
             Some(Value::Array(list)) => {
                 for value in list {
-                    let name = value.get("name").and_then(Value::as_str).filter(|name| is_label(name));
+                    let name = value.get("name").and_then(Value::as_str).filter(|name| is_dns_label(name));
                     let name = name.ok_or_else(|| malformed(&format!("an item of {group} has no valid name")))?;
                     all.push(Container { group, name, value });
                 }
@@ -67,21 +68,29 @@ pub(super) fn containers(spec: &Value) -> Result<Vec<Container<'_>>, Refusal> {
             Some(_) => return Err(malformed(&format!("{group} is not a list"))),
         }
     }
+    if spec.get("containers").is_none() {
+        return Err(incomplete("the pod has no containers"));
+    }
     if !all.iter().any(|container| container.group == "containers") {
-        return Err(malformed("the pod has no containers"));
+        return Err(malformed("the list of containers is empty"));
     }
     let mut names = BTreeSet::new();
     if let Some(twice) = all.iter().find(|container| !names.insert(container.name)) {
         return Err(malformed(&format!("two containers have the name {}", twice.name)));
     }
     all.iter().try_for_each(check_lists)?;
+    if let Some(incomplete_one) = all.iter().find(|container| container.text("image").is_empty()) {
+        return Err(incomplete(&format!("container {} has no image", incomplete_one.name)));
+    }
     Ok(all)
 }
 
-/// Whether a name is a DNS label, as those of containers are.
-fn is_label(name: &str) -> bool {
-    let is_allowed = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
-    (1..=63).contains(&name.len()) && name.chars().all(is_allowed)
+/// A patch of kustomize or kubectl has some members of a pod only.
+pub(in crate::injection) fn incomplete(what: &str) -> Refusal {
+    Refusal::passing(
+        format!("{what}, as in a patch"),
+        "if its base is injected, nothing is to do; otherwise inject the output of `kustomize build`",
+    )
 }
 
 /// The containers that the options select.

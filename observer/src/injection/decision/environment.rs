@@ -3,19 +3,25 @@
 use serde_json::{Value, json};
 
 use super::containers::Container;
+use super::reasons;
 use crate::injection::change::{Addition, Changes, Item, Place, Replacement};
 use crate::injection::outcome::Refusal;
 
 /// The address that the sidecar listens on.
-const LOOPBACK: &str = "127.0.0.1";
+pub(in crate::injection) const LOOPBACK: &str = "127.0.0.1";
 
 /// The variables from which clients take the API server's address; the second and third one are ports.
-const ADDRESS: [&str; 3] = ["KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "KUBERNETES_SERVICE_PORT_HTTPS"];
+pub(in crate::injection) const ADDRESS: [&str; 3] =
+    ["KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "KUBERNETES_SERVICE_PORT_HTTPS"];
 
 /// Both spellings: some clients read only one, and some prefer the one in lower case.
-const NO_PROXY: [&str; 2] = ["NO_PROXY", "no_proxy"];
+pub(in crate::injection) const NO_PROXY: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
-const PROXIES: [&str; 6] = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+/// Entries of [`NO_PROXY`] that keep clients from a proxy for [`LOOPBACK`].
+pub(in crate::injection) const COVERS_LOOPBACK: [&str; 3] = [LOOPBACK, "*", "127.0.0.0/8"];
+
+pub(in crate::injection) const PROXIES: [&str; 6] =
+    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /// Whether injection may add or replace this variable.
 pub(in crate::injection) fn is_led_variable(name: &str) -> bool {
@@ -29,13 +35,7 @@ pub(super) fn upstream(led: &[Container<'_>]) -> Result<Vec<Value>, Refusal> {
         let own = own_address(container)?;
         match &upstream {
             Some((first, other)) if *first != own => {
-                return Err(Refusal::new(
-                    format!(
-                        "containers {other} and {} set {} differently, and one sidecar has one API server",
-                        container.name, ADDRESS[0]
-                    ),
-                    format!("lead only one of them, such as --container {}", container.name),
-                ));
+                return Err(reasons::different_addresses(other, container.name));
             }
             Some(_) => {}
             None => upstream = Some((own, container.name)),
@@ -49,23 +49,22 @@ fn own_address(container: &Container<'_>) -> Result<Vec<Value>, Refusal> {
     let mut own = Vec::new();
     for name in ADDRESS {
         let Some(entry) = only_entry(container, name)? else { continue };
-        match entry.get("value").and_then(Value::as_str) {
+        match given(entry) {
             Some(value) if !value.is_empty() && !value.contains("$(") => own.push(json!({"name": name, "value": value})),
-            Some("") => {
-                return Err(Refusal::new(
-                    format!("container {} sets {name} to nothing, so that its client does not find the API server", container.name),
-                    "remove the variable, or lead other containers with --container",
-                ));
-            }
-            Some(_) | None => {
-                return Err(Refusal::new(
-                    format!("container {} takes {name} from elsewhere, so its value is unknown here", container.name),
-                    format!("write `value:` for {name}, or lead other containers with --container"),
-                ));
-            }
+            Some("") => return Err(reasons::empty_variable(container.name, name)),
+            Some(_) => return Err(reasons::variable_by_reference(container.name, name)),
+            None => return Err(reasons::variable_by_value_from(container.name, name)),
         }
     }
     Ok(own)
+}
+
+/// The value of a variable, if the manifest has it. The API server leaves out an empty one.
+fn given(entry: &Value) -> Option<&str> {
+    match (entry.get("value"), entry.get("valueFrom")) {
+        (None | Some(Value::Null), None | Some(Value::Null)) => Some(""),
+        (value, _) => value?.as_str(),
+    }
 }
 
 /// Sets the variables of a container.
@@ -98,13 +97,12 @@ fn bypass_proxy(container: &Container<'_>, added: &mut Vec<Item>, changes: &mut 
     for name in present {
         let entry = only_entry(container, name)?;
         let Some(hosts) = entry.and_then(|entry| entry.get("value")).and_then(Value::as_str) else {
-            return Err(Refusal::new(
-                format!("container {} has a proxy, and takes {name} from elsewhere", container.name),
-                format!("write `value:` for {name}, with {LOOPBACK} in it, or lead other containers with --container"),
-            ));
+            if entry.and_then(given) == Some("") {
+                return Err(reasons::proxy_without_value(container.name, name));
+            }
+            return Err(reasons::proxy_by_value_from(container.name, name));
         };
-        let covers = |host: &str| matches!(host.trim(), LOOPBACK | "*" | "127.0.0.0/8");
-        if !hosts.split(',').any(covers) {
+        if !hosts.split(',').any(|host| COVERS_LOOPBACK.contains(&host.trim())) {
             let joined = if hosts.trim().is_empty() { LOOPBACK.to_owned() } else { format!("{hosts},{LOOPBACK}") };
             set(container, name, &joined, added, changes);
         }
@@ -126,7 +124,7 @@ fn set(container: &Container<'_>, name: &str, value: &str, added: &mut Vec<Item>
 fn only_entry<'v>(container: &Container<'v>, name: &str) -> Result<Option<&'v Value>, Refusal> {
     let entries = container.list("env").iter().filter(|entry| entry.get("name").and_then(Value::as_str) == Some(name));
     if entries.count() > 1 {
-        return Err(Refusal::new(format!("container {} sets {name} twice", container.name), "remove one of the two entries"));
+        return Err(reasons::variable_twice(container.name, name));
     }
     Ok(container.variable(name))
 }

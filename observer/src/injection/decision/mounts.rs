@@ -13,7 +13,7 @@ pub(in crate::injection) fn is_added_mount(path: &str) -> bool {
 }
 
 pub(super) fn lead(container: &Container<'_>, changes: &mut Changes) {
-    let mut items = vec![mount(TRUST_VOLUME, SERVICE_ACCOUNT)];
+    let mut items = vec![trust()];
     match container.service_account_mount().and_then(|mount| mount.get("mountPath")).and_then(Value::as_str) {
         Some(path) => {
             let at = container.place("volumeMounts").with(path).with("mountPath");
@@ -22,6 +22,11 @@ pub(super) fn lead(container: &Container<'_>, changes: &mut Changes) {
         None => items.push(mount(TOKEN_VOLUME, MOVED_SERVICE_ACCOUNT)),
     }
     changes.additions.push(Addition { to: container.place("volumeMounts"), place: Place::Last, items });
+}
+
+/// The mount of the sidecar's files.
+pub(in crate::injection) fn trust() -> Item {
+    mount(TRUST_VOLUME, SERVICE_ACCOUNT)
 }
 
 fn mount(volume: &str, path: &str) -> Item {

@@ -1,115 +1,122 @@
 //! The sidecar's resources, which must not change the pod's quality-of-service class.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::containers::Container;
+use crate::injection::options::{Amount, LEAST_MEMORY, Options};
+use crate::injection::quantity::billionths;
+use crate::pod_layout::MEMORY_LIMIT;
 
-/// The resources of the sidecar. A limit for the CPU would delay the traffic, so there is one only in Guaranteed pods. `None` if the
-/// pod has resources of its own: containers share them, and their requests must not exceed those of the pod.
-pub(super) fn resources(spec: &Value, all: &[Container<'_>]) -> Option<Value> {
+/// The resources that decide about the class of a pod.
+pub(in crate::injection) const CLASS: [&str; 2] = ["cpu", "memory"];
+
+/// Requests and limits, unless flags give others. docs/benches.md has the measurements.
+const REQUESTS: [(&str, &str); 2] = [("cpu", "10m"), ("memory", "32Mi")];
+/// A limit for the CPU would delay the traffic.
+const LIMITS: [(&str, &str); 1] = [("memory", MEMORY_LIMIT)];
+/// Both in a Guaranteed pod, which needs limits for both.
+const GUARANTEED: [(&str, &str); 2] = [("cpu", "100m"), ("memory", MEMORY_LIMIT)];
+
+/// The sidecar's resources.
+#[derive(Clone, Debug)]
+pub(in crate::injection) struct Resources {
+    /// `None` if it has none.
+    pub(in crate::injection) value: Option<Value>,
+    /// Whether they make a Guaranteed pod Burstable.
+    pub(super) lose_guarantee: bool,
+}
+
+/// The resources of a pod that decide about those of the sidecar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::injection) enum Class {
+    /// The pod has resources of its own.
+    Shared,
+    Guaranteed,
+    Other,
+}
+
+/// Decides about the resources.
+pub(super) fn resources(spec: &Value, all: &[Container<'_>], options: &Options) -> Resources {
+    let is_guaranteed = all.iter().all(|container| is_guaranteed(container.value));
+    let class = match (has_resources(spec), is_guaranteed) {
+        (true, _) => Class::Shared,
+        (false, true) => Class::Guaranteed,
+        (false, false) => Class::Other,
+    };
+    resources_in(class, options)
+}
+
+/// The resources in a pod of this class. There are none in a pod with resources of its own, unless flags give some: containers share
+/// them, and the requests of all containers must not exceed those of the pod.
+pub(in crate::injection) fn resources_in(class: Class, options: &Options) -> Resources {
+    let (requests, limits) = match class {
+        Class::Shared => (&[][..], &[][..]),
+        Class::Guaranteed => (&GUARANTEED[..], &GUARANTEED[..]),
+        Class::Other => (&REQUESTS[..], &LIMITS[..]),
+    };
+    let sets_both = class == Class::Guaranteed;
+    let mut value = json!({"requests": {}, "limits": {}});
+    for resource in Amount::RESOURCES {
+        let (request, limit) = (find(&options.requests, resource), find(&options.limits, resource));
+        let default = |of: &[(&str, &'static str)]| of.iter().find(|(known, _)| *known == resource).map(|(_, quantity)| *quantity);
+        // Where both must be equal, one flag sets both, unless the result is a limit within which no sidecar runs.
+        let suffices = |limit: &&str| resource != "memory" || parsed(limit) >= Some(LEAST_MEMORY);
+        let other_request = positive(limit).filter(|_| sets_both);
+        let other_limit = positive(request).filter(|_| sets_both).filter(suffices);
+        let chosen_request = request.or(other_request);
+        let chosen_limit = limit.or(other_limit);
+        let request = chosen_request.or_else(|| default(requests).map(|request| smaller(request, chosen_limit)));
+        let limit = chosen_limit.or_else(|| default(limits).map(|limit| larger(limit, chosen_request)));
+        // A limit of zero is none. An absent request is that of the limit: written out, it is the same in a Pod that the API server
+        // returns, with its defaults.
+        let limit = positive(limit);
+        for (kind, quantity) in [("requests", request.or(limit)), ("limits", limit)] {
+            if let (Some(quantity), Some(amounts)) = (quantity, value.get_mut(kind).and_then(Value::as_object_mut)) {
+                amounts.insert(resource.to_owned(), quantity.into());
+            }
+        }
+    }
+    let of_sidecar = json!({"resources": value});
+    let lose_guarantee = sets_both && !is_guaranteed(&of_sidecar);
+    if let Value::Object(kinds) = &mut value {
+        kinds.retain(|_, amounts| amounts != &Value::Object(Map::new()));
+    }
+    Resources { value: Some(value).filter(|value| *value != json!({})), lose_guarantee }
+}
+
+fn find<'o>(amounts: &'o [Amount], resource: &str) -> Option<&'o str> {
+    amounts.iter().rev().find(|amount| amount.resource == resource).map(|amount| amount.quantity.as_str())
+}
+
+/// Without an amount of zero.
+fn positive(quantity: Option<&str>) -> Option<&str> {
+    quantity.filter(|quantity| parsed(quantity) > Some(0))
+}
+
+fn parsed(quantity: &str) -> Option<u128> {
+    billionths(&Value::from(quantity))
+}
+
+/// A request must not exceed the limit, which is none if it is zero.
+fn smaller<'q>(request: &'q str, limit: Option<&'q str>) -> &'q str {
+    limit.filter(|limit| parsed(limit) > Some(0) && parsed(limit) < parsed(request)).unwrap_or(request)
+}
+
+fn larger<'q>(limit: &'q str, request: Option<&'q str>) -> &'q str {
+    request.filter(|request| parsed(request) > parsed(limit)).unwrap_or(limit)
+}
+
+fn has_resources(spec: &Value) -> bool {
     let of_pod = |kind: &str| spec.pointer(&format!("/resources/{kind}")).and_then(Value::as_object);
-    if ["requests", "limits"].into_iter().filter_map(of_pod).any(|resources| !resources.is_empty()) {
-        return None;
-    }
-    if all.iter().all(is_guaranteed) {
-        let both = json!({"cpu": "100m", "memory": "128Mi"});
-        return Some(json!({"requests": both, "limits": both}));
-    }
-    Some(json!({"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}}))
+    ["requests", "limits"].into_iter().filter_map(of_pod).any(|resources| !resources.is_empty())
 }
 
 /// Whether a container has limits for CPU and memory, and equal requests. An absent request is that of the limit; a limit of zero
 /// is none (kubernetes/kubernetes `pkg/apis/core/v1/helper/qos`).
-fn is_guaranteed(container: &Container<'_>) -> bool {
-    ["cpu", "memory"].into_iter().all(|resource| {
-        let quantity = |kind: &str| container.value.pointer(&format!("/resources/{kind}/{resource}"));
+fn is_guaranteed(container: &Value) -> bool {
+    CLASS.into_iter().all(|resource| {
+        let quantity = |kind: &str| container.pointer(&format!("/resources/{kind}/{resource}"));
         let limit = quantity("limits").and_then(billionths).filter(|limit| *limit > 0);
         limit.is_some() && quantity("requests").is_none_or(|request| request.is_null() || billionths(request) == limit)
     })
-}
-
-/// Suffixes of quantities, and the number of billionths that each stands for (kubernetes/apimachinery `pkg/api/resource/suffix.go`).
-const SUFFIXES: [(&str, u128); 15] = [
-    ("Ki", (1 << 10) * BILLION),
-    ("Mi", (1 << 20) * BILLION),
-    ("Gi", (1 << 30) * BILLION),
-    ("Ti", (1 << 40) * BILLION),
-    ("Pi", (1 << 50) * BILLION),
-    ("Ei", (1 << 60) * BILLION),
-    ("n", 1),
-    ("u", 1000),
-    ("m", 1_000_000),
-    ("k", 1000 * BILLION),
-    ("M", 1_000_000 * BILLION),
-    ("G", BILLION * BILLION),
-    ("T", 1000 * BILLION * BILLION),
-    ("P", 1_000_000 * BILLION * BILLION),
-    ("E", BILLION * BILLION * BILLION),
-];
-
-const BILLION: u128 = 1_000_000_000;
-
-/// A quantity in billionths, which Kubernetes rounds up to. One value has many spellings, such as `.5`, `0.50`, `500m` and `5e-1`.
-/// `None` if it is none, or too large to be one of a container.
-fn billionths(value: &Value) -> Option<u128> {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let text = text.strip_prefix('+').unwrap_or(&text);
-    let end = text.find(|character: char| !character.is_ascii_digit() && character != '.').unwrap_or(text.len());
-    let (number, suffix) = text.split_at(end);
-    let (factor, exponent) = scale(suffix)?;
-    let (units, decimals) = number.split_once('.').unwrap_or((number, ""));
-    let decimals = decimals.trim_end_matches('0');
-    let exponent = exponent.checked_sub(i32::try_from(decimals.len()).ok()?)?;
-    let scaled = format!("{units}{decimals}").parse::<u128>().ok()?.checked_mul(factor)?;
-    let power = 10_u128.checked_pow(exponent.unsigned_abs())?;
-    if exponent < 0 { Some(scaled.div_ceil(power)) } else { scaled.checked_mul(power) }
-}
-
-/// The factor and the power of ten that a suffix stands for.
-fn scale(suffix: &str) -> Option<(u128, i32)> {
-    if let Some((_, factor)) = SUFFIXES.iter().find(|(known, _)| *known == suffix) {
-        return Some((*factor, 0));
-    }
-    match suffix.strip_prefix(['e', 'E']) {
-        Some(exponent) => Some((BILLION, exponent.parse().ok()?)),
-        None => suffix.is_empty().then_some((BILLION, 0)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn spellings_of_one_quantity_are_equal() {
-        for (spellings, expected) in [
-            (
-                &[json!(".5"), json!("0.5"), json!("+0.50"), json!("500m"), json!("500000u"), json!("5e-1"), json!("0.5")][..],
-                BILLION / 2,
-            ),
-            (&[json!(1), json!("1"), json!("1."), json!("1000m"), json!("1e0"), json!("0.001k"), json!("1000000000n")], BILLION),
-            (&[json!("1Gi"), json!("1024Mi"), json!(1_073_741_824), json!("1073741824000m")], (1 << 30) * BILLION),
-            (&[json!("1e3"), json!("1E3"), json!("1k"), json!("0.0000000000000001e19")], 1000 * BILLION),
-            (&[json!("0.1n"), json!("1e-9"), json!("0.0000000001")], 1),
-            (&[json!(0), json!("0"), json!("0Mi")], 0),
-        ] {
-            for spelling in spellings {
-                assert_eq!(billionths(spelling), Some(expected), "{spelling}");
-            }
-        }
-    }
-
-    #[test]
-    fn other_text_is_no_quantity() {
-        for text in
-            ["", ".", "m", "-1", "1e3m", "1Mi2", "1 Gi", "1.2.3", "1e", "1e99999999999", "1e2147483648", "K", "1e40", "Ei", "0x10"]
-        {
-            assert_eq!(billionths(&json!(text)), None, "{text}");
-        }
-        for value in [json!(null), json!(true), json!([]), json!({"a": "1"}), json!(-1)] {
-            assert_eq!(billionths(&value), None, "{value}");
-        }
-    }
 }

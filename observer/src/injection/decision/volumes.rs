@@ -7,7 +7,7 @@ use crate::injection::options::Options;
 use crate::pod_layout::{CLUSTER_CA_VOLUME, OWN_VOLUME, TRUST_VOLUME};
 
 /// The volume that admission would add: token, certificate and namespace. `inject` runs before admission, so it adds it itself.
-pub(super) const TOKEN_VOLUME: &str = "kube-api-access-watchtap";
+pub(in crate::injection) const TOKEN_VOLUME: &str = "kube-api-access-watchtap";
 
 /// The lifetime that admission asks for. The API server extends exactly this one, for clients that never read the token again
 /// (kubernetes/kubernetes `pkg/serviceaccount/claims.go`, `WarnOnlyBoundTokenExpirationSeconds`).
@@ -17,14 +17,17 @@ const TOKEN_SECONDS: u32 = 3607;
 const SIZE: &str = "1Mi";
 
 /// The `ConfigMap` with the cluster's CA, which every namespace has.
-pub(super) const CLUSTER_CA: &str = "kube-root-ca.crt";
+pub(in crate::injection) const CLUSTER_CA: &str = "kube-root-ca.crt";
+
+/// The names of the volumes that injection may add.
+pub(in crate::injection) const OWN_VOLUMES: [&str; 4] = [OWN_VOLUME, TRUST_VOLUME, CLUSTER_CA_VOLUME, TOKEN_VOLUME];
 
 /// Whether injection may add a volume with this name.
 pub(in crate::injection) fn is_own_volume(name: &str) -> bool {
-    [OWN_VOLUME, TRUST_VOLUME, CLUSTER_CA_VOLUME, TOKEN_VOLUME].contains(&name)
+    OWN_VOLUMES.contains(&name)
 }
 
-pub(super) fn added(with_token: bool, options: &Options) -> Vec<Item> {
+pub(in crate::injection) fn added(with_token: bool, options: &Options) -> Vec<Item> {
     let in_memory = || json!({"medium": "Memory", "sizeLimit": SIZE});
     let mut items = vec![
         item(OWN_VOLUME, "emptyDir", &in_memory()),

@@ -13,7 +13,7 @@ mod yaml_text;
 pub(super) use insert::{Created, created, insert};
 pub(super) use lines::line_break;
 pub(super) use remove::Removals;
-pub(super) use replace::{one_scalar, replace, written};
+pub(super) use replace::{one_scalar, replace, restore, written};
 pub(super) use splice::{Edit, splice};
 pub(super) use style::Style;
 pub(super) use walk::{Obstacle, Pod, obstacle};

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::ptr;
 
+use serde::de::IgnoredAny;
+
 use super::lines::{end_of_line_before, line_end, line_start};
 use super::splice::Edit;
 use super::walk::{Obstacle, Pod, obstacle};
@@ -11,15 +13,20 @@ use crate::injection::node::{Entry, Kind, Node};
 use crate::injection::pointer::Pointer;
 
 /// Items to remove, by collection. In braces and brackets, commas depend on all of them.
-#[derive(Default)]
 pub(in crate::injection) struct Removals<'n> {
+    /// Whether comments within the items go with them.
+    with_comments: bool,
     collections: Vec<(&'n Node, BTreeSet<usize>)>,
     edits: Vec<Edit>,
 }
 
 impl<'n> Removals<'n> {
+    pub(in crate::injection) const fn new(with_comments: bool) -> Self {
+        Self { with_comments, collections: Vec::new(), edits: Vec::new() }
+    }
+
     /// Removes items of the collection at `to`. If it becomes empty, its last `created` collections go with it, as far as they hold
-    /// nothing else; `empty` is the text that replaces a collection without items.
+    /// nothing else; `empty` is the text that replaces a collection without items, from a manifest that may have another notation.
     pub(in crate::injection) fn remove(
         &mut self,
         pod: &Pod<'n>,
@@ -36,7 +43,7 @@ impl<'n> Removals<'n> {
         while removed.len() == children(node) && steps > 0 {
             let (Some(entry), Some(parent)) = (walked.entry(steps), walked.node(steps - 1)) else { break };
             if left_to_remove == 0 {
-                return self.empty(pod, entry, node, empty);
+                return self.empty(pod, entry, node, parent, empty);
             }
             left_to_remove -= 1;
             steps -= 1;
@@ -51,31 +58,68 @@ impl<'n> Removals<'n> {
     }
 
     /// The edits that remove everything.
-    pub(in crate::injection) fn edits(self, pod: &Pod<'_>) -> Result<Vec<Edit>, Obstacle> {
-        let mut edits = self.edits;
+    pub(in crate::injection) fn edits(&self, pod: &Pod<'_>) -> Result<Vec<Edit>, Obstacle> {
+        let mut edits = self.edits.clone();
         for (node, removed) in &self.collections {
             if node.is_flow() {
                 edits.extend(runs(removed).into_iter().map(|run| flow_run(node, run)));
             } else {
                 for at in removed {
-                    edits.push(block_child(pod, node, *at)?);
+                    edits.push(self.block_child(pod, node, *at)?);
                 }
             }
         }
         Ok(edits)
     }
 
-    fn empty(&mut self, pod: &Pod<'_>, entry: &Entry, node: &Node, empty: Option<&str>) -> Result<(), Obstacle> {
+    fn empty(&mut self, pod: &Pod<'_>, entry: &Entry, node: &Node, parent: &Node, was: Option<&str>) -> Result<(), Obstacle> {
         let Some(after_colon) = entry.after_colon else { return Err(obstacle(entry.key.line, "a key has the form `? key`")) };
-        let text = empty.unwrap_or(if matches!(node.kind, Kind::List { .. }) { " []" } else { " {}" }).to_owned();
+        let was = was.unwrap_or(if matches!(node.kind, Kind::List { .. }) { " []" } else { " {}" });
+        let text = if pod.is_json && serde_json::from_str::<IgnoredAny>(was).is_err() {
+            format!("{}null", pod.text.get(after_colon..node.span.start).unwrap_or_default())
+        } else if !parent.is_flow() && !was.is_empty() && !was.starts_with(char::is_whitespace) {
+            // Only JSON has a value right after its colon.
+            format!(" {was}")
+        } else {
+            was.to_owned()
+        };
         if node.is_flow() {
             self.edits.push(Edit { range: after_colon..node.span.end, text, depth: 0 });
             return Ok(());
         }
         self.edits.push(Edit { range: after_colon..after_colon, text, depth: 0 });
         let lines = line_end(pod.text, after_colon)..line_end(pod.text, node.span.end);
-        self.edits.push(without_comment(pod, lines, node.line)?);
+        self.edits.push(self.lines(pod, lines, node.line)?);
         Ok(())
+    }
+
+    /// The lines of a child in block style. The line break before them goes with them.
+    fn block_child(&self, pod: &Pod<'_>, node: &Node, at: usize) -> Result<Edit, Obstacle> {
+        let child_bytes = child(node, at);
+        let before = pod.text.get(line_start(pod.text, child_bytes.start)..child_bytes.start).unwrap_or_default();
+        let is_item = matches!(node.kind, Kind::List { .. });
+        let is_alone = if is_item { before.trim_matches(' ') == "-" } else { before.trim_matches(' ').is_empty() };
+        if is_alone {
+            let Some(start) = end_of_line_before(pod.text, child_bytes.start) else { return Err(not_alone(node)) };
+            return self.lines(pod, start..line_end(pod.text, child_bytes.end), node.line);
+        }
+        // The first key of an item, behind its dash: the next key takes its place.
+        if is_item || at + 1 >= children(node) {
+            return Err(not_alone(node));
+        }
+        self.lines(pod, child_bytes.start..child(node, at + 1).start, node.line)
+    }
+
+    /// `inject` writes no comments, so one in these bytes came later, and would be lost.
+    fn lines(&self, pod: &Pod<'_>, range: Range<usize>, line: usize) -> Result<Edit, Obstacle> {
+        let text = pod.text.get(range.clone()).unwrap_or_default();
+        let has_comment = text.lines().any(|line| line.trim_start().starts_with('#') || line.contains(" #"));
+        let is_record = text.contains(crate::pod_layout::ANNOTATION);
+        if has_comment && !is_record && !self.with_comments {
+            let what = "there is a comment within the lines that inject added";
+            return Err(Obstacle { remedy: "remove the comment", ..obstacle(line, what) });
+        }
+        Ok(Edit { range, text: String::new(), depth: 0 })
     }
 }
 
@@ -117,35 +161,6 @@ fn flow_run(node: &Node, (first, last): (usize, usize)) -> Edit {
     Edit { range, text: String::new(), depth: 0 }
 }
 
-/// The lines of a child in block style. The line break before them goes with them.
-fn block_child(pod: &Pod<'_>, node: &Node, at: usize) -> Result<Edit, Obstacle> {
-    let child_bytes = child(node, at);
-    let before = pod.text.get(line_start(pod.text, child_bytes.start)..child_bytes.start).unwrap_or_default();
-    let is_item = matches!(node.kind, Kind::List { .. });
-    let is_alone = if is_item { before.trim_matches(' ') == "-" } else { before.trim_matches(' ').is_empty() };
-    if is_alone {
-        let Some(start) = end_of_line_before(pod.text, child_bytes.start) else { return Err(not_alone(node)) };
-        return without_comment(pod, start..line_end(pod.text, child_bytes.end), node.line);
-    }
-    // The first key of an item, behind its dash: the next key takes its place.
-    if is_item || at + 1 >= children(node) {
-        return Err(not_alone(node));
-    }
-    without_comment(pod, child_bytes.start..child(node, at + 1).start, node.line)
-}
-
 fn not_alone(node: &Node) -> Obstacle {
     obstacle(node.line, "an added item shares its line with something else")
-}
-
-/// `inject` writes no comments, so one in these bytes came later, and would be lost.
-fn without_comment(pod: &Pod<'_>, range: Range<usize>, line: usize) -> Result<Edit, Obstacle> {
-    let text = pod.text.get(range.clone()).unwrap_or_default();
-    let has_comment = text.lines().any(|line| line.trim_start().starts_with('#') || line.contains(" #"));
-    let is_record = text.contains(crate::pod_layout::ANNOTATION);
-    if has_comment && !is_record {
-        let what = "there is a comment within the lines that inject added";
-        return Err(Obstacle { remedy: "remove the comment", ..obstacle(line, what) });
-    }
-    Ok(Edit { range, text: String::new(), depth: 0 })
 }

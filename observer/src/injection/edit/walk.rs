@@ -13,6 +13,8 @@ pub(in crate::injection) struct Pod<'n> {
     pub(in crate::injection) text: &'n str,
     pub(in crate::injection) node: &'n Node,
     pub(in crate::injection) value: &'n Value,
+    /// Whether the document is JSON, which a plain scalar would break.
+    pub(in crate::injection) is_json: bool,
     /// The anchors of the document that an alias uses.
     pub(in crate::injection) shared: &'n BTreeSet<usize>,
 }

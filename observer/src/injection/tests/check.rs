@@ -1,6 +1,6 @@
 //! Ways to inject and to compare, for the tests beside this file.
 
-use crate::injection::{Accounts, Edited, Manifest, Options, Outcome};
+use crate::injection::{Edited, Edits, Manifest, Options, Outcome, Referenced};
 
 /// A Deployment with these lines in the spec of its pod.
 pub(super) fn deployment(spec: &str) -> String {
@@ -11,14 +11,14 @@ pub(super) fn deployment(spec: &str) -> String {
 }
 
 pub(super) fn options() -> Options {
-    Options { image: "localhost/watchtap:1".to_owned(), ..Options::default() }
+    Options { assume_token: true, ..Options::with_image("localhost/watchtap:1") }
 }
 
 #[track_caller]
 pub(super) fn inject_with(text: &str, options: &Options) -> Edited {
-    let mut accounts = Accounts::default();
-    let manifest = Manifest::read(text, &mut accounts).unwrap();
-    manifest.inject(options, &mut accounts)
+    let mut referenced = Referenced::default();
+    let manifest = Manifest::read(text, &mut referenced).unwrap();
+    manifest.inject(options, &referenced)
 }
 
 #[track_caller]
@@ -28,7 +28,7 @@ pub(super) fn inject(text: &str) -> Edited {
 
 #[track_caller]
 pub(super) fn uninject(text: &str) -> Edited {
-    Manifest::read(text, &mut Accounts::default()).unwrap().uninject()
+    Manifest::read(text, &mut Referenced::default()).unwrap().uninject(Edits::Keep)
 }
 
 /// Injects, and checks that this is idempotent and can be reversed.

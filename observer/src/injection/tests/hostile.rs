@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::check::{deployment, inject, options, uninject};
-use crate::injection::{Accounts, Manifest, Outcome};
+use crate::injection::{Edits, Manifest, Outcome, Referenced};
 
 #[test]
 fn forged_records_are_refused() {
@@ -39,6 +39,18 @@ fn forged_records_are_refused() {
             r#"{"watchtap":"1","added":[],"replaced":[{"at":"/spec/containers/app/env/NO_PROXY/value","was":"&a b","sum":""}]}"#,
             "has an original value",
         ),
+        (r#"{"watchtap":"1","added":[],"flags":null}"#, "is damaged"),
+        (r#"{"watchtap":"1","added":[],"flags":{"image":"evil"}}"#, "is damaged"),
+        (r#"{"watchtap":"1","added":[],"flags":{"image_pull_policy":"Sometimes"}}"#, "has a value of --image-pull-policy that"),
+        (r#"{"watchtap":"1","added":[],"flags":{"server_version":"--log"}}"#, "has a value of --server-version that"),
+        (r#"{"watchtap":"1","added":[],"flags":{"requests":"memory=64Mi,cpu=1"}}"#, "has a value of --requests that"),
+        (r#"{"watchtap":"1","added":[],"flags":{"limits":"memory=16Mi"}}"#, "has a value of --limits that"),
+        (r#"{"watchtap":"1","added":[],"flags":{"requests":"cpu=1","limits":"cpu=500m"}}"#, "has a value of --requests that"),
+        (r#"{"watchtap":"1","added":[],"flags":{"limits":"cpu=1000m"}}"#, "has a value of --limits that"),
+        (r#"{"watchtap":"1","added":[],"flags":{"limits":"pods=1"}}"#, "has a value of --limits that"),
+        (r#"{"watchtap":"1","added":[],"flags":{"limits":""}}"#, "has a value of --limits that"),
+        (r#"{"watchtap":"1","added":[],"flags":{"containers":["app=1"]}}"#, "has a value of --container that"),
+        (r#"{"watchtap":"1","added":[],"flags":{"containers":["b","a"]}}"#, "has a value of --container that"),
         (r#"{"watchtap":"1","added":[]}"#, "does not record the sidecar"),
         (r#"{"watchtap":"1","added":[{"to":"/metadata/annotations"}]}"#, "does not record the sidecar"),
         (r#"{"watchtap":"1","added":[{"to":"/spec/initContainers"}]}"#, "does not record the sidecar"),
@@ -68,7 +80,7 @@ fn aliases_that_expand_without_bound_are_an_error() {
     let links: Vec<String> = (1..20_000).map(|level| format!("a{level}: &a{level} [*a{}]\n", level - 1)).collect();
     let chain = format!("a0: &a0 x\n{}", links.concat());
     for text in [bomb.as_str(), chain.as_str(), "a: &a [*a]\n"] {
-        let error = Manifest::read(text, &mut Accounts::default()).unwrap_err().to_string();
+        let error = Manifest::read(text, &mut Referenced::default()).unwrap_err().to_string();
         assert!(error.starts_with("its aliases expand without end"), "{error}");
     }
 }
@@ -76,13 +88,13 @@ fn aliases_that_expand_without_bound_are_an_error() {
 #[test]
 fn deep_nesting_is_an_error() {
     for text in ["[".repeat(100_000), (0..200).flat_map(|depth| [" ".repeat(depth), "a:\n".to_owned()]).collect()] {
-        assert!(Manifest::read(&text, &mut Accounts::default()).is_err());
+        assert!(Manifest::read(&text, &mut Referenced::default()).is_err());
     }
 }
 
 #[test]
 fn broken_document_is_an_error_with_its_line() {
-    let error = Manifest::read("a: 1\n---\nb: [\n---\nc: 1\n", &mut Accounts::default()).unwrap_err();
+    let error = Manifest::read("a: 1\n---\nb: [\n---\nc: 1\n", &mut Referenced::default()).unwrap_err();
     assert!((3..=4).contains(&error.line), "{error:?}");
 }
 
@@ -90,13 +102,13 @@ fn broken_document_is_an_error_with_its_line() {
 fn strange_values_of_a_pod_are_refused_or_kept() {
     for value in ["1", "text", "[1]", "{a: b}", "true", "[{name: 1}]", "[{name: [a]}]", "[[a]]"] {
         for key in ["env", "volumeMounts", "ports", "command", "args", "image", "resources"] {
-            let text = deployment(&format!("containers:\n- name: app\n  {key}: {value}\n"));
+            let text = deployment(&format!("containers:\n- name: app\n  image: a\n  {key}: {value}\n"));
             let edited = inject(&text);
             assert!(!format!("{:?}", edited.objects).contains("internal error"), "{text}\n{:?}", edited.objects);
             assert_eq!(uninject(&edited.text).text, text);
         }
         for key in ["volumes", "initContainers", "nodeSelector", "os", "securityContext", "hostNetwork"] {
-            let text = deployment(&format!("containers:\n- name: app\n{key}: {value}\n"));
+            let text = deployment(&format!("containers:\n- name: app\n  image: a\n{key}: {value}\n"));
             let edited = inject(&text);
             assert!(!format!("{:?}", edited.objects).contains("internal error"), "{text}\n{:?}", edited.objects);
             assert_eq!(uninject(&edited.text).text, text);
@@ -107,16 +119,17 @@ fn strange_values_of_a_pod_are_refused_or_kept() {
 proptest! {
     #[test]
     fn damaged_manifests_do_no_harm(cut in 0_usize..3000, with in "[\\PC\\n]{0,6}", length in 0_usize..8) {
-        let before = deployment("containers:\n- name: app\n  env: []\n  volumeMounts:\n  - {name: t, mountPath: /var/run/secrets/kubernetes.io/serviceaccount}\n");
+        let before = deployment("containers:\n- name: app\n  image: a\n  env: []\n  volumeMounts:\n  - {name: t, mountPath: /var/run/secrets/kubernetes.io/serviceaccount}\n");
         let mut text = inject(&before).text;
         let range = cut.min(text.len())..(cut + length).min(text.len());
         if text.is_char_boundary(range.start) && text.is_char_boundary(range.end) {
             text.replace_range(range, &with);
         }
-        let mut accounts = Accounts::default();
-        if let Ok(manifest) = Manifest::read(&text, &mut accounts) {
-            manifest.inject(&options(), &mut accounts);
-            manifest.uninject();
+        let mut referenced = Referenced::default();
+        if let Ok(manifest) = Manifest::read(&text, &mut referenced) {
+            manifest.inject(&options(), &referenced);
+            manifest.uninject(Edits::Keep);
+            manifest.uninject(Edits::Discard);
         }
     }
 }

@@ -36,8 +36,8 @@ fn pod_gets_a_sidecar_and_its_containers_are_led_to_it() {
         +          capabilities: {drop: [ALL]}
         +          readOnlyRootFilesystem: true
         +          runAsNonRoot: true
-        +          runAsUser: 65532
-        +          runAsGroup: 65532
+        +          runAsUser: 59643
+        +          runAsGroup: 59643
         +          seccompProfile: {type: RuntimeDefault}
         +        volumeMounts:
         +        - {name: watchtap-own, mountPath: /var/run/secrets/watchtap/own}
@@ -94,8 +94,8 @@ containers:
         +          capabilities: {drop: [ALL]}
         +          readOnlyRootFilesystem: true
         +          runAsNonRoot: true
-        +          runAsUser: 65532
-        +          runAsGroup: 65532
+        +          runAsUser: 59643
+        +          runAsGroup: 59643
         +          seccompProfile: {type: RuntimeDefault}
         +        volumeMounts:
         +        - {name: watchtap-own, mountPath: /var/run/secrets/watchtap/own}
@@ -163,6 +163,7 @@ fn indented_json_gets_a_line_for_each_item() {
     \"containers\": [
       {
         \"name\": \"app\",
+        \"image\": \"a\",
         \"env\": [
           {
             \"name\": \"A\",
@@ -252,8 +253,8 @@ volumes:
         +          capabilities: {drop: [ALL]}
         +          readOnlyRootFilesystem: true
         +          runAsNonRoot: true
-        +          runAsUser: 65532
-        +          runAsGroup: 65532
+        +          runAsUser: 59643
+        +          runAsGroup: 59643
         +          seccompProfile: {type: RuntimeDefault}
         +        volumeMounts:
         +        - {name: watchtap-own, mountPath: /var/run/secrets/watchtap/own}
@@ -305,8 +306,8 @@ containers:
         +          capabilities: {drop: [ALL]}
         +          readOnlyRootFilesystem: true
         +          runAsNonRoot: true
-        +          runAsUser: 65532
-        +          runAsGroup: 65532
+        +          runAsUser: 59643
+        +          runAsGroup: 59643
         +          seccompProfile: {type: RuntimeDefault}
         +        volumeMounts:
         +        - {name: watchtap-own, mountPath: /var/run/secrets/watchtap/own}
@@ -380,8 +381,8 @@ containers:
         +          capabilities: {drop: [ALL]}
         +          readOnlyRootFilesystem: true
         +          runAsNonRoot: true
-        +          runAsUser: 65532
-        +          runAsGroup: 65532
+        +          runAsUser: 59643
+        +          runAsGroup: 59643
         +          seccompProfile: {type: RuntimeDefault}
         +        volumeMounts:
         +        - {name: watchtap-own, mountPath: /var/run/secrets/watchtap/own}

@@ -1,7 +1,7 @@
 //! Notations of YAML and JSON: what is edited keeps its style, and all other bytes stay.
 
 use super::check::{deployment, inject, injected, options, refusal};
-use crate::injection::{Accounts, Manifest, Outcome};
+use crate::injection::{Manifest, Outcome, Referenced};
 
 #[test]
 fn style_of_indentation_is_kept() {
@@ -26,12 +26,12 @@ fn comments_stay_with_their_lines() {
 fn empty_values_are_filled_and_come_back() {
     for empty in ["", " null", " ~", " []", " [ ]", " [\n        ]", "   []", " []   # none", "   # none"] {
         let text = deployment(&format!(
-            "containers:\n- name: app\n  env:{empty}\n  volumeMounts:{empty}\n  image: a\nvolumes:{empty}\ninitContainers:{empty}\n"
+            "containers:\n- name: app\n  image: a\n  env:{empty}\n  volumeMounts:{empty}\nvolumes:{empty}\ninitContainers:{empty}\n"
         ));
         injected(&text);
     }
     for metadata in ["", " {}", " null", " {}  # none", "\n      annotations:", "\n      annotations: {}"] {
-        injected(&deployment("containers:\n- {name: app}\n").replace("\n      labels: {app: web}", metadata));
+        injected(&deployment("containers:\n- {name: app, image: a}\n").replace("\n      labels: {app: web}", metadata));
     }
 }
 
@@ -39,10 +39,10 @@ fn empty_values_are_filled_and_come_back() {
 fn comment_within_an_empty_value_is_refused() {
     for empty in [" # c\n    []", " [ # c\n    ]"] {
         for key in ["env", "volumeMounts"] {
-            let said = refusal(&deployment(&format!("containers:\n- name: app\n  {key}:{empty}\n")), &options());
-            assert_eq!(said, "line 12: a comment is within an empty value; move the comment to the line above");
+            let said = refusal(&deployment(&format!("containers:\n- name: app\n  image: a\n  {key}:{empty}\n")), &options());
+            assert_eq!(said, "line 13: a comment is within an empty value; move the comment to the line above");
         }
-        refusal(&deployment(&format!("containers:\n- name: app\nvolumes:{empty}\n")), &options());
+        refusal(&deployment(&format!("containers:\n- name: app\n  image: a\nvolumes:{empty}\n")), &options());
     }
 }
 
@@ -56,8 +56,8 @@ fn dash_may_be_in_a_line_of_its_own() {
             let env = member(list("env", "name: A"));
             let mounts = member(list("volumeMounts", "{name: data, mountPath: /data}"));
             let volumes = list("volumes", "name: data");
-            let init = list("initContainers", "name: first");
-            injected(&deployment(&format!("containers:\n- name: app\n  {env}\n  {mounts}\n{volumes}\n{init}\n")));
+            let init = list("initContainers", "{name: first, image: a}");
+            injected(&deployment(&format!("containers:\n- name: app\n  image: a\n  {env}\n  {mounts}\n{volumes}\n{init}\n")));
         }
     }
 }
@@ -71,7 +71,7 @@ fn line_breaks_of_windows_stay() {
 
 #[test]
 fn line_breaks_of_the_old_mac_are_refused() {
-    let text = deployment("containers:\n- name: app\n").replace('\n', "\r");
+    let text = deployment("containers:\n- name: app\n  image: a\n").replace('\n', "\r");
     assert_eq!(refusal(&text, &options()), "line 1: the line breaks are carriage returns alone; convert them to line feeds");
 }
 
@@ -95,7 +95,8 @@ fn document_may_end_without_a_line_break() {
         "args:\n  - |+\n    a\n",
     ];
     for end in ends {
-        let text = deployment(&format!("containers:\n- name: app\n  {end}"));
+        let image = if end.starts_with("image") { "" } else { "image: a\n  " };
+        let text = deployment(&format!("containers:\n- name: app\n  {image}{end}"));
         injected(&text);
         injected(text.trim_end_matches('\n'));
     }
@@ -111,14 +112,14 @@ fn block_scalar_keeps_its_lines() {
         "|2\n     a\n",
         "|\n    a\n\n# c\n",
     ] {
-        injected(&deployment(&format!("containers:\n- name: app\n  args:\n  - {scalar}")));
-        injected(&deployment(&format!("containers:\n- args:\n  - {scalar}  name: app\n")));
+        injected(&deployment(&format!("containers:\n- name: app\n  image: a\n  args:\n  - {scalar}")));
+        injected(&deployment(&format!("containers:\n- args:\n  - {scalar}  name: app\n  image: a\n")));
     }
 }
 
 #[test]
 fn json_keeps_its_form() {
-    let compact = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"app","env":[]},{"name":"b","env":[{"name":"A","value":"1"}]}]}}"#;
+    let compact = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"app","image":"a","env":[]},{"name":"b","image":"a","env":[{"name":"A","value":"1"}]}]}}"#;
     let after = injected(compact);
     assert!(!after.contains('\n') && !after.contains(", ") && serde_json::from_str::<serde_json::Value>(&after).is_ok(), "{after}");
     let value: serde_json::Value = serde_json::from_str(compact).unwrap();
@@ -134,23 +135,25 @@ fn flow_style_within_block_style_is_edited_on_its_line() {
         deployment("containers: [{name: app, image: a, env: [{name: A, value: b}]}]\nvolumes: [{name: data, emptyDir: {}}]\n");
     let after = injected(&text);
     assert!(after.contains("env: [{name: KUBERNETES_SERVICE_HOST, value: \"127.0.0.1\"}, "), "{after}");
-    injected(&deployment("containers:\n- {name: app, env: [ ], volumeMounts: }\n"));
-    injected(&deployment("{containers: [{name: app}]}\n"));
+    injected(&deployment("containers:\n- {name: app, image: a, env: [ ], volumeMounts: }\n"));
+    injected(&deployment("{containers: [{name: app, image: a}]}\n"));
 }
 
 #[test]
 fn documents_of_a_stream_are_edited_one_by_one() {
-    let one = deployment("containers:\n- name: app\n");
+    let one = deployment("containers:\n- name: app\n  image: a\n");
     let text = format!("# licence\n%YAML 1.2\n---\n{one}...\n%YAML 1.1\n--- # second\n{one}---\n\n---\n# nothing\n---\n{one}");
     let after = injected(&text);
     assert_eq!(after.matches("watchtap.dev/injected").count(), 3);
-    assert_eq!(inject(&text).objects.iter().map(|object| object.line).collect::<Vec<_>>(), [4, 18, 34]);
+    assert_eq!(inject(&text).objects.iter().map(|object| object.line).collect::<Vec<_>>(), [4, 19, 36]);
 }
 
 #[test]
 fn json_documents_may_follow_each_other_without_a_separator() {
     let pod = |name: &str| {
-        format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}"}},"spec":{{"containers":[{{"name":"app"}}]}}}}"#)
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}"}},"spec":{{"containers":[{{"name":"app","image":"a"}}]}}}}"#
+        )
     };
     let other = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"{} {"}}"#;
     for between in ["\n", "", " ", "\r\n\r\n", "\n---\n"] {
@@ -160,8 +163,8 @@ fn json_documents_may_follow_each_other_without_a_separator() {
         let lines: Vec<usize> = edited.objects.iter().map(|object| object.line).collect();
         assert_eq!((edited.others, lines), (1, vec![1, 1 + 2 * between.matches('\n').count()]), "{between:?}");
     }
-    let mut accounts = Accounts::default();
-    let error = Manifest::read(&format!("{}\n{}\n{{\"a\":", pod("a"), pod("b")), &mut accounts).unwrap_err();
+    let mut referenced = Referenced::default();
+    let error = Manifest::read(&format!("{}\n{}\n{{\"a\":", pod("a"), pod("b")), &mut referenced).unwrap_err();
     assert_eq!(error.line, 3, "{error}");
 }
 
@@ -188,24 +191,30 @@ fn other_documents_pass_unchanged() {
 fn notations_that_cannot_be_edited_are_refused_with_their_line() {
     for (spec, reason) in [
         (
-            "containers:\n- name: app\n  env: &env\n  - {name: A, value: b}\n- name: other\n  env: *env\n",
-            "line 13: `env` has an anchor",
+            "containers:\n- name: app\n  image: a\n  env: &env\n  - {name: A, value: b}\n- name: other\n  image: a\n  env: *env\n",
+            "line 14: `env` has an anchor",
         ),
-        ("containers:\n- &c\n  name: app\n- <<: *c\n  name: other\n", "line 12: `app` has an anchor"),
-        ("containers:\n- name: app\n  env: !list\n  - {name: A, value: b}\n", "line 13: `env` has a tag"),
-        ("x: &i app\ncontainers:\n- name: *i\n  env: &env []\n- name: other\n  env: *env\n", "line 13: `env` has an anchor"),
-        ("x: &e\n- {name: A, value: b}\ncontainers:\n- name: app\n  env: *e\n", "line 14: `env` is an alias"),
-        ("x: &e\n  env: [{name: A, value: b}]\ncontainers:\n- name: app\n  <<: *e\n", "line 13: `env` comes from a merge key"),
+        ("containers:\n- &c\n  name: app\n  image: a\n- <<: *c\n  name: other\n", "line 12: `app` has an anchor"),
+        ("containers:\n- name: app\n  image: a\n  env: !list\n  - {name: A, value: b}\n", "line 14: `env` has a tag"),
+        (
+            "x: &i app\ncontainers:\n- name: *i\n  image: a\n  env: &env []\n- name: other\n  image: a\n  env: *env\n",
+            "line 14: `env` has an anchor",
+        ),
+        ("x: &e\n- {name: A, value: b}\ncontainers:\n- name: app\n  image: a\n  env: *e\n", "line 15: `env` is an alias"),
+        (
+            "x: &e\n  env: [{name: A, value: b}]\ncontainers:\n- name: app\n  image: a\n  <<: *e\n",
+            "line 13: `env` comes from a merge key",
+        ),
         ("containers:\n- name: app\n  image: a\n  image: b\n", "line 13: the key `image` occurs twice"),
         (
-            "containers:\n- name: app\n  env:\n  - name: HTTP_PROXY\n    value: b\n  - name: NO_PROXY\n    value: >-\n      b\n",
-            "line 17: the value at /spec/containers/app/env/NO_PROXY/value has several lines",
+            "containers:\n- name: app\n  image: a\n  env:\n  - name: HTTP_PROXY\n    value: b\n  - name: NO_PROXY\n    value: >-\n      b\n",
+            "line 18: the value at /spec/containers/app/env/NO_PROXY/value has several lines",
         ),
     ] {
         let said = refusal(&deployment(spec), &options());
         assert!(said.starts_with(reason), "{spec}\n{said}");
     }
-    let text = "apiVersion: v1\nkind: PodTemplate\nx: &t {spec: {containers: [{name: app}]}}\ntemplate: *t\n";
+    let text = "apiVersion: v1\nkind: PodTemplate\nx: &t {spec: {containers: [{name: app, image: a}]}}\ntemplate: *t\n";
     assert!(refusal(text, &options()).starts_with("line 4: the pod is an alias (`*name`)"));
 }
 
@@ -219,11 +228,14 @@ fn line_of_a_refusal_counts_from_the_start_of_the_file() {
 
 #[test]
 fn name_of_a_container_may_be_an_alias() {
-    let text = deployment("containers:\n- name: *n\n  env: [{name: A, value: b}]\n").replace("  name: web\n", "  name: &n web\n");
+    let text = deployment("containers:\n- name: *n\n  image: a\n  env: [{name: A, value: b}]\n")
+        .replace("  name: web\n", "  name: &n web\n");
     assert!(injected(&text).contains("--container, web=16443"));
 }
 
 #[test]
 fn anchors_elsewhere_do_not_matter() {
-    injected(&deployment("x: &labels {a: b}\ncontainers:\n- &app\n  name: app\n  labels: *labels\n- name: other\n  <<: *labels\n"));
+    injected(&deployment(
+        "x: &labels {a: b}\ncontainers:\n- &app\n  name: app\n  image: a\n  labels: *labels\n- name: other\n  image: a\n  <<: *labels\n",
+    ));
 }

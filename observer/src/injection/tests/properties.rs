@@ -2,12 +2,16 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use serde_json::Value;
 
-use super::check::injected;
+use super::check::{inject, injected, injected_with, uninject};
+use super::flags_again::all_flags;
+use super::other_notation::{value, without_empty};
+use crate::injection::Outcome;
 
 /// The parts of a manifest that are written in different ways.
 #[derive(Clone, Debug)]
-struct Shape {
+pub(super) struct Shape {
     kind: &'static str,
     step: usize,
     list_offset: usize,
@@ -18,7 +22,7 @@ struct Shape {
     init: &'static str,
     volumes: &'static str,
     volumes_first: bool,
-    end: &'static str,
+    pub(super) end: &'static str,
 }
 
 /// Lines of a container. `@` is one step, and `-` begins an item.
@@ -48,7 +52,7 @@ fn key(member: &str) -> &str {
     line.split(':').next().unwrap_or_default()
 }
 
-fn shape() -> impl Strategy<Value = Shape> {
+pub(super) fn shape() -> impl Strategy<Value = Shape> {
     let members = proptest::sample::subsequence(MEMBERS.to_vec(), 0..6).prop_shuffle();
     let style = (
         select(vec![2_usize, 4, 3]),
@@ -67,7 +71,12 @@ fn shape() -> impl Strategy<Value = Shape> {
             "metadata: {annotations: {x: y}, labels: {}}",
         ]),
         proptest::collection::vec(members, 1..4),
-        select(vec!["", "initContainers: []", "initContainers:\n- name: first\n  image: a", "initContainers: [{name: first}]"]),
+        select(vec![
+            "",
+            "initContainers: []",
+            "initContainers:\n- name: first\n  image: a",
+            "initContainers: [{name: first, image: a}]",
+        ]),
         select(vec![
             "",
             "volumes:",
@@ -97,7 +106,7 @@ fn shape() -> impl Strategy<Value = Shape> {
 }
 
 impl Shape {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut lines = Vec::new();
         let (head, depth) = match self.kind {
             "Pod" => ("apiVersion: v1\nkind: Pod", 0),
@@ -118,7 +127,9 @@ impl Shape {
         for (place, members) in self.containers.iter().enumerate() {
             let column = inner + self.list_offset;
             lines.push(format!("{}- name: c{place}   {}", " ".repeat(column), self.comment).trim_end().to_owned());
-            let mut seen = Vec::new();
+            let mut seen = vec!["image"];
+            let image = members.iter().find(|member| key(member) == "image").copied().unwrap_or("image: a");
+            self.push(image, column + 2, &mut lines);
             for member in members.iter().filter(|member| !member.contains("KUBERNETES") || self.is_alone()) {
                 if !seen.contains(&key(member)) {
                     seen.push(key(member));
@@ -161,5 +172,23 @@ proptest! {
         let text = shape.text();
         let after = injected(&text);
         prop_assert!(after.contains("watchtap.dev/injected"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The API server returns JSON, in which nothing is known of the manifest's notation. The flags are those of the record.
+    #[test]
+    fn generated_manifests_are_restored_as_json(shape in shape()) {
+        let shape = Shape { end: "\n", ..shape };
+        let text = shape.text();
+        let stored = value(&injected_with(&text, &all_flags())).to_string();
+        let back = uninject(&stored);
+        prop_assert!(back.objects.iter().all(|object| object.outcome == Outcome::Uninjected), "{:?}", back.objects);
+        let restored: Value = serde_json::from_str(&back.text).unwrap();
+        prop_assert_eq!(without_empty(restored), without_empty(value(&text)));
+        let again = inject(&stored);
+        prop_assert!(again.objects.iter().all(|object| matches!(object.outcome, Outcome::UpToDate { .. })), "{:?}", again.objects);
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::check::{deployment, inject, inject_with, injected, options, uninject};
-use crate::injection::{Options, Outcome};
+use crate::injection::{Edited, Edits, Manifest, Options, Outcome, Referenced};
 
 const APP: &str = "containers:\n- name: app\n  image: example.com/app:1\n";
 
@@ -48,7 +48,9 @@ fn container_that_was_removed_since_is_no_obstacle() {
 fn edits_of_injected_parts_are_refused() {
     let after = injected(&deployment(APP));
     for (from, to, place) in [
-        ("localhost/watchtap:1", "localhost/watchtap:2", "/spec/initContainers/watchtap"),
+        ("localhost/watchtap:1", "localhost/watchtap:2", "/spec/initContainers/watchtap/image"),
+        ("memory: 128Mi", "memory: 256Mi", "/spec/initContainers/watchtap/resources"),
+        ("        startupProbe", "        env: []\n        startupProbe", "/spec/initContainers/watchtap/env"),
         ("sizeLimit: 1Mi", "sizeLimit: 2Mi", "/spec/volumes/watchtap-own"),
         ("value: \"127.0.0.1\"", "value: \"::1\"", "/spec/containers/app/env/KUBERNETES_SERVICE_HOST"),
         ("        - {name: KUBERNETES_SERVICE_PORT, value: \"16443\"}\n", "", "/spec/containers/app/env/KUBERNETES_SERVICE_PORT"),
@@ -60,11 +62,42 @@ fn edits_of_injected_parts_are_refused() {
             assert_eq!(result.text, edited);
             let Outcome::Refused(refusal) = &result.objects[0].outcome else { panic!("{:?}", result.objects) };
             assert!(refusal.reason.starts_with(&format!("{place} was changed or removed")), "{}", refusal.reason);
+            assert!(refusal.remedy.ends_with("exempt pods with watchtap from that webhook"), "{}", refusal.remedy);
         }
     }
     let commented = after.replace("        startupProbe:", "        # mine\n        startupProbe:");
     let Outcome::Refused(refusal) = &uninject(&commented).objects[0].outcome else { panic!() };
     assert!(refusal.reason.contains("there is a comment within the lines that inject added"), "{}", refusal.reason);
+}
+
+#[test]
+fn edits_of_injected_parts_are_lost_on_request() {
+    let before = deployment(&format!("{APP}  env: [{{name: HTTPS_PROXY, value: p}}, {{name: NO_PROXY, value: a}}]\n"));
+    let after = injected(&before);
+    for (from, to) in [
+        ("localhost/watchtap:1", "localhost/watchtap:2"),
+        ("        startupProbe:", "        # mine\n        startupProbe:"),
+        ("sizeLimit: 1Mi", "sizeLimit: 2Mi"),
+        ("value: \"127.0.0.1\"", "value: \"::1\""),
+        ("{name: KUBERNETES_SERVICE_PORT, value: \"16443\"}, ", ""),
+        ("value: \"a,127.0.0.1\"", "value: b"),
+        ("      - {name: watchtap-own, emptyDir: {medium: Memory, sizeLimit: 1Mi}}\n", ""),
+    ] {
+        let edited = after.replacen(from, to, 1);
+        assert_ne!(edited, after, "{from}");
+        assert_eq!(discard(&edited).text, before, "{from}");
+        // A comment alone is no reason to change the text.
+        let expected = if to.contains('#') { &edited } else { &after };
+        assert_eq!(&inject_with(&edited, &Options { edits: Edits::Discard, ..options() }).text, expected, "{from}");
+    }
+    // A client in it would still be led to the sidecar.
+    let renamed = discard(&after.replace("- name: app\n", "- name: renamed\n"));
+    let Outcome::Refused(refusal) = &renamed.objects[0].outcome else { panic!("{:?}", renamed.objects) };
+    assert!(refusal.reason.starts_with("a container that was renamed since"), "{}", refusal.reason);
+}
+
+fn discard(text: &str) -> Edited {
+    Manifest::read(text, &mut Referenced::default()).unwrap().uninject(Edits::Discard)
 }
 
 #[test]
@@ -99,6 +132,33 @@ fn object_as_the_api_server_returns_it_is_uninjected() {
         assert_eq!(back.objects[0].outcome, Outcome::Uninjected, "{text}");
         assert!(!back.text.contains("watchtap") && !back.text.contains("KUBERNETES"), "{}", back.text);
         assert!(back.text.contains("restartPolicy"));
+        let again = inject(&text);
+        assert!(matches!(again.objects[0].outcome, Outcome::UpToDate { .. }), "{:?}", again.objects);
+        assert_eq!(again.text, text, "nothing is to do");
+        let other = inject_with(&text, &Options { image: "localhost/watchtap:2".to_owned(), ..options() });
+        assert!(matches!(other.objects[0].outcome, Outcome::Updated { .. }));
+    }
+}
+
+/// Jobs get labels, and templates of old API servers `creationTimestamp: null`.
+#[test]
+fn template_that_got_its_metadata_from_the_api_server_is_up_to_date() {
+    let template = json!({"template": {"spec": {"containers": [{"name": "app", "image": "a"}]}}});
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": template});
+    let spec = json!({"jobTemplate": {"spec": template}});
+    let cron_job = json!({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "a"}, "spec": spec});
+    for (before, metadata, member, value) in [
+        (job, "/spec/template/metadata", "labels", json!({"job-name": "a"})),
+        (cron_job, "/spec/jobTemplate/spec/template/metadata", "creationTimestamp", Value::Null),
+    ] {
+        let mut stored: Value = serde_json::from_str(&injected(&before.to_string())).unwrap();
+        stored.pointer_mut(metadata).unwrap()[member] = value.clone();
+        let stored = stored.to_string();
+        let again = inject(&stored);
+        assert!(matches!(again.objects[0].outcome, Outcome::UpToDate { .. }), "{:?}", again.objects);
+        assert_eq!(again.text, stored);
+        let back: Value = serde_json::from_str(&uninject(&stored).text).unwrap();
+        assert_eq!(back.pointer(metadata), Some(&json!({ member: value })));
     }
 }
 
@@ -108,7 +168,7 @@ fn another_version_or_other_options_replace_the_sidecar() {
     let first = injected(&before);
     let other = Options { image: "localhost/watchtap:2".to_owned(), openshift: true, ..options() };
     let second = inject_with(&first, &other);
-    assert!(matches!(second.objects[0].outcome, Outcome::Injected { .. }));
+    assert!(matches!(second.objects[0].outcome, Outcome::Updated { .. }));
     assert_eq!(second.text, inject_with(&before, &other).text);
     assert_eq!(uninject(&second.text).text, before);
 }
@@ -120,7 +180,7 @@ fn pod_that_is_not_selected_keeps_its_sidecar() {
     let other = Options { containers: vec!["other".to_owned()], image: "localhost/watchtap:2".to_owned(), ..options() };
     let edited = inject_with(&both, &other);
     assert_eq!(edited.objects[0].outcome, Outcome::NotSelected);
-    assert!(matches!(edited.objects[1].outcome, Outcome::Injected { .. }));
+    assert!(matches!(edited.objects[1].outcome, Outcome::Updated { .. }));
     let images = |tag: &str| edited.text.matches(&format!("localhost/watchtap:{tag}\n")).count();
     assert_eq!((images("1"), images("2")), (1, 1));
 }
@@ -145,7 +205,7 @@ fn sorted(value: &Value) -> Value {
 }
 
 /// YAML as sigs.k8s.io/yaml writes it.
-fn block_yaml(value: &Value, column: usize) -> String {
+pub(super) fn block_yaml(value: &Value, column: usize) -> String {
     let indent = " ".repeat(column);
     match value {
         Value::Object(map) => map
