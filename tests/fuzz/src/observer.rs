@@ -10,7 +10,7 @@ use observer_core::capture::{FileEnd, Replay, Replayed, Writer};
 use observer_core::observation::{ExchangeObservation, Observation, Subject};
 use observer_core::observer::{Event, Limits, Observer, Snapshot};
 use observer_core::reflector::ReflectorLimits;
-use observer_core::series::SeriesLimits;
+use observer_core::series::{ClientLabels, SeriesLimits};
 use observer_core::storm::StormLimits;
 use observer_core::time::Timestamp;
 
@@ -39,7 +39,15 @@ const LIMITS: Limits = Limits {
         clients_memory: 64 << 10,
     },
     storms: StormLimits { reflectors: 2, window: Duration::from_secs(5), members: 2, memory: 64 << 10, past: 2, servers: 2 },
-    series: SeriesLimits { clients: 2, resources: 2, subresources: 1, codes: 2, upstreams: 2, sets: 8 },
+    series: SeriesLimits {
+        clients: 2,
+        resources: 2,
+        subresources: 1,
+        codes: 2,
+        upstreams: 2,
+        sets: 8,
+        client_labels: ClientLabels::ALL,
+    },
 };
 
 /// Runs the script unchanged, byte by byte, and through a capture.

@@ -7,6 +7,8 @@ mod event_log;
 #[path = "../../src/tape.rs"]
 mod tape;
 
+pub mod admission;
+pub mod attach;
 pub mod inject;
 pub mod intake;
 pub mod kubeconfig;
@@ -15,4 +17,10 @@ pub mod kubeconfig;
 pub type Check = fn(&[u8]);
 
 /// Every target by name. Its file in `fuzz_targets` and its folder of seeds have the same name.
-pub const TARGETS: &[(&str, Check)] = &[("inject", inject::check), ("intake", intake::check), ("kubeconfig", kubeconfig::check)];
+pub const TARGETS: &[(&str, Check)] = &[
+    ("admission", admission::check),
+    ("attach", attach::check),
+    ("inject", inject::check),
+    ("intake", intake::check),
+    ("kubeconfig", kubeconfig::check),
+];
