@@ -3,16 +3,23 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+use anyhow::Context as _;
 use rustls_pki_types::ServerName;
 use thiserror::Error;
 
 use super::UpstreamEndpoint;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+use crate::kubeconfig::BearerToken;
 use crate::kubeconfig::{self, Kubeconfig, Selected, ServerTrust};
 use crate::pod_layout::SERVICE_ACCOUNT;
 
-/// The variables that kubelet sets in every container (kubernetes/client-go `rest/config.go`, `InClusterConfig`, v0.34).
+/// The variables that the kubelet sets in every container (kubernetes/client-go `rest/config.go`, `InClusterConfig`, v0.34).
 const HOST: &str = "KUBERNETES_SERVICE_HOST";
 const PORT: &str = "KUBERNETES_SERVICE_PORT";
+
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+const NO_CREDENTIAL: &str = "the pod has no credential; set automountServiceAccountToken: true in its spec";
 
 /// The API server that the environment variables of this pod describe.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,17 +33,17 @@ pub(crate) struct ServiceInPod {
 /// Why the environment describes no API server.
 #[derive(Debug, Error)]
 pub(crate) enum NotInPod {
-    /// kubelet sets the variable, so this is no container of a pod.
+    /// The kubelet sets the variable, so this is no container of a pod.
     #[error(
-        "{variable} is not set, so this is no container of a pod: `watchtap inject` writes manifests of pods in which --in-cluster \
-         works; elsewhere, `watchtap run` observes clients with a kubeconfig"
+        "{variable} is not set, so this is no container of a pod; `watchtap inject` puts watchtap into pods. Elsewhere, \
+         `watchtap run` observes clients with a kubeconfig"
     )]
     NotSet {
         /// The name of the variable.
         variable: &'static str,
     },
-    /// The variable has another value than kubelet gives it.
-    #[error("{variable} is `{value}`, which is not {expected}; leave it to kubelet, which sets it in every container")]
+    /// The variable has another value than the kubelet gives it.
+    #[error("{variable} is `{value}`, which is not {expected}; leave it to the kubelet, which sets it in every container")]
     Wrong {
         /// The name of the variable.
         variable: &'static str,
@@ -82,6 +89,18 @@ impl ServiceInPod {
         let trust = self.authority.clone().map_or(ServerTrust::Anybody, ServerTrust::Authority);
         Kubeconfig::of_server(&format!("https://{}", self.at), &trust, HOST)?.current()
     }
+
+    /// A context for requests to it as the pod's service account, whose token is beside the CA file. The token is sent only to a
+    /// server that is verified.
+    #[cfg(all(target_os = "linux", feature = "ebpf"))]
+    pub(crate) fn as_service_account(&self) -> anyhow::Result<Selected> {
+        let folder = self.authority.as_deref().and_then(Path::parent);
+        let token = folder.context(NO_CREDENTIAL)?.join("token");
+        anyhow::ensure!(token.exists(), NO_CREDENTIAL);
+        let mut selected = self.selected()?;
+        selected.bearer_token = BearerToken::File(token);
+        Ok(selected)
+    }
 }
 
 #[cfg(test)]
@@ -111,7 +130,7 @@ mod tests {
             (Some("10.96.0.1"), None, ["KUBERNETES_SERVICE_PORT is not set", "watchtap inject"]),
             (Some("10.96.0.1/x"), Some("443"), ["KUBERNETES_SERVICE_HOST is `10.96.0.1/x`", "a name or an IP address"]),
             (Some("10.96.0.1"), Some("tcp://10.96.0.1:443"), ["KUBERNETES_SERVICE_PORT is `tcp://10.96.0.1:443`", "not a port"]),
-            (Some("10.96.0.1"), Some("0"), ["KUBERNETES_SERVICE_PORT is `0`", "leave it to kubelet"]),
+            (Some("10.96.0.1"), Some("0"), ["KUBERNETES_SERVICE_PORT is `0`", "leave it to the kubelet"]),
         ] {
             let error = of(host, port).unwrap_err().to_string();
             assert!(words.iter().all(|word| error.contains(word)), "{error}");

@@ -3,6 +3,8 @@
 
 mod credentials;
 mod endpoint;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod endpoint_slice;
 mod in_cluster;
 mod name;
 mod profile;
@@ -13,6 +15,10 @@ mod tls;
 pub(crate) use credentials::certificate;
 pub use endpoint::{UpstreamEndpoint, UpstreamId};
 pub(crate) use endpoint::{endpoint, forward_proxy};
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+pub(crate) use endpoint_slice::EndpointSliceReader;
+#[cfg(all(test, target_os = "linux", feature = "ebpf"))]
+pub(crate) use endpoint_slice::{Reply, ScriptedServer};
 pub(crate) use in_cluster::ServiceInPod;
 pub(crate) use name::name;
 #[cfg(test)]

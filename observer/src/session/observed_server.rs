@@ -1,16 +1,15 @@
 //! The API servers that a probe observes. The probe recognizes them by the remote addresses of sockets.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::api_server::{self, ServiceInPod, UpstreamEndpoint, UpstreamId};
+use super::address_renewal::{KnownAddresses, Resolver, SystemResolver};
+use crate::api_server::{self, EndpointSliceReader, ServiceInPod, UpstreamEndpoint, UpstreamId};
 use crate::kubeconfig::{Kubeconfig, Selected, ServerTrust};
 use crate::pipeline::Upstream;
-
-/// Maximum number of addresses that the eBPF programs can match.
-const MOST_ADDRESSES: usize = 64;
+use crate::tap::probe::MAX_ADDRESSES;
 
 /// An API server that the probe observes.
 #[derive(Clone, Debug)]
@@ -19,12 +18,23 @@ pub(crate) struct ObservedServer {
     id: UpstreamId,
     /// Its name in reports.
     name: String,
-    /// All addresses that its name resolves to.
+    /// All addresses of its name at the start that are not of an earlier server.
     addresses: Vec<SocketAddr>,
     /// The endpoint and credentials of our own requests to it.
     selected: Selected,
     /// Whether our own requests verify its certificate.
     is_verified: bool,
+    /// Its Service, if it is the server of the cluster that watchtap runs in.
+    service: Option<ServiceInPod>,
+}
+
+/// All API servers that the probe observes.
+#[derive(Clone, Debug)]
+pub(crate) struct ObservedServers {
+    servers: Vec<ObservedServer>,
+    known: KnownAddresses,
+    /// The server whose addresses are in an EndpointSlice.
+    in_slice: Option<(UpstreamId, EndpointSliceReader)>,
 }
 
 impl ObservedServer {
@@ -43,54 +53,37 @@ impl ObservedServer {
             addresses: Vec::new(),
             is_verified: !selected.insecure_skip_tls_verify,
             selected,
+            service: None,
         })
     }
 
-    /// The server at an address. If the kubeconfig's current server has the same host and port, it is that server. Otherwise its
-    /// certificate cannot be verified.
-    pub(crate) fn at(endpoint: &UpstreamEndpoint, current: Option<&Selected>) -> Result<Self> {
+    /// The server at an address. If the kubeconfig's current server has the same host and port, it is that server; or that of this
+    /// pod's cluster. Otherwise its certificate cannot be verified.
+    pub(crate) fn at(endpoint: &UpstreamEndpoint, current: Option<&Selected>, in_pod: Option<&ServiceInPod>) -> Result<Self> {
         let is_current = |selected: &&Selected| {
             selected.upstream.port == endpoint.port && selected.upstream.host.eq_ignore_ascii_case(&endpoint.host)
         };
         if let Some(selected) = current.filter(is_current) {
             return Self::of_context(selected.without_forward_proxy());
         }
+        if let Some(service) = in_pod.filter(|service| service.at == *endpoint) {
+            return Self::in_pod(service);
+        }
         let name = endpoint.to_string();
         let selected = Kubeconfig::of_server(&format!("https://{name}"), &ServerTrust::Anybody, "--api-server")?.current()?;
-        Ok(Self { id: UpstreamId::default(), name, addresses: Vec::new(), selected, is_verified: false })
+        Ok(Self { id: UpstreamId::default(), name, addresses: Vec::new(), selected, is_verified: false, service: None })
     }
 
     /// The API server of the pod that watchtap runs in.
     pub(crate) fn in_pod(service: &ServiceInPod) -> Result<Self> {
         let (name, selected) = (service.at.to_string(), service.selected()?);
-        Ok(Self { id: UpstreamId::default(), name, addresses: Vec::new(), selected, is_verified: service.authority.is_some() })
+        let (is_verified, service) = (service.authority.is_some(), Some(service.clone()));
+        Ok(Self { id: UpstreamId::default(), name, addresses: Vec::new(), selected, is_verified, service })
     }
 
     /// Its identifier in this run.
     pub(crate) fn id(&self) -> UpstreamId {
         self.id
-    }
-
-    /// Resolves the names of `servers`, and numbers them. Leaves out a server if earlier ones already have all of its addresses.
-    pub(crate) async fn resolve(servers: Vec<Self>) -> Result<Vec<Self>> {
-        let mut found = Vec::new();
-        let mut taken = BTreeSet::new();
-        for mut server in servers {
-            let Selected { upstream, .. } = &server.selected;
-            let looked_up = tokio::net::lookup_host((upstream.host.as_str(), upstream.port)).await;
-            let looked_up = looked_up.with_context(|| format!("cannot look up the API server {}", server.name))?;
-            server.addresses = looked_up.map(canonical).filter(|address| taken.insert(*address)).collect();
-            if !server.addresses.is_empty() {
-                server.id = UpstreamId(u32::try_from(found.len()).unwrap_or(u32::MAX));
-                found.push(server);
-            }
-        }
-        ensure!(
-            taken.len() <= MOST_ADDRESSES,
-            "the API servers have {} addresses, and a probe observes {MOST_ADDRESSES} at most; pass fewer with --api-server",
-            taken.len()
-        );
-        Ok(found)
     }
 
     /// Its name in reports.
@@ -120,7 +113,128 @@ impl ObservedServer {
     }
 }
 
-/// Converts an address to the form in which the eBPF programs report it.
-fn canonical(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
+impl ObservedServers {
+    /// Looks the names of `servers` up, and numbers them. If earlier servers have all addresses of a name, it is another name of the
+    /// first of them. With `reads_slice`, the addresses in the EndpointSlice of this pod's cluster belong to its server, too.
+    pub(crate) async fn find(servers: Vec<ObservedServer>, reads_slice: bool) -> Result<Self> {
+        Self::find_by(&SystemResolver, servers, reads_slice).await
+    }
+
+    async fn find_by(resolver: &dyn Resolver, servers: Vec<ObservedServer>, reads_slice: bool) -> Result<Self> {
+        let mut found = Self { servers: Vec::new(), known: KnownAddresses::default(), in_slice: None };
+        let mut taken: BTreeMap<SocketAddr, UpstreamId> = BTreeMap::new();
+        for mut server in servers {
+            let Selected { upstream, .. } = &server.selected;
+            let endpoint = UpstreamEndpoint { host: upstream.host.clone(), port: upstream.port };
+            let addresses = resolver.look_up(&endpoint).await;
+            let addresses = addresses.with_context(|| format!("cannot look up the API server {}", server.name))?;
+            let first = addresses.first().with_context(|| format!("the API server {} has no address", server.name))?;
+            let is_new = addresses.iter().any(|address| !taken.contains_key(address));
+            let next = UpstreamId(u32::try_from(found.servers.len()).unwrap_or(u32::MAX));
+            server.id = taken.get(first).copied().filter(|_| !is_new).unwrap_or(next);
+            server.addresses = addresses.iter().copied().filter(|address| !taken.contains_key(address)).collect();
+            for address in &addresses {
+                taken.entry(*address).or_insert(server.id);
+            }
+            found.known.add(server.id, endpoint, addresses);
+            if let Some(service) = server.service.clone().filter(|_| reads_slice) {
+                found.in_slice = Some((server.id, EndpointSliceReader::of(service)));
+            }
+            if is_new {
+                found.servers.push(server);
+            }
+        }
+        ensure!(
+            taken.len() <= MAX_ADDRESSES,
+            "the API servers have {} addresses, and a probe observes {MAX_ADDRESSES} at most; pass fewer with --api-server",
+            taken.len()
+        );
+        Ok(found)
+    }
+
+    /// The servers in order of their numbers.
+    pub(crate) fn all(&self) -> &[ObservedServer] {
+        &self.servers
+    }
+
+    /// The server at each address.
+    pub(crate) fn addresses(&self) -> BTreeMap<SocketAddr, UpstreamId> {
+        self.known.servers()
+    }
+
+    /// Their known addresses, by server and source.
+    pub(super) fn known(&self) -> &KnownAddresses {
+        &self.known
+    }
+
+    /// The server of this pod's cluster, and the reader of its EndpointSlice.
+    pub(super) fn in_slice(&self) -> Option<&(UpstreamId, EndpointSliceReader)> {
+        self.in_slice.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::pin::Pin;
+
+    use super::*;
+
+    /// Knows the addresses of names.
+    struct Names(&'static [(&'static str, &'static [&'static str])]);
+
+    impl Resolver for Names {
+        fn look_up<'a>(
+            &'a self,
+            endpoint: &'a UpstreamEndpoint,
+        ) -> Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send + 'a>> {
+            let found = self.0.iter().find(|(name, _)| *name == endpoint.host).map(|(_, addresses)| *addresses);
+            let of = |address: &&str| SocketAddr::new(address.parse().unwrap(), endpoint.port);
+            Box::pin(async move { Ok(found.ok_or(io::ErrorKind::NotFound)?.iter().map(of).collect()) })
+        }
+    }
+
+    fn server(host: &str) -> ObservedServer {
+        ObservedServer::at(&UpstreamEndpoint { host: host.to_owned(), port: 6443 }, None, None).unwrap()
+    }
+
+    #[tokio::test]
+    async fn names_with_the_same_addresses_are_one_server() {
+        let names = Names(&[
+            ("one.example", &["10.0.0.1", "10.0.0.2"]),
+            ("alias.example", &["10.0.0.2"]),
+            ("two.example", &["10.0.0.2", "10.0.0.3"]),
+        ]);
+        let servers = ["one.example", "alias.example", "two.example"].map(server).to_vec();
+        let found = ObservedServers::find_by(&names, servers, true).await.unwrap();
+        let shown: Vec<_> = found.all().iter().map(|server| (server.id().0, server.name().to_owned())).collect();
+        assert_eq!(shown, [(0, "one.example:6443".to_owned()), (1, "two.example:6443".to_owned())]);
+        let by_address: Vec<String> =
+            found.known().servers().into_iter().map(|(address, server)| format!("{address} {}", server.0)).collect();
+        assert_eq!(by_address, ["10.0.0.1:6443 0", "10.0.0.2:6443 0", "10.0.0.3:6443 1"]);
+        assert!(found.in_slice().is_none(), "none is the server of this pod's cluster");
+    }
+
+    #[tokio::test]
+    async fn endpoint_slice_belongs_to_the_server_of_the_pods_cluster() {
+        let names = Names(&[("10.96.0.1", &["10.96.0.1"]), ("10.0.0.1", &["10.0.0.1"])]);
+        let at = UpstreamEndpoint { host: "10.96.0.1".to_owned(), port: 6443 };
+        let service = ServiceInPod { at: at.clone(), authority: None };
+        let servers = || vec![server("10.0.0.1"), ObservedServer::at(&at, None, Some(&service)).unwrap()];
+        let found = ObservedServers::find_by(&names, servers(), true).await.unwrap();
+        assert_eq!(found.in_slice().map(|(server, _)| server.0), Some(1));
+        let without = ObservedServers::find_by(&names, servers(), false).await.unwrap();
+        assert!(without.in_slice().is_none());
+    }
+
+    #[tokio::test]
+    async fn unknown_names_and_too_many_addresses_are_refused() {
+        let names = Names(&[("empty.example", &[])]);
+        for (host, expected) in
+            [("missing.example", "cannot look up the API server missing.example:6443"), ("empty.example", "has no address")]
+        {
+            let error = ObservedServers::find_by(&names, vec![server(host)], true).await.unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
 }

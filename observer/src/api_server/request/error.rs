@@ -1,6 +1,6 @@
 //! Why one of watchtap's own requests to an API server failed.
 
-use hyper::StatusCode;
+use hyper::{Method, StatusCode};
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -17,12 +17,24 @@ pub enum QuestionError {
         status: StatusCode,
     },
     /// The answer is not HTTP, or was interrupted.
-    #[error("GET {path} failed: {error}")]
+    #[error("{method} {path} failed: {error}")]
     Http {
+        /// The method of the request.
+        method: Method,
         /// The path of the request.
         path: String,
         /// The error of the HTTP client.
         error: hyper::Error,
+    },
+    /// The answer has a larger body than any of its kind.
+    #[error("the answer to {method} {path} is larger than {most} bytes")]
+    TooLong {
+        /// The method of the request.
+        method: Method,
+        /// The path of the request.
+        path: String,
+        /// The bound in bytes.
+        most: usize,
     },
     /// The answer to `/version` is not a version document.
     #[error("the answer to /version is not a version document")]

@@ -10,7 +10,10 @@ pub enum UpstreamError {
         endpoint: String,
     },
     /// The name has no address, or the resolver failed.
-    #[error("cannot resolve {endpoint}: {detail}; check `server` and `proxy-url` of the kubeconfig's cluster, and your DNS")]
+    #[error(
+        "cannot resolve {endpoint}: {detail}; check `server` and `proxy-url` of the kubeconfig's cluster (in a pod: \
+         KUBERNETES_SERVICE_HOST), and your DNS"
+    )]
     Unresolved {
         /// `host:port`.
         endpoint: String,
@@ -18,7 +21,10 @@ pub enum UpstreamError {
         detail: String,
     },
     /// No route, or another failure below TCP.
-    #[error("cannot reach {endpoint}: {detail}; check `server` and `proxy-url` of the kubeconfig's cluster, your network and VPN")]
+    #[error(
+        "cannot reach {endpoint}: {detail}; check `server` and `proxy-url` of the kubeconfig's cluster (in a pod: \
+         KUBERNETES_SERVICE_HOST), your network and VPN"
+    )]
     Unreachable {
         /// `host:port`.
         endpoint: String,
@@ -49,7 +55,7 @@ pub enum UpstreamError {
     /// The server's certificate is not trusted.
     #[error(
         "the certificate of {endpoint} is not trusted: {detail}; check `certificate-authority-data` and `tls-server-name` of the \
-         kubeconfig's cluster"
+         kubeconfig's cluster (in a pod: the ConfigMap kube-root-ca.crt)"
     )]
     Certificate {
         /// `host:port`.
@@ -57,9 +63,20 @@ pub enum UpstreamError {
         /// Why it is not trusted.
         detail: String,
     },
+    /// By this machine's clock, the server's certificate is not valid yet, or not any more.
+    #[error(
+        "the certificate of {endpoint} is not valid at this time: {detail}; check this machine's clock; if it is right, renew the certificate"
+    )]
+    CertificateTime {
+        /// `host:port`.
+        endpoint: String,
+        /// The times, as the TLS library reports them.
+        detail: String,
+    },
     /// The TLS handshake failed in another way: an alert, no common version or protocol, or not TLS at all.
     #[error(
-        "the TLS handshake with {endpoint} failed: {detail}; check that `server` of the kubeconfig's cluster is an HTTPS endpoint"
+        "the TLS handshake with {endpoint} failed: {detail}; check that `server` of the kubeconfig's cluster (in a pod: \
+         KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT) is an HTTPS endpoint"
     )]
     Tls {
         /// `host:port`.

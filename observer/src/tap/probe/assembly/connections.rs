@@ -1,11 +1,11 @@
 //! The assembly: it keeps all connections, and assigns each record and each change of a socket to one.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use observer_core::k8s::Container;
+use observer_core::observation::CgroupOwner;
 use observer_core::time::Timestamp;
 use observer_ebpf::{CLOSE_NOTIFIED, ConnectionKey, Kind, LifetimeEvent, Opened, Record, UNREADABLE};
 
@@ -16,7 +16,8 @@ use super::header_recovery::HeaderRecovery;
 use super::socket::Socket;
 use super::transfer::{Plaintext, Transfer, Way};
 use crate::api_server::UpstreamId;
-use crate::intake::{EndManner, Intake};
+use crate::intake::{EndManner, Intake, ProbeLimits};
+use crate::tap::probe::addresses::Activity;
 
 /// Maximum number of state changes of a socket after it is connected, plus one for its state when it became known.
 const MAX_CHANGES: usize = 8;
@@ -30,6 +31,9 @@ pub struct Limits {
     /// Maximum number of bytes that wait for the socket of their connection, over all connections. Further bytes are lost, and
     /// counted.
     pub waiting_bytes: u64,
+    /// Maximum number of bytes of header fields that wait for the bytes of their block, over all connections. With more, all of them
+    /// are given up, and counted.
+    pub field_bytes: usize,
     /// How long a connection is kept after its process has given it up or exited, to wait until its socket reports how it ended.
     /// After its socket is closed, it is kept this long after each read, since the process may still read earlier bytes.
     pub linger: Duration,
@@ -54,6 +58,7 @@ pub struct Assembly {
     intake: Intake,
     /// The API server at each address.
     upstreams: BTreeMap<SocketAddr, UpstreamId>,
+    activity: Activity,
     limits: Limits,
     connections: HashMap<ConnectionKey, Connection>,
     /// Unwanted connections. The programs may still record them, until they find the verdict in their map.
@@ -77,7 +82,20 @@ pub struct Assembly {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 16_384, waiting_bytes: 32 << 20, linger: Duration::from_secs(1), decoding: Duration::from_millis(200) }
+        Self::within(ProbeLimits::default())
+    }
+}
+
+impl Limits {
+    /// The usual limits, with those of `memory`.
+    pub const fn within(memory: ProbeLimits) -> Self {
+        Self {
+            connections: 16_384,
+            waiting_bytes: memory.waiting,
+            field_bytes: memory.fields,
+            linger: Duration::from_secs(1),
+            decoding: Duration::from_millis(200),
+        }
     }
 }
 
@@ -86,6 +104,7 @@ impl Assembly {
     pub fn new(intake: Intake, upstreams: BTreeMap<SocketAddr, UpstreamId>, limits: Limits) -> Self {
         Self {
             intake,
+            activity: Activity::of(&upstreams),
             upstreams,
             limits,
             connections: HashMap::new(),
@@ -94,19 +113,41 @@ impl Assembly {
             sockets: BTreeMap::new(),
             both_ends: BothEnds::default(),
             unclaimed: HashMap::new(),
-            header_recovery: HeaderRecovery::default(),
+            header_recovery: HeaderRecovery::new(limits.field_bytes),
             ignored: 0,
             unplaced: 0,
             waiting_bytes: 0,
         }
     }
 
-    /// Takes the next record. `at` is its time, and `container` is the client's if the record is an [`Opened`].
-    pub fn take(&mut self, at: Timestamp, record: &Record, payload: &[u8], container: Option<Container>) -> Recording {
+    /// The same, but connections are reported at the server's end only.
+    #[must_use]
+    pub fn with_server_ends_alone(mut self) -> Self {
+        self.both_ends = BothEnds::of_servers();
+        self
+    }
+
+    /// How much is seen of each API server.
+    pub(in crate::tap::probe) fn activity(&self) -> Activity {
+        self.activity.clone()
+    }
+
+    /// Notes that the API servers are at these addresses from now on.
+    pub fn readdress(&mut self, upstreams: BTreeMap<SocketAddr, UpstreamId>) {
+        self.upstreams = upstreams;
+    }
+
+    /// The servers' addresses of all connections whose socket is known.
+    pub fn connected(&self) -> BTreeSet<SocketAddr> {
+        self.connections.values().filter_map(|connection| Some(connection.socket()?.endpoints.server)).collect()
+    }
+
+    /// Takes the next record. `at` is its time, and `owner` that of the client's cgroup if the record is an [`Opened`].
+    pub fn take(&mut self, at: Timestamp, record: &Record, payload: &[u8], owner: Option<CgroupOwner>) -> Recording {
         match record.kind {
             kind if kind == Kind::Sent as u32 => self.transferred(at, record, Way::Sent, payload),
             kind if kind == Kind::Received as u32 => self.transferred(at, record, Way::Received, payload),
-            kind if kind == Kind::Opened as u32 => self.opened(at, record, payload, container),
+            kind if kind == Kind::Opened as u32 => self.opened(at, record, payload, owner),
             kind if kind == Kind::Closed as u32 => {
                 self.closed(at, record, payload);
                 Recording::Continues
@@ -251,7 +292,13 @@ impl Assembly {
         let waiting_bytes = self.waiting_bytes.saturating_add(length);
         let has_room = waiting_bytes <= self.limits.waiting_bytes;
         match self.connection(at, key) {
-            Some(Connection::Followed(followed)) => followed.take(transfer),
+            Some(Connection::Followed(followed)) => {
+                let upstream = followed.upstream;
+                followed.take(transfer);
+                if let Some(upstream) = upstream {
+                    self.activity.note(upstream);
+                }
+            }
             Some(Connection::Waiting(waiting)) => {
                 // With a known socket, nothing has to wait.
                 let has_socket = waiting.socket.is_some();
@@ -269,15 +316,15 @@ impl Assembly {
         Recording::Continues
     }
 
-    fn opened(&mut self, at: Timestamp, record: &Record, payload: &[u8], container: Option<Container>) -> Recording {
+    fn opened(&mut self, at: Timestamp, record: &Record, payload: &[u8], owner: Option<CgroupOwner>) -> Recording {
         let key = record.connection;
-        let socket = Opened::read(payload).and_then(|opened| Socket::of(key.process, record.time, &opened, container));
+        let socket = Opened::read(payload).and_then(|opened| Socket::of(key.process, record.time, &opened, owner));
         let Some(socket) = socket else { return self.ignore() };
         if self.connections.get(&key).is_some_and(|connection| connection.socket().is_some()) {
             // Two threads of the process found the socket at the same time.
             return Recording::Continues;
         }
-        if !self.both_ends.take(key, &socket) {
+        if !self.both_ends.take(at, key, &socket) {
             return self.stop_recording(at, key);
         }
         let (address, known, endpoints) = (socket.address, socket.known, socket.endpoints);
@@ -363,7 +410,10 @@ impl Assembly {
         let Some(feed) = feed else {
             return self.stop_recording(first.at, key);
         };
-        let mut followed = Box::new(Followed::new(socket, start, feed, ends));
+        if let Some(upstream) = upstream {
+            self.activity.note(upstream);
+        }
+        let mut followed = Box::new(Followed::new(socket, upstream, start, feed, ends));
         if self.header_recovery.is_on(key.process) {
             followed.recover_fields();
         }

@@ -10,6 +10,7 @@ use super::header_recovery::HeldRead;
 use super::socket::Socket;
 use super::socket_ends::{End, SocketEnds};
 use super::transfer::{Plaintext, Transfer, Way};
+use crate::api_server::UpstreamId;
 use crate::intake::{ConnectionFeed, EndManner};
 
 /// How a connection leaves the probe's sight.
@@ -25,6 +26,8 @@ pub(super) enum Last {
 #[derive(Debug)]
 pub(super) struct Followed {
     pub socket: Socket,
+    /// The API server at its server's address, if there is one.
+    pub upstream: Option<UpstreamId>,
     pub ends: SocketEnds,
     /// Since when the process no longer has the connection: it has exited, or has given the connection up without `close_notify`.
     pub abandoned: Option<Timestamp>,
@@ -49,8 +52,9 @@ pub(super) fn beginning(role: Role, first: &Transfer<'_>) -> (Option<Protocol>, 
 }
 
 impl Followed {
-    pub(super) fn new(socket: Socket, start: Start, feed: ConnectionFeed, ends: SocketEnds) -> Self {
-        Self { socket, ends, abandoned: None, feed, sent: 0, received: 0, latest: Timestamp::default(), start, held: None }
+    pub(super) fn new(socket: Socket, upstream: Option<UpstreamId>, start: Start, feed: ConnectionFeed, ends: SocketEnds) -> Self {
+        let latest = Timestamp::default();
+        Self { socket, upstream, ends, abandoned: None, feed, sent: 0, received: 0, latest, start, held: None }
     }
 
     /// Uses header fields, which are recorded from now on. If the beginning was seen, the bytes alone are enough.

@@ -3,8 +3,7 @@
 use std::net::{Ipv6Addr, SocketAddr};
 
 use observer_core::http::{Protocol, Start};
-use observer_core::k8s::Container;
-use observer_core::observation::Process;
+use observer_core::observation::{CgroupOwner, Process};
 use observer_ebpf::{Endpoint, NANOSECONDS_A_TICK, Opened, Role};
 
 use crate::api_server::UpstreamId;
@@ -33,9 +32,9 @@ pub(super) struct Endpoints {
 }
 
 impl Socket {
-    /// The socket of a connection of `process` in `container`, reported at the time `known`. `None` if the role in `opened` is
-    /// unknown.
-    pub(super) fn of(process: u32, known: u64, opened: &Opened, container: Option<Container>) -> Option<Self> {
+    /// The socket of a connection of `process`, whose cgroup `owner` has, reported at the time `known`. `None` if the role in
+    /// `opened` is unknown.
+    pub(super) fn of(process: u32, known: u64, opened: &Opened, owner: Option<CgroupOwner>) -> Option<Self> {
         let (local, remote) = (address(opened.local), address(opened.remote));
         let (role, endpoints) = match opened.role {
             role if role == Role::Client as u32 => (Role::Client, Endpoints { client: local, server: remote }),
@@ -44,7 +43,7 @@ impl Socket {
         };
         let name = opened.name.split(|byte| *byte == 0).next().unwrap_or_default();
         let name = String::from_utf8_lossy(name).into_owned();
-        let process = Process { pid: process, started: opened.started / NANOSECONDS_A_TICK, name, container };
+        let process = Process::new(process, opened.started / NANOSECONDS_A_TICK, name).owned_by(owner);
         Some(Self { role, address: opened.socket, known, endpoints, file: opened.file, process })
     }
 

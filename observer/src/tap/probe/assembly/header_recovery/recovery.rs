@@ -9,7 +9,7 @@ use super::held_read::HeldRead;
 use super::sent_fields::SentFields;
 
 /// Joins recorded header fields with the bytes that carry them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::tap::probe::assembly) struct HeaderRecovery {
     processes: BTreeSet<u32>,
     sent: SentFields,
@@ -18,6 +18,11 @@ pub(in crate::tap::probe::assembly) struct HeaderRecovery {
 }
 
 impl HeaderRecovery {
+    /// Records no fields yet. At most `max_text` bytes of fields are kept.
+    pub(in crate::tap::probe::assembly) fn new(max_text: usize) -> Self {
+        Self { processes: BTreeSet::new(), sent: SentFields::new(max_text), mismatched: 0 }
+    }
+
     /// Whether no process has its header fields recorded.
     pub(in crate::tap::probe::assembly) fn is_off(&self) -> bool {
         self.processes.is_empty()

@@ -9,18 +9,18 @@ use observer_core::http::{Blocks, HeaderFields};
 
 /// Maximum number of goroutines and connections that are between two of these steps. With more, all fields are given up.
 const MAX_UNDER_WAY: usize = 4_096;
-/// Maximum number of bytes of fields that are kept. With more, all fields are given up.
-const MAX_TEXT: usize = 8 << 20;
 
 /// A goroutine or a TLS connection: the process, and an address in it.
 type Address = (u32, u64);
 
 /// The fields of all processes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SentFields {
     encoded: HashMap<Address, Encoded>,
     announced: HashMap<Address, Vec<HeaderFields>>,
     text: usize,
+    /// Maximum number of bytes of fields that are kept. With more, all fields are given up.
+    max_text: usize,
     /// Number of fields given up.
     lost: u64,
 }
@@ -34,6 +34,10 @@ struct Encoded {
 }
 
 impl SentFields {
+    pub(super) fn new(max_text: usize) -> Self {
+        Self { encoded: HashMap::new(), announced: HashMap::new(), text: 0, max_text, lost: 0 }
+    }
+
     /// Takes field `number` of the block that a goroutine encodes; `field` is `None` if it could not be read.
     pub(super) fn encoded(&mut self, goroutine: Address, number: u64, field: Option<(&[u8], &[u8])>) {
         if number == 0
@@ -98,7 +102,7 @@ impl SentFields {
 
     fn keep_bounds(&mut self) {
         let under_way = self.encoded.len().saturating_add(self.announced.len());
-        if under_way > MAX_UNDER_WAY || self.text > MAX_TEXT {
+        if under_way > MAX_UNDER_WAY || self.text > self.max_text {
             let encoded = self.encoded.drain().map(|(_, encoded)| encoded.fields);
             let given_up: Vec<HeaderFields> = encoded.chain(self.announced.drain().flat_map(|(_, fields)| fields)).collect();
             for fields in &given_up {

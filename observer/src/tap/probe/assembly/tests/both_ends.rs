@@ -1,12 +1,9 @@
 //! Tests of connections with both ends on this machine.
 
-use std::time::Duration;
-
 use observer_core::time::Timestamp;
 
 use super::super::Recording;
 use super::stage::{CLIENT, GET, RECEIVED, SENT, SERVER, Stage};
-use crate::intake::{Delivery, TapEvent};
 
 /// The ends of a connection within this machine.
 const CLIENT_END: &str = "127.0.0.1:40000";
@@ -71,15 +68,40 @@ fn client_known_before_first_server_bytes_has_its_process() {
     assert_eq!(stage.open_between(SERVER, 1, SERVER_END, CLIENT_END), Recording::Continues);
     assert_eq!(stage.open_between(CLIENT, 2, CLIENT_END, SERVER_END), Recording::Stops);
     stage.take(SERVER, 1, RECEIVED, 0, GET);
-    let processes: Vec<_> = stage
-        .receiver
-        .drain(Duration::ZERO)
-        .filter_map(|delivered| match delivered.delivery {
-            Delivery::Connection(_, TapEvent::Opened { info, .. }) => Some(info.process.map(|process| process.pid)),
-            Delivery::Connection(..) | Delivery::Process(..) | Delivery::Notice(_) => None,
-        })
-        .collect();
-    assert_eq!(processes, [Some(CLIENT)]);
+    assert_eq!(stage.opened_by(), [Some(CLIENT)]);
+}
+
+#[test]
+fn connection_counts_at_its_server_end_alone() {
+    for client_is_first in [true, false] {
+        let mut stage = Stage::of_server_ends();
+        if client_is_first {
+            assert_eq!(stage.open_between(CLIENT, 2, CLIENT_END, SERVER_END), Recording::Stops);
+        }
+        assert_eq!(stage.open_between(SERVER, 1, SERVER_END, CLIENT_END), Recording::Continues);
+        if !client_is_first {
+            assert_eq!(stage.open_between(CLIENT, 2, CLIENT_END, SERVER_END), Recording::Stops);
+        }
+        stage.take(SERVER, 1, RECEIVED, 0, GET);
+        assert_eq!(stage.opened_by(), [Some(CLIENT)], "{client_is_first}");
+        // Its client dialled another address, which was translated.
+        assert_eq!(stage.open_between(CLIENT, 3, "127.0.0.1:40001", "10.96.0.1:443"), Recording::Stops);
+        assert_eq!(stage.open_between(SERVER, 4, SERVER_END, "10.0.0.7:40001"), Recording::Continues);
+        stage.take(SERVER, 4, RECEIVED, 0, GET);
+        assert_eq!(stage.opened_by(), [None]);
+        stage.close(SERVER, 1, 0);
+        stage.close(SERVER, 4, 0);
+    }
+}
+
+#[test]
+fn client_process_is_kept_for_its_server_end_for_a_second() {
+    let mut stage = Stage::of_server_ends();
+    assert_eq!(stage.open_between(CLIENT, 2, "10.0.0.7:40000", "10.0.0.1:6443"), Recording::Stops);
+    stage.assembly.expire(Timestamp::from_nanos(1_000_000_001));
+    assert_eq!(stage.open_between(SERVER, 1, "10.0.0.1:6443", "10.0.0.7:40000"), Recording::Continues);
+    stage.take(SERVER, 1, RECEIVED, 0, GET);
+    assert_eq!(stage.opened_by(), [None]);
 }
 
 fn server_sends(stage: &mut Stage) {

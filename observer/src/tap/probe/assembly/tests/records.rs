@@ -50,7 +50,7 @@ fn only_client_processes_are_reported() {
             Some(info.process)
         })
         .collect();
-    let client = Process { pid: CLIENT, started: 123, name: "kubectl".to_owned(), container: Some(container()) };
+    let client = Process { container: Some(Box::new(container())), ..Process::new(CLIENT, 123, "kubectl".to_owned()) };
     assert_eq!(processes, [Some(client), None]);
 }
 

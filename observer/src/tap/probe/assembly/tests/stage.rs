@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use observer_core::http::{Direction, Protocol, Start};
 use observer_core::k8s::Container;
+use observer_core::observation::CgroupOwner;
 use observer_core::time::Timestamp;
 use observer_ebpf::{
     CLOSE_NOTIFIED, ConnectionKey, Endpoint, Kind, LifetimeEvent, LifetimeKind, Opened, Record, Role, UNREADABLE, UNWANTED,
@@ -46,6 +47,12 @@ impl Stage {
     pub(super) fn with(limits: Limits) -> Self {
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         Self { assembly: Assembly::new(intake.clone(), BTreeMap::new(), limits), intake, receiver, encoded: BTreeMap::new() }
+    }
+
+    /// An assembly that reports connections at the server's end only.
+    pub(super) fn of_server_ends() -> Self {
+        let Self { assembly, intake, receiver, encoded } = Self::new();
+        Self { assembly: assembly.with_server_ends_alone(), intake, receiver, encoded }
     }
 
     /// A client with recorded header fields.
@@ -150,7 +157,7 @@ impl Stage {
         };
         let payload = bytes(&opened);
         let record = Record { time, ..record(process, since, Kind::Opened, 0, payload.len()) };
-        self.assembly.take(Timestamp::from_nanos(1), &record, &payload, Some(container()))
+        self.assembly.take(Timestamp::from_nanos(1), &record, &payload, Some(CgroupOwner::Container(container())))
     }
 
     pub(super) fn open(&mut self, process: u32, since: u64) {
@@ -198,6 +205,15 @@ impl Stage {
         self.assembly.socket_changed(Timestamp::from_nanos(time), &event);
     }
 
+    /// The processes of the clients whose connections were opened since the last call.
+    pub(super) fn opened_by(&mut self) -> Vec<Option<u32>> {
+        let opened = self.receiver.drain(Duration::ZERO).filter_map(|delivered| match delivered.delivery {
+            Delivery::Connection(_, TapEvent::Opened { info, .. }) => Some(info.process.map(|process| process.pid)),
+            Delivery::Connection(..) | Delivery::Process(..) | Delivery::Notice(_) => None,
+        });
+        opened.collect()
+    }
+
     /// All reports since the last call, one line each.
     pub(super) fn reports(&mut self) -> Vec<String> {
         let delivered: Vec<Delivery> = self.receiver.drain(Duration::ZERO).map(|delivered| delivered.delivery).collect();
@@ -207,7 +223,7 @@ impl Stage {
 
 /// The container of all processes.
 pub(super) fn container() -> Container {
-    Container { id: "c".repeat(64), pod_uid: "d".repeat(32) }
+    Container::nameless("c".repeat(64), "d".repeat(32))
 }
 
 fn endpoint(address: &str) -> Endpoint {
