@@ -10,6 +10,10 @@ pub(super) const NO_ENDS: &str = "how connections end is not seen";
 pub(super) const NOT_EXAMINED: &str =
     "examining all processes has taken two minutes and continues: programs and libraries are not seen until they are examined";
 
+/// The limit if watchtap is not in the initial PID namespace.
+pub(super) const OTHER_PID_NAMESPACE: &str =
+    "only processes of this PID namespace are seen, and none of a namespace below it, as pods have on a node that is a container";
+
 /// The cause, and what is not seen because of it.
 pub(super) fn without(error: &KernelError, unseen: &str) -> String {
     format!("{error}: {unseen}")

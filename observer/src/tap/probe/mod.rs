@@ -1,6 +1,7 @@
 //! The probe, which is the tap without a proxy: eBPF programs record the plaintext that TLS libraries of local processes take and
 //! return.
 
+mod addresses;
 mod assembly;
 mod attach;
 pub mod binary;
@@ -14,7 +15,8 @@ mod limit;
 mod options;
 mod run;
 
+pub use addresses::{FollowedAddresses, MAX_ADDRESSES, ServerAddresses};
 pub use assembly::{Assembly, Limits, Recording};
 pub use error::{OptionsError, ProbeError};
-pub use options::{ProbeOptions, ProbeOutcome};
+pub use options::{ProbeOptions, ProbeOutcome, ServerEnds};
 pub use run::ProbeTap;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::api_server::UpstreamId;
+use crate::intake::ProbeLimits;
 
 /// The default of [`ProbeOptions::calls_per_second`]. At 5 µs per call, this number of calls takes about half of a processor. A
 /// call costs that much if its probed instructions must be single-stepped: 1 to 2 µs of it at the entry, and again at the return.
@@ -17,14 +18,13 @@ const CALLS_PER_SECOND: u32 = 100_000;
 /// takes another name or cgroup later keeps the decision until it executes another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeOptions {
-    /// The addresses of API servers, 64 at most, as their clients reach them. The value is the server at the address. Only
-    /// connections to one of these addresses are followed.
+    /// The addresses of API servers at first, 64 at most, as their clients reach them. The value is the server at the address. Only
+    /// connections to one of these addresses are followed, or of those that [`ServerAddresses`](super::ServerAddresses) gives later.
     pub api_servers: BTreeMap<SocketAddr, UpstreamId>,
-    /// Whether connections are also followed at the API server's end. A connection seen at both ends counts once, unless its
-    /// addresses are translated in between.
-    pub server_ends: bool,
-    /// Size of the kernel's ring buffer in bytes: a power of two, and a multiple of the page size.
-    pub ring_bytes: u32,
+    /// The ends at which connections are followed.
+    pub server_ends: ServerEnds,
+    /// Bounds on the memory of records and plaintext.
+    pub memory: ProbeLimits,
     /// Processes by PID, 4,096 at most, as numbered in watchtap's PID namespace. Children are not included.
     pub processes: Vec<u32>,
     /// Processes by name, 1,024 at most. The name of a process is that of its first thread, as in `/proc/PID/comm`. Linux keeps 15
@@ -43,20 +43,45 @@ pub struct ProbeOptions {
     ///
     /// Unrecorded processes count too, since their calls cost the same: a probe is attached to a file, whichever process runs it.
     pub calls_per_second: u32,
+    /// The folder in which the kubelet keeps the logs of all pods. Its subfolders name the pods and containers of clients.
+    pub pod_logs: PathBuf,
+    /// The name of this node, with which the names of static pods end. It only serves to name their workloads.
+    pub node_name: String,
+}
+
+impl ProbeOptions {
+    /// The default of [`Self::pod_logs`], which is that of the kubelet (`DefaultPodLogsDir` of kubernetes/kubernetes
+    /// pkg/kubelet/apis/config/v1beta1/defaults.go, 1.34.4).
+    pub const POD_LOGS: &str = "/var/log/pods";
+}
+
+/// Whether connections are followed at the API server's end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ServerEnds {
+    /// They are followed at the client's end only.
+    #[default]
+    Ignored,
+    /// They are followed at either end. A connection seen at both ends counts once, unless its addresses are translated in between.
+    Added,
+    /// They are followed at the server's end only, so each counts once, however its addresses are translated. The client's end only
+    /// shows the client's process.
+    Alone,
 }
 
 impl Default for ProbeOptions {
-    /// No API server, all processes, a ring buffer of 8 MiB, and 100,000 calls a second per file.
+    /// No API server, all processes, a ring buffer of 16 MiB, 100,000 calls a second per file, and the folder of a default kubelet.
     fn default() -> Self {
         Self {
             api_servers: BTreeMap::new(),
-            server_ends: false,
-            ring_bytes: 8 << 20,
+            server_ends: ServerEnds::Ignored,
+            memory: ProbeLimits::default(),
             processes: Vec::new(),
             names: Vec::new(),
             cgroups: Vec::new(),
             exclude: Vec::new(),
             calls_per_second: CALLS_PER_SECOND,
+            pod_logs: PathBuf::from(Self::POD_LOGS),
+            node_name: String::new(),
         }
     }
 }
@@ -66,4 +91,6 @@ impl Default for ProbeOptions {
 pub struct ProbeOutcome {
     /// Number of files whose header fields are recorded, because their processes had connections from before the probe.
     pub recording_fields: usize,
+    /// Number of entries of [`ProbeOptions::pod_logs`] whose names the kubelet does not give. They are ignored.
+    pub other_log_folders: u64,
 }

@@ -13,7 +13,6 @@
 //! collecting thread takes the rest of the rings. A panic of the attaching thread has the same effect. A panic of the collecting
 //! thread also ends the attaching one, but the rest of the rings is lost.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -23,16 +22,17 @@ use std::time::Duration;
 use observer_ebpf::{FILTER_SERVER_ENDS, Filter};
 use tokio::sync::watch;
 
+use super::addresses::{Readdressing, ServerAddresses};
 use super::assembly::{Assembly, Limits};
 use super::attach::{Attacher, Heartbeat, Orders, ProbedFiles, Task, findings};
 use super::collect::{Collector, InOrder, Reporter, Wakeups};
 use super::error::ProbeError;
 use super::find::namespace::{self, INITIAL_PID_NAMESPACE};
-use super::find::{ExcludedFiles, Selection, without_listeners};
+use super::find::{Containers, ExcludedFiles, Selection, without_listeners};
 use super::kernel::{Options, Programs};
 use super::kernel_clock::Times;
 use super::limit;
-use super::options::{ProbeOptions, ProbeOutcome};
+use super::options::{ProbeOptions, ProbeOutcome, ServerEnds};
 use crate::intake::Intake;
 use crate::tap::Clock;
 
@@ -43,6 +43,7 @@ const FIRST_EXAMINATION: Duration = Duration::from_mins(2);
 #[derive(Debug)]
 pub struct ProbeTap {
     limits: Vec<String>,
+    addresses: ServerAddresses,
     is_asked_to_end: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<ProbeOutcome, ProbeError>>>,
     /// Closes when the thread ends.
@@ -56,13 +57,15 @@ impl ProbeTap {
     ///
     /// A target of the options does not exist, or the kernel refuses a step.
     pub fn start(options: &ProbeOptions, intake: Intake, clock: Clock) -> Result<Self, ProbeError> {
-        let api_servers: Vec<SocketAddr> = options.api_servers.keys().copied().collect();
+        let (servers, receiver) = watch::channel(options.api_servers.clone());
+        let (readdressing, api_servers, followed) = Readdressing::of(receiver);
         let selection = Selection::of(options)?;
         let files = ProbedFiles::new(ExcludedFiles::of(&options.exclude)?);
         let (namespace_device, namespace_inode) = pid_namespace();
-        let flags = selection.flags() | if options.server_ends { FILTER_SERVER_ENDS } else { 0 };
+        let has_server_ends = options.server_ends != ServerEnds::Ignored;
+        let flags = selection.flags() | if has_server_ends { FILTER_SERVER_ENDS } else { 0 };
         let (mut programs, recorded) = Programs::load(&Options {
-            ring_bytes: options.ring_bytes,
+            ring_bytes: options.memory.ring,
             filter: Filter { flags, own: std::process::id(), namespace_device, namespace_inode },
             selected: selection.selected(),
             api_servers: api_servers.clone(),
@@ -70,15 +73,18 @@ impl ProbeTap {
         let wakeups = Wakeups::of(recorded.rings()).map_err(ProbeError::Wakeups)?;
         programs.report_processes()?;
         let mut limits = Vec::new();
+        if namespace_inode != 0 {
+            limits.push(format!("watchtap is not in the initial PID namespace: {}", limit::OTHER_PID_NAMESPACE));
+        }
         if let Err(error) = programs.pair_by_use() {
             limits.push(limit::without(&error, limit::UNPAIRED));
         }
-        let mut kept = Limits::default();
+        let mut kept = Limits::within(options.memory);
         if let Err(error) = programs.report_sockets() {
             limits.push(limit::without(&error, limit::NO_ENDS));
             kept.linger = Duration::ZERO;
         }
-        if options.server_ends {
+        if has_server_ends {
             limits.extend(without_listeners(&api_servers));
         }
         let (ready, is_ready) = sync_channel(1);
@@ -86,14 +92,20 @@ impl ProbeTap {
         let (found, findings) = findings();
         let calls_per_second = options.calls_per_second;
         let heartbeat = Heartbeat::now();
-        let task = Task { files, programs, selection, api_servers, calls_per_second, heartbeat: heartbeat.clone() };
+        let task = Task { files, programs, selection, addresses: followed.clone(), calls_per_second, heartbeat: heartbeat.clone() };
         let attacher = Attacher::new(task, ready, found);
         // The collecting thread sees from the findings how this thread ended.
         Builder::new().name("probe-attach".to_owned()).spawn(move || attacher.run(&given)).map_err(ProbeError::Thread)?;
-        let in_order = InOrder::new(Times::now(clock), Assembly::new(intake.clone(), options.api_servers.clone(), kept));
+        let mut assembly = Assembly::new(intake.clone(), options.api_servers.clone(), kept);
+        if options.server_ends == ServerEnds::Alone {
+            assembly = assembly.with_server_ends_alone();
+        }
+        let addresses = ServerAddresses::new(servers, followed, assembly.activity());
+        let containers = Containers::new(options.pod_logs.clone(), options.node_name.clone());
+        let in_order = InOrder::new(Times::now(clock), assembly, containers);
         let reporter = Reporter::new(intake, clock);
-        let collector = Collector { clock, recorded, wakeups, in_order, reporter, orders, findings, heartbeat };
-        let mut tap = Self::of_thread(limits, move |is_asked| collector.run(is_asked))?;
+        let collector = Collector { clock, recorded, wakeups, in_order, readdressing, reporter, orders, findings, heartbeat };
+        let mut tap = Self::of_thread(limits, addresses, move |is_asked| collector.run(is_asked))?;
         match is_ready.recv_timeout(FIRST_EXAMINATION) {
             Ok(()) => Ok(tap),
             Err(RecvTimeoutError::Timeout) => {
@@ -107,6 +119,7 @@ impl ProbeTap {
 
     fn of_thread(
         limits: Vec<String>,
+        addresses: ServerAddresses,
         run: impl FnOnce(&AtomicBool) -> Result<ProbeOutcome, ProbeError> + Send + 'static,
     ) -> Result<Self, ProbeError> {
         let is_asked_to_end = Arc::new(AtomicBool::new(false));
@@ -118,12 +131,17 @@ impl ProbeTap {
             run(&is_asked)
         };
         let thread = Builder::new().name("probe-collect".to_owned()).spawn(run).map_err(ProbeError::Thread)?;
-        Ok(Self { limits, is_asked_to_end, thread: Some(thread), over })
+        Ok(Self { limits, addresses, is_asked_to_end, thread: Some(thread), over })
     }
 
     /// Missing kernel features or targets, each with a description of what is not seen because of it.
     pub fn limits(&self) -> &[String] {
         &self.limits
+    }
+
+    /// The addresses of the API servers, which may change.
+    pub fn addresses(&self) -> ServerAddresses {
+        self.addresses.clone()
     }
 
     /// Waits until the probe ends by itself; [`finish`](Self::finish) then returns the reason. Cancel-safe.
@@ -161,15 +179,18 @@ fn pid_namespace() -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use tokio::time::timeout;
 
     use super::*;
+    use crate::tap::probe::addresses::Activity;
 
     const LONG: Duration = Duration::from_secs(30);
 
     #[tokio::test]
     async fn panicked_probe_thread_is_a_failure_before_shutdown() {
-        let tap = ProbeTap::of_thread(Vec::new(), |_| panic!("a fault of ours")).unwrap();
+        let tap = ProbeTap::of_thread(Vec::new(), no_addresses(), |_| panic!("a fault of ours")).unwrap();
         timeout(LONG, tap.failed()).await.unwrap();
         assert!(matches!(tap.finish(), Err(ProbeError::Failed)));
     }
@@ -181,12 +202,16 @@ mod tests {
             // Blocks until the sender is dropped.
             let _gone = is_ended.recv();
             assert!(is_asked.load(Ordering::Acquire));
-            Ok(ProbeOutcome { recording_fields: 7 })
+            Ok(ProbeOutcome { recording_fields: 7, ..ProbeOutcome::default() })
         };
-        let tap = ProbeTap::of_thread(Vec::new(), run).unwrap();
+        let tap = ProbeTap::of_thread(Vec::new(), no_addresses(), run).unwrap();
         assert!(timeout(Duration::ZERO, tap.failed()).await.is_err());
         tap.is_asked_to_end.store(true, Ordering::Release);
         drop(end);
         assert_eq!(tap.finish().unwrap().recording_fields, 7);
+    }
+    fn no_addresses() -> ServerAddresses {
+        let (servers, receiver) = watch::channel(BTreeMap::new());
+        ServerAddresses::new(servers, Readdressing::of(receiver).2, Activity::default())
     }
 }

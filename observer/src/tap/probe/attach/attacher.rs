@@ -5,16 +5,21 @@
 //! attachments. It ends when the sender of orders is gone, and all attachments end with it.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Instant;
 
 use observer_core::series::ProbeFiles;
+use tokio::sync::watch;
 
 use super::orders::{FieldRecording, Finding, FindingSender, Order};
 use super::probed_files::ProbedFiles;
 use super::schedule::{Due, Schedule};
 use super::watchdog::Heartbeat;
-use crate::tap::probe::find::{Libraries, OlderConnections, ProgramFile, Selection, installed_libraries, program_files, started};
+use crate::tap::probe::addresses::FollowedAddresses;
+use crate::tap::probe::find::{
+    Libraries, OlderConnections, ProgramFile, Selection, connected_sockets, installed_libraries, program_files, started,
+};
 use crate::tap::probe::kernel::Programs;
 use crate::tap::probe::kernel_clock::kernels_now;
 use crate::tap::probe::options::ProbeOutcome;
@@ -32,6 +37,8 @@ pub(in crate::tap::probe) struct Attacher {
     older_connections: OlderConnections,
     libraries: Libraries,
     schedule: Schedule,
+    addresses: watch::Receiver<Arc<FollowedAddresses>>,
+    /// The followed addresses, as last taken.
     api_servers: Vec<SocketAddr>,
     /// Maximum number of calls per second of one file's probed functions; 0 for no limit.
     calls_per_second: u32,
@@ -49,14 +56,16 @@ pub(in crate::tap::probe) struct Task {
     pub(in crate::tap::probe) files: ProbedFiles,
     pub(in crate::tap::probe) programs: Programs,
     pub(in crate::tap::probe) selection: Selection,
-    pub(in crate::tap::probe) api_servers: Vec<SocketAddr>,
+    /// The followed addresses, and their changes.
+    pub(in crate::tap::probe) addresses: watch::Receiver<Arc<FollowedAddresses>>,
     pub(in crate::tap::probe) calls_per_second: u32,
     pub(in crate::tap::probe) heartbeat: Heartbeat,
 }
 
 impl Attacher {
     pub(in crate::tap::probe) fn new(task: Task, ready: SyncSender<()>, findings: FindingSender) -> Self {
-        let Task { files, programs, selection, api_servers, calls_per_second, heartbeat } = task;
+        let Task { files, programs, selection, mut addresses, calls_per_second, heartbeat } = task;
+        let api_servers = addresses.borrow_and_update().addresses();
         let (older_connections, schedule) = (OlderConnections::default(), Schedule::new(Instant::now()));
         let libraries = Libraries::excluding(files.excluded().clone());
         Self {
@@ -66,6 +75,7 @@ impl Attacher {
             older_connections,
             libraries,
             schedule,
+            addresses,
             api_servers,
             calls_per_second,
             ready,
@@ -87,9 +97,10 @@ impl Attacher {
         }
         while self.take_orders(orders) {
             self.heartbeat.beat();
+            self.take_addresses();
             self.turn();
         }
-        self.report(Finding::Outcome(ProbeOutcome { recording_fields: self.files.recording_fields() }));
+        self.report(Finding::Outcome(ProbeOutcome { recording_fields: self.files.recording_fields(), ..ProbeOutcome::default() }));
     }
 
     /// Takes orders, and waits for the first until other work is due. Returns false when the sender is gone.
@@ -121,6 +132,43 @@ impl Attacher {
             }
             // A reused PID is recognised by the start time of its process.
             Order::Missed => self.schedule.hurry(Instant::now()),
+            // The order only wakes this thread.
+            Order::Readdressed => {}
+        }
+    }
+
+    /// Takes changes of the followed addresses. Processes may have connections with new ones, which are observed from now on. So
+    /// these are older than their observation, too.
+    fn take_addresses(&mut self) {
+        if !self.addresses.has_changed().unwrap_or(false) {
+            return;
+        }
+        let followed = self.addresses.borrow_and_update().addresses();
+        let added: Vec<SocketAddr> = followed.iter().filter(|address| !self.api_servers.contains(address)).copied().collect();
+        self.api_servers = followed;
+        if added.is_empty() {
+            return;
+        }
+        for process in self.older_connections.checked() {
+            self.heartbeat.beat();
+            self.record_fields_at(process, &added);
+        }
+        self.report(Finding::Readdressed);
+    }
+
+    /// Starts recording the header fields of a process that has connections with new addresses.
+    fn record_fields_at(&mut self, process: u32, added: &[SocketAddr]) {
+        let since = kernels_now();
+        let sockets = connected_sockets(process, added);
+        let is_checked = |began| !self.older_connections.is_of_another(process, began);
+        if sockets.is_empty() || !started(process).is_some_and(is_checked) {
+            return;
+        }
+        let found = program_files(process, &mut self.libraries).unwrap_or_default();
+        let able: Vec<&ProgramFile> = found.iter().filter(|file| self.files.has_fields(file.identity)).collect();
+        let identities = able.iter().map(|file| file.identity).collect();
+        if !able.is_empty() && self.older_connections.begins_at_new_address(process, identities, sockets) {
+            self.start_fields(process, &able, since);
         }
     }
 
@@ -174,6 +222,10 @@ impl Attacher {
         if !probed.is_some_and(|probed| older_connections.begins(process, began, identities(), probed, api_servers)) {
             return;
         }
+        self.start_fields(process, &able, since);
+    }
+
+    fn start_fields(&mut self, process: u32, able: &[&ProgramFile], since: u64) {
         // The finding is sent before the first field can come. Its time is before all records of connections through files that
         // this examination probed.
         self.report(Finding::FieldRecording(FieldRecording { process, is_on: true, at: since }));

@@ -20,6 +20,8 @@ pub(in crate::tap::probe) enum Order {
     Exited(u32),
     /// Orders were lost because the queue was full, so unknown processes have started or exited.
     Missed,
+    /// API servers have got addresses, which are published.
+    Readdressed,
 }
 
 /// A result of examining processes.
@@ -41,6 +43,8 @@ pub(in crate::tap::probe) enum Finding {
         /// The reason, as text.
         why: String,
     },
+    /// The header fields of connections with new addresses of API servers are recorded, as far as they can be.
+    Readdressed,
     /// How many files are probed, completely or not.
     Files(ProbeFiles),
     /// The last finding: the sender of orders is gone. Then all probes are detached, and the channel closes.

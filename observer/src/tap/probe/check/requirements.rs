@@ -111,16 +111,18 @@ fn user_namespace(machine: &Machine) -> Requirement {
     }
 }
 
-/// In another PID namespace, watchtap knows processes only by the PIDs of that namespace, and processes outside have none there.
+/// In another PID namespace, watchtap knows processes only by the PIDs of that namespace, and processes outside have none there. The
+/// kernel reports these PIDs only for processes whose own namespace it is (`bpf_get_ns_current_pid_tgid` of Linux
+/// `kernel/bpf/helpers.c`, 6.18), so those of namespaces below are not recorded either.
 fn pid_namespace(machine: &Machine) -> Requirement {
     const NAME: &str = "initial PID namespace";
     match machine.pid_namespace {
         Some(INITIAL_PID_NAMESPACE) => Requirement::met(NAME, "it is this one"),
         Some(_) => Requirement::limits(
             NAME,
-            "this is another one",
-            "only processes of this PID namespace are seen",
-            "hostPID: true in a pod, --pid=host for a container",
+            "this is another one, as in a container, or on a node that is a container (kind)",
+            limit::OTHER_PID_NAMESPACE,
+            "hostPID: true in a pod, --pid=host for a container; if the node itself is a container, run the probe on its machine",
         ),
         None => Requirement::unknown(NAME, "/proc/self/ns/pid cannot be read"),
     }

@@ -209,7 +209,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = folder.path().join("text");
         fs::write(&text, "no program").unwrap();
-        let identity = FileIdentity::from_metadata(&fs::metadata(&text).unwrap());
+        let identity = FileIdentity::of(&text).unwrap();
         let mut running = Running::default();
         running.add(process(1), Ok(vec![file(identity, "/proc/0/exe")]));
         running.add(process(2), Ok(vec![file(identity, text.to_str().unwrap())]));

@@ -3,6 +3,7 @@
 //! It reads no program files and attaches nothing, so the examination of processes cannot delay it. It does timed work on time and
 //! does not wait until the rings are empty, since records may never cease.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -15,6 +16,7 @@ use super::reporter::{Reporter, missed};
 use super::shutdown::Shutdown;
 use super::wakeups::Wakeups;
 use crate::tap::Clock;
+use crate::tap::probe::addresses::{Change, Readdressing};
 use crate::tap::probe::assembly::Recording;
 use crate::tap::probe::attach::{Finding, Heartbeat, Order, Orders, Watchdog};
 use crate::tap::probe::error::ProbeError;
@@ -40,6 +42,7 @@ pub(in crate::tap::probe) struct Collector {
     /// Waits for the rings of `recorded`.
     pub(in crate::tap::probe) wakeups: Wakeups,
     pub(in crate::tap::probe) in_order: InOrder,
+    pub(in crate::tap::probe) readdressing: Readdressing,
     pub(in crate::tap::probe) reporter: Reporter,
     /// Sends orders to the attaching thread.
     pub(in crate::tap::probe) orders: Orders,
@@ -54,6 +57,7 @@ struct Run {
     recorded: Recorded,
     wakeups: Wakeups,
     in_order: InOrder,
+    readdressing: Readdressing,
     reporter: Reporter,
     /// The sender of orders; `None` once the probe must end.
     orders: Option<Orders>,
@@ -73,12 +77,13 @@ impl Collector {
     /// Takes records until shutdown is requested or the attaching thread has failed. It then continues, for a bounded time, until
     /// nothing more can come.
     pub(in crate::tap::probe) fn run(self, is_requested: &AtomicBool) -> Result<ProbeOutcome, ProbeError> {
-        let Self { clock, recorded, wakeups, in_order, reporter, orders, findings, heartbeat } = self;
+        let Self { clock, recorded, wakeups, in_order, readdressing, reporter, orders, findings, heartbeat } = self;
         let mut run = Run {
             clock,
             recorded,
             wakeups,
             in_order,
+            readdressing,
             reporter,
             orders: Some(orders),
             findings,
@@ -94,7 +99,7 @@ impl Collector {
         run.in_order.finish(clock.now());
         run.report_missed();
         match run.outcome {
-            Some(outcome) => Ok(outcome),
+            Some(outcome) => Ok(ProbeOutcome { other_log_folders: run.in_order.containers().other_log_folders(), ..outcome }),
             None if run.is_detached => Err(ProbeError::Failed),
             // The attaching thread has not ended yet, and is not waited for.
             None => Ok(ProbeOutcome::default()),
@@ -138,6 +143,8 @@ impl Run {
             self.in_order.found_empty(self.caught_up);
         }
         let now = Instant::now();
+        self.take_addresses(now);
+        self.settle_addresses(false);
         if self.next_expiry <= now {
             self.in_order.expire();
             self.next_expiry = now + READ_EVERY;
@@ -213,6 +220,7 @@ impl Run {
                 Ok(Finding::FieldRecording(recording)) => self.in_order.record_fields(recording),
                 Ok(Finding::NotProbed { file, why }) => self.reporter.not_probed(&file, &why),
                 Ok(Finding::Files(files)) => self.reporter.files(files),
+                Ok(Finding::Readdressed) => self.settle_addresses(true),
                 Ok(Finding::Outcome(outcome)) => self.outcome = Some(outcome),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Disconnected) => {
@@ -220,6 +228,45 @@ impl Run {
                     return;
                 }
             }
+        }
+    }
+
+    /// Follows addresses that API servers have got. A connection to one of them may be open already, and the programs may have taken
+    /// it for unwanted. They decide about it again at its next call, and what it transferred before is unknown: it is like a
+    /// connection that is older than the probe.
+    fn take_addresses(&mut self, now: Instant) {
+        let Self { readdressing, in_order, recorded, reporter, orders, .. } = self;
+        let Some(Change { added, dropped }) = readdressing.due(now, || in_order.assembly().connected()) else { return };
+        // Records of connections to new addresses may come from now on.
+        in_order.readdress(readdressing.followed().servers().collect());
+        for address in dropped {
+            recorded.unfollow(address);
+        }
+        let mut ports = BTreeSet::new();
+        for address in added {
+            match recorded.follow(address) {
+                Ok(()) => drop(ports.insert(address.port())),
+                Err(error) => {
+                    readdressing.refuse(address);
+                    reporter.not_probed(&format!("connections to {address}"), &error.to_string());
+                }
+            }
+        }
+        if !ports.is_empty() {
+            readdressing.unsettle(now, ports);
+        }
+        // The attaching thread starts to record the header fields of older connections, and then reports that.
+        readdressing.publish();
+        if let Some(orders) = orders {
+            orders.give(Order::Readdressed);
+        }
+    }
+
+    /// Lets the programs decide again about connections to new addresses.
+    fn settle_addresses(&mut self, is_ready: bool) {
+        if let Some(ports) = self.readdressing.settle(Instant::now(), is_ready) {
+            self.recorded.decide_again(&ports);
+            self.readdressing.publish();
         }
     }
 

@@ -1,10 +1,14 @@
 //! Passes the kernel's output from several sources to the assembly in order of time.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
 use observer_core::time::Timestamp;
 use observer_ebpf::{LifetimeEvent, LifetimeKind, Record};
 
 use super::changes::{Change, Changes};
 use super::detached_files::DetachedFiles;
+use crate::api_server::UpstreamId;
 use crate::tap::probe::assembly::{Assembly, Recording};
 use crate::tap::probe::attach::FieldRecording;
 use crate::tap::probe::find::Containers;
@@ -24,15 +28,8 @@ pub(in crate::tap::probe) struct InOrder {
 }
 
 impl InOrder {
-    pub(in crate::tap::probe) fn new(times: Times, assembly: Assembly) -> Self {
-        Self {
-            times,
-            assembly,
-            containers: Containers::new(),
-            changes: Changes::default(),
-            detached: DetachedFiles::default(),
-            taken_until: 0,
-        }
+    pub(in crate::tap::probe) fn new(times: Times, assembly: Assembly, containers: Containers) -> Self {
+        Self { times, assembly, containers, changes: Changes::default(), detached: DetachedFiles::default(), taken_until: 0 }
     }
 
     /// If the clocks have diverged, uses the reading `now` for later conversions of times.
@@ -66,8 +63,8 @@ impl InOrder {
             self.assembly.detached(self.times.of(record.time), file);
         }
         self.taken_until = self.taken_until.max(record.time);
-        let container = self.containers.of_record(record, payload);
-        self.assembly.take(self.times.of(record.time), record, payload, container)
+        let owner = self.containers.of_record(record, payload);
+        self.assembly.take(self.times.of(record.time), record, payload, owner)
     }
 
     /// Notes that all changes until `now` have arrived, and that no record is left.
@@ -92,9 +89,19 @@ impl InOrder {
         self.assembly.finish(at);
     }
 
+    /// Notes that the API servers are at these addresses from now on.
+    pub(in crate::tap::probe) fn readdress(&mut self, servers: BTreeMap<SocketAddr, UpstreamId>) {
+        self.assembly.readdress(servers);
+    }
+
     /// The assembly, for its counters of unplaced data.
     pub(in crate::tap::probe) const fn assembly(&self) -> &Assembly {
         &self.assembly
+    }
+
+    /// The containers of clients, for their counter of ignored log folders.
+    pub(in crate::tap::probe) const fn containers(&self) -> &Containers {
+        &self.containers
     }
 
     fn bound_changes(&mut self) {

@@ -1,8 +1,8 @@
-//! Finds the containers of processes, also of processes that are gone when their records are taken.
+//! Finds the containers and units of processes, also of processes that are gone when their records are taken.
 //!
 //! A live process is looked up in proc(5). The record of a process has the number of its cgroup, which is used if the process is
 //! gone. This number is looked up among the folders of the file system cgroup2, since a container's cgroup outlives the commands
-//! run in it.
+//! run in it. The log folders of the kubelet name pods and containers.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -10,11 +10,12 @@ use std::os::unix::fs::DirEntryExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use observer_core::k8s::Container;
+use observer_core::observation::CgroupOwner;
 use observer_ebpf::{Kind, NANOSECONDS_A_TICK, Opened, Record, Role};
 
 use super::cgroup::mounted;
-use crate::client_process::cgroups;
+use super::pod_logs::PodLogs;
+use crate::client_process::{cgroups, mounts};
 
 /// Maximum number of cgroups whose numbers are read in one scan. A node has a few thousand. Cgroups near the root come first, so
 /// the cgroup of a container comes before those inside it.
@@ -24,42 +25,56 @@ const SCAN_EVERY: Duration = Duration::from_secs(1);
 /// Scans take at most 1/`SHARE` of the thread's time.
 const SHARE: u32 = 20;
 
-/// Containers by the numbers of their cgroups.
+/// Containers and units, by the numbers of their cgroups.
 #[derive(Debug, Default)]
 pub(in crate::tap::probe) struct Containers {
     /// The mount point of cgroups of version 2, and the part of the tree that is mounted there.
     mounted: Option<(PathBuf, PathBuf)>,
     /// All cgroups as of the last scan.
-    by_number: HashMap<u64, Option<Container>>,
+    by_number: HashMap<u64, Option<CgroupOwner>>,
     next_scan: Option<Instant>,
+    pod_logs: PodLogs,
 }
 
 impl Containers {
-    /// Scans nothing before the first lookup.
-    pub(in crate::tap::probe) fn new() -> Self {
-        let place = mounted().into_iter().next();
-        Self { mounted: place.map(|place| (place.mount_point, PathBuf::from(place.root))), ..Self::default() }
+    /// Scans and reads nothing before the first lookup. `pod_logs` is the folder with the logs of all pods, and `node` the name of
+    /// this node.
+    pub(in crate::tap::probe) fn new(pod_logs: PathBuf, node: String) -> Self {
+        let mounted = mounted().into_iter().next().map(|place| (place.mount_point, PathBuf::from(place.root)));
+        Self { mounted, pod_logs: PodLogs::new(pod_logs, node), ..Self::default() }
     }
 
-    /// The container of the client whose connection a record opens; `None` for a server and for other records.
-    pub(in crate::tap::probe) fn of_record(&mut self, record: &Record, payload: &[u8]) -> Option<Container> {
+    /// The owner of the client's cgroup, if a record opens a connection; `None` for a server and for other records.
+    pub(in crate::tap::probe) fn of_record(&mut self, record: &Record, payload: &[u8]) -> Option<CgroupOwner> {
         if record.kind != Kind::Opened as u32 {
             return None;
         }
-        self.of(record.connection.process, &Opened::read(payload)?)
+        self.of(record.connection.process, &Opened::read(payload)?, Instant::now())
     }
 
-    fn of(&mut self, process: u32, opened: &Opened) -> Option<Container> {
+    /// Number of entries among the log folders of pods that no kubelet creates.
+    pub(in crate::tap::probe) const fn other_log_folders(&self) -> u64 {
+        self.pod_logs.other_entries()
+    }
+
+    fn of(&mut self, process: u32, opened: &Opened, now: Instant) -> Option<CgroupOwner> {
         if opened.role != Role::Client as u32 {
             return None;
         }
-        match cgroups(process, opened.started / NANOSECONDS_A_TICK) {
-            Some(cgroups) => Container::of_process(&cgroups),
-            None => self.numbered(opened.cgroup, Instant::now()),
-        }
+        let started = opened.started / NANOSECONDS_A_TICK;
+        let owner = match cgroups(process, started) {
+            Some(cgroups) => CgroupOwner::of_process(&cgroups)?,
+            None => self.numbered(opened.cgroup, now)?,
+        };
+        Some(match owner {
+            CgroupOwner::Container(container) => {
+                CgroupOwner::Container(self.pod_logs.named(container, now, || mounts(process, started)))
+            }
+            CgroupOwner::Unit(unit) => CgroupOwner::Unit(unit),
+        })
     }
 
-    fn numbered(&mut self, number: u64, now: Instant) -> Option<Container> {
+    fn numbered(&mut self, number: u64, now: Instant) -> Option<CgroupOwner> {
         if !self.by_number.contains_key(&number) && self.next_scan.is_none_or(|next| next <= now) {
             let began = Instant::now();
             self.by_number = self.mounted.as_ref().map(|(mounted, root)| numbers(mounted, root)).unwrap_or_default();
@@ -70,7 +85,7 @@ impl Containers {
 }
 
 /// The cgroups below a folder where `root` of their tree is mounted, by number.
-fn numbers(mounted: &Path, root: &Path) -> HashMap<u64, Option<Container>> {
+fn numbers(mounted: &Path, root: &Path) -> HashMap<u64, Option<CgroupOwner>> {
     let mut found = HashMap::new();
     let mut folders = VecDeque::from([PathBuf::new()]);
     while let Some(folder) = folders.pop_front() {
@@ -83,7 +98,7 @@ fn numbers(mounted: &Path, root: &Path) -> HashMap<u64, Option<Container>> {
                 return found;
             }
             let inside = folder.join(entry.file_name());
-            found.insert(entry.ino(), Container::of_cgroup(&root.join(&inside).to_string_lossy()));
+            found.insert(entry.ino(), CgroupOwner::of_cgroup(&root.join(&inside).to_string_lossy()));
             folders.push_back(inside);
         }
     }
@@ -94,6 +109,7 @@ fn numbers(mounted: &Path, root: &Path) -> HashMap<u64, Option<Container>> {
 mod tests {
     use std::os::unix::fs::MetadataExt as _;
 
+    use observer_core::k8s::{Container, Unnamed};
     use observer_ebpf::Endpoint;
     use tempfile::TempDir;
 
@@ -119,8 +135,12 @@ mod tests {
         }
     }
 
-    fn container(id: &str) -> Container {
-        Container { id: id.repeat(64), pod_uid: "ab".repeat(16) }
+    fn container(id: &str) -> CgroupOwner {
+        CgroupOwner::Container(nameless(id))
+    }
+
+    fn nameless(id: &str) -> Container {
+        Container::nameless(id.repeat(64), "ab".repeat(16))
     }
 
     fn path(id: &str) -> String {
@@ -131,10 +151,16 @@ mod tests {
     fn container_is_found_by_its_own_and_nested_cgroups() {
         let mut tree = Tree::new();
         let (outer, inner) = (tree.make(&path("1")), tree.make(&(path("1") + "/init.scope")));
-        let (other, none) = (tree.make(&path("2")), tree.make("system.slice"));
-        for (number, expected) in
-            [(outer, Some(container("1"))), (inner, Some(container("1"))), (other, Some(container("2"))), (none, None), (0, None)]
-        {
+        let (other, none, unit) = (tree.make(&path("2")), tree.make("system.slice"), tree.make("system.slice/kubelet.service"));
+        let kubelet = CgroupOwner::Unit("kubelet.service".to_owned());
+        for (number, expected) in [
+            (outer, Some(container("1"))),
+            (inner, Some(container("1"))),
+            (other, Some(container("2"))),
+            (unit, Some(kubelet)),
+            (none, None),
+            (0, None),
+        ] {
             assert_eq!(tree.containers.numbered(number, Instant::now()), expected, "{number}");
         }
     }
@@ -165,15 +191,21 @@ mod tests {
     fn exited_client_is_found_by_its_cgroup_and_a_live_one_by_proc() {
         let mut tree = Tree::new();
         let cgroup = tree.make(&path("1"));
+        let log_folders = tempfile::tempdir().unwrap();
+        fs::create_dir_all(log_folders.path().join(format!("default_web-0_{}/app", "ab".repeat(16)))).unwrap();
+        tree.containers.pod_logs = PodLogs::new(log_folders.path().to_owned(), String::new());
+        let named = tree.containers.pod_logs.named(nameless("1"), Instant::now(), || None);
+        assert_eq!((named.name.as_deref(), named.unnamed), (Some("app"), None::<Unnamed>));
+        let named = CgroupOwner::Container(named);
         let own = procfs::process::Process::myself().unwrap().stat().unwrap().starttime;
-        let own_container = Container::of_process(&cgroups(std::process::id(), own).unwrap());
+        let owner = CgroupOwner::of_process(&cgroups(std::process::id(), own).unwrap());
         for (role, started, expected) in
-            [(Role::Client, own + 1, Some(container("1"))), (Role::Client, own, own_container), (Role::Server, own + 1, None)]
+            [(Role::Client, own + 1, Some(named)), (Role::Client, own, owner), (Role::Server, own + 1, None)]
         {
             let (started, role) = (started * NANOSECONDS_A_TICK, role as u32);
             let (local, remote) = (Endpoint::default(), Endpoint::default());
             let opened = Opened { socket: 1, cgroup, started, name: [0; 16], local, remote, role, file: 1 };
-            assert_eq!(tree.containers.of(std::process::id(), &opened), expected, "{opened:?}");
+            assert_eq!(tree.containers.of(std::process::id(), &opened, Instant::now()), expected, "{opened:?}");
         }
     }
 }

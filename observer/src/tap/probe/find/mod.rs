@@ -1,6 +1,7 @@
 //! Finds the processes that a probe records, and the files whose code they run.
 
 mod cgroup;
+mod container_name;
 mod containers;
 mod excluded;
 mod installed;
@@ -9,6 +10,8 @@ mod listeners;
 pub(super) mod namespace;
 mod older_connections;
 mod opened_file;
+mod pod_log_folder;
+mod pod_logs;
 mod program_file;
 mod program_files;
 mod selection;
@@ -19,7 +22,7 @@ pub(super) use excluded::ExcludedFiles;
 pub(super) use installed::installed_libraries;
 pub(super) use libraries::Libraries;
 pub(super) use listeners::without_listeners;
-pub(super) use older_connections::OlderConnections;
+pub(super) use older_connections::{OlderConnections, connected_sockets};
 pub(super) use opened_file::OpenedFile;
 pub(super) use program_file::{FileIdentity, ProgramFile};
 pub(super) use program_files::program_files;

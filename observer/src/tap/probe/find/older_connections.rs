@@ -53,8 +53,29 @@ impl OlderConnections {
             self.checked.pop_last();
         }
         self.checked.insert(process, began);
-        let sockets = if began <= probed { sockets(process, api_servers) } else { BTreeSet::new() };
+        let sockets = if began <= probed { connected_sockets(process, api_servers) } else { BTreeSet::new() };
         if sockets.is_empty() {
+            return false;
+        }
+        self.recorded.insert(process, Recorded { files, sockets });
+        true
+    }
+
+    /// The processes that were checked.
+    pub(in crate::tap::probe) fn checked(&self) -> Vec<u32> {
+        self.checked.keys().copied().collect()
+    }
+
+    /// Notes connections of a checked process, by their sockets, which lead to an API server's new address. The connections were not
+    /// observed until now. Returns whether the recording of header fields of `files` begins with them; it may have begun before.
+    pub(in crate::tap::probe) fn begins_at_new_address(
+        &mut self,
+        process: u32,
+        files: Vec<FileIdentity>,
+        sockets: BTreeSet<u64>,
+    ) -> bool {
+        if let Some(recorded) = self.recorded.get_mut(&process) {
+            recorded.sockets.extend(sockets);
             return false;
         }
         self.recorded.insert(process, Recorded { files, sockets });
@@ -70,7 +91,7 @@ impl OlderConnections {
     /// Processes whose connections from before the probe are gone.
     pub(in crate::tap::probe) fn over(&self, api_servers: &[SocketAddr]) -> Vec<u32> {
         let is_over = |(process, recorded): (&u32, &Recorded)| {
-            sockets(*process, api_servers).is_disjoint(&recorded.sockets).then_some(*process)
+            connected_sockets(*process, api_servers).is_disjoint(&recorded.sockets).then_some(*process)
         };
         self.recorded.iter().filter_map(is_over).collect()
     }
@@ -95,7 +116,7 @@ impl OlderConnections {
 }
 
 /// The sockets of a process that are connected with an API server, at either end.
-fn sockets(process: u32, api_servers: &[SocketAddr]) -> BTreeSet<u64> {
+pub(in crate::tap::probe) fn connected_sockets(process: u32, api_servers: &[SocketAddr]) -> BTreeSet<u64> {
     let Some(process) = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()) else { return BTreeSet::new() };
     let is_api_server = |address: SocketAddr| api_servers.contains(&SocketAddr::new(address.ip().to_canonical(), address.port()));
     let tables = [process.tcp(), process.tcp6()];
@@ -150,6 +171,17 @@ mod tests {
         assert_eq!(connections.forget(own), Some(vec![FILE]));
         assert_eq!(connections.forget(own), None);
         drop(other);
+    }
+
+    #[test]
+    fn connections_to_a_new_address_count_as_older() {
+        let mut connections = OlderConnections::default();
+        assert!(!connections.begins(7, 100, vec![FILE], 50, &[]));
+        assert_eq!(connections.checked(), [7]);
+        assert!(connections.begins_at_new_address(7, vec![FILE], BTreeSet::from([1])));
+        assert!(!connections.begins_at_new_address(7, vec![FILE], BTreeSet::from([2])), "its fields are recorded already");
+        assert_eq!(connections.recorded[&7].sockets, BTreeSet::from([1, 2]));
+        assert_eq!(connections.forget(7), Some(vec![FILE]));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, fstatfs, open};
 
 use super::program_file::{FileIdentity, ProgramFile};
 
@@ -26,7 +26,7 @@ impl OpenedFile {
         // The observed process may have put something else there: opening a pipe would block, and opening a device has effects.
         let place = File::from(open(&found.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?);
         let there = place.metadata()?;
-        if !there.is_file() || FileIdentity::from_metadata(&there) != found.identity {
+        if !there.is_file() || FileIdentity::new(&there, fstatfs(&place)?.f_type) != found.identity {
             return Err(io::ErrorKind::NotFound.into());
         }
         let file = File::open(format!("/proc/self/fd/{}", place.as_raw_fd()))?;
@@ -42,6 +42,8 @@ impl OpenedFile {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
     use super::*;
 
     #[test]
@@ -63,7 +65,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-        let identity = FileIdentity::from_metadata(&std::fs::metadata(&path).unwrap());
+        let there = std::fs::metadata(&path).unwrap();
+        let identity = FileIdentity { device: there.dev(), inode: there.ino(), born: there.created().ok() };
         let found = ProgramFile { identity, path, name: String::new() };
         assert_eq!(OpenedFile::of(&found).unwrap_err().kind(), io::ErrorKind::NotFound);
     }

@@ -1,5 +1,6 @@
 //! Loads and attaches the eBPF programs, and reads their records.
 
+mod api_servers;
 mod attach;
 mod error;
 mod offsets;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -10,8 +10,9 @@ use std::path::Path;
 use aya::maps::{Array, HashMap as KernelHashMap, Map, MapData, PerCpuArray};
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf, EbpfLoader, Pod};
-use observer_ebpf::{AttachCookie, Endpoint, Filter, NAME_LENGTH, OBJECT};
+use observer_ebpf::{AttachCookie, Filter, NAME_LENGTH, OBJECT};
 
+use super::api_servers::ApiServers;
 use super::attach::{Attachment, Probe};
 use super::error::KernelError;
 use super::offsets::kernel_offsets;
@@ -30,7 +31,8 @@ pub struct Options {
     pub filter: Filter,
     /// The processes that the filter's flags refer to.
     pub selected: Selected,
-    /// The addresses of the API servers. Connections without one of them are not recorded. The map has room for 64.
+    /// The addresses of the API servers at first. Connections without one of them are not recorded. The map has room for 64;
+    /// [`Recorded::follow`] adds to it.
     pub api_servers: Vec<SocketAddr>,
 }
 
@@ -69,10 +71,12 @@ impl Programs {
         fill(&mut ebpf, "PROCESSES", processes.iter().copied())?;
         fill(&mut ebpf, "NAMES", names.iter().map(|name| (*name, ANY)))?;
         fill(&mut ebpf, "CGROUPS", cgroups.iter().map(|cgroup| (*cgroup, ANY)))?;
-        fill(&mut ebpf, "API_SERVERS", options.api_servers.iter().map(|address| (endpoint(*address).to_bytes(), ANY)))?;
         let probes = Probe::ALL.into_iter().map(|probe| Ok((probe, load_probe(&object, probe.program())?)));
         let probes = probes.collect::<Result<_, KernelError>>()?;
+        let mut api_servers = ApiServers::of(take(&mut ebpf, "API_SERVERS")?);
+        options.api_servers.iter().try_for_each(|address| api_servers.add(*address))?;
         let recorded = Recorded {
+            api_servers,
             records: take(&mut ebpf, "RECORDS")?,
             lifetimes: take(&mut ebpf, "LIFETIMES")?,
             connections: take(&mut ebpf, "CONNECTIONS")?,
@@ -168,14 +172,6 @@ fn fill<K: Pod, V: Pod>(ebpf: &mut Ebpf, name: &'static str, entries: impl Itera
     let map: Result<KernelHashMap<&mut MapData, K, V>, _> = map.try_into();
     let mut map = map.map_err(|error| of_map(name, error))?;
     entries.into_iter().try_for_each(|(key, value)| map.insert(key, value, 0)).map_err(|error| of_map(name, error))
-}
-
-fn endpoint(address: SocketAddr) -> Endpoint {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
-        IpAddr::V6(ip) => ip,
-    };
-    Endpoint { address: ip.octets(), port: address.port(), reserved: 0 }
 }
 
 fn of_map(name: &'static str, error: aya::maps::MapError) -> KernelError {
