@@ -12,10 +12,11 @@ use tokio::net::TcpStream;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
-use super::answers::Answers;
+use super::answering::Answering;
+use crate::memory_budget::METRICS_CONNECTIONS;
 
 /// Maximum number of open connections. The proxy leaves 32 descriptors or more for everything but its clients.
-const MOST: usize = 16;
+const MOST: usize = METRICS_CONNECTIONS;
 
 /// Time limit for the head of a request.
 const HEAD: Duration = Duration::from_secs(5);
@@ -45,7 +46,7 @@ impl Connections {
 
     /// Serves a connection. If there are too many, the oldest is closed: a scrape takes milliseconds, so one that is much older
     /// is not reading, or not asking.
-    pub(super) fn add(&mut self, tcp: TcpStream, answers: Arc<Answers>) {
+    pub(super) fn add(&mut self, tcp: TcpStream, answers: Arc<impl Answering>) {
         while self.tasks.try_join_next().is_some() {}
         if self.are_all_in_use()
             && let Some(oldest) = self.oldest_first.pop_front()
@@ -57,7 +58,7 @@ impl Connections {
 }
 
 /// Answers one request. Connections are not reused, so none of them is idle.
-async fn serve(tcp: TcpStream, answers: Arc<Answers>) {
+async fn serve(tcp: TcpStream, answers: Arc<impl Answering>) {
     let service = service_fn(move |request| {
         let answers = Arc::clone(&answers);
         async move { Ok::<_, Infallible>(answers.answer(&request).await) }

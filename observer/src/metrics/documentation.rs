@@ -8,6 +8,8 @@ use expect_test::expect_file;
 use observer_core::series::{FAMILIES, Family, Kind, LABELS, Label, LabelRow, SeriesLimits, Values};
 
 use super::exposition::{Bounds, Seconds};
+use super::webhook_families;
+use crate::memory_budget::METRICS_CONNECTIONS;
 
 const INTRODUCTION: &str = include_str!("introduction.md");
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/metrics.md");
@@ -56,6 +58,7 @@ fn documentation_has_every_family_and_label() {
     for row in LABELS {
         writeln!(text, "| {}{} | {} |", code(row.names), of_families(row), values(row, &limits)).unwrap();
     }
+    webhook(&mut text);
     let Bounds { series, bytes } = Bounds::OF_A_PAGE;
     write!(
         text,
@@ -63,7 +66,7 @@ fn documentation_has_every_family_and_label() {
          | values of a label | see above | later values are counted with the value `other` |\n\
          | label sets of one metric | {} | later ones are counted with `other` for every label |\n\
          | page | {series} samples, {} MiB | a metric that has no room is left out completely, and `watchtap_families_left_out` counts it |\n\
-         | connections | 16 | the oldest one is closed, at most one in 5 ms |\n\
+         | connections | {METRICS_CONNECTIONS} | the oldest one is closed, at most one in 5 ms |\n\
          | head of a request | 16 KiB, 64 fields, 5 s | 431, or the connection is closed |\n\
          | connection | one request, 30 s | it is closed |\n",
         limits.sets,
@@ -75,6 +78,19 @@ fn documentation_has_every_family_and_label() {
     text.push_str(PANELS);
     text.push_str(panels);
     expect_file![DOCUMENT].assert_eq(&text);
+}
+
+/// The families of the webhook, which are not among those of the traffic.
+fn webhook(text: &mut String) {
+    text.push_str(
+        "\n## Webhook\n\n`watchtap webhook --metrics ADDRESS:PORT` ([webhook.md](webhook.md)) has these metrics, \
+         `watchtap_build_info` with `tap=\"webhook\"`, and `process_*`.\n\n| Name | Kind | Labels | Meaning |\n|---|---|---|---|\n",
+    );
+    for (head, labels) in webhook_families::ALL {
+        let labels: Vec<String> = labels.iter().map(|(name, values)| format!("{name}: {values}")).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        family(text, head.name, head.kind, &labels, head.help);
+    }
 }
 
 fn family(text: &mut String, name: &str, kind: Kind, labels: &[&str], help: &str) {

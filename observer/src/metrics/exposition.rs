@@ -9,6 +9,8 @@ use std::fmt::{self, Write as _};
 
 use observer_core::series::Kind;
 
+use crate::memory_budget::METRICS_PAGE;
+
 /// A format of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
@@ -29,15 +31,15 @@ pub(super) struct Bounds {
 
 /// A family without its numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) help: &'static str,
+pub(crate) struct Head {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) help: &'static str,
 }
 
 /// A number of a family.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Number<'n> {
+pub(crate) enum Number<'n> {
     /// Written as it is.
     Integer(u64),
     /// Microseconds, written as seconds.
@@ -51,11 +53,11 @@ pub(super) enum Number<'n> {
 }
 
 /// Labels and their values.
-pub(super) type Labels<'l> = [(&'l str, Cow<'l, str>)];
+pub(crate) type Labels<'l> = [(&'l str, Cow<'l, str>)];
 
 /// A page in the making.
 #[derive(Debug)]
-pub(super) struct Exposition {
+pub(crate) struct Exposition {
     format: Format,
     bounds: Bounds,
     text: String,
@@ -64,7 +66,7 @@ pub(super) struct Exposition {
 }
 
 /// Writes the numbers of one family.
-pub(super) struct FamilyWriter<'e> {
+pub(crate) struct FamilyWriter<'e> {
     out: &'e mut Exposition,
     /// Without `_total`.
     base: &'static str,
@@ -85,7 +87,7 @@ impl Format {
 
 impl Bounds {
     /// Prometheus has no bound unless one is configured. These keep a scrape within some ten milliseconds.
-    pub(super) const OF_A_PAGE: Self = Self { series: 10_000, bytes: 2 << 20 };
+    pub(super) const OF_A_PAGE: Self = Self { series: 10_000, bytes: METRICS_PAGE };
 }
 
 impl Exposition {
@@ -95,7 +97,7 @@ impl Exposition {
 
     /// Writes a family, completely or not at all: a part of its label sets would have wrong sums. A family without label sets is
     /// left out, as `prometheus/client_golang` does.
-    pub(super) fn family(&mut self, head: Head, write: impl FnOnce(&mut FamilyWriter<'_>)) {
+    pub(crate) fn family(&mut self, head: Head, write: impl FnOnce(&mut FamilyWriter<'_>)) {
         let (length, series) = (self.text.len(), self.series);
         let base = head.name.strip_suffix("_total").unwrap_or(head.name);
         self.head(head, base);
@@ -154,7 +156,7 @@ impl Exposition {
 
 impl FamilyWriter<'_> {
     /// Writes the number of a label set.
-    pub(super) fn sample(&mut self, labels: &Labels<'_>, number: Number<'_>) {
+    pub(crate) fn sample(&mut self, labels: &Labels<'_>, number: Number<'_>) {
         if self.is_over {
             return;
         }

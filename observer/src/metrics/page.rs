@@ -15,13 +15,14 @@ use super::exposition::{Bounds, Exposition, Format, Head, Number};
 #[derive(Debug)]
 pub(super) struct Page {
     samples: Samples,
+    most_bytes: usize,
     texts: [OnceLock<Bytes>; 2],
     compressed: [OnceLock<Bytes>; 2],
 }
 
 impl Page {
-    pub(super) fn new(samples: Samples) -> Self {
-        Self { samples, texts: Default::default(), compressed: Default::default() }
+    pub(super) fn new(samples: Samples, most_bytes: usize) -> Self {
+        Self { samples, most_bytes, texts: Default::default(), compressed: Default::default() }
     }
 
     /// The text as it was accepted. The first call for a format writes it.
@@ -37,7 +38,8 @@ impl Page {
     }
 
     fn text(&self, format: Format) -> Bytes {
-        in_format(&self.texts, format).get_or_init(|| Bytes::from(self.write(format, Bounds::OF_A_PAGE))).clone()
+        let bounds = Bounds { bytes: self.most_bytes, ..Bounds::OF_A_PAGE };
+        in_format(&self.texts, format).get_or_init(|| Bytes::from(self.write(format, bounds))).clone()
     }
 
     fn write(&self, format: Format, bounds: Bounds) -> String {
@@ -84,7 +86,7 @@ fn in_format(of: &[OnceLock<Bytes>; 2], format: Format) -> &OnceLock<Bytes> {
     }
 }
 
-fn gzip(text: &[u8]) -> io::Result<Bytes> {
+pub(super) fn gzip(text: &[u8]) -> io::Result<Bytes> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(text)?;
     Ok(Bytes::from(encoder.finish()?))

@@ -6,7 +6,7 @@ use observer_core::series::ProcessNumbers;
 /// When this process started, in microseconds since the epoch; `None` if proc(5) cannot be read. A later call may return another
 /// time, because the kernel computes the time of its boot from the present wall clock.
 #[cfg(target_os = "linux")]
-pub(super) fn started_us() -> Option<u64> {
+pub(crate) fn started_us() -> Option<u64> {
     let stat = procfs::process::Process::myself().ok()?.stat().ok()?;
     let boot = procfs::boot_time_secs().ok()?;
     Some(boot.saturating_mul(1_000_000).saturating_add(micros(stat.starttime)))
@@ -14,7 +14,7 @@ pub(super) fn started_us() -> Option<u64> {
 
 /// The present numbers of the process, which started at `started_us`; `None` if proc(5) cannot be read.
 #[cfg(target_os = "linux")]
-pub(super) fn numbers(started_us: u64) -> Option<ProcessNumbers> {
+pub(crate) fn numbers(started_us: u64) -> Option<ProcessNumbers> {
     use procfs::process::{LimitValue, Process};
 
     let process = Process::myself().ok()?;
@@ -39,12 +39,12 @@ fn micros(ticks: u64) -> u64 {
 
 /// Other systems have no proc(5).
 #[cfg(not(target_os = "linux"))]
-pub(super) const fn started_us() -> Option<u64> {
+pub(crate) const fn started_us() -> Option<u64> {
     None
 }
 
 /// Other systems have no proc(5).
 #[cfg(not(target_os = "linux"))]
-pub(super) const fn numbers(_started_us: u64) -> Option<ProcessNumbers> {
+pub(crate) const fn numbers(_started_us: u64) -> Option<ProcessNumbers> {
     None
 }

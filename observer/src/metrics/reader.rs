@@ -48,6 +48,7 @@ impl MetricsReader {
             build: Some(self.build()),
             observing_queue_bytes: Some(queue as u64),
             probe_files: self.series.probe_files(),
+            probe_addresses: self.series.probe_addresses(),
             process: self.process_started_us.and_then(process::numbers),
         };
         Arc::unwrap_or_clone(samples).with(&shell)

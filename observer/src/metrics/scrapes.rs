@@ -21,6 +21,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Scrapes {
     reader: MetricsReader,
+    /// Maximum size of a page, in bytes.
+    most_bytes: usize,
     /// The page in the making, which its scrapes hold.
     current: Mutex<Weak<Making>>,
     /// When the next page may be made.
@@ -31,8 +33,8 @@ pub(super) struct Scrapes {
 type Making = OnceCell<Result<Arc<Page>, NoSeries>>;
 
 impl Scrapes {
-    pub(super) fn new(reader: MetricsReader) -> Self {
-        Self { reader, current: Mutex::new(Weak::new()), due: Mutex::new(Instant::now()) }
+    pub(super) fn new(reader: MetricsReader, most_bytes: usize) -> Self {
+        Self { reader, most_bytes, current: Mutex::new(Weak::new()), due: Mutex::new(Instant::now()) }
     }
 
     /// The page in the making, or else a new one.
@@ -71,7 +73,7 @@ impl Scrapes {
         if due > Instant::now() {
             sleep_until(due).await;
         }
-        self.reader.read().await.map(|samples| Arc::new(Page::new(samples)))
+        self.reader.read().await.map(|samples| Arc::new(Page::new(samples, self.most_bytes)))
     }
 }
 
@@ -91,7 +93,7 @@ mod tests {
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
         let (reader, mut source) = SeriesReader::begin(&[]);
         let observer = Observer::new(Limits::default());
-        let scrapes = Scrapes::new(MetricsReader::new(reader, TapWord::Proxy));
+        let scrapes = Scrapes::new(MetricsReader::new(reader, TapWord::Proxy), 2 << 20);
         let overlapping = async { tokio::join!(scrapes.page(), scrapes.page(), async { answer(&mut source, &observer) }) };
         let (one, other, ()) = runtime.block_on(overlapping);
         let one = one.unwrap();
@@ -108,7 +110,7 @@ mod tests {
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
         let (reader, mut source) = SeriesReader::begin(&[]);
         let observer = Observer::new(Limits::default());
-        let scrapes = Scrapes::new(MetricsReader::new(reader, TapWord::Proxy));
+        let scrapes = Scrapes::new(MetricsReader::new(reader, TapWord::Proxy), 2 << 20);
         let took = Duration::from_millis(20);
         let begun = Instant::now();
         scrapes.note_written(took);

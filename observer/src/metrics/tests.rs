@@ -5,6 +5,7 @@ use expect_test::{Expect, expect};
 use observer_core::series::{FAMILIES, Family, Kind};
 
 use super::exposition::{Bounds, Exposition, FamilyWriter, Format, Head, Number};
+use super::webhook_families;
 
 #[test]
 fn counters_have_another_name_in_open_metrics() {
@@ -103,7 +104,8 @@ fn family_that_exceeds_a_bound_is_left_out_completely() {
 /// `OpenMetrics` forbids that the samples of two families have one name.
 #[test]
 fn no_family_has_the_name_of_a_sample_of_another_and_the_last_counts_those_left_out() {
-    let bases: Vec<&str> = Family::NAMES.iter().map(|name| name.strip_suffix("_total").unwrap_or(name)).collect();
+    let names = Family::NAMES.iter().copied().chain(webhook_families::ALL.iter().map(|(head, _)| head.name));
+    let bases: Vec<&str> = names.map(|name| name.strip_suffix("_total").unwrap_or(name)).collect();
     assert_eq!(FAMILIES.last().map(|row| row.family), Some(Family::FamiliesLeftOut));
     for (place, base) in bases.iter().enumerate() {
         let samples = ["", "_total", "_created", "_bucket", "_sum", "_count", "_info"].map(|suffix| format!("{base}{suffix}"));

@@ -36,7 +36,6 @@ const SAMPLED: u32 = TraceParent::SAMPLED as u32;
 const HAS_REMOTE_PARENT: u32 = 0x300;
 
 /// Makes spans of events.
-#[derive(Default)]
 pub(super) struct ClientSpans {
     ids: SpanIds,
     /// Closed ones included, since their requests may end later.
@@ -56,6 +55,11 @@ struct Server {
 struct Attributes(Vec<KeyValue>);
 
 impl ClientSpans {
+    /// Remembers the servers of at most `most` connections, and the traces of as many lists and watches.
+    pub(super) fn remembering(most: usize) -> Self {
+        Self { ids: SpanIds::default(), connections: Latest::new(most), traces: Latest::new(most) }
+    }
+
     /// The span that ends with this event, if there is one and it is exported.
     pub(super) fn of(&mut self, event: &Event) -> Option<Span> {
         match event {

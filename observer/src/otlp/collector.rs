@@ -178,9 +178,10 @@ fn in_words(error: UpstreamError, limit: Duration) -> String {
         UpstreamError::Unreachable { detail, .. } => detail,
         UpstreamError::NoDescriptor { detail, .. } => format!("no file descriptor: {detail}"),
         UpstreamError::Closed { .. } => "connection closed".to_owned(),
-        other @ (UpstreamError::Certificate { .. } | UpstreamError::Tls { .. } | UpstreamError::ForwardProxy { .. }) => {
-            other.to_string()
-        }
+        other @ (UpstreamError::Certificate { .. }
+        | UpstreamError::CertificateTime { .. }
+        | UpstreamError::Tls { .. }
+        | UpstreamError::ForwardProxy { .. }) => other.to_string(),
     }
 }
 

@@ -11,12 +11,13 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::backoff::{Backoff, chance};
+use super::backoff::Backoff;
 use super::closing::{Closing, passed, pause};
 use super::export_request::Envelope;
 use super::metrics_export::MetricsExport;
 use super::queue::Queue;
 use super::sender::{Fate, Refusal, Sender};
+use crate::backoff::chance;
 
 /// How much longer than its own limit the thread may take to end.
 const END_LIMIT: Duration = Duration::from_secs(1);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// At most [`Latest::MOST`] entries. Without room, the oldest one goes: first of those that are over, then of all.
+/// A bounded number of entries. Without room, the oldest one goes: first of those that are over, then of all.
 #[derive(Debug)]
 pub(super) struct Latest<K, V> {
     /// With the place of the key in `order`.
@@ -10,6 +10,8 @@ pub(super) struct Latest<K, V> {
     /// The first one goes first.
     order: BTreeMap<Place, K>,
     next: u64,
+    /// Maximum number of entries.
+    most: usize,
 }
 
 /// The order in which entries go.
@@ -21,8 +23,9 @@ struct Place {
 }
 
 impl<K: Copy + Ord, V> Latest<K, V> {
-    /// Maximum number of entries.
-    pub(super) const MOST: usize = 16_384;
+    pub(super) const fn new(most: usize) -> Self {
+        Self { entries: BTreeMap::new(), order: BTreeMap::new(), next: 0, most }
+    }
 
     /// Adds the newest entry. One of the same key is replaced.
     pub(super) fn insert(&mut self, key: K, value: V) {
@@ -31,7 +34,7 @@ impl<K: Copy + Ord, V> Latest<K, V> {
             self.order.remove(&former);
         }
         self.order.insert(place, key);
-        if self.entries.len() > Self::MOST
+        if self.entries.len() > self.most
             && let Some((_place, oldest)) = self.order.pop_first()
         {
             self.entries.remove(&oldest);
@@ -59,33 +62,27 @@ impl<K: Copy + Ord, V> Latest<K, V> {
     }
 }
 
-impl<K, V> Default for Latest<K, V> {
-    fn default() -> Self {
-        Self { entries: BTreeMap::new(), order: BTreeMap::new(), next: 0 }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const MOST: u32 = 16_384;
+    const MOST: u32 = 1_000;
 
     #[test]
     fn oldest_entry_goes_first_whatever_its_key_is() {
-        let mut latest = Latest::default();
+        let mut latest = Latest::new(MOST as usize);
         (0..MOST).rev().for_each(|key| latest.insert(key, key));
         latest.insert(MOST - 1, 7);
         latest.insert(MOST, 8);
         let goes = MOST - 2;
         let keys = [0, goes - 1, goes, MOST - 1, MOST].map(|key| latest.get(key).copied());
         assert_eq!(keys, [Some(0), Some(goes - 1), None, Some(7), Some(8)]);
-        assert_eq!((latest.entries.len(), latest.order.len()), (Latest::<u32, u32>::MOST, Latest::<u32, u32>::MOST));
+        assert_eq!((latest.entries.len(), latest.order.len()), (MOST as usize, MOST as usize));
     }
 
     #[test]
     fn entries_that_are_over_go_before_all_others() {
-        let mut latest = Latest::default();
+        let mut latest = Latest::new(MOST as usize);
         (0..MOST).for_each(|key| latest.insert(key, ()));
         for key in [9, 5, MOST] {
             latest.end(key);

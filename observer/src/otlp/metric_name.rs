@@ -41,7 +41,7 @@ fn without_unit(row: &FamilyRow) -> &'static str {
 /// The thing of which a family is the number.
 const fn counted(family: Family) -> &'static str {
     match family {
-        Family::Requests | Family::RequestsInFlight => "{request}",
+        Family::Requests | Family::RequestsInFlight | Family::ProbeSliceRequests => "{request}",
         Family::ListItems | Family::RelistItems | Family::RelistRepeatedItems | Family::StormItems | Family::StormRepeatedItems => {
             "{item}"
         }
@@ -68,6 +68,7 @@ const fn counted(family: Family) -> &'static str {
         Family::ProbeLostRecords => "{record}",
         Family::ProbeLostCalls => "{call}",
         Family::ProbeFiles => "{file}",
+        Family::ProbeAddresses => "{address}",
         Family::LabelSetsFolded => "{label_set}",
         Family::BuildInfo => "{process}",
         Family::ProcessOpenFiles | Family::ProcessMostFiles => "{descriptor}",

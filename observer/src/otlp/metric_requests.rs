@@ -18,8 +18,6 @@ use prost::Message;
 use super::any_value::text;
 use super::metric_name::{name, unit};
 
-/// Size of the points of a request, in bytes: that of a page for Prometheus. An OpenTelemetry Collector takes 20 MiB.
-const MAX_BYTES: usize = 2 << 20;
 /// Bytes of a point beside its own.
 const OVERHEAD: usize = 8;
 
@@ -57,15 +55,9 @@ enum Point {
 }
 
 impl<'s> MetricRequests<'s> {
-    /// The requests for `samples`, which were read at `now` of the machine's clock.
-    pub(super) fn of(samples: &'s Samples, now: SystemTime) -> Self {
-        Self { samples, times: Times::of(samples, now), max_bytes: MAX_BYTES, family: 0, place: 0 }
-    }
-
-    /// The same in requests of another size.
-    #[cfg(test)]
-    pub(super) const fn of_size(self, max_bytes: usize) -> Self {
-        Self { max_bytes, ..self }
+    /// The requests for `samples`, which were read at `now` of the machine's clock. Their points have at most `max_bytes` bytes each.
+    pub(super) fn of(samples: &'s Samples, now: SystemTime, max_bytes: usize) -> Self {
+        Self { samples, times: Times::of(samples, now), max_bytes, family: 0, place: 0 }
     }
 }
 

@@ -10,11 +10,12 @@ use observer_core::series::Samples;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, sleep_until};
 
-use super::backoff::{Backoff, Pause, chance};
+use super::backoff::{Backoff, Pause};
 use super::closing::{Closing, pause};
 use super::export_request::Envelope;
 use super::metric_requests::{MetricRequest, MetricRequests};
 use super::sender::{Fate, Refusal, Sender};
+use crate::backoff::chance;
 use crate::metrics::MetricsReader;
 
 /// Reads numbers and sends them.
@@ -23,14 +24,22 @@ pub(super) struct MetricsExport {
     sender: Sender,
     envelope: Envelope,
     interval: Duration,
+    /// Maximum number of bytes of the points in a request.
+    max_bytes: usize,
     /// Until when the collector asked to wait.
     asked_until: Option<Instant>,
 }
 
 impl MetricsExport {
-    /// Exports what `reader` reads.
-    pub(super) const fn new(reader: MetricsReader, sender: Sender, envelope: Envelope, interval: Duration) -> Self {
-        Self { reader, sender, envelope, interval, asked_until: None }
+    /// Exports what `reader` reads, in requests with at most `max_bytes` bytes of points.
+    pub(super) const fn new(
+        reader: MetricsReader,
+        sender: Sender,
+        envelope: Envelope,
+        interval: Duration,
+        max_bytes: usize,
+    ) -> Self {
+        Self { reader, sender, envelope, interval, max_bytes, asked_until: None }
     }
 
     /// Exports until the end of the run, and then its last numbers. An export under way is given up for these.
@@ -74,7 +83,7 @@ impl MetricsExport {
             }
         };
         self.sender.account.note_read();
-        for MetricRequest { metrics, points } in MetricRequests::of(&samples, SystemTime::now()) {
+        for MetricRequest { metrics, points } in MetricRequests::of(&samples, SystemTime::now(), self.max_bytes) {
             match self.send(&metrics, points).await {
                 Fate::Settled(refusal) => {
                     if let Some(Refusal { records, why }) = refusal {
@@ -92,7 +101,7 @@ impl MetricsExport {
             sleep_until(until).await;
         }
         let mut backoff = Backoff::default();
-        for MetricRequest { metrics, points } in MetricRequests::of(last, SystemTime::now()) {
+        for MetricRequest { metrics, points } in MetricRequests::of(last, SystemTime::now(), self.max_bytes) {
             let refusal = loop {
                 match self.send(&metrics, points).await {
                     Fate::Settled(refusal) => break refusal,

@@ -11,11 +11,12 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use super::export_request::Envelope;
+use crate::memory_budget::OTLP_BATCH;
 
 /// How long the first record of a batch waits for more.
 const LINGER: Duration = Duration::from_secs(1);
 /// Size in bytes at which a batch waits no longer, and which it exceeds only if its first record does.
-const BATCH_BYTES: usize = 512 * 1024;
+const BATCH_BYTES: usize = OTLP_BATCH;
 /// Size of a usual record. With less room than that, records are not even encoded.
 const USUAL_RECORD: usize = 1024;
 /// Estimated memory of a record beside its bytes.

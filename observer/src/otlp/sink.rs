@@ -18,21 +18,22 @@ use super::metrics_export::MetricsExport;
 use super::queue::Queue;
 use super::sender::Sender;
 use super::settings::Settings;
+use crate::memory_budget::OtlpLimits;
 use crate::metrics::MetricsReader;
 use crate::pipeline::EventSink;
 
 /// Limits of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Memory of the records of one signal that wait for the collector, in bytes.
-    pub queued: usize,
+    /// Memory of the data that waits for the collector.
+    pub memory: OtlpLimits,
     /// How long the rest of the records may take at the end of a run.
     pub flush: Duration,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { queued: 16 * 1024 * 1024, flush: Duration::from_secs(2) }
+        Self { memory: OtlpLimits::default(), flush: Duration::from_secs(2) }
     }
 }
 
@@ -55,6 +56,7 @@ impl OtlpSink {
     /// Starts to export events, and the numbers that `reader` reads.
     pub fn start(settings: Settings, reader: MetricsReader, bounds: Bounds) -> io::Result<Self> {
         let Settings { logs, metrics, spans, interval, resource } = settings;
+        let OtlpLimits { queue, points, remembered } = bounds.memory;
         if let Some(exposed) = [&logs, &metrics].into_iter().chain(&spans).find(|destination| destination.exposes_headers()) {
             let origin = exposed.endpoint.origin();
             tracing::warn!("the header fields of OTEL_EXPORTER_OTLP_HEADERS are sent to {origin} without encryption: use https");
@@ -63,11 +65,11 @@ impl OtlpSink {
         let envelope = Envelope::new(&resource);
         let of_metrics = Sender::new(Record::Point, metrics)?;
         let account = Arc::clone(&of_metrics.account);
-        let of_metrics = MetricsExport::new(reader.clone(), of_metrics, envelope.clone(), interval);
-        let (logs, of_logs) = Outlet::new(Record::Log, logs, envelope.clone(), bounds.queued)?;
-        let (spans, of_spans) = spans.map(|spans| Outlet::new(Record::Span, spans, envelope, bounds.queued)).transpose()?.unzip();
+        let of_metrics = MetricsExport::new(reader.clone(), of_metrics, envelope.clone(), interval, points);
+        let (logs, of_logs) = Outlet::new(Record::Log, logs, envelope.clone(), queue)?;
+        let (spans, of_spans) = spans.map(|spans| Outlet::new(Record::Span, spans, envelope, queue)).transpose()?.unzip();
         let exporter = Exporter::start([of_logs].into_iter().chain(of_spans).collect(), of_metrics, bounds.flush)?;
-        let spans = spans.map(|outlet| (ClientSpans::default(), outlet));
+        let spans = spans.map(|outlet| (ClientSpans::remembering(remembered), outlet));
         Ok(Self { logs, spans, metrics: reader, of_metrics: account, exporter })
     }
 

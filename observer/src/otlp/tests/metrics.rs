@@ -9,6 +9,7 @@ use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use prost::Message;
 
+use crate::memory_budget::METRICS_PAGE;
 use crate::otlp::metric_requests::{MetricRequest, MetricRequests};
 
 /// In nanoseconds.
@@ -31,7 +32,7 @@ const STORY: &str = "
 #[test]
 fn metrics_are_in_the_order_of_the_table() {
     let samples = played();
-    let requests: Vec<_> = MetricRequests::of(&samples, SystemTime::now()).collect();
+    let requests: Vec<_> = MetricRequests::of(&samples, SystemTime::now(), METRICS_PAGE).collect();
     let [request] = requests.as_slice() else { panic!("{} requests", requests.len()) };
     let helps: Vec<_> = metrics(request).into_iter().map(|metric| metric.description).collect();
     let expected = FAMILIES.iter().filter(|row| samples.of(row.family).next().is_some()).map(|row| row.help);
@@ -41,9 +42,9 @@ fn metrics_are_in_the_order_of_the_table() {
 #[test]
 fn requests_have_a_bound_and_lose_no_point() {
     let samples = played();
-    let all = points(MetricRequests::of(&samples, SystemTime::UNIX_EPOCH));
+    let all = points(MetricRequests::of(&samples, SystemTime::UNIX_EPOCH, METRICS_PAGE));
     for max_bytes in [0, 300, 5_000] {
-        let requests: Vec<_> = MetricRequests::of(&samples, SystemTime::UNIX_EPOCH).of_size(max_bytes).collect();
+        let requests: Vec<_> = MetricRequests::of(&samples, SystemTime::UNIX_EPOCH, max_bytes).collect();
         for request in &requests {
             let size: usize = metrics(request).iter().map(points_size).sum();
             assert!(size <= max_bytes || request.points == 1, "{size} bytes in {} points", request.points);
@@ -98,7 +99,7 @@ fn times(samples: &Samples, now: u64) -> BTreeSet<(u64, u64)> {
         }
         Data::Gauge(_) | Data::ExponentialHistogram(_) | Data::Summary(_) => Vec::new(),
     };
-    let requests = MetricRequests::of(samples, SystemTime::UNIX_EPOCH + Duration::from_nanos(now));
+    let requests = MetricRequests::of(samples, SystemTime::UNIX_EPOCH + Duration::from_nanos(now), METRICS_PAGE);
     requests.flat_map(|request| metrics(&request)).flat_map(of).collect()
 }
 

@@ -8,6 +8,7 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 
+use crate::memory_budget::OtlpLimits;
 use crate::otlp::client_spans::ClientSpans;
 
 /// A reflector whose watch expires; it relists.
@@ -164,7 +165,7 @@ fn many_requests_and_connections_before_it_take_nothing_from_a_relist() {
     );
     let fill = |event: &&Event| matches!(event, Event::ConnectionOpened { .. } | Event::Request { .. });
     let others: Vec<_> = events.iter().filter(fill).collect();
-    let mut made = ClientSpans::default();
+    let mut made = ClientSpans::remembering(OtlpLimits::default().remembered);
     for connection in (2..20_000).map(ConnectionId) {
         for event in &others {
             made.of(&on(connection, event));
@@ -206,7 +207,7 @@ fn head_is_named_as_it_was_sent() {
 }
 
 fn spans(script: &str) -> Vec<Span> {
-    let mut spans = ClientSpans::default();
+    let mut spans = ClientSpans::remembering(OtlpLimits::default().remembered);
     events(script).iter().filter_map(|event| spans.of(event)).collect()
 }
 
