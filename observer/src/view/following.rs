@@ -166,10 +166,14 @@ fn clients(storm: &StormRecord) -> String {
 
 /// `my-controller/0.3 pods all namespaces`.
 pub(super) fn subject(client: &Client, shape: &Shape) -> String {
-    let program = super::client::program(client);
+    subject_of(&super::client::program(client), shape)
+}
+
+/// The same for a client that has a name.
+pub(super) fn subject_of(client: &str, shape: &Shape) -> String {
     let scope = shape.scope.as_ref().map_or_else(String::new, |scope| format!(" {scope}"));
     let options = if shape.options.is_empty() { String::new() } else { format!(" {}", shape.options) };
-    format!("{program} {}{scope}{options}", shape.resource)
+    format!("{client} {}{scope}{options}", shape.resource)
 }
 
 /// `1,586`, `~ 1,586 ± 40`, with `≥` if some of the traffic was not seen.

@@ -3,7 +3,7 @@
 use observer_core::observer::Snapshot;
 use observer_core::reflector::{ReflectorRow, Representation};
 
-use super::client::program;
+use super::client::ClientPods;
 use super::colour::Colour;
 use super::quantity::{bytes, count, counted};
 use super::table::{Align, Cell, Table};
@@ -25,10 +25,11 @@ pub(super) fn inventory(snapshot: &Snapshot, colour: Colour, out: &mut Printable
         ("LIST BYTES", Align::Right),
         ("LARGEST INFORMER", Align::Left),
     ]);
+    let pods = ClientPods::of(&snapshot.reflectors);
     for client in snapshot.inventory.iter().take(MAX_CLIENTS) {
         let largest = client.informers.first().and_then(|id| snapshot.reflectors.iter().find(|row| row.reflector == *id));
         let cells = vec![
-            Cell::new(program(&client.client)),
+            Cell::new(pods.client(client.client_id, &client.client)),
             Cell::new(count(client.informers.len() as u64)),
             Cell::new(count(client.objects)),
             Cell::new(growth(client.grown)),

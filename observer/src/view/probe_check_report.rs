@@ -1,5 +1,7 @@
 //! The output of `watchtap probe --check`.
 
+use std::iter;
+
 use serde::Serialize;
 
 use super::colour::{Colour, Tone};
@@ -70,6 +72,25 @@ fn answer(check: &ProbeCheck, colour: Colour) -> Printable {
     answer.end_line();
     answer.end_line();
     answer
+}
+
+/// The requirements that are missing, limit a probe or are unknown, one line each, for a log.
+pub fn probe_check_lines(check: &ProbeCheck) -> Vec<String> {
+    let relevant = check.requirements.iter().filter(|requirement| requirement.state >= RequirementState::Unknown);
+    relevant.map(line).collect()
+}
+
+fn line(requirement: &Requirement) -> String {
+    let Requirement { name, state, found, .. } = requirement;
+    let first = format!("{state}: {name} ({found})");
+    iter::once(first).chain(notes(requirement)).collect::<Vec<_>>().join("; ")
+}
+
+/// The requirements without which no probe works, on one line; `None` if there are none.
+pub fn probe_obstacle(check: &ProbeCheck) -> Option<String> {
+    let missing = check.requirements.iter().filter(|requirement| requirement.state == RequirementState::Missing);
+    let missing: Vec<String> = missing.map(|Requirement { name, found, .. }| format!("{name} ({found})")).collect();
+    (!missing.is_empty()).then(|| format!("no probe can run here. Missing: {}", missing.join(", ")))
 }
 
 fn requirement_cells(requirement: &Requirement) -> Vec<Cell> {
@@ -196,6 +217,26 @@ mod tests {
             let check = ProbeCheck { requirements, files: Vec::new(), not_examined: Vec::new() };
             assert_eq!(probe_check_text(&check, Colour::Off).as_str().lines().next(), Some(expected));
         }
+    }
+
+    #[test]
+    fn log_has_a_line_for_each_requirement_that_is_not_met() {
+        let mut check = check();
+        assert_eq!(probe_obstacle(&check), None);
+        for name in ["CAP_BPF", "CAP_PERFMON"] {
+            check.requirements.push(Requirement::missing(name, "not in effect", "run it as root"));
+        }
+        assert_eq!(
+            probe_check_lines(&check),
+            [
+                "unknown: no lockdown (no file)",
+                "limits: CAP_SYS_PTRACE (not in effect); without it: others are not seen; remedy: run it as root",
+                "missing: CAP_BPF (not in effect); remedy: run it as root",
+                "missing: CAP_PERFMON (not in effect); remedy: run it as root",
+            ]
+        );
+        let obstacle = probe_obstacle(&check).unwrap();
+        assert_eq!(obstacle, "no probe can run here. Missing: CAP_BPF (not in effect), CAP_PERFMON (not in effect)");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use observer_core::time::Timestamp;
 
 use super::answer::answer;
 use super::budget::budget;
+use super::client::ClientPods;
 use super::colour::{Colour, Tone};
 use super::faults::faults;
 use super::following;
@@ -50,9 +51,10 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
     faults(&snapshot.faults, colour, &mut out);
     lists(&snapshot.lists, colour, &mut out);
     watches(&snapshot.watches, colour, &mut out);
-    reflectors(&snapshot.reflectors, snapshot.reflectors_at(), colour, &mut out);
+    let pods = ClientPods::of(&snapshot.reflectors);
+    reflectors(&snapshot.reflectors, &pods, snapshot.reflectors_at(), colour, &mut out);
     inventory(snapshot, colour, &mut out);
-    own_writes(&snapshot.propagation, colour, &mut out);
+    own_writes(&snapshot.propagation, &pods, colour, &mut out);
     others(&snapshot.others, colour, &mut out);
     findings(snapshot, colour, &mut out);
     legend(snapshot, colour, &mut out);
@@ -231,7 +233,7 @@ fn watches(rows: &[WatchRow], colour: Colour, out: &mut Printable) {
 }
 
 /// How long clients wait until their own watches deliver their own writes.
-fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut Printable) {
+fn own_writes(rows: &[PropagationRow], pods: &ClientPods, colour: Colour, out: &mut Printable) {
     if rows.is_empty() {
         return;
     }
@@ -245,7 +247,7 @@ fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut Printable) {
     ]);
     for row in rows.iter().take(MAX_ROWS) {
         let cells = [
-            format!("{} {}", super::client::program(&row.client), row.resource),
+            format!("{} {}", pods.client(row.client_id, &row.client), row.resource),
             count(row.writes),
             count(row.before_answer),
             microseconds(row.median_us),
@@ -259,7 +261,7 @@ fn own_writes(rows: &[PropagationRow], colour: Colour, out: &mut Printable) {
     left_out(rows.len(), out);
 }
 
-fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut Printable) {
+fn reflectors(rows: &[ReflectorRow], pods: &ClientPods, now: Timestamp, colour: Colour, out: &mut Printable) {
     let rows: Vec<&ReflectorRow> = rows.iter().filter(|row| row.has_watched()).collect();
     if rows.is_empty() {
         return;
@@ -277,8 +279,9 @@ fn reflectors(rows: &[ReflectorRow], now: Timestamp, colour: Colour, out: &mut P
     ]);
     for row in rows.iter().take(MAX_ROWS) {
         let cause = following::last_cause(row);
+        let subject = following::subject_of(&pods.client(row.client_id, &row.client), &row.shape);
         let cells = vec![
-            Cell::new(format!("{} {}", row.reflector, following::subject(&row.client, &row.shape))),
+            Cell::new(format!("{} {subject}", row.reflector)),
             Cell::toned(following::state(row).to_owned(), state_tone(row.state)),
             Cell::new(following::age(row.since, now)),
             Cell::new(row.behind.map_or_else(|| "?".to_owned(), count)),

@@ -3,7 +3,7 @@
 //! The samples name every field of their types, so a new field does not compile until it is added here.
 
 use observer_core::http::{Direction, Identity, Loss, StreamId};
-use observer_core::k8s::{Container, ListOptions, RequestInfo, Status, StatusCause};
+use observer_core::k8s::{Container, ListOptions, Pod, RequestInfo, Status, StatusCause, Workload};
 use observer_core::observation::{
     Body, BodyNotRead, CaptureObservation, ConnectionId, ConnectionObservation, ExchangeEnd, ExchangeId, ExchangeObservation,
     ListenerState, Observation, Process, RequestLine, ResponseLine, RunObservation, Subject, TapObservation, UpstreamName,
@@ -79,8 +79,10 @@ pub(super) fn samples() -> Vec<Subject> {
     let connection = ConnectionId(1_000);
     let upstream = || UpstreamName("a:6443".to_owned());
     let text = || "t".to_owned();
-    let container = Some(Container { id: text(), pod_uid: text() });
-    let process = Some(Process { pid: 1, started: 1, name: text(), container });
+    let workload = Some(Workload { name: text(), kind: None });
+    let pod = Some(Pod { namespace: text(), name: text(), workload });
+    let container = Some(Box::new(Container { pod, name: Some(text()), ..Container::nameless(text(), text()) }));
+    let process = Some(Process { container, unit: Some(text()), ..Process::new(1, 1, text()) });
     let profile = Box::new(spoiled_profile("t"));
     let mut samples = vec![
         Subject::Upstream(upstream(), UpstreamObservation::Profile { profile }),

@@ -16,6 +16,7 @@ use super::super::*;
 use super::inert::inert;
 use super::samples::{KINDS, name, observations, samples, spoiled_profile};
 use super::spoiling::spoiled;
+use crate::coverage::Admission;
 use crate::pipeline::EventSink as _;
 use crate::probe_check_result::{
     CheckedFile, CheckedLibrary, CheckedProcess, NotExamined, ProbeCheck, Requirement, RequirementState, Seen,
@@ -136,6 +137,7 @@ fn check(text: &str, which: &[bool]) {
         explanations(text, colour);
         verifications(text, colour);
         probe_checks(text, colour);
+        coverages(text, colour);
     }
 }
 
@@ -243,6 +245,15 @@ fn probe_checks(text: &str, colour: Colour) {
     let check = ProbeCheck { requirements: vec![requirement], files: vec![file], not_examined };
     harmless(probe_check_text(&check, colour).as_str(), colour);
     harmless(probe_check_json(&check).unwrap().as_str(), Colour::Off);
+}
+
+#[track_caller]
+fn coverages(text: &str, colour: Colour) {
+    let unknown = crate::coverage::tests::none(Admission::Unknown(text.to_owned()));
+    for coverage in [crate::coverage::tests::hostile(text), unknown] {
+        harmless(coverage_text(&coverage, colour).as_str(), colour);
+        harmless(coverage_json(&coverage).unwrap().as_str(), Colour::Off);
+    }
 }
 
 /// Checks that `printed` has only displayed characters and line breaks, and, with colours, watchtap's own escape sequences.

@@ -190,7 +190,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     Binding {
         keys: &[(Key::Char('t'), Act::ChangeZone, PAGE)],
         name: "t",
-        meaning: "show times in UTC, or in the zone of this machine; line 1 names the zone",
+        meaning: "show times in UTC, or in the zone of this terminal; line 1 names the zone",
         hint: None,
     },
     Binding {

@@ -10,7 +10,7 @@ use super::column::Column;
 use super::filter_key::{FilterKey, NumberKey};
 use super::reflectors::is_stuck;
 use super::row::{Cell, Row, RowKey};
-use crate::view::client::program;
+use crate::view::client::ClientPods;
 use crate::view::colour::Tone;
 use crate::view::following;
 use crate::view::quantity::{bytes, count};
@@ -47,7 +47,12 @@ pub(super) fn number(snapshot: &Snapshot) -> usize {
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
     let mut sums: Vec<Sum<'_>> = by_client(snapshot).into_values().filter_map(Sum::of).collect();
     sums.sort_by_key(|sum| (Reverse(sum.stuck), Reverse(sum.relists), Reverse(sum.bytes), sum.first.client_id));
-    sums.iter().map(|sum| Row { key: RowKey::Client(sum.first.client_id), cells: cells(sum), facts: facts(sum) }).collect()
+    let pods = ClientPods::of(&snapshot.reflectors);
+    let of_client = |sum: &Sum<'_>| {
+        let client = pods.client(sum.first.client_id, &sum.first.client);
+        Row { key: RowKey::Client(sum.first.client_id), cells: cells(sum, &client), facts: facts(sum, client) }
+    };
+    sums.iter().map(of_client).collect()
 }
 
 fn by_client(snapshot: &Snapshot) -> BTreeMap<ClientId, Vec<&ReflectorRow>> {
@@ -90,12 +95,12 @@ fn sum(rows: &[&ReflectorRow], of: fn(&ReflectorRow) -> u64) -> u64 {
     rows.iter().map(|row| of(row)).fold(0, u64::saturating_add)
 }
 
-fn cells(client: &Sum<'_>) -> Vec<Cell> {
+fn cells(client: &Sum<'_>, name: &str) -> Vec<Cell> {
     let number = |number: u64| Cell::number(number, &count(number));
     let total = |of: fn(&ReflectorRow) -> u64| number(sum(&client.all, of));
     let toned = |amount: u64, tone: Tone| number(amount).toned(if amount > 0 { tone } else { Tone::Plain });
     vec![
-        Cell::words(&program(&client.first.client)),
+        Cell::words(name),
         Cell::words(&identity(client.first)),
         Cell::words(&process(client.first).unwrap_or_else(|| "-".to_owned())),
         number(client.all.len() as u64),
@@ -111,8 +116,8 @@ fn cells(client: &Sum<'_>) -> Vec<Cell> {
     ]
 }
 
-fn facts(client: &Sum<'_>) -> Vec<(FilterKey, String)> {
-    let mut facts = vec![(FilterKey::Client, program(&client.first.client))];
+fn facts(client: &Sum<'_>, name: String) -> Vec<(FilterKey, String)> {
+    let mut facts = vec![(FilterKey::Client, name)];
     for row in &client.all {
         facts.push((FilterKey::Resource, row.shape.resource.clone()));
         facts.push((FilterKey::State, following::state(row).to_owned()));
@@ -133,12 +138,16 @@ pub(super) fn identity(row: &ReflectorRow) -> String {
     }
 }
 
-/// The name and pid of a reflector's client; if they are unknown, the possible reasons.
+/// The name and pid of a reflector's client, and its systemd unit if that is known; if they are unknown, the possible reasons.
 pub(super) fn process_or_reason(row: &ReflectorRow) -> String {
     let reasons = "unknown: it runs on another machine or in another PID namespace, belongs to another user, is watchtap itself, or exited before the lookup";
     process(row).unwrap_or_else(|| reasons.to_owned())
 }
 
 fn process(row: &ReflectorRow) -> Option<String> {
-    row.process.as_ref().map(|process| format!("{} {}", process.name, process.pid))
+    let unit = |unit: &String| format!(" in {unit}");
+    row.process.as_ref().map(|process| {
+        let unit = process.unit.as_ref().map(unit).unwrap_or_default();
+        format!("{} {}{unit}", process.name, process.pid)
+    })
 }

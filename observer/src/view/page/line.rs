@@ -57,12 +57,16 @@ impl Line {
     }
 
     /// Phrases on the left, and phrases aligned to the end of the line. The position of the phrases on the right does not depend on
-    /// those on the left.
+    /// those on the left. Without room for both, only those on the right are shown.
     pub(super) fn left_and_right(left: &[(Tone, String)], right: &[(Tone, String)], cells: usize) -> Self {
         const APART: usize = 2;
         let mut end = Self::of_phrases(right, cells * 2 / 3);
         let room = if right.is_empty() { cells } else { cells.saturating_sub(end.width() + APART) };
         let mut line = Self::of_phrases(left, room);
+        // The first phrase of each side is never left out, so both together may need more than the line.
+        if !right.is_empty() && line.width() + APART + end.width() > cells {
+            return Self::of_phrases(right, cells);
+        }
         let between = cells.saturating_sub(line.width() + end.width());
         line = line.and(Tone::Plain, &" ".repeat(between));
         line.parts.append(&mut end.parts);

@@ -7,7 +7,7 @@ use observer_core::reflector::{ReflectorRow, ReflectorState};
 use super::column::{Column, NANOSECONDS, THOUSANDTHS};
 use super::filter_key::{FilterKey, NumberKey};
 use super::row::{Cell, Row, RowKey};
-use crate::view::client::program;
+use crate::view::client::ClientPods;
 use crate::view::colour::Tone;
 use crate::view::following;
 use crate::view::quantity::{bytes, count};
@@ -34,20 +34,22 @@ pub(super) const FILTERS: &[FilterKey] =
 
 /// The reflectors of a snapshot, and the clients that list or watch in other ways, in the snapshot's order.
 pub(super) fn rows(snapshot: &Snapshot) -> Vec<Row> {
-    snapshot
-        .reflectors
-        .iter()
-        .map(|row| Row { key: RowKey::Reflector(row.reflector), cells: cells(row, snapshot), facts: facts(row) })
-        .collect()
+    let pods = ClientPods::of(&snapshot.reflectors);
+    let of_row = |row: &ReflectorRow| {
+        let client = pods.client(row.client_id, &row.client);
+        let cells = cells(row, &client, snapshot);
+        Row { key: RowKey::Reflector(row.reflector), cells, facts: facts(row, client) }
+    };
+    snapshot.reflectors.iter().map(of_row).collect()
 }
 
 /// The cells of a reflector's row.
-pub(super) fn cells(row: &ReflectorRow, snapshot: &Snapshot) -> Vec<Cell> {
+pub(super) fn cells(row: &ReflectorRow, client: &str, snapshot: &Snapshot) -> Vec<Cell> {
     let age = u64::try_from(snapshot.at.since(row.since).as_nanos()).unwrap_or(u64::MAX);
     let cause = following::last_cause(row);
     let tone = if row.relists > 0 { Tone::Notable } else { Tone::Plain };
     vec![
-        Cell::words(&program(&row.client)),
+        Cell::words(client),
         Cell::words(&row.shape.resource),
         Cell::words(&scope(&row.shape)),
         Cell::words(following::state(row)).toned(state_tone(row.state)),
@@ -71,9 +73,9 @@ pub(super) fn scope(shape: &Shape) -> String {
     scope.into_iter().chain(options).chain(upstream).collect::<Vec<_>>().join(" · ")
 }
 
-fn facts(row: &ReflectorRow) -> Vec<(FilterKey, String)> {
+fn facts(row: &ReflectorRow, client: String) -> Vec<(FilterKey, String)> {
     let mut facts = vec![
-        (FilterKey::Client, program(&row.client)),
+        (FilterKey::Client, client),
         (FilterKey::Resource, row.shape.resource.clone()),
         (FilterKey::Scope, scope(&row.shape)),
         (FilterKey::State, following::state(row).to_owned()),

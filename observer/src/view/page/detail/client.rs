@@ -5,7 +5,7 @@ use observer_core::reflector::{ClientId, PropagationRow, ReflectorRow};
 
 use super::container::container;
 use super::finding;
-use crate::view::client::program;
+use crate::view::client::ClientPods;
 use crate::view::colour::Tone;
 use crate::view::inventory::{form, growth};
 use crate::view::page::clients::{identity, process_or_reason, reflectors_of};
@@ -37,13 +37,14 @@ const KEPT: &[Column] = &[
 pub(super) fn write(client: ClientId, snapshot: &Snapshot, sheet: &mut Sheet<'_>) -> Option<()> {
     let rows = reflectors_of(snapshot, client);
     let first = rows.first()?;
-    sheet.title(&format!("client {client} · {}", program(&first.client)));
+    let name = ClientPods::of(&snapshot.reflectors).client(client, &first.client);
+    sheet.title(&format!("client {client} · {name}"));
     sheet.fact("identity", Tone::Plain, &identity(first));
     sheet.fact("process", Tone::Plain, &process_or_reason(first));
     container(first, sheet);
     sheet.fact("requests", Tone::Quiet, "c shows them in tab 2");
     sheet.section("REFLECTORS   worst first; to open one, select it in tab 1");
-    let reflectors: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, snapshot)).collect();
+    let reflectors: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, &name, snapshot)).collect();
     sheet.table("REFLECTORS", COLUMNS, &reflectors);
     inventory(&rows, sheet);
     own_writes(client, snapshot, sheet);

@@ -2,13 +2,23 @@
 
 use observer_core::reflector::ReflectorRow;
 
+use crate::view::client::{container_of, pod, workload};
 use crate::view::colour::Tone;
 use crate::view::page::sheet::Sheet;
 
-/// Writes nothing if they are unknown.
+/// Writes nothing if the process is in no container of a pod.
 pub(super) fn container(row: &ReflectorRow, sheet: &mut Sheet<'_>) {
-    if let Some(container) = row.process.as_ref().and_then(|process| process.container.as_ref()) {
-        sheet.fact("container", Tone::Plain, &container.id);
-        sheet.fact("pod UID", Tone::Plain, &container.pod_uid);
+    let Some(container) = container_of(row) else { return };
+    let unknown = || container.unnamed.map(|unnamed| format!("unknown: {}", unnamed.words()));
+    if let Some(pod) = container.pod.as_ref().map(pod).or_else(unknown) {
+        sheet.fact("pod", Tone::Plain, &pod);
     }
+    if let Some(named) = container.pod.as_ref().and_then(|pod| pod.workload.as_ref()) {
+        sheet.fact("workload", Tone::Plain, &format!("{}, derived from the name of the pod", workload(named)));
+    }
+    if let Some(name) = container.name.clone().or_else(|| container.pod.as_ref().and_then(|_| unknown())) {
+        sheet.fact("container", Tone::Plain, &name);
+    }
+    sheet.fact("container ID", Tone::Plain, &container.id);
+    sheet.fact("pod UID", Tone::Plain, &container.pod_uid);
 }

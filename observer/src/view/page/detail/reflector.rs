@@ -7,7 +7,7 @@ use observer_core::reflector::{
 
 use super::container::container;
 use super::{finding, moments, relist};
-use crate::view::client::program;
+use crate::view::client::{ClientPods, program};
 use crate::view::colour::Tone;
 use crate::view::following;
 use crate::view::page::clients::{identity, process_or_reason};
@@ -17,7 +17,8 @@ use crate::view::report::state_tone;
 
 pub(super) fn write(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
     let what = if row.has_watched() { "reflector" } else { "client that only lists" };
-    sheet.title(&format!("{what} {} · {}", row.reflector, following::subject(&row.client, &row.shape)));
+    let client = ClientPods::of(&snapshot.reflectors).client(row.client_id, &row.client);
+    sheet.title(&format!("{what} {} · {}", row.reflector, following::subject_of(&client, &row.shape)));
     who(row, sheet);
     state(row, snapshot, sheet);
     found(row, snapshot, sheet);

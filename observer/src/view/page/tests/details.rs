@@ -319,15 +319,49 @@ fn client_shows_its_reflectors() {
 
 #[test]
 fn client_and_its_reflector_show_container_and_pod() {
-    let told = |lines: &str| -> Vec<String> {
-        let lines = lines.lines().map(str::trim).filter(|line| line.starts_with("container ") || line.starts_with("pod UID "));
-        lines.map(|line| line.split_whitespace().last().unwrap().to_owned()).collect()
+    let facts = ["pod ", "workload ", "container ", "container ID ", "pod UID "];
+    let shown = |lines: &str| -> Vec<String> {
+        let is_fact = |line: &&str| facts.iter().any(|fact| line.starts_with(fact));
+        lines.lines().map(str::trim).filter(is_fact).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     };
     let uid = "5f1b2c3d-0a1b-4c5d-8e9f-001122334455";
-    let mut page = page(&trouble().replace("pid=4711", &format!("pid=4711 pod={uid}")));
-    for keys in ["j<enter>", "<esc>4j<enter>"] {
-        press(&mut page, keys);
-        assert_eq!(told(&large(&page)), ["0123456789abcdef".repeat(4).as_str(), uid], "{keys}");
+    let id = format!("container ID {}", "0123456789abcdef".repeat(4));
+    let uid_fact = format!("pod UID {uid}");
+    let named = [
+        "pod default/web-5d4c6b9f7d-x2k9p",
+        "workload Deployment web, derived from the name of the pod",
+        "container app",
+        &id,
+        &uid_fact,
+    ];
+    for (pod, expected) in
+        [(uid.to_owned(), &[id.as_str(), &uid_fact][..]), (format!("{uid},default/web-5d4c6b9f7d-x2k9p,app"), &named)]
+    {
+        let mut page = page(&trouble().replace("pid=4711", &format!("pid=4711 pod={pod}")));
+        for keys in ["j<enter>", "<esc>4j<enter>"] {
+            press(&mut page, keys);
+            assert_eq!(shown(&large(&page)), expected, "{keys}");
+        }
+    }
+}
+
+#[test]
+fn process_of_the_host_shows_its_unit() {
+    let mut page = page(&trouble().replace("pid=4711", "pid=4711 unit=kubelet.service"));
+    press(&mut page, "j<enter>");
+    assert!(large(&page).contains("process         manager 4711 in kubelet.service"));
+}
+
+#[test]
+fn tables_name_clients_by_their_pods() {
+    let pod = "pod=5f1b2c3d-0a1b-4c5d-8e9f-001122334455,default/web-0,app";
+    let mut page = page(&trouble().replace("pid=4711", &format!("pid=4711 {pod}")));
+    for tab in ["1", "4"] {
+        press(&mut page, tab);
+        assert!(large(&page).contains("default/web-0 my-controller/0.34 "), "{tab}");
+        press(&mut page, "/client:default/web<enter>");
+        assert!(!large(&page).contains("kube-rs/2.0"), "{tab}");
+        press(&mut page, "<esc>");
     }
 }
 

@@ -56,7 +56,7 @@ fn help() {
           s, S            s: sort by the next column, marked ▾ (after the last one: in the default order, worst first); S: reverse the order
           r               show the new rows, and sort all; until then rows keep their places and new ones are counted, so that nothing moves
           p               freeze the page; watchtap continues to observe
-          t               show times in UTC, or in the zone of this machine; line 1 names the zone
+          t               show times in UTC, or in the zone of this terminal; line 1 names the zone
           y               copy the selected list or watch as a kubectl get --raw
           w, W            copy a note in Markdown on the selected finding, storm or relist; write it to a new file in the current folder
           i               the API server's version and gates, confirmed verdicts, everything missed, reflectors that would relist on a restart, how to connect clients, messages
