@@ -5,20 +5,27 @@
 //! the map.
 
 pub mod api_server;
-mod attach;
+pub mod attach;
+mod backoff;
 mod bounded_file;
 pub mod capture;
 pub mod child;
 pub mod cli;
 pub mod client_process;
+mod coverage;
 pub mod credential;
+mod dns_label;
 mod error_chain;
 mod exec_plugin;
 pub mod forward_proxy;
 mod injected_fault;
 pub mod injection;
 pub mod intake;
+mod invocation;
 pub mod kubeconfig;
+mod listening;
+pub mod memory_budget;
+mod memory_limit;
 pub mod metrics;
 pub mod otlp;
 pub mod pipeline;
@@ -34,3 +41,4 @@ mod terminal;
 mod thread_priority;
 pub mod verification;
 pub mod view;
+pub mod webhook;

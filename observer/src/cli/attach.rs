@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
-use super::attach_list::{AttachList, listed};
-use super::flags::{Report, directories};
+use super::attach_list::AttachList;
+use super::flags::{Report, attach_folders};
 use super::output::ReportFormat;
 use super::shown::local_zone;
 use crate::attach::{AttachedPage, Farewell, Kubectl, Link, LinkError, PodTarget, ReportForm, relay};
@@ -23,6 +24,9 @@ const ANSWER: Duration = Duration::from_secs(5);
 
 /// A shell reports the end by a signal as 128 plus the signal's number.
 const BY_SIGNAL: i32 = 128;
+
+/// The exit code of a usage error, as that of clap.
+const USAGE: u8 = 2;
 
 /// Shows the live page of a watchtap that runs elsewhere: in another terminal, in the background, or in a pod.
 ///
@@ -45,16 +49,17 @@ const BY_SIGNAL: i32 = 128;
 
 EXIT CODES:
   0      you left the page, the run ended, or the report is printed
-  1      there is no such run, or the connection to it broke
+  1      there is no such run, there are several, it is of another version,
+         or the connection broke
   2      usage error
   128+n  signal n ended watchtap attach")]
 pub(super) struct Attach {
     /// Process ID of a run on this machine, or a pod: NAME, pod/NAME, deployment/NAME
-    #[arg(value_name = "PID|POD")]
+    #[arg(value_name = "PID|POD", value_parser = NonEmptyStringValueParser::new())]
     target: Option<String>,
 
     /// The run that listens at this socket (--attach-socket)
-    #[arg(long, value_name = "PATH", conflicts_with = "target")]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["target", "namespace", "context", "container"])]
     socket: Option<PathBuf>,
 
     /// Namespace of the pod [default: that of the context]
@@ -78,7 +83,7 @@ pub(super) struct Attach {
     format: Option<ReportFormat>,
 
     /// List the runs on this machine that can be attached
-    #[arg(long, conflicts_with_all = ["target", "socket", "report"])]
+    #[arg(long, conflicts_with_all = ["target", "socket", "report", "namespace", "context", "container"])]
     list: bool,
 
     /// Pass bytes between standard streams and the socket, for `watchtap attach` on another machine
@@ -94,15 +99,36 @@ struct Reached {
 
 impl Attach {
     pub(super) fn run(&self) -> ExitCode {
+        if let Err(misused) = self.check() {
+            print_error(&misused);
+            return ExitCode::from(USAGE);
+        }
         self.attach().unwrap_or_else(|error| {
             print_error(&error);
             ExitCode::FAILURE
         })
     }
 
+    /// Refuses flags that would have no effect.
+    fn check(&self) -> Result<()> {
+        ensure!(!self.list || self.format != Some(ReportFormat::Markdown), "--list prints text or JSON (--format)");
+        let is_for_pods = self.namespace.is_some() || self.context.is_some() || self.container != pod_layout::CONTAINER;
+        if let Some(pid) = self.process().filter(|_| is_for_pods) {
+            bail!(
+                "{pid} is the process ID of a run on this machine, which has no namespace, context or container; name a pod pod/{pid}"
+            );
+        }
+        Ok(())
+    }
+
+    /// The process ID of the run.
+    fn process(&self) -> Option<u32> {
+        self.target.as_ref()?.parse().ok()
+    }
+
     fn attach(&self) -> Result<ExitCode> {
         if self.list {
-            return AttachList::now(&directories()).print(self.format.unwrap_or_default());
+            return AttachList::now(&attach_folders()).print(self.format.unwrap_or_default());
         }
         if self.relay {
             let socket = self.socket.as_deref().context("--relay needs --socket")?;
@@ -131,10 +157,10 @@ impl Attach {
         if let Some(socket) = &self.socket {
             return Ok(Some(Reached::at(Link::connect(socket).map_err(with_remedy)?)));
         }
-        let directories = directories();
-        match self.target.as_deref().map(|target| target.parse::<u32>().map_err(|_not_a_number| target)) {
+        let folders = attach_folders();
+        match self.target.as_deref().map(|target| self.process().ok_or(target)) {
             Some(Ok(pid)) => {
-                let socket = directories.socket_of(pid).ok_or_else(|| {
+                let socket = folders.socket_of(pid).ok_or_else(|| {
                     anyhow!("no run of yours with process ID {pid} can be attached; `watchtap attach --list` lists those that can")
                 })?;
                 Ok(Some(Reached::at(Link::connect(&socket).map_err(with_remedy)?)))
@@ -148,7 +174,7 @@ impl Attach {
                 })?;
                 Ok(Some(Reached { link, kubectl: Some(kubectl) }))
             }
-            None => match &listed(&directories)[..] {
+            None => match &folders.find()[..] {
                 [] => bail!(
                     "no run of yours on this machine can be attached. Start one in another terminal (`watchtap run --quiet`), or name \
                      a pod with a sidecar (`watchtap attach pod/NAME -n NAMESPACE`)"
@@ -218,7 +244,7 @@ fn reason(error: LinkError, kubectl: Option<Kubectl>) -> anyhow::Error {
 
 /// Adds what the user can do.
 fn with_remedy(error: LinkError) -> anyhow::Error {
-    let remedy = matches!(error, LinkError::Unreachable { .. });
+    let remedy = matches!(error, LinkError::Unreachable { .. } | LinkError::NoSocket { .. });
     let error = anyhow::Error::from(error);
     if remedy { anyhow!("{error:#}; `watchtap attach --list` lists the runs that can be attached") } else { error }
 }

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde::Serialize;
 
 use super::output::{ReportFormat, printed};
-use crate::attach::{Directories, Found};
+use crate::attach::{Folders, Found};
 use crate::error_chain;
 use crate::printable::{Printable, json, print_message, stderr, stdout};
 
@@ -39,15 +39,10 @@ struct Row {
     problem: Option<String>,
 }
 
-/// The runs of this user.
-pub(super) fn listed(directories: &Directories) -> Vec<Found> {
-    directories.find()
-}
-
 impl AttachList {
     /// The runs that exist now.
-    pub(super) fn now(directories: &Directories) -> Self {
-        Self::of(&listed(directories))
+    pub(super) fn now(folders: &Folders) -> Self {
+        Self::of(&folders.find())
     }
 
     pub(super) fn of(found: &[Found]) -> Self {
@@ -57,9 +52,9 @@ impl AttachList {
     /// Prints the list to stdout.
     pub(super) fn print(&self, format: ReportFormat) -> Result<ExitCode> {
         let text = match format {
-            ReportFormat::Text => self.text(),
             ReportFormat::Json => json(self)?,
-            ReportFormat::Markdown => bail!("--list prints text or JSON"),
+            // The flags refuse the latter.
+            ReportFormat::Text | ReportFormat::Markdown => self.text(),
         };
         let mut out = stdout();
         Ok(printed(out.print(&text).and_then(|()| out.flush())))

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::attach::Attach;
 use super::completions::Completions;
@@ -17,8 +17,11 @@ use super::injection::{Inject, Uninject};
 use super::probe::Probe;
 use super::read::Read;
 use super::run::Run;
+use super::status::Status;
 use super::verify::Verify;
-use super::{demo, logging, panic_message};
+use super::webhook::Webhook;
+use super::{demo, kubectl_completion, logging, panic_message, plugin_words};
+use crate::invocation::Invocation;
 use crate::printable::{Printable, Styles, stderr, stdout};
 use crate::view::Colour;
 
@@ -37,7 +40,7 @@ use crate::view::Colour;
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
   watchtap explain list-unset-consistent
   watchtap verify
-  watchtap inject deployment.yaml | kubectl apply -f -", demo::EXAMPLE))]
+  watchtap inject --image registry.example/watchtap:0.1.0 deployment.yaml | kubectl apply -f -", demo::EXAMPLE))]
 pub(super) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -54,8 +57,10 @@ enum Command {
     Explain(Explain),
     Read(Read),
     Verify(Verify),
+    Status(Status),
     Inject(Inject),
     Uninject(Uninject),
+    Webhook(Webhook),
     Completions(Completions),
     Credential(Credential),
 }
@@ -65,7 +70,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     logging::begin();
     panic_message::keep_to_the_place();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    let invocation = Invocation::by(arguments.first().map(OsString::as_os_str));
+    invocation.begin();
+    if invocation == Invocation::Completion {
+        return complete(&arguments);
+    }
+    let cli = match parse(invocation, &arguments) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments),
     };
@@ -79,11 +89,27 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Explain(explain) => explain.run(),
         Command::Read(read) => read.run(),
         Command::Verify(verify) => verify.run(),
+        Command::Status(status) => status.run(),
         Command::Inject(inject) => inject.run(),
         Command::Uninject(uninject) => uninject.run(),
+        Command::Webhook(webhook) => webhook.run(),
         Command::Completions(completions) => completions.run(),
         Command::Credential(credential) => credential.run(),
     }
+}
+
+fn parse(invocation: Invocation, arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = plugin_words::of(invocation, command_line());
+    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// Prints completions for kubectl.
+fn complete(arguments: &[OsString]) -> ExitCode {
+    let mut command = command_line();
+    command.build();
+    let words: Vec<String> = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    kubectl_completion::complete(&command, &words)
 }
 
 /// The definition of the command line, for a test that visits all of it.

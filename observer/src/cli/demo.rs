@@ -102,7 +102,7 @@ async fn play(follow: &Follow, speed: u32, script: Option<Script>) -> Result<Exi
         None => return Ok(ExitCode::SUCCESS),
     }
     let kubeconfig = kubeconfig(&own)?;
-    let bound = Bound::new(&kubeconfig, kubeconfig.pairs()?, ListenerOptions::default())?;
+    let bound = Bound::new(&kubeconfig, kubeconfig.pairs()?, ListenerOptions::default(), ready.memory())?;
     let Some(mut followed) = ready.begin("demo", bound, ProfileSource::default()).await? else { return Ok(ExitCode::SUCCESS) };
     let mut cast = JoinSet::new();
     let (handle, kubeconfig) = (server.handle(), followed.kubeconfig());

@@ -10,6 +10,7 @@ use clap::Args;
 use observer_core::series::TapWord;
 use tokio::sync::Notify;
 
+use super::available_memory;
 use super::exec_demo::{DemoCluster, DemoFlags};
 use super::exec_page::{self, CommandPageFlags, LastPage, ReadyPage};
 use super::flags::{AttachFlags, BudgetFiles, BudgetFlags, MetricsFlags, Otherwise, ProfileSourceFlags, Report, UpstreamFlags};
@@ -18,6 +19,7 @@ use super::recording::{self, Beside, Recording};
 use crate::attach::ServedRun;
 use crate::child::{self, Asker, Child, SpawnError, Streams};
 use crate::kubeconfig::Via;
+use crate::memory_budget::MemoryBudget;
 use crate::pipeline::Outcome;
 use crate::printable::print_error;
 use crate::session::{self, Bound, Session, TapSet};
@@ -171,25 +173,26 @@ impl Exec {
         let pairs = kubeconfig.pairs()?;
         // Files are opened before the command runs, so that one that cannot be written fails early. They are opened before signals
         // are held back, so that a pipe without a reader can still be interrupted.
-        let (report, mut outputs) =
-            self.recording.open(TapWord::Proxy, Otherwise::Stderr, Beside { output: self.page.file(), ..self.budget.files() })?;
+        let memory = available_memory::beside_a_command(&MemoryBudget::default());
+        let beside = Beside { output: self.page.file(), ..self.budget.files() };
+        let (report, mut outputs) = self.recording.open(TapWord::Proxy, Otherwise::Stderr, beside, &memory)?;
         let budget = self.budget.open()?;
         let page = self.page.prepare(&mut outputs, report.mute())?;
-        let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy)?;
-        let attach = self.attach.bind(None, || outputs.snapshots(report.mute()))?;
-        // From here on there are private files, which must be removed before a signal ends us.
+        let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy, &memory)?;
+        // From here on there are private files and a socket, which must be removed before a signal ends us.
         let mut signals = SignalStream::open().context("cannot listen for signals")?;
-        let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options())?;
+        let attach = self.attach.bind(None, || outputs.snapshots(report.mute()), &memory)?;
+        let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options(), &memory)?;
         if let Some(metrics) = &metrics {
             metrics.note_started();
         }
+        let reasons = reasons(bound.taps(), self.upstream.via());
+        // It serves from before the first request to an API server, until this run is observed to its end.
+        let _attach = attach.map(|ready| ready.serve(self.served(bound.taps(), &reasons))).transpose()?.flatten();
         let session = tokio::select! {
             session = bound.serve(self.profiles.source(), outputs) => session?,
             signal = signals.next_end() => return Err(SpawnError::Interrupted(signal).into()),
         };
-        let reasons = reasons(session.taps(), self.upstream.via());
-        // It serves until this run is observed to its end.
-        let _attach = attach.map(|ready| ready.serve(self.served(session.taps(), &reasons))).transpose()?.flatten();
         let ran = match session.taps().kubeconfig_variable() {
             Ok(variable) => self.run_command(&session, &variable, signals, demo.as_ref(), page, &reasons).await,
             Err(error) => Err(error),

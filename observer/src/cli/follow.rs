@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use observer_core::series::TapWord;
 
+use super::available_memory;
 use super::flags::{AttachFlags, MetricsFlags, ReadyToAttach, Report};
 use super::guidance::{self, Guidance};
 use super::place::Place;
@@ -14,6 +15,7 @@ use super::recording::{self, Beside, Recording};
 use super::shown::{self, Shown};
 use crate::api_server::ProfileSource;
 use crate::attach::{AttachServer, ServedRun};
+use crate::memory_budget::MemoryBudget;
 use crate::metrics::MetricsServer;
 use crate::pipeline::{Outcome, Outputs, Snapshots};
 use crate::printable::{print_error, print_message};
@@ -44,6 +46,7 @@ pub(super) struct Follow {
 pub(super) struct Ready<'f> {
     follow: &'f Follow,
     place: Place,
+    memory: Box<MemoryBudget>,
     report: Report,
     outputs: Outputs,
     /// The snapshots of a page; `None` without one.
@@ -90,20 +93,27 @@ impl Follow {
     /// the first process of a container.
     pub(super) fn ready(&self, place: Place) -> Result<Ready<'_>> {
         let early = (place == Place::Pod).then(Ends::open).transpose()?;
-        let (report, mut outputs) = self.recording.open(TapWord::Proxy, place.report(), Beside::default())?;
+        let memory = available_memory::announced(&MemoryBudget { has_page: place == Place::Machine, ..MemoryBudget::default() });
+        let (report, mut outputs) = self.recording.open(TapWord::Proxy, place.report(), Beside::default(), &memory)?;
         let shown = match place {
             Place::Machine => self.shown,
             Place::Pod => self.shown.for_a_log(),
         };
         let snapshots = shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
-        let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy)?;
-        let attach = self.attach.bind(place.attach_socket().as_deref(), || outputs.snapshots(report.mute()))?;
+        let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Proxy, &memory)?;
         let ends = early.map_or_else(Ends::open, Ok)?;
-        Ok(Ready { follow: self, place, report, outputs, snapshots, metrics, attach, ends })
+        // Its socket is no pipe, and has to be removed before a signal ends us.
+        let attach = self.attach.bind(place.attach_socket().as_deref(), || outputs.snapshots(report.mute()), &memory)?;
+        Ok(Ready { follow: self, place, memory: Box::new(memory), report, outputs, snapshots, metrics, attach, ends })
     }
 }
 
 impl<'f> Ready<'f> {
+    /// The memory of the run's parts.
+    pub(super) const fn memory(&self) -> &MemoryBudget {
+        &self.memory
+    }
+
     /// Completes `first`; `None` if shutdown was requested before that.
     #[cfg(feature = "demo")]
     pub(super) async fn unless_ended<T>(&mut self, first: impl Future<Output = T>) -> Option<T> {
@@ -120,7 +130,7 @@ impl<'f> Ready<'f> {
         bound: Bound,
         profiles: ProfileSource,
     ) -> Result<Option<Followed<'f>>> {
-        let Self { follow, place, report, outputs, snapshots, metrics, attach, mut ends } = self;
+        let Self { follow, place, memory: _, report, outputs, snapshots, metrics, attach, mut ends } = self;
         if let Some(metrics) = &metrics {
             metrics.note_started();
         }
@@ -128,7 +138,8 @@ impl<'f> Ready<'f> {
             Place::Machine => Guidance::with_kubeconfig(subcommand, bound.taps())?,
             Place::Pod => Guidance::in_pod(subcommand, bound.taps()),
         };
-        guidance.introduce()?;
+        let hint = attach.as_ref().filter(|_| snapshots.is_none()).and_then(|ready| guidance::attach_hint(place, ready.named()));
+        guidance.introduce(hint.as_deref())?;
         let attach = attach.map(|ready| ready.serve(served(subcommand, bound.taps(), &guidance))).transpose()?.flatten();
         let page = |snapshots| shown::open_page(&guidance::name(bound.taps()), guidance.pointing.clone(), snapshots);
         ends.listen_to(snapshots.and_then(page));

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{self, Path, PathBuf};
 
 use anyhow::Result;
 
+use super::place::Place;
 use crate::printable::{Printable, print_message, stderr};
 use crate::session::{Listener, TapSet};
 use crate::view::counted;
@@ -53,8 +54,9 @@ impl Guidance {
         }
     }
 
-    /// Prints the first lines: what is observed, and how to lead clients here.
-    pub(super) fn introduce(&self) -> Result<()> {
+    /// Prints the first lines: what is observed, and how to lead clients here. `attach_hint` states how to see the live page, if it
+    /// is not here.
+    pub(super) fn introduce(&self, attach_hint: Option<&str>) -> Result<()> {
         let mut out = Printable::new();
         for line in self.introduction.iter().chain(&self.pointing) {
             out.push_line(line);
@@ -63,6 +65,9 @@ impl Guidance {
             Some(_) => "Ctrl-C drains open connections, then prints a report",
             None => "SIGTERM waits for open connections, then prints a report",
         };
+        if let Some(hint) = attach_hint {
+            out.push_line(hint);
+        }
         out.push_line(format_args!("{end} · times are UTC · ~ means predicted"));
         out.end_line();
         Ok(stderr().print(&out)?)
@@ -81,6 +86,24 @@ impl Guidance {
     #[cfg(feature = "demo")]
     pub(super) fn kubeconfig(&self) -> PathBuf {
         self.kubeconfig.clone().unwrap_or_default()
+    }
+}
+
+/// The command that shows the live page; `named` is its socket if `--attach-socket` gives one. `None` in a pod with another socket than
+/// the one that `watchtap attach POD` knows.
+pub(super) fn attach_hint(place: Place, named: Option<&Path>) -> Option<String> {
+    match (place, named) {
+        (Place::Machine, None) => Some("`watchtap attach` in another terminal shows the live page".to_owned()),
+        (Place::Machine, Some(socket)) => {
+            // The other terminal may be in another folder.
+            let socket = path::absolute(socket).unwrap_or_else(|_error| socket.to_owned());
+            let socket = quoted(&socket.to_string_lossy());
+            Some(format!("`watchtap attach --socket {socket}` in another terminal shows the live page"))
+        }
+        (Place::Pod, named) => {
+            let is_known = named.is_none_or(|socket| place.attach_socket().is_some_and(|known| known == socket));
+            is_known.then(|| "`watchtap attach POD`, wherever kubectl works, shows the live page".to_owned())
+        }
     }
 }
 
@@ -139,6 +162,22 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hint_names_a_command_that_reaches_the_run() {
+        for (place, socket, expected) in [
+            (Place::Machine, None, Some("`watchtap attach` in")),
+            (Place::Machine, Some("/run/a b.sock"), Some("`watchtap attach --socket '/run/a b.sock'` in")),
+            (Place::Pod, None, Some("`watchtap attach POD`,")),
+            (Place::Pod, Some("/var/run/secrets/watchtap/own/attach.sock"), Some("`watchtap attach POD`,")),
+            (Place::Pod, Some("/tmp/other.sock"), None),
+        ] {
+            let hint = attach_hint(place, socket.map(Path::new));
+            let begins = hint.as_deref().zip(expected).is_some_and(|(hint, start)| hint.starts_with(start));
+            assert!(begins || (hint.is_none() && expected.is_none()), "{hint:?}");
+        }
+        assert!(attach_hint(Place::Machine, Some(Path::new("own.sock"))).unwrap().contains("--socket /"));
+    }
 
     #[test]
     fn pasted_path_is_quoted_as_one_shell_word() {

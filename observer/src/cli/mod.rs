@@ -17,14 +17,20 @@ mod exec_demo;
 mod exec_page;
 mod explain;
 mod injection;
+mod kubectl_completion;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod node_check;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod probe;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod probe_check;
 mod read;
 mod run;
+mod status;
 mod verify;
+mod webhook;
 
+mod available_memory;
 mod follow;
 mod guidance;
 mod logging;
@@ -32,6 +38,7 @@ mod nearest;
 mod output;
 mod panic_message;
 mod place;
+mod plugin_words;
 mod progress_line;
 mod recording;
 mod same_file;

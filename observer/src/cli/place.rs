@@ -14,7 +14,7 @@ use crate::session::{ENDED_AT_ONCE, Shutdown};
 pub(super) enum Place {
     /// A user's machine: a user reads along, and stops it.
     Machine,
-    /// A sidecar of a pod: a log is kept of its output, and kubelet stops it after the other containers.
+    /// A pod, as a sidecar or as a probe: a log is kept of the output. The kubelet stops a sidecar after the other containers.
     Pod,
 }
 
@@ -27,8 +27,8 @@ impl Place {
         }
     }
 
-    /// The socket for `watchtap attach` without `--attach-socket`; `None` if the process ID finds it. The program that attaches to a
-    /// pod runs in the sidecar's container, and has only this path.
+    /// The socket for `watchtap attach` without `--attach-socket`; `None` if the process ID finds it. The program that attaches to
+    /// a pod runs in the sidecar's container, and has only this path.
     pub(super) fn attach_socket(self) -> Option<PathBuf> {
         match self {
             Self::Machine => None,
@@ -48,8 +48,8 @@ impl Place {
         }
     }
 
-    /// The signal that changes nothing once shutdown was requested. kubelet may repeat its SIGTERM, as after its own restart. The
-    /// clients still have their time then, and after the grace period of the pod, kubelet sends SIGKILL.
+    /// The signal that changes nothing once shutdown was requested. The kubelet may repeat its SIGTERM, as after its own restart.
+    /// The clients still have their time then, and after the grace period of the pod, the kubelet sends SIGKILL.
     pub(super) const fn ignored_at_shutdown(self) -> Option<i32> {
         match self {
             Self::Machine => None,
@@ -57,8 +57,8 @@ impl Place {
         }
     }
 
-    /// The exit code after a second request to shut down. In a pod, that is no failure: some tools take the exit code of any container
-    /// for that of the pod's work (linkerd/linkerd2#13349).
+    /// The exit code after a second request to shut down. In a pod, that is no failure: some tools take the exit code of any
+    /// container for that of the pod's work (linkerd/linkerd2#13349).
     pub(super) const fn exit_code_at_once(self) -> u8 {
         match self {
             Self::Machine => ENDED_AT_ONCE,

@@ -6,22 +6,25 @@ use anyhow::Result;
 use clap::Args;
 use observer_core::series::TapWord;
 
-use super::flags::{ApiServerFlags, AttachFlags, MetricsFlags, Otherwise, ProbeFlags, ProfileSourceFlags, Report, unverified};
+use super::flags::{ApiServerFlags, AttachFlags, MetricsFlags, ProbeFlags, ProfileSourceFlags, Report, unverified};
+use super::node_check::{self, NodeCheck};
+use super::place::Place;
 use super::recording::{self, Beside, Recording};
 use super::shown::{self, Shown};
-use super::{follow, probe_check};
+use super::{available_memory, follow, guidance, probe_check};
 use crate::attach::ServedRun;
+use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{Outcome, Snapshots};
 use crate::printable::{Printable, print_message, stderr};
-use crate::session::{ENDED_AT_ONCE, Ends, ObservedServer, ProbeSession};
+use crate::session::{Ends, ObservedServer, ProbeSession};
 use crate::tap::probe::ProbeError;
 use crate::view::{Run, counted};
 
 /// Observes clients on this machine without a proxy: eBPF programs read the plaintext in their TLS libraries.
 ///
-/// No client is restarted, redirected or shown another certificate. So a probe also sees clients that cannot use a proxy: kubelet,
-/// scheduler, controller-manager, pods that must not be touched. Connections that are already open are observed from the moment the
-/// probe attaches.
+/// No client is restarted, redirected or shown another certificate. So a probe also sees clients that cannot use a proxy: the
+/// kubelet, scheduler, controller-manager, pods that must not be touched. Connections that are already open are observed from the
+/// moment the probe attaches.
 ///
 /// The kernel decides which connections lead to the API server, and only those are read. The traffic is not changed. A probe that
 /// falls behind loses data, and reports how much. Every call into a probed TLS library takes a few microseconds longer, also for
@@ -51,11 +54,14 @@ EXAMPLES:
   sudo watchtap probe --api-server 10.0.0.1:6443 --comm kubelet --events - | jq .event
   sudo watchtap probe --api-server 10.0.0.1:6443 --server-ends --report report.txt
 
+  In a pod of the DaemonSet, as the chart has it:
+  watchtap probe --in-cluster --metrics [::]:9643
+
 EXIT CODES:
   0    stopped on request; with --check, a probe can run, perhaps with limits
   1    watchtap failed; with --check, a probe cannot run
   2    usage error
-  130  stopped at once by a second signal")]
+  130  stopped at once by a second signal (with --in-cluster: 0, and a second SIGTERM changes nothing)")]
 pub(super) struct Probe {
     /// Report what this kernel and your privileges allow, how to fix the rest, and which TLS libraries of running processes are
     /// seen. Needs no API server, and records nothing. --format json is for programs (docs/probe-check.md)
@@ -85,8 +91,10 @@ pub(super) struct Probe {
 }
 
 /// Flags for a probe that runs. A structure of flags stands here as its clap group, if no other structure is flattened into it.
-const MEANINGLESS_IN_A_CHECK: [&str; 14] = [
+const MEANINGLESS_IN_A_CHECK: [&str; 16] = [
     "api_servers",
+    "in_cluster",
+    "no_endpoint_slice_request",
     "KubeconfigFlags",
     "ProbeFlags",
     "report",
@@ -110,19 +118,42 @@ impl Probe {
         follow::to_the_end(self.follow())
     }
 
+    const fn place(&self) -> Place {
+        if self.api_servers.in_cluster() { Place::Pod } else { Place::Machine }
+    }
+
     async fn follow(&self) -> Result<ExitCode> {
-        let (report, mut outputs) = self.recording.open(TapWord::Probe, Otherwise::Stderr, Beside::default())?;
-        let snapshots = self.shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
-        let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Probe)?;
-        let attach = self.attach.bind(None, || outputs.snapshots(report.mute()))?;
-        let mut ends = Ends::open()?;
+        let place = self.place();
+        // As in `Follow::ready`, which has the reasons for this order.
+        let early = (place == Place::Pod).then(Ends::open).transpose()?;
+        let has_page = place == Place::Machine;
+        let most =
+            MemoryBudget { has_page, probe: Some(self.flags.most()), tables: self.flags.tables(), ..MemoryBudget::default() };
+        let memory = available_memory::announced(&most);
+        let (report, mut outputs) = self.recording.open(TapWord::Probe, place.report(), Beside::default(), &memory)?;
+        let shown = if place == Place::Pod { self.shown.for_a_log() } else { self.shown };
+        let snapshots = shown.prepare(&mut outputs, self.recording.takes_stdout(), report.mute());
+        let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Probe, &memory)?;
+        let mut ends = early.map_or_else(Ends::open, Ok)?;
+        let attach = self.attach.bind(place.attach_socket().as_deref(), || outputs.snapshots(report.mute()), &memory)?;
+        let mut said = Vec::new();
+        if place == Place::Pod {
+            match NodeCheck::here(&mut ends).await? {
+                NodeCheck::Possible { unseen } => said = unseen,
+                NodeCheck::Impossible(why) => {
+                    // There is no run to attach to, and there are no numbers.
+                    drop((attach, outputs));
+                    node_check::explain(&why, metrics.as_ref(), &mut ends).await;
+                    return Ok(ExitCode::SUCCESS);
+                }
+                NodeCheck::Ended => return Ok(ExitCode::SUCCESS),
+            }
+        }
         let beginning = async {
             let servers = self.api_servers.find().await?;
-            let options = self.flags.options(
-                servers.iter().flat_map(|server| server.addresses().iter().map(|address| (*address, server.id()))).collect(),
-            );
+            let options = self.flags.options(servers.addresses(), memory.probe.unwrap_or_default());
             print_message("loading the programs into the kernel and scanning the running processes");
-            let probing = ProbeSession::begin(&servers, options, &self.profiles.source(), outputs).await?;
+            let probing = ProbeSession::begin(&servers, options, &self.profiles.source(), outputs, &memory).await?;
             anyhow::Ok((servers, probing))
         };
         let (servers, probing) = tokio::select! {
@@ -132,11 +163,14 @@ impl Probe {
         if let Some(metrics) = &metrics {
             metrics.note_started();
         }
-        self.introduce(&servers)?;
-        probing.limits().iter().for_each(print_message);
+        let servers = servers.all();
+        let hint = attach.as_ref().filter(|_| place == Place::Pod).and_then(|ready| guidance::attach_hint(place, ready.named()));
+        self.introduce(servers, hint.as_deref())?;
+        let is_new = |limit: &&String| !said.iter().any(|unseen| limit.ends_with(unseen));
+        probing.limits().iter().filter(is_new).for_each(print_message);
         // It serves until the report is written.
-        let _attach = attach.map(|ready| ready.serve(self.served(&servers, probing.limits()))).transpose()?.flatten();
-        ends.listen_to(self.page(&servers, probing.limits(), snapshots));
+        let _attach = attach.map(|ready| ready.serve(self.served(servers, probing.limits()))).transpose()?.flatten();
+        ends.listen_to(self.page(servers, probing.limits(), snapshots));
         tokio::select! {
             () = ends.next() => {}
             () = probing.failed() => {
@@ -147,26 +181,30 @@ impl Probe {
         }
         let (outcome, ended) = tokio::select! {
             ended = probing.end() => ended?,
-            () = ends.next() => {
+            () = ends.next_but(place.ignored_at_shutdown()) => {
                 print_message("stopped at once: there is no report, and a capture has no end mark");
-                return Ok(ExitCode::from(ENDED_AT_ONCE));
+                return Ok(ExitCode::from(place.exit_code_at_once()));
             }
         };
         write(report, outcome)?;
         Ok(if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// The first lines: the API servers, and the processes observed.
-    fn introduce(&self, servers: &[ObservedServer]) -> Result<()> {
+    /// The first lines: the API servers, the processes observed, and how to see the live page, if it is not here.
+    fn introduce(&self, servers: &[ObservedServer], attach_hint: Option<&str>) -> Result<()> {
         let mut out = Printable::new();
         for server in servers {
             let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
             let addresses = addresses.join(", ");
             let at = if addresses == server.name() { String::new() } else { format!(" ({addresses})") };
-            out.push_line(format_args!("watchtap probe: observes connections to {}{at}, in the client processes", server.name()));
+            out.push_line(format_args!("watchtap probe: observes connections to {}{at}, {}", server.name(), self.flags.at_ends()));
         }
         out.push_line(capitalized(&self.flags.whose()));
-        out.push_line("Ctrl-C unloads the programs and prints a report · times are UTC · ~ means predicted");
+        if let Some(hint) = attach_hint {
+            out.push_line(hint);
+        }
+        let end = if self.place() == Place::Pod { "SIGTERM" } else { "Ctrl-C" };
+        out.push_line(format_args!("{end} unloads the programs and prints a report · times are UTC · ~ means predicted"));
         out.end_line();
         stderr().print(&out)?;
         let is_asked = self.profiles.source().without_asking().is_none();
@@ -277,6 +315,7 @@ mod tests {
             "gates" => "WatchList=true",
             "capture_max_size" => "1MiB",
             "metrics" => "127.0.0.1:0",
+            "metrics_client_label" => "pod",
             _ => "1",
         }
     }

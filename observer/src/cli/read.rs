@@ -14,6 +14,7 @@ use super::flags::{ByteSize, MetricsFlags, Otherwise, Report, ReportFlags};
 use super::output::{Events, ReportFormat};
 use super::same_file;
 use crate::capture::{Due, Pace, Recording};
+use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{EventSink, SeriesReader, SeriesSource};
 use crate::printable::{Printable, print_error, print_message};
 use crate::view::{Run, comparison_json, comparison_markdown, comparison_text, report_json, report_markdown, report_text};
@@ -88,7 +89,7 @@ impl Read {
         let (report, mut events) = self.report.open(Otherwise::Stdout)?;
         let pace = self.speed.map_or(Pace::AtOnce, Pace::Times);
         let (reader, mut source) = SeriesReader::begin(report.mute());
-        let metrics = self.metrics.serve(|| reader, TapWord::Replay)?;
+        let metrics = self.metrics.serve(|| reader, TapWord::Replay, &MemoryBudget::default())?;
         if let Some(metrics) = &metrics {
             metrics.note_started();
         }

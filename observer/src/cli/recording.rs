@@ -12,6 +12,7 @@ use super::flags::{CaptureFlags, Otherwise, OtlpFlags, Report, ReportFlags};
 use super::output::ReportFormat;
 use super::same_file;
 use crate::injected_fault::{self, Component};
+use crate::memory_budget::MemoryBudget;
 use crate::metrics::MetricsReader;
 use crate::pipeline::{EventSink, Outputs};
 use crate::printable::Printable;
@@ -41,14 +42,20 @@ pub(super) struct Recording {
 impl Recording {
     /// Opens the files now, so that one that cannot be written fails before anything runs. `tap` is the source of the run's data;
     /// without `--report`, the report goes to `otherwise`.
-    pub(super) fn open(&self, tap: TapWord, otherwise: Otherwise, beside: Beside<'_>) -> Result<(Report, Outputs)> {
+    pub(super) fn open(
+        &self,
+        tap: TapWord,
+        otherwise: Otherwise,
+        beside: Beside<'_>,
+        memory: &MemoryBudget,
+    ) -> Result<(Report, Outputs)> {
         let captures = self.capture.files();
         let captures = captures.iter().map(|file| ("--capture", file.as_path()));
         same_file::check(beside.read.into_iter(), self.report.files().chain(captures).chain(beside.written).chain(beside.output))?;
         let (report, events) = self.report.open(otherwise)?;
         let sinks = events.into_iter().map(|lines| Box::new(lines) as Box<dyn EventSink>);
         let mut outputs = Outputs::new(sinks.collect(), self.capture.create()?);
-        if let Some(otlp) = self.otlp.start(|| MetricsReader::new(outputs.series(report.mute()), tap))? {
+        if let Some(otlp) = self.otlp.start(|| MetricsReader::new(outputs.series(report.mute()), tap), memory)? {
             outputs.add(Box::new(otlp));
         }
         Ok((report, outputs))

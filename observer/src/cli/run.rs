@@ -63,7 +63,7 @@ impl Run {
 
     async fn follow(&self) -> Result<ExitCode> {
         if let Some(containers) = self.in_cluster.containers()? {
-            return self.follow_in_pod(containers).await;
+            return Box::pin(self.follow_in_pod(containers)).await;
         }
         let kubeconfig = match self.upstream.kubeconfig() {
             found if self.or_demo => match answering(found).await {
@@ -74,7 +74,7 @@ impl Run {
         };
         let pairs = kubeconfig.pairs()?;
         let ready = self.follow.ready(Place::Machine)?;
-        let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options())?;
+        let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options(), ready.memory())?;
         let Some(mut followed) = ready.begin("run", bound, self.profiles.source()).await? else { return Ok(ExitCode::SUCCESS) };
         followed.asked_to_end().await;
         followed.end().await
@@ -83,7 +83,8 @@ impl Run {
     async fn follow_in_pod(&self, containers: &[ContainerPort]) -> Result<ExitCode> {
         let service = ServiceInPod::required().context("--in-cluster")?;
         let ready = self.follow.ready(Place::Pod)?;
-        let bound = Bound::in_pod(&service, containers).context("--in-cluster")?;
+        let with_service_ca = self.in_cluster.with_service_ca();
+        let bound = Bound::in_pod(&service, containers, with_service_ca, ready.memory()).context("--in-cluster")?;
         let Some(mut followed) = ready.begin("run", bound, self.profiles.source()).await? else { return Ok(ExitCode::SUCCESS) };
         followed.asked_to_end().await;
         followed.end().await

@@ -22,6 +22,8 @@ pub struct Selected {
     pub cluster: String,
     /// The name of its user; `None` if the context has no user.
     pub user: Option<String>,
+    /// The namespace of the context, which kubectl uses unless a flag names another.
+    pub namespace: Option<String>,
     /// The address of the API server.
     pub upstream: Upstream,
     /// `proxy-url`: the forward proxy to the API server. It takes precedence over that of the environment.
@@ -119,7 +121,8 @@ impl Kubeconfig {
         let names: Context = context.typed()?;
         let cluster = self.named_cluster(context, &names.cluster)?;
         let user = self.named_user(context, names.user.as_deref())?;
-        Selected::read(context, cluster, user)
+        let namespace = set(names.namespace.as_ref()).map(str::to_owned);
+        Ok(Selected { namespace, ..Selected::read(context, cluster, user)? })
     }
 
     fn named_cluster(&self, context: &Entry, name: &str) -> Result<&Entry, Error> {
@@ -191,6 +194,7 @@ impl Selected {
             context: context.name.clone(),
             cluster: cluster.name.clone(),
             user: user.map(|user| user.name.clone()),
+            namespace: None,
             upstream: upstream(cluster, &typed_cluster, speaks_of_tls)?,
             forward_proxy: forward_proxy(cluster, &typed_cluster)?,
             ca,

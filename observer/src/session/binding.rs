@@ -5,13 +5,13 @@ use std::collections::btree_map::Entry;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use rustls_pki_types::ServerName;
 use serde_json::Value;
 
 use super::listen_port;
 use super::listener::Listener;
-use super::pod::ContainerPort;
+use super::pod::{ContainerPort, DECLARE_PORT};
 use crate::api_server::{UpstreamId, certificate, endpoint, forward_proxy, name, upstream_files, upstream_tls};
 use crate::credential::{Keeper, PluginUser};
 use crate::error_chain;
@@ -91,9 +91,16 @@ impl<'a> Binding<'a> {
 
     /// Binds the listener of a container.
     pub(super) fn add_container(&mut self, pair: Pair, container: &ContainerPort) -> Result<()> {
-        let ContainerPort { name, .. } = container;
+        let name = &container.name;
         let bound = self.bind(pair, vec![container.address()], Some(name.clone()));
-        bound.with_context(|| format!("--container {name}: no listener for this container"))
+        bound
+            .map_err(|error| match error.downcast_ref() {
+                Some(ProxyError::PortInUse { address }) => {
+                    anyhow!("{address} is in use by another container of this pod; {DECLARE_PORT}")
+                }
+                _ => error,
+            })
+            .with_context(|| format!("--container {name}: no listener for this container"))
     }
 
     /// The addresses to try for a listener, in order.

@@ -12,8 +12,9 @@ use super::pod::ContainerPort;
 use super::{Shutdown, TapSet, coverage};
 use crate::api_server::{ProfileSource, ServiceInPod};
 use crate::client_process::ProcessFinder;
-use crate::intake::{Intake, IntakeLimits, IntakeReceiver, Notice};
+use crate::intake::{Intake, IntakeReceiver, Notice};
 use crate::kubeconfig::{Kubeconfig, Pairs, Via};
+use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{Observing, Outcome, Outputs};
 use crate::tap::Clock;
 use crate::tap::proxy::Descriptors;
@@ -35,6 +36,7 @@ pub(crate) struct Bound {
     intake: Intake,
     receiver: IntakeReceiver,
     clock: Clock,
+    memory: Box<MemoryBudget>,
 }
 
 /// A run whose clients are served and observed.
@@ -59,26 +61,31 @@ pub(crate) fn runtime() -> Result<Runtime> {
 
 impl Bound {
     /// Binds a listener for each of `pairs`, which are those of `kubeconfig`. Prints the contexts that no listener serves.
-    pub(crate) fn new(kubeconfig: &Kubeconfig, pairs: Pairs, options: ListenerOptions) -> Result<Self> {
-        let bound = Self::with(|surroundings| TapSet::for_kubeconfig(kubeconfig, pairs, options, surroundings))?;
+    pub(crate) fn new(kubeconfig: &Kubeconfig, pairs: Pairs, options: ListenerOptions, memory: &MemoryBudget) -> Result<Self> {
+        let bound = Self::with(memory, |surroundings| TapSet::for_kubeconfig(kubeconfig, pairs, options, surroundings))?;
         coverage::announce(&bound.taps);
         Ok(bound)
     }
 
     /// Binds a listener for each of the containers of this pod, and writes the files for their clients.
-    pub(crate) fn in_pod(service: &ServiceInPod, containers: &[ContainerPort]) -> Result<Self> {
-        Self::with(|surroundings| TapSet::in_pod(service, containers, surroundings))
+    pub(crate) fn in_pod(
+        service: &ServiceInPod,
+        containers: &[ContainerPort],
+        with_service_ca: bool,
+        memory: &MemoryBudget,
+    ) -> Result<Self> {
+        Self::with(memory, |surroundings| TapSet::in_pod(service, containers, with_service_ca, surroundings))
     }
 
-    fn with(bind: impl FnOnce(Surroundings<'_>) -> Result<TapSet>) -> Result<Self> {
+    fn with(memory: &MemoryBudget, bind: impl FnOnce(Surroundings<'_>) -> Result<TapSet>) -> Result<Self> {
         let clock = Clock::start();
-        let (intake, receiver) = Intake::new(IntakeLimits::default());
+        let (intake, receiver) = Intake::new(memory.intake);
         let processes = ProcessFinder::start().context("cannot start the thread that finds the processes of clients")?;
         let intake = intake.with_processes(processes);
         let descriptor_limit = DescriptorLimit::raise();
         let descriptors = Descriptors::within(descriptor_limit.count());
         let taps = bind(Surroundings { intake: &intake, clock, descriptors: &descriptors })?;
-        Ok(Self { taps, descriptor_limit, intake, receiver, clock })
+        Ok(Self { taps, descriptor_limit, intake, receiver, clock, memory: Box::new(*memory) })
     }
 
     pub(crate) fn taps(&self) -> &TapSet {
@@ -87,10 +94,11 @@ impl Bound {
 
     /// Learns the server profiles, then serves.
     pub(crate) async fn serve(self, profiles: ProfileSource, outputs: Outputs) -> Result<Session> {
-        let Self { mut taps, descriptor_limit, intake, receiver, clock } = self;
+        let Self { mut taps, descriptor_limit, intake, receiver, clock, memory } = self;
         let upstreams = taps.upstreams(&profiles).await;
         taps.check_unanswering(&upstreams, &profiles);
-        let observing = Observing::start(receiver, clock.now(), upstreams, outputs).context("cannot start the observing thread")?;
+        let observing =
+            Observing::start(receiver, clock.now(), upstreams, outputs, &memory).context("cannot start the observing thread")?;
         taps.serve(&profiles, &intake, clock);
         Ok(Session { taps, descriptor_limit, observing, intake, clock })
     }

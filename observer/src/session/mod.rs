@@ -1,5 +1,7 @@
 //! One run: connects the API servers, the taps and the pipeline, from the start to the outcome. It does not know the command line.
 
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+mod address_renewal;
 mod binding;
 mod client_files;
 mod coverage;
@@ -26,8 +28,8 @@ pub(crate) use ends::{ENDED_AT_ONCE, Ends, SETTLING};
 pub(crate) use lifecycle::{Bound, ListenerOptions, Session, runtime};
 pub(crate) use listener::Listener;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
-pub(crate) use observed_server::ObservedServer;
-pub(crate) use pod::ContainerPort;
+pub(crate) use observed_server::{ObservedServer, ObservedServers};
+pub(crate) use pod::{ContainerPort, DECLARE_PORT};
 #[cfg(feature = "demo")]
 pub(crate) use private_folder::private_folder;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]

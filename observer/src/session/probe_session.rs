@@ -1,15 +1,19 @@
 //! One run with the probe: attaches it, observes, and returns the outcome.
 
 use anyhow::{Context, Result};
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
-use super::ObservedServer;
+use super::address_renewal::{Renewal, Renewed, SystemResolver};
+use super::{ObservedServer, ObservedServers};
 use crate::api_server::{ProfileSource, request};
-use crate::intake::{Intake, IntakeLimits, Notice};
+use crate::intake::{Intake, Notice};
+use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{Observing, Outcome, Outputs, Upstream};
 use crate::tap::Clock;
 use crate::tap::probe::{ProbeError, ProbeOptions, ProbeOutcome, ProbeTap};
+use crate::view::counted;
 
 /// A running probe and the receivers of its data.
 pub(crate) struct ProbeSession {
@@ -17,6 +21,9 @@ pub(crate) struct ProbeSession {
     observing: Observing,
     /// Our own requests for the server profiles of the API servers.
     learning: JoinSet<()>,
+    renewing: JoinHandle<Renewed>,
+    /// Dropped to end `renewing`.
+    renews: oneshot::Sender<()>,
     intake: Intake,
     clock: Clock,
 }
@@ -24,27 +31,39 @@ pub(crate) struct ProbeSession {
 impl ProbeSession {
     /// Loads the eBPF programs into the kernel, and examines the processes of this machine.
     pub(crate) async fn begin(
-        servers: &[ObservedServer],
+        servers: &ObservedServers,
         options: ProbeOptions,
         profiles: &ProfileSource,
         outputs: Outputs,
+        memory: &MemoryBudget,
     ) -> Result<Self> {
         let clock = Clock::start();
-        let (intake, receiver) = Intake::new(IntakeLimits::default());
-        let upstreams: Vec<Upstream> = servers.iter().map(ObservedServer::upstream).collect();
-        let observing = Observing::start(receiver, clock.now(), upstreams, outputs).context("cannot start the observing thread")?;
+        let (intake, receiver) = Intake::new(memory.intake);
+        let upstreams: Vec<Upstream> = servers.all().iter().map(ObservedServer::upstream).collect();
+        let observing =
+            Observing::start(receiver, clock.now(), upstreams, outputs, memory).context("cannot start the observing thread")?;
         let tap_intake = intake.clone();
         let tap = spawn_blocking(move || ProbeTap::start(&options, tap_intake, clock)).await?;
         let tap = tap.context("this machine cannot be probed")?;
         let mut learning = JoinSet::new();
-        for server in servers {
+        for server in servers.all() {
             let (server, profiles, intake) = (server.clone(), profiles.clone(), intake.clone());
             learning.spawn(async move {
                 let profile = Box::new(profiles.learn(server.selected()).await);
                 intake.notice(Notice::Profile { at: clock.now(), upstream: server.id(), profile });
             });
         }
-        Ok(Self { tap, observing, learning, intake, clock })
+        let (renews, stop) = oneshot::channel();
+        let renewal = Renewal {
+            known: servers.known().clone(),
+            names: servers.all().iter().map(|server| (server.id(), server.name().to_owned())).collect(),
+            slice: servers.in_slice().cloned(),
+            resolver: Box::new(SystemResolver),
+            addresses: tap.addresses(),
+            intake: intake.clone(),
+        };
+        let renewing = tokio::spawn(renewal.run(stop));
+        Ok(Self { tap, observing, learning, renewing, renews, intake, clock })
     }
 
     /// The probe's limitations on this machine, one sentence each.
@@ -59,9 +78,12 @@ impl ProbeSession {
 
     /// Stops the probe, then decodes everything that it recorded. Returns the outcome, and the probe's own result.
     pub(crate) async fn end(self) -> Result<(Outcome, Result<ProbeOutcome, ProbeError>)> {
-        let Self { tap, observing, mut learning, intake, clock } = self;
+        let Self { tap, observing, mut learning, renewing, renews, intake, clock } = self;
         intake.notice(Notice::ShutdownRequested { at: clock.now() });
         drop(intake);
+        drop(renews);
+        // Without it, everything else is reported.
+        let Renewed(renewed) = renewing.await.unwrap_or_default();
         let limits = tap.limits().to_vec();
         let ended = spawn_blocking(|| tap.finish()).await?;
         // These tasks have clones of the intake, and the observing thread ends only when all clones are dropped.
@@ -71,6 +93,12 @@ impl ProbeSession {
         }
         let mut outcome = spawn_blocking(|| observing.finish()).await??;
         outcome.troubles.extend(limits);
+        outcome.troubles.extend(renewed);
+        let others = ended.as_ref().map_or(0, |ended| ended.other_log_folders);
+        if others > 0 {
+            let names = counted(others, "name");
+            outcome.troubles.push(format!("{names} in the folder of pod logs ignored: the kubelet does not give such names"));
+        }
         outcome.troubles.extend(ended.as_ref().err().map(ToString::to_string));
         Ok((outcome, ended))
     }

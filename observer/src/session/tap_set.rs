@@ -76,7 +76,12 @@ impl TapSet {
 
     /// Binds a listener for each of `containers`, all of which lead to the API server of this pod, and writes the files for their
     /// clients. Clients that connect before [`Self::serve`] wait.
-    pub(super) fn in_pod(service: &ServiceInPod, containers: &[ContainerPort], surroundings: Surroundings<'_>) -> Result<Self> {
+    pub(super) fn in_pod(
+        service: &ServiceInPod,
+        containers: &[ContainerPort],
+        with_service_ca: bool,
+        surroundings: Surroundings<'_>,
+    ) -> Result<Self> {
         ContainerPort::check_upstream(containers, &service.at)?;
         let cluster = ClusterCa::open(&Path::new(SERVICE_ACCOUNT).join("ca.crt"))?;
         let selected = service.selected()?;
@@ -90,7 +95,7 @@ impl TapSet {
             let pair = Pair { selected: selected.clone(), contexts: vec![selected.context.clone()] };
             binding.add_container(pair, container)?;
         }
-        let trust = Trust::write(folder, own_pem, cluster)?;
+        let trust = Trust::write(folder, own_pem, cluster, with_service_ca)?;
         // No user waits for the version here, and the app must not wait for an API server that does not answer.
         Ok(Self::of(binding, ClientFiles::of_pod(trust), None))
     }
@@ -123,8 +128,8 @@ impl TapSet {
         self.files.kubeconfig_variable()
     }
 
-    /// The API servers behind the listeners, for [`pipeline::Observing::start`]. Only [`Self::asked_first`] is asked for its version
-    /// here, unless the flags make that unnecessary.
+    /// The API servers behind the listeners, for [`pipeline::Observing::start`]. Only [`Self::asked_first`] is asked for its
+    /// version here, unless the flags make that unnecessary.
     pub(super) async fn upstreams(&self, profiles: &ProfileSource) -> Vec<pipeline::Upstream> {
         let mut upstreams: Vec<pipeline::Upstream> = Vec::new();
         for listener in &self.listeners {
@@ -252,7 +257,7 @@ impl TapSet {
 
 /// The resolver's configuration; empty if it cannot be read.
 fn resolv_conf() -> String {
-    /// Maximum size of the file in bytes. kubelet's file takes some hundred.
+    /// Maximum size of the file in bytes. The kubelet's file takes some hundred.
     const MOST: u64 = 64 << 10;
     bounded_file::read_text(Path::new("/etc/resolv.conf"), MOST).unwrap_or_default()
 }

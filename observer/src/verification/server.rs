@@ -4,8 +4,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Collected, Limited};
-use hyper::StatusCode;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use hyper::{Method, StatusCode};
 use observer_core::k8s::Resource;
 use observer_core::metrics::Sample;
 use observer_core::verification::{MetricsPage, ObservedAnswer};
@@ -87,6 +87,7 @@ impl Server {
             error @ (QuestionError::Connect(_)
             | QuestionError::Status { .. }
             | QuestionError::Http { .. }
+            | QuestionError::TooLong { .. }
             | QuestionError::NotAVersion
             | QuestionError::Unspeakable
             | QuestionError::TimedOut) => error.into(),
@@ -159,7 +160,7 @@ async fn ask(conversation: &mut Conversation, request: &str, kind: BodyKind) -> 
     // A refusal by API priority and fairness is plain text.
     let mut reader = BodyReader::new(kind, &content_type, &encoding).ok();
     while let Some(frame) = response.body_mut().frame().await {
-        let frame = frame.map_err(|error| QuestionError::Http { path: request.to_owned(), error })?;
+        let frame = frame.map_err(|error| QuestionError::Http { method: Method::GET, path: request.to_owned(), error })?;
         if let (Some(bytes), Some(reader)) = (frame.data_ref(), &mut reader) {
             reader.push(bytes, &mut |fact| answer.note(&fact));
         }

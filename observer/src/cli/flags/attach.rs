@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Error, Result};
 use clap::Args;
 
-use crate::attach::{AttachServer, AttachSocket, Directories, ServedRun};
+use crate::attach::{AttachServer, AttachSocket, Folders, ServedRun};
 use crate::error_chain;
+use crate::memory_budget::{AttachedPages, MemoryBudget};
 use crate::pipeline::SnapshotSource;
 use crate::printable::print_message;
 
@@ -28,13 +29,19 @@ pub(crate) struct ReadyToAttach {
     is_named: bool,
     socket: AttachSocket,
     snapshots: SnapshotSource,
+    pages: AttachedPages,
 }
 
 impl AttachFlags {
     /// Binds the socket; `None` if there is none. `fixed` is its path if the flags name none; without either, it is found by its
     /// process ID. Only a socket that the flags name can make
     /// the run fail, here and in [`ReadyToAttach::serve`].
-    pub(crate) fn bind(&self, fixed: Option<&Path>, snapshots: impl FnOnce() -> SnapshotSource) -> Result<Option<ReadyToAttach>> {
+    pub(crate) fn bind(
+        &self,
+        fixed: Option<&Path>,
+        snapshots: impl FnOnce() -> SnapshotSource,
+        memory: &MemoryBudget,
+    ) -> Result<Option<ReadyToAttach>> {
         if self.no_attach {
             return Ok(None);
         }
@@ -43,7 +50,7 @@ impl AttachFlags {
                 Ok(AttachSocket::bind_at(path).context("no socket for watchtap attach (--attach-socket, --no-attach)")?)
             }
             (None, Some(path)) => AttachSocket::bind_at(path),
-            (None, None) => AttachSocket::bind_in(&directories()),
+            (None, None) => attach_folders().bind(),
         };
         let socket = match bound {
             Ok(socket) => socket,
@@ -53,15 +60,21 @@ impl AttachFlags {
             }
         };
         tracing::debug!("watchtap attach reaches this run at {}", socket.path().display());
-        Ok(Some(ReadyToAttach { is_named: self.attach_socket.is_some(), socket, snapshots: snapshots() }))
+        let (is_named, pages) = (self.attach_socket.is_some(), memory.pages);
+        Ok(Some(ReadyToAttach { is_named, socket, snapshots: snapshots(), pages }))
     }
 }
 
 impl ReadyToAttach {
+    /// The socket's path if the flags name it.
+    pub(crate) fn named(&self) -> Option<&Path> {
+        self.is_named.then(|| self.socket.path())
+    }
+
     /// Serves the run until the result is dropped; `None` if the system has no thread for it.
     pub(crate) fn serve(self, run: ServedRun) -> Result<Option<AttachServer>> {
-        let Self { is_named, socket, snapshots } = self;
-        unless_named(is_named, AttachServer::start(socket, run, snapshots).context("cannot serve watchtap attach"))
+        let Self { is_named, socket, snapshots, pages } = self;
+        unless_named(is_named, AttachServer::start(socket, run, snapshots, pages).context("cannot serve watchtap attach"))
     }
 }
 
@@ -81,10 +94,10 @@ fn not_found(error: &Error) -> String {
     format!("watchtap attach will not find this run: {why} (--attach-socket PATH, --no-attach)")
 }
 
-/// The directories of this user's sockets.
-pub(crate) fn directories() -> Directories {
+/// The folders of this user's sockets.
+pub(crate) fn attach_folders() -> Folders {
     let runtime_directory = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    Directories::of_user(runtime_directory.as_deref(), &std::env::temp_dir())
+    Folders::of_user(runtime_directory.as_deref(), &std::env::temp_dir())
 }
 
 #[cfg(test)]

@@ -21,9 +21,18 @@ pub(crate) struct InClusterFlags {
     /// identifies the container, since the processes of containers are hidden from each other
     #[arg(long = "container", value_name = "NAME=PORT", requires = "in_cluster")]
     containers: Vec<ContainerPort>,
+
+    /// Link service-ca.crt, the certificate of OpenShift's services, for the containers
+    #[arg(long, requires = "in_cluster")]
+    service_ca: bool,
 }
 
 impl InClusterFlags {
+    /// Whether the containers' volume has a certificate of OpenShift's services.
+    pub(crate) const fn with_service_ca(&self) -> bool {
+        self.service_ca
+    }
+
     /// The containers whose clients the sidecar serves; `None` if the run is no sidecar. Prints a message for each port that may be
     /// taken.
     pub(crate) fn containers(&self) -> Result<Option<&[ContainerPort]>> {

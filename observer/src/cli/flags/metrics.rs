@@ -1,36 +1,51 @@
 //! The flag that serves metrics, for every command that observes or replays.
 
+use std::io;
 use std::net::SocketAddr;
 
-use anyhow::{Context, Result};
+use anyhow::{Error, Result, anyhow};
 use clap::Args;
 use observer_core::series::TapWord;
 
+use crate::memory_budget::MemoryBudget;
 use crate::metrics::{MetricsReader, MetricsServer};
 use crate::pipeline::SeriesReader;
 use crate::printable::print_message;
+use crate::session::DECLARE_PORT;
 
 /// Where to serve metrics.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct MetricsFlags {
     /// Serve metrics for Prometheus at http://ADDRESS:PORT/metrics, such as 127.0.0.1:9643 (docs/metrics.md); port 0 stands for any
-    /// free port, [::] for all addresses of this machine, IPv6 and IPv4. There is no authentication: whoever reaches the address can read the names of clients, service accounts,
-    /// resources and API servers, but of no object
+    /// free port, [::] for all addresses of this machine, IPv6 and IPv4. There is no authentication: every program that reaches the
+    /// address can read the names of clients, service accounts, resources and API servers, but of no object
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
     metrics: Option<SocketAddr>,
 }
 
 impl MetricsFlags {
     /// Serves the series of `reader`, and prints the address; `None` without the flag.
-    pub(crate) fn serve(self, reader: impl FnOnce() -> SeriesReader, tap: TapWord) -> Result<Option<MetricsServer>> {
+    pub(crate) fn serve(
+        self,
+        reader: impl FnOnce() -> SeriesReader,
+        tap: TapWord,
+        memory: &MemoryBudget,
+    ) -> Result<Option<MetricsServer>> {
         let Some(address) = self.metrics else { return Ok(None) };
-        let server = MetricsServer::start(address, MetricsReader::new(reader(), tap))
-            .with_context(|| format!("cannot serve --metrics on {address}"))?;
+        let server = MetricsServer::start(address, MetricsReader::new(reader(), tap), memory.metrics_page)
+            .map_err(|error| failed(address, error))?;
         let address = server.address();
         let who = if address.ip().to_canonical().is_loopback() { "" } else { ", for everyone who can reach this address" };
         print_message(format!("metrics: http://{address}/metrics{who}"));
         Ok(Some(server))
     }
+}
+
+fn failed(address: SocketAddr, error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::AddrInUse {
+        return anyhow!("--metrics {address} is in use by another process; choose another port. In a pod, {DECLARE_PORT}");
+    }
+    Error::new(error).context(format!("cannot serve --metrics on {address}"))
 }
 
 /// Parses `ADDRESS:PORT` for clap, which adds the flag to an error. An address that other machines reach has to be given as such, so

@@ -18,7 +18,7 @@ mod upstream;
 
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 pub(crate) use api_servers::{ApiServerFlags, unverified};
-pub(crate) use attach::{AttachFlags, ReadyToAttach, directories};
+pub(crate) use attach::{AttachFlags, ReadyToAttach, attach_folders};
 pub(crate) use budget::{BudgetFiles, BudgetFlags};
 pub(crate) use byte_size::ByteSize;
 pub(crate) use capture::CaptureFlags;

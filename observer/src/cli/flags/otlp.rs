@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
+use crate::memory_budget::MemoryBudget;
 use crate::metrics::MetricsReader;
 use crate::otlp::{Bounds, OtlpSink, Settings};
 
@@ -23,11 +24,12 @@ pub(crate) struct OtlpFlags {
 impl OtlpFlags {
     /// Starts to export; `None` without the flag. A variable alone does not start it: a client's own variables, which watchtap
     /// inherits, are not meant for watchtap.
-    pub(crate) fn start(&self, reader: impl FnOnce() -> MetricsReader) -> Result<Option<OtlpSink>> {
+    pub(crate) fn start(&self, reader: impl FnOnce() -> MetricsReader, memory: &MemoryBudget) -> Result<Option<OtlpSink>> {
         let Some(url) = &self.otlp else { return Ok(None) };
         let url = Some(url.as_str()).filter(|url| !url.is_empty());
         let variable = |name: &str| std::env::var_os(name);
         let settings = if self.otlp_spans { Settings::with_spans(url, variable) } else { Settings::without_spans(url, variable) }?;
-        OtlpSink::start(settings, reader(), Bounds::default()).context("cannot export by OTLP").map(Some)
+        let bounds = Bounds { memory: memory.otlp, ..Bounds::default() };
+        OtlpSink::start(settings, reader(), bounds).context("cannot export by OTLP").map(Some)
     }
 }

@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use observer_core::observer::Limits;
+use observer_core::series::{ClientLabel, ClientLabels};
+use rustix::system::uname;
 
 use crate::api_server::UpstreamId;
-use crate::tap::probe::ProbeOptions;
+use crate::intake::ProbeLimits;
+use crate::tap::probe::{ProbeOptions, ServerEnds};
 
 /// The processes to probe, and the limits of the probe.
 #[derive(Clone, Debug, Args)]
@@ -37,27 +41,70 @@ pub(crate) struct ProbeFlags {
     calls_per_second: u32,
 
     /// If the API server runs on this machine, also probe the server itself, to see clients on other machines. A connection that is
-    /// observed at both ends counts once
-    #[arg(long)]
-    server_ends: bool,
+    /// observed at both ends counts once, unless its addresses are translated in between. With `alone`, connections count at the
+    /// server's end only, so each counts once in any case: also over all machines with an API server
+    #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "added")]
+    server_ends: Option<ServerEndsFlag>,
 
-    /// Size of the kernel ring buffer for unread records, in MiB; a power of two
-    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = ring_mebibytes)]
-    ring: u32,
+    /// The folder in which the kubelet keeps the logs of pods. The names of its subfolders name the pods of clients; no log is read
+    #[arg(long, value_name = "DIR", default_value = ProbeOptions::POD_LOGS)]
+    pod_logs: PathBuf,
+
+    /// The name of this node, to name the workloads of static pods [default: the hostname]
+    #[arg(long, value_name = "NAME")]
+    node_name: Option<String>,
+
+    /// Labels that metrics of clients in pods also have: namespace, pod, container or workload, for `client_namespace` and so on;
+    /// may be given several times, or separated by commas. Each pod of a client then has series of its own (docs/metrics.md)
+    #[arg(long, value_name = "LABEL", value_delimiter = ',', value_parser = client_label)]
+    metrics_client_label: Vec<ClientLabel>,
+
+    /// Size of the kernel ring buffer for unread records, in MiB; a power of two [default: 16, or less within a memory limit]
+    #[arg(long, value_name = "MIB", value_parser = ring_mebibytes)]
+    ring: Option<u32>,
+}
+
+/// The ends at which connections count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ServerEndsFlag {
+    /// The client's end and the server's
+    Added,
+    /// The server's end only
+    Alone,
 }
 
 impl ProbeFlags {
+    /// The memory of the probe without a limit. A memory limit does not reduce a ring buffer whose size is given.
+    pub(crate) fn most(&self) -> ProbeLimits {
+        let usual = ProbeLimits::default();
+        self.ring.map(|mebibytes| mebibytes << 20).map_or(usual, |ring| ProbeLimits { ring, least_ring: ring, ..usual })
+    }
+
+    /// The tables of the Observer without a memory limit, with the labels of clients.
+    pub(crate) fn tables(&self) -> Limits {
+        let limits = Limits::default();
+        let labels = ClientLabels::new(&self.metrics_client_label);
+        let series = if labels.is_empty() { limits.series } else { limits.series.with_client_labels(labels) };
+        Limits { series, ..limits }
+    }
+
     /// The options of a probe for connections with these addresses.
-    pub(crate) fn options(&self, api_servers: BTreeMap<SocketAddr, UpstreamId>) -> ProbeOptions {
+    pub(crate) fn options(&self, api_servers: BTreeMap<SocketAddr, UpstreamId>, memory: ProbeLimits) -> ProbeOptions {
         ProbeOptions {
             api_servers,
-            server_ends: self.server_ends,
-            ring_bytes: self.ring << 20,
+            server_ends: match self.server_ends {
+                None => ServerEnds::Ignored,
+                Some(ServerEndsFlag::Added) => ServerEnds::Added,
+                Some(ServerEndsFlag::Alone) => ServerEnds::Alone,
+            },
+            memory,
             processes: self.processes.clone(),
             names: self.names.clone(),
             cgroups: self.cgroups.clone(),
             exclude: self.exclude.clone(),
             calls_per_second: self.calls_per_second,
+            pod_logs: self.pod_logs.clone(),
+            node_name: self.node_name.clone().unwrap_or_else(hostname),
         }
     }
 
@@ -71,12 +118,35 @@ impl ProbeFlags {
             [] => "all processes are probed, including those that start later".to_owned(),
             chosen => format!("only {} {} probed", chosen.join(", "), if self.is_one() { "is" } else { "are" }),
         };
-        if self.server_ends { format!("{whose}; the API server's own end, too") } else { whose }
+        match self.server_ends {
+            None => whose,
+            Some(ServerEndsFlag::Added) => format!("{whose}; the API server's own end, too"),
+            Some(ServerEndsFlag::Alone) => format!("{whose}; connections count at the API server's own end only"),
+        }
+    }
+
+    /// Describes the processes in which connections are read.
+    pub(crate) const fn at_ends(&self) -> &'static str {
+        match self.server_ends {
+            None | Some(ServerEndsFlag::Added) => "in the client processes",
+            Some(ServerEndsFlag::Alone) => "in the processes of the API server",
+        }
     }
 
     fn is_one(&self) -> bool {
         self.processes.len() == 1 && self.names.is_empty() && self.cgroups.is_empty()
     }
+}
+
+/// The name of this machine; empty if it is unknown.
+fn hostname() -> String {
+    uname().nodename().to_str().unwrap_or_default().to_owned()
+}
+
+/// Parses a label of clients for clap, which adds the flag to an error.
+fn client_label(text: &str) -> Result<ClientLabel, String> {
+    let known = || ClientLabel::ALL.map(ClientLabel::word).join(", ");
+    ClientLabel::ALL.into_iter().find(|label| label.word() == text).ok_or_else(|| format!("expected one of {}", known()))
 }
 
 /// Parses the size of the ring buffer for clap, which adds the flag to an error.
@@ -91,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    #[derive(Parser)]
+    #[derive(Debug, Parser)]
     struct Line {
         #[command(flatten)]
         flags: ProbeFlags,
@@ -107,10 +177,36 @@ mod tests {
                 "only process 7, processes named kubelet, processes in /a are probed",
             ),
             (&["--server-ends", "--comm", "kubelet"], "only processes named kubelet are probed; the API server's own end, too"),
+            (
+                &["--server-ends=alone"],
+                "all processes are probed, including those that start later; connections count at the API server's own end only",
+            ),
         ] {
             let line = Line::parse_from([&["probe"], arguments].concat());
             assert_eq!(line.flags.whose(), expected);
         }
+    }
+
+    #[test]
+    fn given_ring_is_not_reduced() {
+        for (arguments, most, reduced) in [(&[][..], 16 << 20, 64 << 10), (&["--ring", "2"], 2 << 20, 2 << 20)] {
+            let memory = Line::parse_from([&["probe"], arguments].concat()).flags.most();
+            assert_eq!((memory.ring, memory.within(0).ring), (most, reduced));
+        }
+    }
+
+    #[test]
+    fn labels_of_clients_are_selected_by_words() {
+        let labels = |arguments: &[&str]| -> Vec<&str> {
+            let line = Line::try_parse_from([&["probe"], arguments].concat()).unwrap();
+            line.flags.tables().series.client_labels.iter().map(ClientLabel::name).collect()
+        };
+        assert_eq!(labels(&[]), [""; 0]);
+        assert_eq!(labels(&["--metrics-client-label", "pod,namespace"]), ["client_namespace", "client_pod"]);
+        let all = ["--metrics-client-label", "workload", "--metrics-client-label", "container"];
+        assert_eq!(labels(&all), ["client_container", "client_workload"]);
+        let error = Line::try_parse_from(["probe", "--metrics-client-label", "node"]).unwrap_err().to_string();
+        assert!(error.contains("expected one of namespace, pod, container, workload"), "{error}");
     }
 
     #[test]

@@ -14,6 +14,15 @@ fn names_are_those_of_the_current_context() {
 }
 
 #[test]
+fn namespace_is_that_of_the_context() {
+    assert_eq!(current(SERVER, "").namespace, None);
+    for (written, expected) in [("shop", Some("shop")), ("''", None), ("null", None)] {
+        let text = config(SERVER, "").replace(", user: u", &format!(", user: u, namespace: {written}"));
+        assert_eq!(Home::with_config(&text).current().namespace.as_deref(), expected, "{written}");
+    }
+}
+
+#[test]
 fn a_context_without_a_user_is_anonymous() {
     for user in ["", ", user: ''", ", user: null"] {
         let text = config(SERVER, "token: t").replace(", user: u", user);

@@ -1,4 +1,4 @@
-//! The cluster's CA, in the file that kubelet keeps up to date from the `ConfigMap` `kube-root-ca.crt`.
+//! The cluster's CA, in the file that the kubelet keeps up to date from the `ConfigMap` `kube-root-ca.crt`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use rustls_pki_types::pem::PemObject;
 
 use crate::bounded_file;
 
-/// Maximum size of the file in bytes. A certificate takes about 1.5 KiB. `ca.crt` is written to a volume of 1 MiB, twice while it is
-/// replaced.
+/// Maximum size of the file in bytes. A certificate takes about 1.5 KiB. `ca.crt` is written to a volume of 1 MiB, twice while it
+/// is replaced.
 const MOST: u64 = 256 << 10;
 
 /// The file with the cluster's CA.

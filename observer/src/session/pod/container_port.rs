@@ -7,6 +7,8 @@ use std::str::FromStr;
 use anyhow::{Context, Error, Result, bail, ensure};
 
 use crate::api_server::UpstreamEndpoint;
+use crate::dns_label::is_dns_label;
+use crate::pod_layout::MOST_CONTAINERS;
 
 /// A container whose clients are observed.
 ///
@@ -19,16 +21,17 @@ pub(crate) struct ContainerPort {
     port: u16,
 }
 
-/// Maximum length of a container's name (RFC 1123 label; kubernetes/apimachinery `pkg/util/validation/validation.go`).
-const LONGEST_NAME: usize = 63;
 /// The lowest port that needs no privilege, unless the pod sets `net.ipv4.ip_unprivileged_port_start`.
 const FIRST_PORT: u16 = 1024;
 /// Ports at which the JavaScript client speaks plain HTTP (kubernetes-client/javascript `src/config.ts`, `loadFromCluster`).
 const PLAIN_HTTP: [u16; 2] = [8001, 8080];
-/// From here on, the system gives ports to outgoing connections (`net.ipv4.ip_local_port_range`), unless it is configured otherwise.
+/// From here on, the system gives ports to outgoing connections (`net.ipv4.ip_local_port_range`), unless it is configured
+/// otherwise.
 const FIRST_EPHEMERAL_PORT: u16 = 32768;
-/// Maximum number of containers. Each takes two file descriptors.
-const MOST: usize = 128;
+
+/// The remedy for a port of the sidecar that another container of the pod uses.
+pub(crate) const DECLARE_PORT: &str =
+    "declare the port in the other container's `ports`, and run `watchtap inject` again, which then chooses another one";
 
 impl ContainerPort {
     /// The address to which the container's clients connect. All containers of a pod share its loopback interface.
@@ -57,7 +60,7 @@ impl ContainerPort {
         if let Some(Self { name, port }) = containers.iter().find(|container| is_here && container.port == at.port) {
             bail!(
                 "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT lead to {at}, where watchtap itself listens (--container \
-                 {name}={port}). Only the observed containers need these values; leave those of watchtap's container to kubelet"
+                 {name}={port}). Only the observed containers need these values; leave those of watchtap's container to the kubelet"
             );
         }
         Ok(())
@@ -65,7 +68,11 @@ impl ContainerPort {
 
     /// Fails if two containers share a name or a port.
     pub(crate) fn check(containers: &[Self]) -> Result<()> {
-        ensure!(containers.len() <= MOST, "--container is given {} times; {MOST} are the limit", containers.len());
+        ensure!(
+            containers.len() <= MOST_CONTAINERS,
+            "--container is given {} times; {MOST_CONTAINERS} are the limit",
+            containers.len()
+        );
         let (mut names, mut ports) = (BTreeSet::new(), BTreeSet::new());
         for Self { name, port } in containers {
             ensure!(names.insert(name), "--container {name}={port}: this container has another port already");
@@ -80,18 +87,13 @@ impl FromStr for ContainerPort {
 
     fn from_str(text: &str) -> Result<Self> {
         let (name, port) = text.split_once('=').context("expected NAME=PORT, such as app=16443")?;
-        ensure!(is_name(name), "`{name}` is not the name of a container: lower-case letters, digits and `-`, 63 at most");
+        ensure!(is_dns_label(name), "`{name}` is not the name of a container: lower-case letters, digits and `-`, 63 at most");
         let port: u16 = port.parse().ok().filter(|port| *port >= FIRST_PORT).with_context(|| {
             format!("`{port}` is not a port from {FIRST_PORT} to {}; the variables of the container name it", u16::MAX)
         })?;
         ensure!(!PLAIN_HTTP.contains(&port), "the JavaScript client speaks plain HTTP at port {port}; choose another one");
         Ok(Self { name: name.to_owned(), port })
     }
-}
-
-fn is_name(text: &str) -> bool {
-    let is_of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(is_of_name) && !text.starts_with('-') && !text.ends_with('-')
 }
 
 #[cfg(test)]
@@ -102,7 +104,7 @@ mod tests {
     fn container_has_a_name_and_a_port() {
         let port: ContainerPort = "app=16443".parse().unwrap();
         assert_eq!((port.name.as_str(), port.address().to_string().as_str()), ("app", "127.0.0.1:16443"));
-        let longest = format!("{}=1024", "a".repeat(LONGEST_NAME));
+        let longest = format!("{}=1024", "a".repeat(63));
         longest.parse::<ContainerPort>().unwrap();
         for (text, why) in [
             ("", "expected NAME=PORT"),

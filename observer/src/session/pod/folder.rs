@@ -1,7 +1,7 @@
 //! A folder of the pod, whose files are replaced as one step each.
 //!
 //! All operations are relative to the opened folder, and follow no link in it, so they change nothing outside of it. The folder's
-//! owner and mode are as kubelet made them: an `emptyDir` belongs to root, and everybody may write to it.
+//! owner and mode are as the kubelet made them: an `emptyDir` belongs to root, and everybody may write to it.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};

@@ -10,7 +10,7 @@ mod version;
 
 pub(super) use authority::kept_authority;
 pub(super) use cluster_ca::ClusterCa;
-pub(crate) use container_port::ContainerPort;
+pub(crate) use container_port::{ContainerPort, DECLARE_PORT};
 pub(super) use folder::Folder;
 pub(super) use names::names;
 pub(super) use trust::Trust;

@@ -1,5 +1,5 @@
-//! The names under which clients of a pod reach its API server: the certificate of each listener has all of them. Some clients check
-//! another name than the one that they dial.
+//! The names under which clients of a pod reach its API server: the certificate of each listener has all of them. Some clients
+//! check another name than the one that they dial.
 
 use rustls_pki_types::{DnsName, ServerName};
 
@@ -18,7 +18,7 @@ pub(in crate::session) fn names(host: &ServerName<'static>, resolv_conf: &str) -
     names
 }
 
-/// The cluster domain: kubelet puts `svc.DOMAIN` into the search list (kubernetes/kubernetes `pkg/kubelet/network/dns/dns.go`,
+/// The cluster domain: the kubelet puts `svc.DOMAIN` into the search list (kubernetes/kubernetes `pkg/kubelet/network/dns/dns.go`,
 /// `generateSearchesForDNSClusterFirst`). As in resolv.conf(5), the last list counts.
 fn cluster_domain(resolv_conf: &str) -> &str {
     let mut lists = resolv_conf.lines().filter_map(|line| line.strip_prefix("search")).filter(|list| list.starts_with([' ', '\t']));

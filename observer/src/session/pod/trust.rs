@@ -1,5 +1,5 @@
 //! The folder that the app sees in place of its `ServiceAccount` volume: `ca.crt`, and links to the files of that volume, which is
-//! moved aside. The token stays between kubelet and app: the links are resolved in the app's own mounts.
+//! moved aside. The token stays between the kubelet and the app: the links are resolved in the app's own mounts.
 
 use std::time::Duration;
 
@@ -13,9 +13,11 @@ use crate::error_chain;
 use crate::pod_layout::{MOVED_SERVICE_ACCOUNT, SERVICE_ACCOUNT};
 use crate::printable::print_message;
 
-/// The files that clients read besides `ca.crt`. `OpenShift` has `service-ca.crt`; elsewhere, its link leads nowhere, so that the file
-/// does not exist for clients.
-const LINKED: [&str; 3] = ["token", "namespace", "service-ca.crt"];
+/// The files that clients read besides `ca.crt`.
+const LINKED: [&str; 2] = ["token", "namespace"];
+/// The certificate of `OpenShift`'s services. Elsewhere its link would lead nowhere, and programs that read each file of the folder
+/// would fail.
+const SERVICE_CA: &str = "service-ca.crt";
 const PUBLIC: Mode = Mode::from_bits_retain(0o644);
 
 /// How often the cluster's CA is read again. A new CA signs no certificate before all clients can know it, which takes hours.
@@ -32,13 +34,13 @@ pub(in crate::session) struct Trust {
 }
 
 impl Trust {
-    /// Writes the files. Clients then trust the authority with the certificate `own_pem`, and the cluster's. So clients that connect
-    /// to the API server directly work, too.
-    pub(in crate::session) fn write(folder: Folder, own_pem: String, cluster: ClusterCa) -> Result<Self> {
+    /// Writes the files. Clients then trust the authority with the certificate `own_pem`, and the cluster's. So clients that
+    /// connect to the API server directly work, too.
+    pub(in crate::session) fn write(folder: Folder, own_pem: String, cluster: ClusterCa, with_service_ca: bool) -> Result<Self> {
         let written = cluster.read()?;
         let trust = Self { folder, own_pem, cluster, written };
         trust.write_ca(&trust.written)?;
-        for name in LINKED {
+        for name in LINKED.into_iter().chain(with_service_ca.then_some(SERVICE_CA)) {
             let target = target(name).context("the folders of the pod have no common parent")?;
             trust.folder.link(name, &target)?;
         }
@@ -112,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// The cluster's CA as kubelet publishes it: behind a link that is swapped.
+    /// The cluster's CA as the kubelet publishes it: behind a link that is swapped.
     struct Volume(tempfile::TempDir);
 
     impl Volume {
@@ -141,7 +143,7 @@ mod tests {
     }
 
     fn trust(folder: &Path, own: &str, volume: &Volume) -> Result<Trust> {
-        Trust::write(Folder::open(folder, "for a test")?, own.to_owned(), ClusterCa::open(&volume.file())?)
+        Trust::write(Folder::open(folder, "for a test")?, own.to_owned(), ClusterCa::open(&volume.file())?, false)
     }
 
     #[test]
@@ -157,6 +159,7 @@ mod tests {
                 let link = fs::read_link(folder.path().join(name)).unwrap();
                 assert_eq!(link, Path::new(&format!("../../watchtap/serviceaccount/{name}")));
             }
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), LINKED.len() + 1, "no link leads nowhere");
         }
     }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use observer_core::http::Protocol;
-use rustls::ClientConnection;
+use rustls::{CertificateError, ClientConnection};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::StartHandshake;
@@ -177,10 +177,23 @@ async fn within(
 fn handshake_error(shared: &Shared, error: &io::Error) -> UpstreamError {
     let endpoint = shared.route.endpoint().to_string();
     match tls_error(error) {
-        Some(rustls::Error::InvalidCertificate(fault)) => UpstreamError::Certificate { endpoint, detail: fault.to_string() },
+        Some(rustls::Error::InvalidCertificate(fault)) => {
+            let detail = fault.to_string();
+            if is_of_time(fault) {
+                UpstreamError::CertificateTime { endpoint, detail }
+            } else {
+                UpstreamError::Certificate { endpoint, detail }
+            }
+        }
         Some(fault) => UpstreamError::Tls { endpoint, detail: fault.to_string() },
         None => UpstreamError::Closed { endpoint },
     }
+}
+
+/// Whether the certificate would be accepted at another time.
+fn is_of_time(fault: &CertificateError) -> bool {
+    use CertificateError::{Expired, ExpiredContext, NotValidYet, NotValidYetContext};
+    matches!(fault, Expired | ExpiredContext { .. } | NotValidYet | NotValidYetContext { .. })
 }
 
 /// Finishes the client's handshake. It fails if the client left, presented a wrong certificate, or took too long.

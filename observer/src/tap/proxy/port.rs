@@ -153,7 +153,8 @@ impl Port {
 
     /// Closes the port for clients and resets the waiting ones; returns how many.
     ///
-    /// Clients that have already left are closed and not counted, since they see no reset.
+    /// Clients that have already left are closed and not counted, since they see no reset. The count may also lack a client whose
+    /// TCP handshake is in progress at this instant: the kernel resets it when the socket closes.
     pub(super) fn hold(&mut self) -> u64 {
         let Some(listener) = self.listener.take() else { return 0 };
         let next = match replace(&mut self.accepting, Accepting::AsTheyCome) {
@@ -215,7 +216,8 @@ fn new_socket(address: SocketAddr) -> io::Result<Socket> {
 
 /// Drops every SYN for the listening socket, so that no client connects between the last accept and the close. The client
 /// retransmits a dropped SYN and is then refused. Everything else passes: a handshake that was already answered completes with its
-/// last ACK, and that connection is reset and counted.
+/// last ACK. That connection is reset and counted, unless the ACK arrives after the close. A longer wait for it would delay every
+/// client whose SYN is dropped by a second, the first retransmission timeout.
 #[cfg(target_os = "linux")]
 fn ignore_newcomers(listener: &StdTcpListener) {
     use socket2::SockFilter;

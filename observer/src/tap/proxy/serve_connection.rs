@@ -117,6 +117,7 @@ async fn fail(shared: &Shared, error: UpstreamError) {
         | UpstreamError::TimedOut { .. }
         | UpstreamError::NoDescriptor { .. }
         | UpstreamError::Certificate { .. }
+        | UpstreamError::CertificateTime { .. }
         | UpstreamError::Tls { .. } => false,
     };
     shared.upstream_failed(error);
