@@ -8,6 +8,7 @@ mod tree;
 mod violation;
 
 mod canary;
+mod chart;
 mod cited_paths;
 mod cited_tests;
 mod core_dependencies;

@@ -6,7 +6,7 @@ use super::rule_file::{Item, items};
 use crate::tidy::tree::{SourceFile, Tree};
 use crate::tidy::violation::{Violation, assert_found, assert_none};
 
-const TESTS: &str = "deploy/prometheus/tests/";
+const TESTS: &str = "deploy/chart/files/prometheus/tests/";
 const FINDINGS: &str = "docs/findings.md";
 
 /// The ends of the names of an alert's tests.
@@ -93,8 +93,8 @@ fn alerts_are_complete_documented_and_tested() {
     violations.extend(missing_in_rules(&rules, document, &tree.file(FINDINGS).text));
     assert_none(
         &violations,
-        "complete the alert, write its section in docs/alerts.md, and its tests in deploy/prometheus/tests; a finding that needs no alert is \
-         in the last table of docs/alerts.md",
+        "complete the alert, write its section in docs/alerts.md, and its tests in deploy/chart/files/prometheus/tests; a finding \
+         that needs no alert is in the last table of docs/alerts.md",
     );
 }
 

@@ -11,8 +11,8 @@ use super::tables::{Label, Tables};
 use crate::tidy::tree::{SourceFile, Tree};
 use crate::tidy::violation::{Violation, assert_found, assert_none};
 
-pub(super) const RULES: &str = "deploy/prometheus/";
-pub(super) const BOARDS: &str = "deploy/grafana/";
+pub(super) const RULES: &str = "deploy/chart/files/prometheus/";
+pub(super) const BOARDS: &str = "deploy/chart/files/grafana/";
 pub(super) const ALERTS_DOCUMENT: &str = "docs/alerts.md";
 
 /// Metrics of other programs.
@@ -115,8 +115,8 @@ fn in_document(file: &SourceFile, known: &Known) -> Vec<Violation> {
     metrics.flat_map(|(line, code)| known.wrong(code).into_iter().map(move |what| Violation::at(file, line, what))).collect()
 }
 
-const REMEDY: &str = "name a metric, label and value of observer/core/src/series, or a record of deploy/prometheus; the name of \
-                      another program stands in xtask/src/tidy/metrics/names.rs";
+const REMEDY: &str = "name a metric, label and value of observer/core/src/series, or a record of deploy/chart/files/prometheus; \
+                      the name of another program stands in xtask/src/tidy/metrics/names.rs";
 
 #[test]
 fn rules_and_their_tests_name_what_exists() {

@@ -2,7 +2,6 @@
 
 /// Excepted files: the beginning of their paths, and the reason.
 pub(super) const FILES: &[(&str, &str)] = &[
-    ("CHANGELOG.md", "it quotes what was wrong"),
     ("docs/accuracy.md", "generated from the names of requests"),
     ("docs/faults.md", "generated from the words of clients"),
     ("docs/glossary.md", "it names the retired words"),
