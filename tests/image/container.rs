@@ -22,7 +22,7 @@ mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount -o remount,bind,ro "$root"
 chroot=$(command -v chroot)
-exec env -i "$chroot" --userspec=65532:65532 "$root" /watchtap "$@"
+exec env -i "$chroot" --userspec=59643:59643 "$root" /watchtap "$@"
 "#;
 
 impl Root {

@@ -7,5 +7,6 @@
 
 mod container;
 mod layout;
+mod licenses;
 mod program;
 mod witnesses;

@@ -21,7 +21,7 @@ fn skopeo_reads_platform_user_and_labels() {
     assert_eq!(labels["org.opencontainers.image.created"].as_str(), image["Created"].as_str());
     let config = output("skopeo", &["inspect".as_ref(), "--config".as_ref(), reference.as_ref()]);
     let config: Value = serde_json::from_str(&config).unwrap();
-    assert_eq!((&config["config"]["User"], &config["config"]["Entrypoint"]), (&json!("65532:65532"), &json!(["/watchtap"])));
+    assert_eq!((&config["config"]["User"], &config["config"]["Entrypoint"]), (&json!("59643:59643"), &json!(["/watchtap"])));
 }
 
 #[test]

@@ -2,16 +2,16 @@
 
 /// An architecture; the variants in the order of an image's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-pub(super) enum Architecture {
+pub(crate) enum Architecture {
     Amd64,
     Arm64,
 }
 
 impl Architecture {
-    pub(super) const ALL: [Self; 2] = [Self::Amd64, Self::Arm64];
+    pub(crate) const ALL: [Self; 2] = [Self::Amd64, Self::Arm64];
 
     /// The name in image documents, which is Go's `GOARCH`.
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Amd64 => "amd64",
             Self::Arm64 => "arm64",
@@ -23,7 +23,7 @@ impl Architecture {
     }
 
     /// Rust's target. With musl, a program needs no file of the system: neither a loader nor plug-ins that resolve names.
-    pub(super) const fn target(self) -> &'static str {
+    pub(crate) const fn target(self) -> &'static str {
         match self {
             Self::Amd64 => "x86_64-unknown-linux-musl",
             Self::Arm64 => "aarch64-unknown-linux-musl",

@@ -10,6 +10,7 @@ use anyhow::{Context, ensure};
 
 use super::architecture::Architecture;
 use super::c_compiler::CCompiler;
+use super::packages::EBPF_TARGET;
 use super::source::Source;
 use super::static_program;
 use crate::{remapping, standard_library, workspace};
@@ -36,13 +37,20 @@ const PASSED_ON: [&str; 14] = [
     "TMPDIR",
 ];
 
-/// Builds the program for `architecture`. `Err` is a reason to leave the architecture out: its standard library cannot be installed.
+/// The variable that names the library with the clock of `--check`. A library that the caller preloads has no effect on a build.
+pub(super) const CLOCK: &str = "WATCHTAP_IMAGE_CLOCK";
+
+/// Downloads and unpacks the sources of all linked packages.
+pub(super) fn fetch(architecture: Architecture) -> anyhow::Result<()> {
+    run(cargo(["fetch", "--quiet", "--locked", "--target", architecture.target(), "--target", EBPF_TARGET]))
+}
+
+/// Builds the program for `architecture`, after [`fetch`]. `Err` is a reason to leave the architecture out: its standard library cannot be
+/// installed.
 pub(super) fn program(architecture: Architecture, compiler: &CCompiler, source: &Source) -> anyhow::Result<Vec<u8>> {
     let begun = Instant::now();
     println!("== {}: building watchtap (some minutes if nothing is built yet)", architecture.name());
     let target = architecture.target();
-    // This is first, because the package sources are unpacked by it.
-    run(cargo(["fetch", "--quiet", "--locked", "--target", target]))?;
     let mut cargo = cargo(["build", "--release", "--locked", "--package", "observer", "--bin", "watchtap"]);
     cargo.args(["--no-default-features", "--features", FEATURES, "--target", target, "--target-dir"]).arg(folder());
     let suffix = target.replace('-', "_");
@@ -90,6 +98,7 @@ fn flags() -> anyhow::Result<Vec<String>> {
 fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     let mut cargo = workspace::cargo();
     cargo.env_clear().envs(std::env::vars_os().filter(|(name, _)| is_passed_on(name))).args(arguments);
+    cargo.envs(std::env::var_os(CLOCK).map(|clock| ("LD_PRELOAD", clock)));
     // An empty value also replaces the one in the user's configuration of cargo.
     cargo.env("RUSTC_WRAPPER", "").env("RUSTC_WORKSPACE_WRAPPER", "");
     cargo
@@ -119,8 +128,16 @@ mod tests {
         for name in ["CARGO_HOME", "CARGO_REGISTRIES_CRATES_IO_INDEX", "https_proxy", "NO_PROXY", "PATH", "RUSTUP_TOOLCHAIN"] {
             assert!(is_passed_on(&name.into()), "{name}");
         }
-        for name in ["CFLAGS", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_PROFILE_RELEASE_LTO", "CARGO_HOMES", "CC", "PATHEXT"]
-        {
+        for name in [
+            "CFLAGS",
+            "RUSTFLAGS",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "CARGO_PROFILE_RELEASE_LTO",
+            "CARGO_HOMES",
+            "CC",
+            "LD_PRELOAD",
+            "PATHEXT",
+        ] {
             assert!(!is_passed_on(&name.into()), "{name}");
         }
     }

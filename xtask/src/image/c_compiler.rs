@@ -66,6 +66,21 @@ impl CCompiler {
         self.folder.join("ar")
     }
 
+    /// A C compiler for programs of this machine, which runs Linux with glibc.
+    pub(super) fn for_this_machine(&self) -> Command {
+        let mut compiler = Command::new(self.folder.join("ziglang/zig"));
+        let cache = self.folder.join("cache");
+        compiler.env("ZIG_GLOBAL_CACHE_DIR", &cache).env("ZIG_LOCAL_CACHE_DIR", &cache);
+        compiler.args(["cc", "-target"]).arg(format!("{}-linux-gnu", std::env::consts::ARCH));
+        compiler
+    }
+
+    /// A text that zig comes with.
+    pub(super) fn text(&self, path: &str) -> anyhow::Result<String> {
+        let path = self.folder.join("ziglang").join(path);
+        Ok(fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?.trim().to_owned())
+    }
+
     fn install(&self) -> anyhow::Result<()> {
         if self.folder.exists() {
             fs::remove_dir_all(&self.folder)?;

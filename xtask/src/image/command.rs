@@ -9,12 +9,11 @@ use anyhow::{Context, ensure};
 use serde_json::json;
 
 use super::architecture::Architecture;
-use super::c_compiler::CCompiler;
-use super::layer::{File, Files, Mode};
+use super::check;
 use super::layout::{Layout, with_suffix};
 use super::manifest::{Image, annotations};
+use super::programs::{self, Program};
 use super::source::Source;
-use super::{build, check, licenses, packages, sbom};
 use crate::workspace;
 
 /// Build a container image of watchtap: a static program from scratch, without a shell, as an OCI image layout.
@@ -40,22 +39,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FOLDER")]
     compiler: Option<PathBuf>,
 
-    /// Then build the same commit again in another folder, with another home, umask and time zone and nothing built yet, and compare
+    /// Then build the same commit again, and compare: nothing is built yet there, and folder, home, umask, clock and time zone differ
     #[arg(long)]
     check: bool,
-}
-
-impl Args {
-    /// The image for tests on this machine.
-    pub(super) fn for_tests() -> Self {
-        Self {
-            output: Some(workspace::target().join("image/test.tar")),
-            architectures: Architecture::ALL.into_iter().filter(|architecture| architecture.is_of_this_machine()).collect(),
-            name: Some(String::from("localhost/watchtap:1")),
-            compiler: None,
-            check: false,
-        }
-    }
 }
 
 /// Returns a failure if `--check` finds a difference.
@@ -74,8 +60,8 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// An image on disk.
-pub(super) struct Written {
-    pub(super) output: PathBuf,
+struct Written {
+    output: PathBuf,
     name: String,
     digest: String,
     images: Vec<Image>,
@@ -84,69 +70,53 @@ pub(super) struct Written {
 }
 
 /// Builds the programs, and writes the image and its bills of materials.
-pub(super) fn write(args: &Args) -> anyhow::Result<Written> {
+fn write(args: &Args) -> anyhow::Result<Written> {
     let source = Source::of_workspace()?;
-    let own = workspace::target().join("image");
-    let output = args.output.clone().unwrap_or_else(|| own.join(format!("watchtap-{}.tar", source.version)));
+    let output = args.output.clone().unwrap_or_else(|| own_folder().join(format!("watchtap-{}.tar", source.version)));
     let name = args.name.clone().unwrap_or_else(|| format!("localhost/watchtap:{}", source.version));
     ensure!(is_tagged(&name), "--name {name} has no tag: write {name}:TAG");
-    let architectures = architectures(&args.architectures)?;
-    let folder = std::path::absolute(args.compiler.clone().unwrap_or_else(|| own.join("zig")))?;
-    let compiler = CCompiler::found_or_installed(&folder)?;
+    let compiler = compiler_folder(args.compiler.as_deref())?;
+    let programs = programs::build(&args.architectures, &compiler, &source)?;
+    let (digest, images) = assemble(&programs, &source, &name, &output)?;
+    Ok(Written { output, name, digest, images, compiler })
+}
+
+/// Writes the image with these programs and the bills of materials beside it. Returns the digest of the image.
+pub(crate) fn assemble(programs: &[Program], source: &Source, name: &str, output: &Path) -> anyhow::Result<(String, Vec<Image>)> {
     let mut layout = Layout::default();
     let mut images = Vec::new();
-    for architecture in architectures {
-        let program = build::program(architecture, &compiler, &source)?;
-        let materials = sbom::of(&program, architecture, &source)?;
+    for program in programs {
         let begun = Instant::now();
-        images.push(Image::add(&mut layout, architecture, &source, &files(architecture, program)?, &materials)?);
-        let beside = materials_beside(&output, architecture);
+        let Program { architecture, materials, .. } = program;
+        images.push(Image::add(&mut layout, *architecture, source, &program.files()?, materials)?);
+        let beside = materials_beside(output, *architecture);
         fs::create_dir_all(beside.parent().unwrap_or(Path::new(".")))?;
         fs::write(&beside, materials).with_context(|| format!("cannot write {}", beside.display()))?;
         println!("== {}: layer compressed in {:.1} s", architecture.name(), begun.elapsed().as_secs_f64());
     }
     let entries: Vec<_> = images.iter().map(Image::entry).collect();
-    let index = layout.add_index(&entries, &annotations(&source));
+    let index = layout.add_index(&entries, &annotations(source));
     // containerd reads the second name, and all other tools the first.
     let names = json!({ "org.opencontainers.image.ref.name": name, "io.containerd.image.name": name });
     layout.list_first(index.json_with([("annotations", names)]));
-    layout.write(&output, source.time)?;
-    Ok(Written { output, name, digest: index.digest, images, compiler: folder })
+    layout.write(output, source.time)?;
+    Ok((index.digest, images))
+}
+
+fn own_folder() -> PathBuf {
+    workspace::target().join("image")
+}
+
+/// The folder of the C compiler.
+pub(crate) fn compiler_folder(named: Option<&Path>) -> anyhow::Result<PathBuf> {
+    Ok(std::path::absolute(named.map_or_else(|| own_folder().join("zig"), Path::to_path_buf))?)
 }
 
 /// Where the bill of materials for `architecture` is written: beside the image, with its name.
-pub(super) fn materials_beside(output: &Path, architecture: Architecture) -> PathBuf {
+pub(crate) fn materials_beside(output: &Path, architecture: Architecture) -> PathBuf {
     let is_archive = output.extension().is_some_and(|extension| extension == "tar");
     let stem = if is_archive { output.with_extension("") } else { output.to_path_buf() };
     with_suffix(&stem, &format!("-{}.cdx.json", architecture.name()))
-}
-
-/// The architectures to build, in the order of the index. Prints those that cannot be built, and fails if one of them was named.
-fn architectures(named: &[Architecture]) -> anyhow::Result<Vec<Architecture>> {
-    let mut possible = Vec::new();
-    for architecture in Architecture::ALL {
-        if !named.is_empty() && !named.contains(&architecture) {
-            continue;
-        }
-        match build::prepare(architecture) {
-            Ok(()) => possible.push(architecture),
-            Err(why) if named.is_empty() => println!("== {}: left out, {why}", architecture.name()),
-            Err(why) => anyhow::bail!("{} cannot be built: {why}", architecture.name()),
-        }
-    }
-    ensure!(!possible.is_empty(), "no architecture can be built here");
-    Ok(possible)
-}
-
-fn files(architecture: Architecture, program: Vec<u8>) -> anyhow::Result<Files> {
-    let readable = |content: Vec<u8>| File { mode: Mode::Readable, content };
-    let license = fs::read(workspace::root().join("LICENSE")).context("cannot read LICENSE")?;
-    let others = licenses::texts(&packages::linked(architecture)?)?;
-    Ok(Files::from([
-        (String::from("LICENSE"), readable(license)),
-        (String::from("THIRD-PARTY-LICENSES"), readable(others.into_bytes())),
-        (String::from("watchtap"), File { mode: Mode::Executable, content: program }),
-    ]))
 }
 
 /// Whether a name of an image ends in a tag. A colon before the last slash is that of a port.

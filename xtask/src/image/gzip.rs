@@ -11,7 +11,7 @@ const LEVEL: u8 = 9;
 /// Magic number, method deflate, no flags, no time, best compression, unknown system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255];
 
-pub(super) fn compress(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn compress(bytes: &[u8]) -> Vec<u8> {
     let mut member = HEADER.to_vec();
     member.extend(compress_to_vec(bytes, LEVEL));
     member.extend(crc32fast::hash(bytes).to_le_bytes());

@@ -6,20 +6,20 @@ use super::gzip;
 
 /// A file in a layer.
 #[derive(Clone, Debug)]
-pub(super) struct File {
-    pub(super) mode: Mode,
-    pub(super) content: Vec<u8>,
+pub(crate) struct File {
+    pub(crate) mode: Mode,
+    pub(crate) content: Vec<u8>,
 }
 
 /// The permissions of a file. No file of an image can be changed, except by root.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Mode {
+pub(crate) enum Mode {
     Executable,
     Readable,
 }
 
 /// Files by path, without a leading slash. The order is that of the tar.
-pub(super) type Files = BTreeMap<String, File>;
+pub(crate) type Files = BTreeMap<String, File>;
 
 /// A layer before and after compression.
 pub(super) struct Layer {
@@ -36,7 +36,7 @@ impl Layer {
 }
 
 /// A tar in the ustar format, whose bytes depend only on the arguments: root owns all files, and all have one time.
-pub(super) fn tar(files: &Files, time: u64) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn tar(files: &Files, time: u64) -> anyhow::Result<Vec<u8>> {
     let mut tar = tar::Builder::new(Vec::new());
     for (path, file) in files {
         let mut header = tar::Header::new_ustar();

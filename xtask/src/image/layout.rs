@@ -43,7 +43,7 @@ impl Descriptor {
 }
 
 /// The digest of a blob, as `sha256:HEX`.
-pub(super) fn digest(bytes: &[u8]) -> String {
+pub(crate) fn digest(bytes: &[u8]) -> String {
     let hash = Sha256::digest(bytes);
     let digits = hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     let digits: String = digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect();
@@ -94,19 +94,22 @@ impl Layout {
         files
     }
 
-    /// Writes a tar if the name of `output` ends in `.tar`, else a folder. A reader never sees half of it.
+    /// Writes a tar if the name of `output` ends in `.tar`, else a folder. A reader never sees half of it, and an older image is there
+    /// until the new one is complete.
     pub(super) fn write(&self, output: &Path, time: u64) -> anyhow::Result<()> {
         let files = self.files();
         let is_archive = output.extension().is_some_and(|extension| extension == "tar");
         let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
         let part = with_suffix(output, ".part");
-        let written = if is_archive {
-            fs::write(&part, layer::tar(&files, time)?).with_context(|| format!("cannot write {}", part.display()))
-        } else {
-            make_way_for_folder(output).and_then(|()| write_folder(&part, &files))
-        };
-        written.and_then(|()| fs::rename(&part, output).with_context(|| format!("cannot replace {}", output.display())))
+        let replaced = || format!("cannot replace {}", output.display());
+        if is_archive {
+            fs::write(&part, layer::tar(&files, time)?).with_context(|| format!("cannot write {}", part.display()))?;
+            return fs::rename(&part, output).with_context(replaced);
+        }
+        check_replaceable(output)?;
+        write_folder(&part, &files)?;
+        exchange(&part, output).with_context(replaced)
     }
 }
 
@@ -129,40 +132,41 @@ fn write_folder(folder: &Path, files: &Files) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Removes an older layout; fails if the folder holds anything else.
-fn make_way_for_folder(folder: &Path) -> anyhow::Result<()> {
+/// Fails if a folder holds anything but an older layout.
+fn check_replaceable(folder: &Path) -> anyhow::Result<()> {
     let Ok(mut entries) = fs::read_dir(folder) else { return Ok(()) };
     let is_replaceable = folder.join(MARKER).is_file() || entries.next().is_none();
     ensure!(is_replaceable, "{} holds something other than an image: choose another --output, or remove it", folder.display());
-    Ok(fs::remove_dir_all(folder)?)
+    Ok(())
+}
+
+/// Puts the folder `new` at `place`, and removes what was there. If it cannot be put there, what was there stays.
+fn exchange(new: &Path, place: &Path) -> std::io::Result<()> {
+    if !place.exists() {
+        return fs::rename(new, place);
+    }
+    let old = with_suffix(place, ".replaced");
+    if old.exists() {
+        fs::remove_dir_all(&old)?;
+    }
+    fs::rename(place, &old)?;
+    if let Err(error) = fs::rename(new, place) {
+        fs::rename(&old, place)?;
+        return Err(error);
+    }
+    fs::remove_dir_all(&old)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::image::scratch::Scratch;
 
     fn layout() -> Layout {
         let mut layout = Layout::default();
         let text = layout.add("text/plain", b"abc".to_vec());
         layout.list(text.json_with([("platform", json!({ "os": "linux" }))]));
         layout
-    }
-
-    /// A new folder in the target directory, removed at the end of a test.
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn new(name: &str) -> Self {
-            let folder = std::env::temp_dir().join(format!("watchtap-layout-{name}-{}", std::process::id()));
-            fs::create_dir_all(&folder).unwrap();
-            Self(folder)
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            fs::remove_dir_all(&self.0).unwrap();
-        }
     }
 
     #[test]
@@ -179,7 +183,7 @@ mod tests {
     #[test]
     fn archive_and_folder_have_the_same_files() {
         let scratch = Scratch::new("both");
-        let (archive, folder) = (scratch.0.join("deep/image.tar"), scratch.0.join("image"));
+        let (archive, folder) = (scratch.path().join("deep/image.tar"), scratch.path().join("image"));
         layout().write(&archive, 7).unwrap();
         layout().write(&folder, 7).unwrap();
         let file = fs::File::open(&archive).unwrap();
@@ -189,17 +193,32 @@ mod tests {
             std::io::Read::read_to_end(&mut entry, &mut content).unwrap();
             assert_eq!(fs::read(folder.join(entry.path().unwrap())).unwrap(), content);
         }
-        // An older layout is replaced.
+    }
+
+    #[test]
+    fn older_layout_is_replaced_when_the_new_one_is_complete() {
+        let scratch = Scratch::new("replaced");
+        let folder = scratch.path().join("image");
         layout().write(&folder, 7).unwrap();
-        assert!(!scratch.0.join("image.part").exists());
+        let old = fs::read(folder.join("index.json")).unwrap();
+        // A file where the new layout would be written.
+        fs::write(scratch.path().join("image.part"), "").unwrap();
+        assert!(Layout::default().write(&folder, 7).is_err());
+        assert_eq!(fs::read(folder.join("index.json")).unwrap(), old);
+        fs::remove_file(scratch.path().join("image.part")).unwrap();
+        Layout::default().write(&folder, 7).unwrap();
+        assert!(!folder.join("blobs").exists());
+        assert_ne!(fs::read(folder.join("index.json")).unwrap(), old);
+        let names: Vec<_> = fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["image"]);
     }
 
     #[test]
     fn folder_with_other_files_is_kept() {
         let scratch = Scratch::new("kept");
-        fs::write(scratch.0.join("notes.txt"), "mine").unwrap();
-        let error = layout().write(&scratch.0, 7).unwrap_err().to_string();
+        fs::write(scratch.path().join("notes.txt"), "mine").unwrap();
+        let error = layout().write(scratch.path(), 7).unwrap_err().to_string();
         assert!(error.contains("holds something other than an image"), "{error}");
-        assert_eq!(fs::read_to_string(scratch.0.join("notes.txt")).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(scratch.path().join("notes.txt")).unwrap(), "mine");
     }
 }

@@ -15,15 +15,15 @@ const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 /// The configuration of manifests that are no images.
 const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 
-/// A user that exists on no system by convention, so the container owns no file of the node. It is a number, because only then can the
-/// kubelet verify `runAsNonRoot`.
-const USER: &str = "65532:65532";
+/// The user and group that the sidecar has in a pod (`observer/src/pod_layout.rs` has the reason). They are numbers, because only then
+/// can the kubelet verify `runAsNonRoot`.
+const USER: &str = "59643:59643";
 
 /// The largest compressed layer.
 const MOST_BYTES: usize = 15_000_000;
 
 /// An image for one platform in a layout.
-pub(super) struct Image {
+pub(crate) struct Image {
     pub(super) architecture: Architecture,
     pub(super) manifest: Descriptor,
     pub(super) layer: Descriptor,
@@ -124,10 +124,18 @@ mod tests {
     #[test]
     fn container_has_no_rights_no_shell_and_no_environment() {
         let config = config(Architecture::Arm64, &source(), "sha256:1");
-        assert_eq!(config["config"]["User"], "65532:65532");
+        assert_eq!(config["config"]["User"], USER);
         assert_eq!(config["config"]["Entrypoint"], json!(["/watchtap"]));
         assert_eq!(config["config"].get("Env"), None);
         assert_eq!((&config["architecture"], &config["created"]), (&json!("arm64"), &json!("1970-01-01T00:00:00Z")));
+    }
+
+    #[test]
+    fn user_is_that_of_the_pod_layout() {
+        let layout = std::fs::read_to_string(crate::workspace::root().join("observer/src/pod_layout.rs")).unwrap();
+        let (user, group) = USER.split_once(':').unwrap();
+        assert_eq!(user, group);
+        assert!(layout.contains(&format!("\npub const USER: u32 = {user};\n")), "{USER}");
     }
 
     #[test]

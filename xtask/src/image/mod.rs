@@ -9,6 +9,7 @@ mod for_tests;
 mod architecture;
 mod build;
 mod c_compiler;
+mod programs;
 mod source;
 mod static_program;
 
@@ -22,6 +23,19 @@ mod packages;
 mod sbom;
 
 mod check;
+mod clock;
 
-pub(crate) use command::{Args, execute};
+#[cfg(test)]
+mod scratch;
+
+pub(crate) use architecture::Architecture;
+pub(crate) use check::{possible as second_build_possible, second_build};
+pub(crate) use command::{Args, assemble, compiler_folder, execute};
 pub(crate) use for_tests::{TESTS_VARIABLE, for_tests};
+pub(crate) use gzip::compress;
+pub(crate) use layer::{File, Files, Mode, tar};
+pub(crate) use layout::digest;
+pub(crate) use programs::{Program, build as build_programs};
+#[cfg(test)]
+pub(crate) use scratch::Scratch;
+pub(crate) use source::Source;

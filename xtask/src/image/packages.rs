@@ -1,6 +1,7 @@
 //! The packages whose code is in the program, as cargo resolves them for the target and features of the build.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 
@@ -18,6 +19,12 @@ pub(super) struct Id {
     pub(super) version: String,
 }
 
+impl fmt::Display for Id {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.name, self.version)
+    }
+}
+
 /// A package that is linked into the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Package {
@@ -28,18 +35,39 @@ pub(super) struct Package {
     pub(super) depends_on: BTreeSet<Id>,
 }
 
+impl Package {
+    /// Adds what the package has in another program.
+    fn merge(&mut self, other: Self) {
+        self.license = other.license;
+        self.checksum = other.checksum;
+        self.depends_on.extend(other.depends_on);
+    }
+}
+
 /// All linked packages.
 pub(super) type Packages = BTreeMap<Id, Package>;
 
+/// The target of the eBPF programs, which are in the program as an object.
+pub(super) const EBPF_TARGET: &str = "bpfel-unknown-none";
+
 /// Asks cargo for the packages of the program. Packages that only build scripts and procedural macros use are not linked.
 pub(super) fn linked(architecture: Architecture) -> anyhow::Result<Packages> {
-    let shell = workspace::shell()?;
-    let target = architecture.target();
-    let selection = ["--package", "observer", "--no-default-features", "--features", FEATURES, "--target", target];
-    let form = ["--edges", "normal,no-proc-macro", "--prefix", "depth", "--format", "\t{p}\t{l}"];
-    let tree = cmd!(shell, "cargo tree --quiet --locked {selection...} {form...}").quiet().read()?;
+    let program = ["--package", "observer", "--no-default-features", "--features", FEATURES, "--target", architecture.target()];
+    let ebpf = ["--package", "observer-ebpf", "--features", "programs", "--target", EBPF_TARGET];
     let lock = fs::read_to_string(workspace::root().join("Cargo.lock"))?;
-    parse(&tree, &checksums(&lock))
+    let checksums = checksums(&lock);
+    let mut packages = parse(&tree(&program)?, &checksums)?;
+    for (id, package) in parse(&tree(&ebpf)?, &checksums)? {
+        packages.entry(id).or_default().merge(package);
+    }
+    Ok(packages)
+}
+
+/// The tree of these packages, in the form that [`parse`] reads.
+fn tree(selection: &[&str]) -> anyhow::Result<String> {
+    let shell = workspace::shell()?;
+    let form = ["--edges", "normal,no-proc-macro", "--prefix", "depth", "--format", "\t{p}\t{l}"];
+    Ok(cmd!(shell, "cargo tree --quiet --locked {selection...} {form...}").quiet().read()?)
 }
 
 /// Parses lines of the form `DEPTH<tab>NAME vVERSION …<tab>LICENCE`. Below a repeated package, its dependencies are left out.
@@ -81,6 +109,27 @@ fn checksums(lock: &str) -> BTreeMap<Id, String> {
     packages.collect()
 }
 
+/// The linked code that is no package of Cargo.lock.
+pub(super) struct System {
+    pub(super) rust: RustRelease,
+    pub(super) musl: String,
+}
+
+impl System {
+    pub(super) fn linked(architecture: Architecture) -> anyhow::Result<Self> {
+        Ok(Self { rust: RustRelease::installed()?, musl: musl_version(architecture)? })
+    }
+
+    /// Name and version of the standard library, and of musl.
+    pub(super) fn components(&self) -> [String; 2] {
+        [format!("{STANDARD_LIBRARY} {}", self.rust.version), format!("{MUSL} {}", self.musl)]
+    }
+}
+
+/// Names in bills of materials.
+pub(super) const STANDARD_LIBRARY: &str = "rust-std";
+pub(super) const MUSL: &str = "musl";
+
 /// The installed Rust release. Its standard library is linked, too.
 pub(super) struct RustRelease {
     pub(super) version: String,
@@ -105,7 +154,7 @@ pub(super) fn sysroot() -> anyhow::Result<PathBuf> {
 }
 
 /// The version of the musl in the Rust release, which states it only inside its static library.
-pub(super) fn musl_version(architecture: Architecture) -> anyhow::Result<String> {
+fn musl_version(architecture: Architecture) -> anyhow::Result<String> {
     let library = format!("lib/rustlib/{}/lib/self-contained/libc.a", architecture.target());
     let library = sysroot()?.join(library);
     let bytes = fs::read(&library).with_context(|| format!("cannot read {}", library.display()))?;
@@ -159,7 +208,7 @@ mod tests {
     fn program_has_no_demo_and_no_package_of_the_build() {
         let packages = linked(Architecture::Amd64).unwrap();
         let names: BTreeSet<&str> = packages.keys().map(|id| id.name.as_str()).collect();
-        for linked in ["observer", "observer-core", "aws-lc-sys", "rustls", "aya"] {
+        for linked in ["observer", "observer-core", "aws-lc-sys", "rustls", "aya", "aya-ebpf"] {
             assert!(names.contains(linked), "{linked} is missing: {names:?}");
         }
         for other in ["observer-demo", "kube-runtime", "serde_derive", "syn", "cc", "proptest"] {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::architecture::Architecture;
 use super::layout::digest;
-use super::packages::{Id, Package, Packages, RustRelease, linked, musl_version};
+use super::packages::{Id, MUSL, Package, Packages, RustRelease, STANDARD_LIBRARY, System};
 use super::source::Source;
 
 pub(super) const MEDIA_TYPE: &str = "application/vnd.cyclonedx+json";
@@ -19,19 +19,8 @@ pub(super) fn file_name(architecture: Architecture) -> String {
     format!("watchtap-{}.cdx.json", architecture.name())
 }
 
-/// The document for a program that was just built.
-pub(super) fn of(program: &[u8], architecture: Architecture, source: &Source) -> anyhow::Result<Vec<u8>> {
-    let system = System { rust: RustRelease::installed()?, musl: musl_version(architecture)? };
-    document(&linked(architecture)?, &system, &digest(program), architecture, source)
-}
-
-/// The linked code that is no package of Cargo.lock.
-struct System {
-    rust: RustRelease,
-    musl: String,
-}
-
-fn document(
+/// The document for a program with this digest.
+pub(super) fn document(
     packages: &Packages,
     system: &System,
     program: &str,
@@ -39,7 +28,7 @@ fn document(
     source: &Source,
 ) -> anyhow::Result<Vec<u8>> {
     let components = packages.iter().filter(|(id, _)| id.name != PROGRAM).map(|(id, package)| component(id, package));
-    let components: Vec<Value> = components.chain(system.components()).collect();
+    let components: Vec<Value> = components.chain(of_system(system)).collect();
     let dependencies: Vec<Value> = packages.iter().map(|(id, package)| dependency(id, package)).collect();
     let mut document = json!({
         "bomFormat": "CycloneDX",
@@ -88,22 +77,19 @@ fn reference(id: &Id) -> String {
     if id.name == PROGRAM { PROGRAM.to_owned() } else { format!("{}@{}", id.name, id.version) }
 }
 
-impl System {
-    fn components(&self) -> [Value; 2] {
-        let RustRelease { version, commit } = &self.rust;
-        let musl = &self.musl;
-        [
-            json!({
-                "type": "library", "bom-ref": "rust-std", "name": "rust-std", "version": version,
-                "licenses": [{ "expression": "MIT OR Apache-2.0" }],
-                "purl": format!("pkg:generic/rust-std@{version}?vcs_url=git%2Bhttps://github.com/rust-lang/rust%40{commit}"),
-            }),
-            json!({
-                "type": "library", "bom-ref": "musl", "name": "musl", "version": musl, "licenses": [{ "expression": "MIT" }],
-                "purl": format!("pkg:generic/musl@{musl}"),
-            }),
-        ]
-    }
+fn of_system(System { rust: RustRelease { version, commit }, musl }: &System) -> [Value; 2] {
+    let rust = format!("pkg:generic/{STANDARD_LIBRARY}@{version}?vcs_url=git%2Bhttps://github.com/rust-lang/rust%40{commit}");
+    [
+        json!({
+            "type": "library", "bom-ref": STANDARD_LIBRARY, "name": STANDARD_LIBRARY, "version": version,
+            "licenses": [{ "expression": "MIT OR Apache-2.0" }],
+            "purl": rust,
+        }),
+        json!({
+            "type": "library", "bom-ref": MUSL, "name": MUSL, "version": musl, "licenses": [{ "expression": "MIT" }],
+            "purl": format!("pkg:generic/{MUSL}@{musl}"),
+        }),
+    ]
 }
 
 fn hex(digest: &str) -> &str {

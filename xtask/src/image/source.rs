@@ -10,19 +10,19 @@ const EPOCH: &str = "SOURCE_DATE_EPOCH";
 
 /// The source of an image. All of its values come from the commit, never from the clock.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(crate) struct Source {
     /// The version of the workspace.
-    pub(super) version: String,
+    pub(crate) version: String,
     /// The commit, with `-dirty` if files differ from it; `None` if the source is not in git.
-    pub(super) revision: Option<String>,
+    pub(crate) revision: Option<String>,
     /// Where the source is published: `repository` of the package; `None` if that is unset.
-    pub(super) repository: Option<String>,
+    pub(crate) repository: Option<String>,
     /// Seconds since 1970, for all times in the image.
-    pub(super) time: u64,
+    pub(crate) time: u64,
 }
 
 impl Source {
-    pub(super) fn of_workspace() -> anyhow::Result<Self> {
+    pub(crate) fn of_workspace() -> anyhow::Result<Self> {
         let shell = workspace::shell()?;
         let metadata = cmd!(shell, "cargo metadata --locked --no-deps --format-version 1").quiet().read()?;
         let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
