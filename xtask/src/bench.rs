@@ -5,7 +5,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Context;
 
-use crate::workspace;
+use crate::test::{Group, Machine};
+use crate::{image, workspace};
 
 /// Measure how fast watchtap decodes bodies, follows reflectors and forwards connections, compared with other programs.
 ///
@@ -54,23 +55,60 @@ enum Bench {
     Watches,
     /// Readers of metrics and collectors beside the traffic; a scrape with many clients
     Metrics,
+    /// Admissions, 100 a second, compared with a webhook that changes nothing
+    Webhook,
     /// Clients under the probe, compared with empty uprobes; runs only if named, because it needs root and Linux
     Probing,
+    /// The sidecar of a pod on a real node: memory, CPU, latency, start, image. Runs only if named, because it needs root, cgroup v1 and
+    /// containerd. `WATCHTAP_TESTS_IMAGE` names the image; otherwise it is built
+    Pod,
 }
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.bench == Some(Bench::Pod) {
+        return measure_pods(args);
+    }
     // watchtap is built separately, so that it has the features of a release and no others.
     build(&["--package", "observer", "--bin", "watchtap"])?;
-    build(&["--package", "observer-bench"])?;
-    for bench in [Bench::Decode, Bench::Following, Bench::Forward, Bench::Watches, Bench::Metrics, Bench::Probing] {
+    build(&BENCHES)?;
+    for bench in [Bench::Decode, Bench::Following, Bench::Forward, Bench::Watches, Bench::Metrics, Bench::Webhook, Bench::Probing] {
         // `probing` needs root, so it runs only if it is named.
         if args.bench.is_none_or(|chosen| chosen == bench) && (bench != Bench::Probing || args.bench.is_some()) {
             // The bench is run by cargo, since only cargo knows the location of the target folder.
-            let mut command = release("run", &["--package", "observer-bench", "--"]);
-            let status = command.args(args.of(bench)).status().context("cannot start cargo")?;
+            let mut command = release("run", &BENCHES);
+            let status = command.arg("--").args(args.of(bench)).status().context("cannot start cargo")?;
             anyhow::ensure!(status.success(), "the bench failed: {status}");
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The benches that need a release. The feature `pod` needs the harness of the tests, which would take minutes to compile.
+const BENCHES: [&str; 3] = ["--package", "observer-bench", "--no-default-features"];
+
+/// Runs the bench `pod`. It is the debug build of the tests, because it only measures programs of other builds.
+fn measure_pods(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(reason) = Group::Node.impossible(&Machine::here()) {
+        anyhow::bail!("the bench `pod` cannot run here: {reason}");
+    }
+    let image = match std::env::var_os(image::TESTS_VARIABLE) {
+        Some(image) => std::path::absolute(image)?,
+        None if args.json => anyhow::bail!(
+            "--json needs an image that is built already, as the build prints its progress: run `cargo xtask image --output FILE`, and \
+             name FILE in {}",
+            image::TESTS_VARIABLE
+        ),
+        None => {
+            let (mut build, archive) = image::for_tests();
+            let status = build.status().context("cannot start the build of the image")?;
+            anyhow::ensure!(status.success(), "the image does not build: {status}");
+            archive
+        }
+    };
+    anyhow::ensure!(workspace::build_for_tests()?, "the benches do not build: see cargo's messages above");
+    let mut command = Command::new(workspace::target().join("debug/observer-bench"));
+    let status = command.args(args.of(Bench::Pod)).arg("--image").arg(image).status().context("cannot start the bench")?;
+    anyhow::ensure!(status.success(), "the bench failed: {status}");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -83,7 +121,9 @@ impl Args {
             Bench::Forward => "forward",
             Bench::Watches => "watches",
             Bench::Metrics => "metrics",
+            Bench::Webhook => "webhook",
             Bench::Probing => "probing",
+            Bench::Pod => "pod",
         })];
         // Memory is measured once, because it varies little.
         if let Some(rounds) = self.rounds.filter(|_| bench != Bench::Watches) {
@@ -146,6 +186,7 @@ mod tests {
         let of_forward = ["forward", "--rounds=3", "--format=json", "--only=list-h1,get-h2", "--stack=go", "--install"];
         assert_eq!(args.of(Bench::Forward), of_forward);
         assert_eq!(args.of(Bench::Watches), ["watches", "--format=json"]);
+        assert_eq!(args.of(Bench::Pod), ["pod", "--rounds=3", "--format=json"]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to the person or the CI that called it")]
 
 mod bench;
+mod chart;
 mod ci;
 mod duration;
 mod ebpf;
@@ -12,6 +13,7 @@ mod fuzz;
 mod image;
 mod instructions;
 mod other_systems;
+mod release;
 mod remapping;
 mod run;
 mod soak;
@@ -36,8 +38,11 @@ enum Task {
     Instructions(instructions::Args),
     Ebpf(ebpf::Args),
     Image(image::Args),
+    Release(release::Args),
+    Chart(chart::Args),
     Fuzz(fuzz::Args),
     Soak(soak::Args),
+    OtherSystems(other_systems::Args),
     Ci(ci::Args),
 }
 
@@ -49,8 +54,11 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Instructions(args) => instructions::execute(&args),
         Task::Ebpf(args) => ebpf::execute(&args),
         Task::Image(args) => image::execute(&args),
+        Task::Release(args) => release::execute(&args),
+        Task::Chart(args) => chart::execute(&args),
         Task::Fuzz(args) => fuzz::execute(&args),
         Task::Soak(args) => soak::execute(&args),
+        Task::OtherSystems(args) => other_systems::execute(&args),
         Task::Ci(args) => ci::execute(&args),
     }
 }

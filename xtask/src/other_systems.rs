@@ -1,4 +1,4 @@
-//! Runs `cargo check` of watchtap for operating systems and processors other than those of this machine.
+//! `cargo xtask other-systems`: runs `cargo check` of watchtap for operating systems and processors other than those of this machine.
 //!
 //! `cargo check` links nothing. But some build scripts, such as that of the TLS library, need a C compiler for the other system.
 //! They get a substitute that writes empty files. So this shows that the Rust code compiles for that system, but not that the
@@ -7,7 +7,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 use anyhow::{Context, bail};
 
@@ -34,12 +34,27 @@ for word in "$@"; do
 done
 "#;
 
+/// Check that watchtap compiles for Apple's systems and for Linux on arm64.
+///
+/// Missing standard libraries are installed with rustup; a target without one is skipped and named. Nothing is linked, and C code is left
+/// out.
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+/// Returns an error if watchtap does not compile for one of the targets.
+pub(crate) fn execute(_: &Args) -> anyhow::Result<ExitCode> {
+    check()?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Checks each target whose standard library is installed or can be installed, and prints the others. Fails if one does not
 /// compile.
 pub(crate) fn check() -> anyhow::Result<()> {
     let stand_ins = StandIns::write(&workspace::target().join("no-c-compiler"))?;
-    for target in TARGETS {
-        if let Err(why) = standard_library::install(target) {
+    // All of them come first: rustup must not run twice at the same time, and `cargo xtask image` may call it some minutes later.
+    let installed = TARGETS.map(|target| (target, standard_library::install(target)));
+    for (target, installed) in installed {
+        if let Err(why) = installed {
             println!("== {target}: left out, its standard library is not here and cannot be had: {why}");
             continue;
         }
