@@ -16,6 +16,10 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "require")]
     no_tests: bool,
 
+    /// Leave out the check for other systems; `cargo xtask other-systems` runs it alone
+    #[arg(long)]
+    no_other_systems: bool,
+
     /// Test groups that must run: if one is left out, that is a failure
     #[arg(long, value_enum, value_name = "GROUP", value_delimiter = ',')]
     require: Vec<Group>,
@@ -23,7 +27,7 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let mut steps = Steps::default();
-    let checked = check(&mut steps);
+    let checked = check(&mut steps).and_then(|()| if args.no_other_systems { Ok(()) } else { other_systems(&mut steps) });
     println!("\n{steps}");
     checked?;
     if args.no_tests {
@@ -33,7 +37,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     test::execute(&test::Args::requiring(&args.require))
 }
 
-/// All steps before the tests.
+/// All steps before the tests, except that for other systems.
 fn check(steps: &mut Steps) -> anyhow::Result<()> {
     let shell = workspace::shell()?;
     steps.take("format", "run `cargo fmt --all`", || Ok(cmd!(shell, "cargo fmt --all --check").run()?))?;
@@ -49,14 +53,28 @@ fn check(steps: &mut Steps) -> anyhow::Result<()> {
         Ok(cargo_doc.run()?)
     })?;
     dependencies(steps, &shell)?;
+    shell_scripts(steps, &shell)?;
     steps.take("house rules", "each failed test says what to do; the rules are in xtask/src/tidy", || {
         Ok(cmd!(shell, "cargo test --workspace --bin xtask -- tidy:: --show-output").run()?)
-    })?;
-    steps.take(
-        "other systems",
-        "what is of one system stands behind cfg; xtask/src/other_systems.rs says what is checked",
-        other_systems::check,
-    )
+    })
+}
+
+/// Runs shellcheck on the scripts that people and CI run, or prints that it is missing.
+fn shell_scripts(steps: &mut Steps, shell: &Shell) -> anyhow::Result<()> {
+    if cmd!(shell, "shellcheck --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
+        println!("\n== shell scripts: left out, shellcheck is not installed (Debian: shellcheck)");
+        return Ok(());
+    }
+    // Functions of .ci/run are arguments of another one.
+    steps.take("shell scripts", "each code is explained at https://www.shellcheck.net/wiki", || {
+        cmd!(shell, "shellcheck --shell sh install.sh").run()?;
+        Ok(cmd!(shell, "shellcheck --exclude SC2317,SC2329 .ci/run").run()?)
+    })
+}
+
+fn other_systems(steps: &mut Steps) -> anyhow::Result<()> {
+    let remedy = "what is of one system stands behind cfg; xtask/src/other_systems.rs says what is checked";
+    steps.take("other systems", remedy, other_systems::check)
 }
 
 /// Runs cargo-deny, or prints that it is missing: it is not part of the toolchain, and takes minutes to build. The check for known

@@ -1,15 +1,17 @@
 //! The command `cargo xtask test`: chooses the groups, runs them, and prints the overall result.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::extent::Extent;
 use super::group::Group;
 use super::machine::Machine;
 use super::matrix::Matrix;
-use super::report::{Outcome, Report};
-use super::running;
-use super::{accuracy, faults, panels};
+use super::report::{Outcome, Report, Took};
+use super::running::{self, Output};
+use super::{accuracy, faults, lanes, panels, processor_time};
 use crate::{image, workspace};
 
 /// Run every test that can run on this machine, group by group.
@@ -95,83 +97,151 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let extent = args.extent();
     let matrix = args.cluster.clone().unwrap_or_else(|| extent.matrix());
     let environment = extent.environment(|name| std::env::var_os(name).is_some());
+    let no_registry = machine.lacks(&["skopeo", "docker-registry"]);
+    let runs = Runs {
+        extent,
+        matrix,
+        environment,
+        all_faults: args.faults,
+        panels: args.panels,
+        built_image: OnceLock::new(),
+        no_registry,
+    };
     let mut report = Report::default();
     if let Some(sentence) = extent.sentence() {
         println!("== {sentence}");
     }
     println!("== build");
-    let begun = Instant::now();
+    let (begun, processors) = (Instant::now(), processor_time::so_far());
     if workspace::build_for_tests()? {
-        report.add_preparation("build", begun.elapsed());
+        let processors = processor_time::so_far().saturating_sub(processors);
+        report.add_preparation("build", Took { total: begun.elapsed(), processors, ..Took::default() });
+        let mut groups = Vec::new();
         for group in Group::ALL {
-            let outcome = match args.left_out(group, &machine) {
-                Some(left_out) => left_out,
-                None if group == Group::Cluster => run_cluster(extent, &matrix)?,
-                None if group == Group::Image => run_image(extent, &matrix, &mut report)?,
-                None if group == Group::Faults => run_faults(extent, &matrix, args.faults)?,
-                None if args.panels => run_panels(extent, &matrix)?,
-                None => {
-                    let outcome = running::run(group, extent, &matrix, &environment)?;
-                    extent.remark(group).into_iter().fold(outcome, Outcome::with_remark)
+            match args.left_out(group, &machine) {
+                Some(left_out) => {
+                    println!("{}", left_out.sentence(group));
+                    report.add(group, left_out);
                 }
-            };
-            println!("{}", outcome.sentence(group));
-            report.add(group, outcome);
+                None => groups.push(group),
+            }
         }
+        lanes::run(
+            &groups,
+            &workspace::target().join("tests"),
+            |group, output| runs.run(group, output).unwrap_or_else(|error| Outcome::could_not_run(format!("{error:#}"))),
+            |group, outcome| {
+                let outcome = runs.end(group, outcome);
+                println!("{}", outcome.sentence(group));
+                report.add(group, outcome);
+            },
+        );
     } else {
         report.add_broken_build();
     }
+    report.end(begun.elapsed());
     print!("\n{report}");
     Ok(if report.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs the group `cluster`. Adds a remark on what was left out, and writes docs/accuracy.md if all minors ran.
-fn run_cluster(extent: Extent, matrix: &Matrix) -> anyhow::Result<Outcome> {
-    if matrix.is_complete() {
-        accuracy::forget()?;
+/// The extent of the groups' runs.
+struct Runs {
+    extent: Extent,
+    matrix: Matrix,
+    environment: Vec<(&'static str, String)>,
+    /// Whether each fault runs as often as docs/faults.md needs.
+    all_faults: bool,
+    /// Whether the values of the boards' panels are written into docs/metrics.md.
+    panels: bool,
+    /// The archive with the image, once it is built. The group `node` runs it.
+    built_image: OnceLock<PathBuf>,
+    /// The reason if the node has no registry for the image.
+    no_registry: Option<String>,
+}
+
+impl Runs {
+    /// Runs a group. Other groups may run at the same time, so this prints nothing except through `output`.
+    fn run(&self, group: Group, output: &Output) -> anyhow::Result<Outcome> {
+        if group == Group::Image {
+            return self.run_image(output);
+        }
+        if self.writes_accuracy(group) {
+            accuracy::forget()?;
+        }
+        if self.writes_panels(group) {
+            panels::forget()?;
+        }
+        let mut environment = self.environment.clone();
+        if group == Group::Faults {
+            faults::forget()?;
+            environment.extend(self.all_faults.then(|| (faults::RUNS_VARIABLE, faults::RUNS.to_string())));
+        }
+        if group == Group::Node && self.no_registry.is_none() {
+            environment.extend(self.image_variable());
+        }
+        running::run(group, self.extent, &self.matrix, &environment, output)
     }
-    let outcome = running::run(Group::Cluster, extent, matrix, &[])?;
-    let remarks: Vec<String> = matrix.sentence().into_iter().chain(extent.remark(Group::Cluster)).collect();
-    let outcome = if remarks.is_empty() { outcome } else { outcome.with_remark(remarks.join("; ")) };
-    Ok(match matrix.is_complete().then(accuracy::write) {
-        Some(Err(error)) => outcome.with_fault(format!("{error:#}")),
-        Some(Ok(())) | None => outcome,
-    })
-}
 
-/// Builds the image, and runs the tests that read it.
-fn run_image(extent: Extent, matrix: &Matrix, report: &mut Report) -> anyhow::Result<Outcome> {
-    let begun = Instant::now();
-    let built = image::for_tests();
-    report.add_preparation("image", begun.elapsed());
-    match built {
-        Ok(archive) => running::run(Group::Image, extent, matrix, &[(image::TESTS_VARIABLE, archive.display().to_string())]),
-        Err(error) => Ok(Outcome::could_not_run(format!("the image does not build: {error:#}"))),
+    /// Builds the image, and runs the tests that read it.
+    fn run_image(&self, output: &Output) -> anyhow::Result<Outcome> {
+        let (command, archive) = image::for_tests();
+        let built = running::call(command, output)?;
+        if !built.status.success() {
+            return Ok(Outcome::could_not_run(String::from("the image does not build")).with_time(built.took));
+        }
+        self.built_image.get_or_init(|| archive);
+        let environment: Vec<_> = self.image_variable().into_iter().collect();
+        Ok(running::run(Group::Image, self.extent, &self.matrix, &environment, output)?.with_time(built.took))
     }
-}
 
-/// Runs the group `faults`, and prints its results. Adds a remark on the faults that were left out, and writes docs/faults.md if
-/// `is_complete`.
-fn run_faults(extent: Extent, matrix: &Matrix, is_complete: bool) -> anyhow::Result<Outcome> {
-    faults::forget()?;
-    let runs = is_complete.then(|| (faults::RUNS_VARIABLE, faults::RUNS.to_string()));
-    let outcome = running::run(Group::Faults, extent, matrix, runs.as_slice())?;
-    let shown = faults::print().and_then(|()| if is_complete { faults::write() } else { Ok(()) });
-    Ok(match shown {
-        Ok(()) if is_complete => outcome,
-        Ok(()) => outcome.with_remark(remark_on_faults(&extent.faults_left_out())),
-        Err(error) => outcome.with_fault(format!("{error:#}")),
-    })
-}
+    /// The environment variable that names the image to tests, if it is built.
+    fn image_variable(&self) -> Option<(&'static str, String)> {
+        self.built_image.get().map(|archive| (image::TESTS_VARIABLE, archive.display().to_string()))
+    }
 
-/// Runs the group `prometheus`, and writes the section on panels in docs/metrics.md.
-fn run_panels(extent: Extent, matrix: &Matrix) -> anyhow::Result<Outcome> {
-    panels::forget()?;
-    let outcome = running::run(Group::Prometheus, extent, matrix, &[])?;
-    Ok(match panels::write() {
-        Ok(()) => outcome,
-        Err(error) => outcome.with_fault(format!("{error:#}")),
-    })
+    /// Writes the documents and prints the results of a group that ran. Adds a remark on what was left out.
+    fn end(&self, group: Group, outcome: Outcome) -> Outcome {
+        let written = if self.writes_accuracy(group) {
+            accuracy::write()
+        } else if self.writes_panels(group) {
+            panels::write()
+        } else if group == Group::Faults {
+            faults::print().and_then(|()| if self.all_faults { faults::write() } else { Ok(()) })
+        } else {
+            Ok(())
+        };
+        let outcome = match written {
+            Ok(()) => outcome,
+            Err(error) => outcome.with_fault(format!("{error:#}")),
+        };
+        let remarks = self.remarks(group);
+        if remarks.is_empty() { outcome } else { outcome.with_remark(remarks.join("; ")) }
+    }
+
+    fn writes_accuracy(&self, group: Group) -> bool {
+        group == Group::Cluster && self.matrix.is_complete()
+    }
+
+    fn writes_panels(&self, group: Group) -> bool {
+        group == Group::Prometheus && self.panels
+    }
+
+    /// The remark on those commands of the guide that do not run on the node, if there are such.
+    fn replaced_on_the_node(&self) -> Option<String> {
+        let reason = match (self.built_image.get(), &self.no_registry) {
+            (None, _) => "the group image has built no image",
+            (Some(_), Some(missing)) => missing,
+            (Some(_), None) => return None,
+        };
+        Some(format!("replaced: commands 1 and 2 of deploy/README.md, as {reason}"))
+    }
+
+    fn remarks(&self, group: Group) -> Vec<String> {
+        let of_matrix = (group == Group::Cluster).then(|| self.matrix.sentence()).flatten();
+        let of_faults = (group == Group::Faults && !self.all_faults).then(|| remark_on_faults(&self.extent.faults_left_out()));
+        let of_node = (group == Group::Node).then(|| self.replaced_on_the_node()).flatten();
+        [of_matrix, of_faults, of_node, self.extent.remark(group)].into_iter().flatten().collect()
+    }
 }
 
 fn remark_on_faults(left_out: &[&str]) -> String {

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::extent::Extent;
+use super::lanes::Share;
 use super::machine::Machine;
 use super::matrix::Matrix;
 
@@ -11,7 +12,9 @@ use super::matrix::Matrix;
 pub(crate) enum Group {
     /// Unit and documentation tests of all crates, the oracle, replay and memory tests of the core, the house rules
     Unit,
-    /// Tests with real sockets and without a cluster; injected faults; the seeds of the fuzz targets; tiny runs of the benches
+    /// Tests with injected panics, of a watchtap that is built for them
+    Panics,
+    /// Tests with real sockets and without a cluster; the seeds of the fuzz targets; tiny runs of the benches
     It,
     /// The tests of the same binary with programs of Prometheus: those in modules of the name `prometheus`
     Prometheus,
@@ -21,6 +24,8 @@ pub(crate) enum Group {
     Cluster,
     /// The tests of the same binaries that need kubectl: those with `kubectl` in their name or module
     Kubectl,
+    /// The tests of the same binaries with Helm: those in the module `chart`
+    Chart,
     /// Tests of the container image, which is built before
     Image,
     /// Tests of the eBPF programs in this machine's kernel, with real processes
@@ -49,10 +54,14 @@ pub(crate) enum Group {
 /// The arguments of one cargo command.
 type CargoArgs = Vec<String>;
 
+/// Cargo passes the arguments after this one on to the tests.
+const TO_TESTS: &str = "--";
+
 impl Group {
-    /// All groups in the order of execution. The fastest ones come first, so that failures are found early.
-    pub(crate) const ALL: [Self; 17] = [
+    /// All groups in the order of the table and, as far as their [`Share`]s allow, of execution.
+    pub(crate) const ALL: [Self; 19] = [
         Self::Unit,
+        Self::Panics,
         Self::It,
         Self::Prometheus,
         Self::Collector,
@@ -65,6 +74,7 @@ impl Group {
         Self::Controllers,
         Self::Cluster,
         Self::Kubectl,
+        Self::Chart,
         Self::Node,
         Self::Stories,
         Self::Faults,
@@ -74,12 +84,14 @@ impl Group {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Unit => "unit",
+            Self::Panics => "panics",
             Self::It => "it",
             Self::Prometheus => "prometheus",
             Self::Collector => "collector",
             Self::Image => "image",
             Self::Cluster => "cluster",
             Self::Kubectl => "kubectl",
+            Self::Chart => "chart",
             Self::Kernel => "kernel",
             Self::KernelGo => "kernel-go",
             Self::KernelCgroups => "kernel-cgroups",
@@ -95,7 +107,7 @@ impl Group {
 
     /// The cargo commands that together run the group.
     ///
-    /// `cluster` and `kubectl` split the same binaries by one filter, so each test is in exactly one of them.
+    /// `cluster`, `kubectl` and `chart` split the same binaries by two filters, so each test is in exactly one of them.
     pub(crate) fn cargo_calls(self, extent: Extent, matrix: &Matrix) -> Vec<CargoArgs> {
         let calls: &[&[&str]] = match self {
             Self::Unit => &[
@@ -121,30 +133,31 @@ impl Group {
                 ],
                 &["--doc"],
             ],
-            Self::It => &[
-                &[
-                    "--test",
-                    "it",
-                    "--test",
-                    "benches",
-                    "--test",
-                    "seeds",
-                    "--",
-                    "--skip",
-                    "probing_bench",
-                    "--skip",
-                    "prometheus::",
-                    "--skip",
-                    "collector::",
-                ],
-                &["--test", "panics", "--features", "observer-tests/injected-faults"],
-            ],
+            Self::Panics => &[&["--test", "panics", "--features", "observer-tests/injected-faults"]],
+            Self::It => &[&[
+                "--test",
+                "it",
+                "--test",
+                "benches",
+                "--test",
+                "seeds",
+                "--",
+                "--skip",
+                "probing_bench",
+                "--skip",
+                "pod_bench",
+                "--skip",
+                "prometheus::",
+                "--skip",
+                "collector::",
+            ]],
             Self::Prometheus => &[&["--test", "it", "--", "prometheus::"]],
             // These tests mostly wait, so several can run at the same time.
             Self::Collector => &[&["--test", "it", "--", "--test-threads", "8", "collector::"]],
             Self::Image => &[&["--test", "image"]],
-            Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl"]],
-            Self::Kubectl => &[&["--test", "cluster", "--test", "probes", "--", "kubectl"]],
+            Self::Cluster => &[&["--test", "cluster", "--test", "probes", "--", "--skip", "kubectl", "--skip", "chart::"]],
+            Self::Kubectl => &[&["--test", "cluster", "--test", "probes", "--", "kubectl", "--skip", "chart::"]],
+            Self::Chart => &[&["--test", "cluster", "--", "chart::"]],
             // The number of lost records depends on the load, so the tests in `loss` run one by one.
             Self::Kernel => &[
                 &[
@@ -175,30 +188,65 @@ impl Group {
             // These tests mostly wait, so several can run at the same time.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
             Self::Stories => &[&["--test", "stories", "--", "--test-threads", "4"]],
-            Self::Node => &[&["--test", "node"]],
+            Self::Node => &[&["--test", "node"], &["--test", "benches", "--", "pod_bench"]],
             Self::Soak => &[&["--test", "soak", "--", "--nocapture"]],
         };
         let mut calls: Vec<CargoArgs> = calls.iter().map(|call| call.iter().map(|word| (*word).to_owned()).collect()).collect();
-        for call in &mut calls {
-            if self == Self::Cluster {
-                call.extend(matrix.skips());
-            } else if self == Self::Faults {
-                call.extend(extent.fault_skips());
+        let mut skips: CargoArgs = extent.turn_skips(self).collect();
+        if self == Self::Cluster {
+            skips.extend(matrix.skips());
+        } else if self == Self::Faults {
+            skips.extend(extent.fault_skips());
+        }
+        if !skips.is_empty() {
+            for call in &mut calls {
+                if !call.iter().any(|word| word == TO_TESTS) {
+                    call.push(TO_TESTS.to_owned());
+                }
+                call.extend_from_slice(&skips);
             }
-            call.extend(extent.turn_skips(self));
         }
         calls
+    }
+
+    /// The part of the machine that the group needs.
+    pub(super) const fn share(self) -> Share {
+        match self {
+            // Cargo writes programs of other features to the same paths while `panics` builds. The tests of the kernel count lost records,
+            // which depend on the load, and observe all processes of the machine.
+            Self::Unit
+            | Self::Panics
+            | Self::Kernel
+            | Self::KernelGo
+            | Self::KernelCgroups
+            | Self::KernelLibraries
+            | Self::KernelCluster => Share::All,
+            Self::Cluster => Share::Tenths(13),
+            Self::It => Share::Tenths(10),
+            Self::Node => Share::Tenths(9),
+            Self::Kubectl | Self::Chart | Self::Soak => Share::Tenths(8),
+            Self::Faults => Share::Tenths(7),
+            // The image is built at a low priority.
+            Self::Stories | Self::Image => Share::Tenths(5),
+            Self::Prometheus | Self::Collector | Self::Controllers => Share::Tenths(3),
+        }
+    }
+
+    /// The group whose end this one waits for, if both run: it makes what this one uses.
+    pub(super) const fn after(self) -> Option<Self> {
+        if matches!(self, Self::Node) { Some(Self::Image) } else { None }
     }
 
     /// The reason why this group cannot run on `machine`, or `None` if it can.
     pub(crate) fn impossible(self, machine: &Machine) -> Option<String> {
         match self {
-            Self::Unit | Self::It => None,
+            Self::Unit | Self::Panics | Self::It => None,
             Self::Prometheus => machine.lacks(&["prometheus", "promtool"]),
             Self::Collector => machine.no_go().or_else(|| machine.lacks(&["setpriv"])),
             Self::Image => machine.not_root().or_else(|| machine.lacks(&["python3", "skopeo", "umoci", "unshare"])),
             Self::Cluster => machine.no_api_server(),
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
+            Self::Chart => machine.no_go().or_else(|| machine.no_kubectl()).or_else(|| machine.lacks(&["git"])),
             Self::Kernel => machine.no_probes().or_else(|| machine.lacks(&["python3", "curl", "setpriv"])),
             Self::KernelGo => machine.no_probes().or_else(|| machine.no_go()),
             Self::KernelCgroups => machine.no_probes().or_else(|| machine.no_cgroups()).or_else(|| machine.lacks(&["python3"])),
@@ -210,7 +258,10 @@ impl Group {
             Self::Controllers => machine.no_go().or_else(|| machine.lacks(&["python3"])),
             Self::Faults => machine.no_go().or_else(|| machine.no_kubectl()),
             Self::Stories => machine.no_go().or_else(|| machine.no_kubectl()).or_else(|| machine.lacks(&["python3"])),
-            Self::Node => machine.no_go().or_else(|| machine.no_kubectl()).or_else(|| machine.no_node()),
+            Self::Node => {
+                let missing = machine.no_go().or_else(|| machine.no_kubectl()).or_else(|| machine.no_node());
+                missing.or_else(|| machine.no_probes()).or_else(|| machine.lacks(&["python3"]))
+            }
             Self::Soak => machine.no_go(),
         }
     }
@@ -268,7 +319,7 @@ mod tests {
     #[test]
     fn bare_machine_runs_only_groups_without_a_cluster() {
         let possible: Vec<Group> = Group::ALL.into_iter().filter(|group| group.impossible(&bare()).is_none()).collect();
-        assert_eq!(possible, [Group::Unit, Group::It]);
+        assert_eq!(possible, [Group::Unit, Group::Panics, Group::It]);
     }
 
     #[test]
@@ -277,6 +328,16 @@ mod tests {
         let words = |group: Group| group.cargo_calls(Extent::Usual, &Matrix::default()).concat();
         let has_them = |group: &Group| skips.iter().all(|word| words(*group).contains(word));
         assert_eq!(Group::ALL.into_iter().filter(has_them).collect::<Vec<_>>(), [Group::Cluster]);
+    }
+
+    #[test]
+    fn cargo_never_reads_an_argument_of_the_tests() {
+        for extent in [Extent::Usual, Extent::Everything].into_iter().chain((0..12).map(Extent::Sample)) {
+            for call in Group::ALL.iter().flat_map(|group| group.cargo_calls(extent, &Matrix::default())) {
+                let of_cargo = call.split(|word| word == TO_TESTS).next().unwrap_or_default();
+                assert!(!of_cargo.iter().any(|word| word == "--skip" || word == "--exact"), "{extent:?}: {call:?}");
+            }
+        }
     }
 
     #[test]

@@ -17,9 +17,11 @@ pub(crate) struct Machine {
 }
 
 /// Programs that tests run in addition to watchtap.
-const PROGRAMS: [&str; 16] = [
+const PROGRAMS: [&str; 18] = [
     "python3",
     "curl",
+    "git",
+    "docker-registry",
     "node",
     "npm",
     "prometheus",

@@ -6,16 +6,19 @@ mod document;
 mod extent;
 mod faults;
 mod group;
+mod lanes;
 mod libtest;
 mod machine;
 mod matrix;
 mod panels;
+mod processor_time;
 mod report;
 mod running;
 mod signals;
 
 pub(crate) use command::{Args, execute};
 pub(crate) use group::Group;
+pub(crate) use machine::Machine;
 #[cfg(test)]
 pub(crate) use {
     extent::Extent,

@@ -62,7 +62,7 @@ fn section(values: &Value) -> anyhow::Result<String> {
     for panel in &panels {
         let (board, title) = panel;
         if present != Some(board) {
-            line(&mut section, &format!("\n| Panel of `deploy/grafana/{board}.json` | Highest values |\n|---|---|"));
+            line(&mut section, &format!("\n| Panel of `deploy/chart/files/grafana/{board}.json` | Highest values |\n|---|---|"));
             present = Some(board);
         }
         let values = queries.get(panel).map(|values| values.join("<br>"));
@@ -90,12 +90,12 @@ mod tests {
         let section = section(&json!({ "rows": rows })).unwrap();
         let tables = section.split_once("writes this section.\n").unwrap().1;
         let expected = "
-| Panel of `deploy/grafana/b.json` | Highest values |
+| Panel of `deploy/chart/files/grafana/b.json` | Highest values |
 |---|---|
 | Storms | storms **1** |
 | Losses | 0<br>no series |
 
-| Panel of `deploy/grafana/a.json` | Highest values |
+| Panel of `deploy/chart/files/grafana/a.json` | Highest values |
 |---|---|
 | Storms | 2 |
 ";

@@ -1,34 +1,46 @@
-//! The results of the groups: the final table, and the last line, which CI reads.
+//! The results of the groups: the final table, the messages of failed tests, and the last line, which CI reads.
 
 use std::fmt;
 use std::ops::AddAssign;
 use std::time::Duration;
 
 use super::group::Group;
-use super::libtest::Tally;
+use super::libtest::{Failure, Tally};
 
-/// Wall time of a group.
+/// The time of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Took {
+    /// Wall time.
     pub(crate) total: Duration,
     /// The time before the first test, in which cargo builds. It does not include the time in which tests build servers with Go.
     pub(crate) building: Duration,
+    /// Processor time of all its processes.
+    pub(crate) processors: Duration,
 }
 
 impl AddAssign for Took {
     fn add_assign(&mut self, other: Self) {
         self.total += other.total;
         self.building += other.building;
+        self.processors += other.processors;
+    }
+}
+
+impl fmt::Display for Took {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [total, building, processors] = [self.total, self.building, self.processors].map(|time| time.as_secs_f64());
+        write!(f, "{total:>8.1}  {building:>8.1}  {processors:>8.1}")
     }
 }
 
 /// The result of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The group ran. `faults` count as failures in addition to failed tests. `remark` states the part of the group that did not
+    /// The group ran. `failures` are the failed tests whose output is known. `faults` count as failures in addition to failed tests. `remark` states the part of the group that did not
     /// run, and why.
     Ran {
         tally: Tally,
+        failures: Vec<Failure>,
         took: Took,
         faults: Vec<String>,
         remark: Option<String>,
@@ -53,18 +65,34 @@ impl Outcome {
             None if tally.passed == 0 => faults.push(String::from("no test ran")),
             Some(_) | None => {}
         }
-        Self::Ran { tally, took, faults, remark: None }
+        Self::Ran { tally, failures: Vec::new(), took, faults, remark: None }
     }
 
     /// The result of a group whose preparation failed.
     pub(crate) fn could_not_run(fault: String) -> Self {
-        Self::Ran { tally: Tally::default(), took: Took::default(), faults: vec![fault], remark: None }
+        Self::Ran { tally: Tally::default(), failures: Vec::new(), took: Took::default(), faults: vec![fault], remark: None }
     }
 
     /// The same result, with a remark on tests that were left out.
     pub(crate) fn with_remark(mut self, left_out: String) -> Self {
         if let Self::Ran { remark, .. } = &mut self {
             *remark = Some(left_out);
+        }
+        self
+    }
+
+    /// The same result, with the failed tests.
+    pub(crate) fn with_failures(mut self, found: Vec<Failure>) -> Self {
+        if let Self::Ran { failures, .. } = &mut self {
+            *failures = found;
+        }
+        self
+    }
+
+    /// The same result, with the time of a preparation of this group.
+    pub(crate) fn with_time(mut self, of_preparation: Took) -> Self {
+        if let Self::Ran { took, .. } = &mut self {
+            *took += of_preparation;
         }
         self
     }
@@ -100,6 +128,13 @@ impl Outcome {
         }
     }
 
+    fn failures(&self) -> &[Failure] {
+        match self {
+            Self::Ran { failures, .. } => failures,
+            Self::LeftOut { .. } => &[],
+        }
+    }
+
     fn took(&self) -> Took {
         match self {
             Self::Ran { took, .. } => *took,
@@ -119,22 +154,31 @@ fn tests(number: usize) -> String {
     if number == 1 { String::from("1 test") } else { format!("{number} tests") }
 }
 
-/// The outcomes of all groups. `Display` writes the table; its last line is `N passed, M failed`.
+/// The outcomes of all groups. `Display` writes the table and the failed tests; its last line is `N passed, M failed`.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     groups: Vec<(Group, Outcome)>,
     /// Work for several groups, such as the build, with its duration.
-    preparations: Vec<(&'static str, Duration)>,
+    preparations: Vec<(&'static str, Took)>,
     build_is_broken: bool,
+    /// Wall time of the run. It is less than the sum over the groups, because some of them run side by side.
+    elapsed: Duration,
 }
 
 impl Report {
-    pub(crate) fn add_preparation(&mut self, name: &'static str, took: Duration) {
-        self.preparations.push((name, took));
+    /// Adds a preparation, all of which is building.
+    pub(crate) fn add_preparation(&mut self, name: &'static str, took: Took) {
+        self.preparations.push((name, Took { building: took.total, ..took }));
     }
 
     pub(crate) fn add(&mut self, group: Group, outcome: Outcome) {
         self.groups.push((group, outcome));
+    }
+
+    /// Sets the wall time of the run, and puts the groups into the order of the table.
+    pub(crate) fn end(&mut self, elapsed: Duration) {
+        self.elapsed = elapsed;
+        self.groups.sort_by_key(|(group, _)| Group::ALL.iter().position(|other| other == group));
     }
 
     /// Records that the build failed, so that no group could run.
@@ -146,12 +190,12 @@ impl Report {
         self.failed() == 0
     }
 
-    /// The total time of all preparations and groups.
+    /// The wall time of the run, and the sums over all preparations and groups.
     fn took(&self) -> Took {
         let mut sum = Took::default();
-        self.preparations.iter().for_each(|(_, took)| sum += Took { total: *took, building: *took });
+        self.preparations.iter().for_each(|(_, took)| sum += *took);
         self.groups.iter().for_each(|(_, outcome)| sum += outcome.took());
-        sum
+        Took { total: self.elapsed, ..sum }
     }
 
     fn passed(&self) -> usize {
@@ -169,17 +213,18 @@ impl fmt::Display for Report {
         if self.build_is_broken {
             writeln!(f, "the workspace does not build: see cargo's messages above")?;
         } else {
-            writeln!(f, "{:<16}  {:>6}  {:>6}  {:>8}  {:>8}", "GROUP", "PASSED", "FAILED", "SECONDS", "BUILDING")?;
+            writeln!(f, "{:<16}  {:>6}  {:>6}  {:>8}  {:>8}  {:>8}", "GROUP", "PASSED", "FAILED", "SECONDS", "BUILDING", "CPU")?;
         }
         for (name, took) in &self.preparations {
-            writeln!(f, "{name:<16}  {:>6}  {:>6}  {:>8.1}  {:>8.1}", "", "", took.as_secs_f64(), took.as_secs_f64())?;
+            writeln!(f, "{name:<16}  {:>6}  {:>6}  {took}", "", "")?;
         }
         for (group, outcome) in &self.groups {
             write_row(f, *group, outcome)?;
         }
-        let took = self.took();
-        let (total, building) = (took.total.as_secs_f64(), took.building.as_secs_f64());
-        writeln!(f, "{:<16}  {:>6}  {:>6}  {total:>8.1}  {building:>8.1}", "total", self.passed(), self.failed())?;
+        writeln!(f, "{:<16}  {:>6}  {:>6}  {}", "total", self.passed(), self.failed(), self.took())?;
+        for (group, outcome) in &self.groups {
+            outcome.failures().iter().try_for_each(|failure| write!(f, "failed in {}: {failure}", group.name()))?;
+        }
         writeln!(f, "{} passed, {} failed", self.passed(), self.failed())
     }
 }
@@ -187,9 +232,8 @@ impl fmt::Display for Report {
 fn write_row(f: &mut fmt::Formatter<'_>, group: Group, outcome: &Outcome) -> fmt::Result {
     let name = group.name();
     match outcome {
-        Outcome::Ran { tally, took, faults, remark } => {
-            let (total, building) = (took.total.as_secs_f64(), took.building.as_secs_f64());
-            writeln!(f, "{name:<16}  {:>6}  {:>6}  {total:>8.1}  {building:>8.1}", tally.passed, tally.failed)?;
+        Outcome::Ran { tally, took, faults, remark, .. } => {
+            writeln!(f, "{name:<16}  {:>6}  {:>6}  {took}", tally.passed, tally.failed)?;
             remark.iter().try_for_each(|remark| writeln!(f, "                  {remark}"))?;
             faults.iter().try_for_each(|fault| writeln!(f, "                  failure: {fault}"))
         }
@@ -200,23 +244,27 @@ fn write_row(f: &mut fmt::Formatter<'_>, group: Group, outcome: &Outcome) -> fmt
 
 #[cfg(test)]
 mod tests {
+    use super::super::libtest::Failures;
     use super::*;
 
-    const SECOND: Took = Took { total: Duration::from_secs(1), building: Duration::from_millis(100) };
+    const SECOND: Took =
+        Took { total: Duration::from_secs(1), building: Duration::from_millis(100), processors: Duration::from_millis(1_500) };
 
     #[test]
     fn successful_run_names_the_groups_left_out() {
         let left_out = Outcome::LeftOut { reason: "kubectl is not on PATH".into(), required: false };
-        let mut report = report(vec![(Group::Unit, ran(12, 0, 0)), (Group::Cluster, ran(3, 0, 0)), (Group::Kubectl, left_out)]);
-        report.add_preparation("build", Duration::from_secs(70));
+        let mut report = report(vec![(Group::Kubectl, left_out), (Group::Cluster, ran(3, 0, 0)), (Group::Unit, ran(12, 0, 0))]);
+        let build = Took { total: Duration::from_secs(70), processors: Duration::from_secs(135), ..Took::default() };
+        report.add_preparation("build", build);
+        report.end(Duration::from_millis(71_500));
         assert!(report.is_success());
         let expected = "\
-GROUP             PASSED  FAILED   SECONDS  BUILDING
-build                                 70.0      70.0
-unit                  12       0       1.0       0.1
-cluster                3       0       1.0       0.1
+GROUP             PASSED  FAILED   SECONDS  BUILDING       CPU
+build                                 70.0      70.0     135.0
+unit                  12       0       1.0       0.1       1.5
+cluster                3       0       1.0       0.1       1.5
 kubectl           left out: kubectl is not on PATH
-total                 15       0      72.0      70.2
+total                 15       0      71.5      70.2     138.0
 15 passed, 0 failed
 ";
         assert_eq!(report.to_string(), expected);
@@ -267,6 +315,16 @@ total                 15       0      72.0      70.2
         let mut report = Report::default();
         report.add_broken_build();
         assert_last_line(report, "0 passed, 1 failed");
+    }
+
+    #[test]
+    fn failed_tests_stand_below_the_table_with_their_messages() {
+        let mut failures = Failures::default();
+        failures.take("---- a::b stdout ----");
+        failures.take("Error: no such file");
+        let outcome = Outcome::ran(Tally { passed: 1, failed: 1, ignored: 0 }, Some("exit status: 101".to_owned()), SECOND);
+        let report = report(vec![(Group::It, outcome.with_failures(failures.into_found()))]).to_string();
+        assert!(report.ends_with("\nfailed in it: a::b\n    Error: no such file\n1 passed, 1 failed\n"), "{report}");
     }
 
     #[test]
