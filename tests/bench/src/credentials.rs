@@ -12,7 +12,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedN
 pub(crate) struct Credentials {
     /// The CA certificate.
     pub(crate) authority: PathBuf,
-    /// The server's certificate (ECDSA P-256, for `localhost` and 127.0.0.1).
+    /// The server's certificate (ECDSA P-256, for `localhost`, 127.0.0.1 and the Service of a webhook).
     pub(crate) certificate: PathBuf,
     pub(crate) key: PathBuf,
     /// Certificate and key in one file, as haproxy requires.
@@ -26,7 +26,7 @@ impl Credentials {
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
         let key = KeyPair::generate()?;
-        let mut params = subject("bench server", &["localhost", "127.0.0.1"])?;
+        let mut params = subject("bench server", &["localhost", "127.0.0.1", "watchtap.watchtap-system.svc"])?;
         params.use_authority_key_identifier_extension = true;
         let certificate = params.signed_by(&key, &issuer)?;
         let file = |name: &str, text: &str| private(&folder.join(name), text);

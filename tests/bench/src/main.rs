@@ -1,6 +1,7 @@
 //! The benches of watchtap, called by `cargo xtask bench`. They measure how fast watchtap decodes list bodies, follows events and
 //! forwards bytes. The results are ratios to other programs, measured alternately in one run. `docs/benches.md` has the results.
 
+mod admission;
 mod allocation;
 mod credentials;
 mod decode;
@@ -9,6 +10,8 @@ mod following;
 mod forward;
 mod machine;
 mod output;
+#[cfg(all(feature = "pod", target_os = "linux"))]
+mod pod;
 #[cfg(target_os = "linux")]
 mod probing;
 mod server_process;
@@ -28,8 +31,13 @@ enum Bench {
     Forward(forward::Args),
     Watches(forward::WatchesArgs),
     Metrics(forward::MetricsArgs),
+    Webhook(admission::Args),
     #[cfg(target_os = "linux")]
     Probing(probing::Args),
+    #[cfg(all(feature = "pod", target_os = "linux"))]
+    Pod(pod::Args),
+    #[command(hide = true)]
+    Allowing(admission::AllowingArgs),
     #[command(hide = true)]
     Upstream(forward::UpstreamArgs),
     #[command(hide = true)]
@@ -43,8 +51,12 @@ fn main() -> anyhow::Result<ExitCode> {
         Bench::Forward(args) => forward::execute(&args)?,
         Bench::Watches(args) => forward::measure_watches(&args)?,
         Bench::Metrics(args) => forward::measure_metrics(&args)?,
+        Bench::Webhook(args) => admission::execute(&args)?,
+        Bench::Allowing(args) => admission::serve_allowing(&args)?,
         #[cfg(target_os = "linux")]
         Bench::Probing(args) => probing::execute(&args)?,
+        #[cfg(all(feature = "pod", target_os = "linux"))]
+        Bench::Pod(args) => pod::execute(&args)?,
         Bench::Upstream(args) => forward::serve_upstream(&args)?,
         Bench::Unobserved(args) => forward::serve_unobserved(&args)?,
     }

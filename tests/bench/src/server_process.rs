@@ -59,6 +59,23 @@ impl ServerProcess {
         Ok(())
     }
 
+    /// Waits until its output has an address behind these words, and returns the port.
+    pub(crate) fn await_announced_port(&mut self, words: &str) -> Result<u16> {
+        let begun = Instant::now();
+        loop {
+            let log = self.log();
+            let address = log.split_once(words).and_then(|(_, rest)| rest.split_once('/')).map(|(address, _)| address);
+            if let Some(port) = address.and_then(|address| address.rsplit_once(':')?.1.parse().ok()) {
+                return Ok(port);
+            }
+            let ended = self.child.try_wait()?;
+            if ended.is_some() || begun.elapsed() > START {
+                bail!("{log} does not listen");
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
     /// Its name and its output.
     pub(crate) fn log(&self) -> String {
         format!("{}: {}", self.name, fs::read_to_string(&self.log).unwrap_or_default().trim())

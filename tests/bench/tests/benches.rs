@@ -88,6 +88,20 @@ fn metrics_bench_reports_each_case_and_a_page() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn webhook_bench_compares_with_a_webhook_that_changes_nothing() -> Result<()> {
+    let report = bench("webhook")?;
+    let webhooks = report["webhooks"].as_array().context("no webhooks")?;
+    let names: Vec<&str> = webhooks.iter().filter_map(|webhook| webhook["name"].as_str()).collect();
+    assert_eq!(names, ["changes nothing", "watchtap"]);
+    for webhook in webhooks {
+        let of = |quantile: &str| webhook[quantile]["median"].as_f64().context("no time");
+        assert!(of("p50_us")? > 0.0 && of("p50_us")? <= of("p99_us")?, "{webhook}");
+    }
+    assert!(report["p99_ratio"]["median"].as_f64().is_some_and(|ratio| ratio > 0.0), "{report}");
+    Ok(())
+}
+
 /// It needs the permissions of a probe, so it runs in the test group `kernel`.
 #[test]
 fn probing_bench_compares_with_bare_uprobes() -> Result<()> {
@@ -102,6 +116,33 @@ fn probing_bench_compares_with_bare_uprobes() -> Result<()> {
     for rate in report["rates"].as_array().context("no rates")? {
         assert!(rate["reached"].as_f64().is_some_and(|calls| calls > 0.0), "{rate}");
         assert!(rate["watchtap_share"].as_f64().is_some_and(|share| share > 0.0), "{rate}");
+    }
+    Ok(())
+}
+
+/// It needs a node, so it runs in the test group `node`, with the watchtap that the tests have built.
+#[test]
+fn pod_bench_measures_the_sidecar_on_a_node() -> Result<()> {
+    let report = bench("pod")?;
+    let usages = report["idle"]["usages"].as_array().context("no usages")?;
+    let states: Vec<&str> = usages.iter().filter_map(|usage| usage["state"].as_str()).collect();
+    assert_eq!(states, ["no-client", "informers", "changes"]);
+    let limit = report["idle"]["limit"].as_u64().context("no limit")?;
+    for usage in usages {
+        let [anonymous, in_all, peak] = ["anonymous", "usage", "peak"].map(|kind| usage["memory"][kind].as_u64().unwrap_or(0));
+        assert!(0 < anonymous && 0 < in_all && in_all <= peak && peak <= limit, "{usage}");
+        // Without a client, it may use no processor in the short time of this run.
+        assert!(usage["cpu_millis"].as_f64().is_some_and(|millis| millis > 0.0 || usage["state"] == "no-client"), "{usage}");
+    }
+    assert_eq!(report["idle"]["informers"], 10);
+    assert!(report["idle"]["objects"].as_u64().is_some_and(|objects| objects > 20), "{report}");
+    let latencies = report["latencies"].as_array().context("no latencies")?;
+    assert_eq!(latencies.len(), 4);
+    for latency in latencies {
+        assert!(latency["ratio"]["median"].as_f64().is_some_and(|ratio| ratio > 0.0), "{latency}");
+    }
+    for figure in ["without_s", "trivial_s", "watchtap_s", "own_ms"] {
+        assert!(report["start"][figure]["median"].as_f64().is_some_and(|time| time > 0.0), "{report}");
     }
     Ok(())
 }

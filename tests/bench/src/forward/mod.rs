@@ -4,6 +4,7 @@
 //! process. All others are separate processes, so that the kernel counts their CPU time and memory separately. Neither client nor
 //! server uses code of watchtap. Both speak TLS 1.3 with AES-128-GCM only, so every way has the same cipher.
 
+mod accepting;
 mod client;
 mod command;
 mod go_client;
@@ -23,8 +24,11 @@ mod upstream;
 mod watches;
 mod way;
 
+pub(crate) use accepting::accept_until_end_of_input;
 pub(crate) use command::{Args, execute};
 pub(crate) use metrics::{Args as MetricsArgs, execute as measure_metrics};
+pub(crate) use scenario::Http;
+pub(crate) use tls::{client as tls_client, server as tls_server};
 pub(crate) use unobserved::{Args as UnobservedArgs, execute as serve_unobserved};
 pub(crate) use upstream::{Args as UpstreamArgs, execute as serve_upstream};
 pub(crate) use watches::{Args as WatchesArgs, execute as measure_watches};

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// The version of HTTP that client and server speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Http {
+pub(crate) enum Http {
     /// HTTP/1.1
     H1,
     /// HTTP/2

@@ -28,7 +28,7 @@ fn protocol(http: Http) -> Vec<u8> {
 
 /// A client that accepts any certificate, because proxies have different ones and its own cost is not measured. It resumes no
 /// session, like Go's clients.
-pub(super) fn client(http: Http) -> Result<ClientConfig> {
+pub(crate) fn client(http: Http) -> Result<ClientConfig> {
     let provider = provider();
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(&[&rustls::version::TLS13])?;
     let verifier = Arc::new(AnyCertificate(provider));
@@ -39,7 +39,7 @@ pub(super) fn client(http: Http) -> Result<ClientConfig> {
 }
 
 /// A server with this certificate.
-pub(super) fn server(http: Http, certificate: &Path, key: &Path) -> Result<ServerConfig> {
+pub(crate) fn server(http: Http, certificate: &Path, key: &Path) -> Result<ServerConfig> {
     let builder = ServerConfig::builder_with_provider(provider()).with_protocol_versions(&[&rustls::version::TLS13])?;
     let certificate = CertificateDer::from_pem_file(certificate).context("the server's certificate")?;
     let key = PrivateKeyDer::from_pem_file(key).context("the server's key")?;

@@ -13,7 +13,7 @@ use watchtap::api_server::{UpstreamEndpoint, UpstreamId, UpstreamTls, UpstreamTr
 use watchtap::tap::Clock;
 use watchtap::tap::proxy::{Admission, Descriptors, Entrance, Proxy, ProxyConfig};
 
-use super::upstream::wait_for_end_of_input;
+use super::accepting::wait_for_end_of_input;
 
 /// Forward, without observing, until standard input ends
 #[derive(Debug, clap::Args)]

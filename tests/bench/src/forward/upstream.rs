@@ -3,25 +3,24 @@
 
 use std::convert::Infallible;
 use std::fs;
-use std::io::{Read, Write};
-use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_rustls::TlsAcceptor;
 
+use super::accepting::accept_until_end_of_input;
 use super::scenario::Http;
 use super::tls;
 use crate::decode::ListKind;
@@ -78,24 +77,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     let list = ListKind::Pods.json(args.list_bytes)?.bytes;
     let store = Arc::new(Store { list, small: small(), events_per_second: args.events_per_second });
     let http = args.http;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
-    writeln!(std::io::stdout(), "{}", listener.local_addr()?.port())?;
-    runtime.spawn(async move {
-        loop {
-            if let Ok((client, _)) = listener.accept().await {
-                // A client may leave early without an error of the server.
-                let serving = serve(client, tls.clone(), Arc::clone(&store), http);
-                tokio::spawn(async move { drop(serving.await) });
-            }
-        }
-    });
-    wait_for_end_of_input()
-}
-
-/// Waits until standard input ends. The parent process has the other end, so this process never outlives it.
-pub(super) fn wait_for_end_of_input() -> Result<()> {
-    std::io::stdin().read_to_end(&mut Vec::new()).map(drop).context("standard input")
+    accept_until_end_of_input(move |client| serve(client, tls.clone(), Arc::clone(&store), http))
 }
 
 async fn serve(client: TcpStream, tls: TlsAcceptor, store: Arc<Store>, http: Http) -> Result<()> {

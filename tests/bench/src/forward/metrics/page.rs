@@ -13,6 +13,7 @@ use flate2::write::GzEncoder;
 use observer_core::series::{Family, TapWord};
 use observer_counted::Stage;
 use serde::Serialize;
+use watchtap::memory_budget::MemoryBudget;
 use watchtap::metrics::{MetricsReader, MetricsServer};
 use watchtap::pipeline::SeriesReader;
 
@@ -55,7 +56,11 @@ impl Page {
         let stage = Stage::of_clients(clients, EACH, RESOURCES)?;
         let observer = stage.observer();
         let (reader, mut source) = SeriesReader::begin(&[]);
-        let server = MetricsServer::start("127.0.0.1:0".parse()?, MetricsReader::new(reader, TapWord::Replay))?;
+        let server = MetricsServer::start(
+            "127.0.0.1:0".parse()?,
+            MetricsReader::new(reader, TapWord::Replay),
+            MemoryBudget::default().metrics_page,
+        )?;
         let is_over = AtomicBool::new(false);
         let (mut copies, mut scrapes, mut gzips, mut page) = (Vec::new(), Vec::new(), Vec::new(), String::new());
         let mut compressed = 0;
