@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod auth_provider_kubectl;
 #[cfg(test)]
+mod chart;
+#[cfg(test)]
 mod churn_kubectl;
 #[cfg(test)]
 mod clients;
@@ -77,5 +79,11 @@ mod transparency_kubectl;
 mod verify;
 #[cfg(test)]
 mod via_kubectl;
+#[cfg(test)]
+mod webhook;
+#[cfg(test)]
+mod webhook_certificate;
+#[cfg(test)]
+mod webhook_kubectl;
 #[cfg(test)]
 mod websocket;

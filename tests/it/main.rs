@@ -15,6 +15,8 @@ mod capture_killed;
 #[cfg(test)]
 mod capture_memory;
 #[cfg(test)]
+mod compatibility;
+#[cfg(test)]
 mod contexts;
 #[cfg(test)]
 mod demo;
@@ -47,9 +49,17 @@ mod idle_watches;
 #[cfg(test)]
 mod in_cluster;
 #[cfg(test)]
+mod in_cluster_faults;
+#[cfg(test)]
+mod in_cluster_ipv6;
+#[cfg(test)]
 mod inject_cli;
 #[cfg(test)]
+mod kubectl_plugin;
+#[cfg(test)]
 mod memory;
+#[cfg(test)]
+mod memory_limit;
 #[cfg(test)]
 mod metrics;
 #[cfg(test)]
@@ -69,8 +79,12 @@ mod run_cli;
 #[cfg(test)]
 mod small_input;
 #[cfg(test)]
+mod status_cli;
+#[cfg(test)]
 mod transparency;
 #[cfg(test)]
 mod upstream;
 #[cfg(test)]
 mod verify_cli;
+#[cfg(test)]
+mod webhook;

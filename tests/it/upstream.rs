@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::SystemTime;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -44,13 +45,23 @@ impl Upstream {
         Self::at(Ipv4Addr::LOCALHOST.into(), "127.0.0.1")
     }
 
+    /// Its certificate becomes valid at this time.
+    pub(crate) fn valid_from(start: SystemTime) -> Self {
+        Self::with(Ipv4Addr::LOCALHOST.into(), "127.0.0.1", Some(start))
+    }
+
     /// Listens on an address of this machine, with a certificate for `name`.
     pub(crate) fn at(address: IpAddr, name: &str) -> Self {
+        Self::with(address, name, None)
+    }
+
+    fn with(address: IpAddr, name: &str, valid_from: Option<SystemTime>) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
         let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new([name.to_owned()]).unwrap();
+        let mut params = CertificateParams::new([name.to_owned()]).unwrap();
+        params.not_before = valid_from.map_or(params.not_before, SystemTime::into);
         let certificate = params.signed_by(&key, &authority).unwrap();
         let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
         let tls = server_config(certificate.der().clone(), key, authority.der().clone());

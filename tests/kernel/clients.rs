@@ -5,6 +5,7 @@ use std::process::Command;
 
 use observer_demo::DemoServer;
 use watchtap::api_server::UpstreamId;
+use watchtap::intake::ProbeLimits;
 use watchtap::tap::probe::ProbeOptions;
 
 /// The three requests of the clients that send three.
@@ -23,6 +24,11 @@ for path in ['/api/v1/namespaces?limit=500', '/api/v1/namespaces/default/configm
 /// Options for a probe that follows connections to this server at the client's end.
 pub(crate) fn of_clients(server: SocketAddr) -> ProbeOptions {
     ProbeOptions { api_servers: [(server, UpstreamId::default())].into(), ..ProbeOptions::default() }
+}
+
+/// The usual memory, with a ring buffer of so many bytes.
+pub(crate) fn ring_of(bytes: u32) -> ProbeLimits {
+    ProbeLimits { ring: bytes, ..ProbeLimits::default() }
 }
 
 /// The clients' arguments: server address, CA and bearer token.

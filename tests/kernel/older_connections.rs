@@ -78,7 +78,7 @@ fn check(library: &str, other: Option<&DemoServer>) {
     assert_eq!(watch.watch.as_ref().map(|watch| watch.added), Some(2), "{watch:?}");
     let layer = watch.verdict.as_ref().map(|verdict| &verdict.served_from);
     assert_eq!(layer, Some(&ServedFrom::Unknown { reason: UnknownReason::AttachedLate, remaining: Vec::new() }));
-    let ProbeOutcome { recording_fields } = outcome;
+    let ProbeOutcome { recording_fields, .. } = outcome;
     assert_eq!((recording_fields, missed.probe.records, missed.probe.unused_fields), (1, 0, 0));
     assert_eq!(
         (totals.connections, missed.unknown_requests, missed.malformed, missed.stopped_directions),
@@ -142,10 +142,18 @@ impl Client {
         Self::start_beside(server, library, None)
     }
 
+    /// Starts a client with a command that executes its program.
+    pub(crate) fn start_by(command: Command, server: &DemoServer, library: &str) -> Self {
+        Self::start_with(command, server, library, None)
+    }
+
     /// Starts a client that also sends requests to `other`.
     fn start_beside(server: &DemoServer, library: &str, other: Option<&DemoServer>) -> Self {
+        Self::start_with(Command::new(go_late_client().unwrap()), server, library, other)
+    }
+
+    fn start_with(mut command: Command, server: &DemoServer, library: &str, other: Option<&DemoServer>) -> Self {
         let authorities: String = [server].into_iter().chain(other).map(DemoServer::ca_pem).collect();
-        let mut command = Command::new(go_late_client().unwrap());
         command.args([&server.address().to_string(), &authorities, server.token(), library]);
         command.args(other.map(|other| other.address().to_string()));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

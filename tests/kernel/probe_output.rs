@@ -1,12 +1,15 @@
 //! Runs a probe, and collects its events and notices before they are decoded.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use observer_core::observation::Process;
 use observer_core::series::ProbeFiles;
+use watchtap::api_server::UpstreamId;
 use watchtap::intake::{ConnectionId, ConnectionInfo, Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
 use watchtap::tap::Clock;
-use watchtap::tap::probe::{ProbeOptions, ProbeTap};
+use watchtap::tap::probe::{FollowedAddresses, ProbeOptions, ProbeTap};
 
 /// Limit of every wait.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -41,6 +44,11 @@ impl RunningProbe {
         &self.output
     }
 
+    /// Gives the API servers other addresses, and waits until they are followed.
+    pub(crate) fn readdress(&self, servers: &BTreeMap<SocketAddr, UpstreamId>) {
+        readdress(&self.tap, servers);
+    }
+
     /// Waits until the events so far satisfy `is_enough`.
     pub(crate) fn until(&mut self, is_enough: impl Fn(&ProbeOutput) -> bool) -> &ProbeOutput {
         let begun = Instant::now();
@@ -58,6 +66,20 @@ impl RunningProbe {
         self.output.files = self.receiver.waker().probe_files();
         self.output
     }
+}
+
+/// Gives the API servers other addresses, and waits until the probe follows these and no others as current ones.
+pub(crate) fn readdress(tap: &ProbeTap, servers: &BTreeMap<SocketAddr, UpstreamId>) {
+    let addresses = tap.addresses();
+    let mut followed = addresses.followed();
+    let are_followed = |followed: &FollowedAddresses| {
+        let current = followed.addresses().len() - followed.former();
+        servers.keys().all(|address| followed.is_followed(*address)) && current == servers.len() && followed.is_settled()
+    };
+    addresses.are(servers.clone());
+    let awaited = async { followed.wait_for(|followed| are_followed(followed)).await.map(|_| ()) };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async { tokio::time::timeout(LIMIT, awaited).await }).unwrap().unwrap();
 }
 
 impl ProbeOutput {

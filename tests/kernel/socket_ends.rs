@@ -1,18 +1,17 @@
 //! Tests of the kernel's socket records: how connections end, and from which end the probe sees them.
 
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::net::SocketAddr;
-use std::process::{Child, Stdio};
+use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
 
 use observer_core::http::Direction;
 use observer_tests::{ScriptedUpstream, ServerStream, connect};
 use socket2::SockRef;
 use watchtap::intake::{EndManner, TapEvent};
-use watchtap::tap::probe::ProbeOptions;
+use watchtap::tap::probe::{ProbeOptions, ServerEnds};
 
 use super::clients::{URLLIB, of_clients, python, run};
 use super::probe_output::ProbeOutput;
+use super::server_process::ServerProcess;
 
 /// Sends one request and ends as its argument states. It never asks its TLS library to close the connection.
 const CLIENT: &str = "
@@ -50,24 +49,6 @@ for number in range(int(connections)):
     if number % 2:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
     client.close()
-";
-
-/// Answers each request with an empty object.
-const SERVER: &str = "
-import http.server, ssl, sys
-class Answers(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header('Content-Length', '2')
-        self.end_headers()
-        self.wfile.write(b'{}')
-    def log_message(self, *_): pass
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain(*sys.argv[1:])
-server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Answers)
-server.socket = context.wrap_socket(server.socket, server_side=True)
-print(server.server_address[1], flush=True)
-server.serve_forever()
 ";
 
 /// The server's action after its answer.
@@ -108,8 +89,8 @@ fn ends_of_successive_connections_are_distinguished() {
 
 #[test]
 fn connection_with_both_ends_on_this_machine_counts_once() {
-    let server = Process::server();
-    let options = ProbeOptions { server_ends: true, ..of_clients(server.address) };
+    let server = ServerProcess::start();
+    let options = ProbeOptions { server_ends: ServerEnds::Added, ..of_clients(server.address) };
     let infos = ProbeOutput::during(&options, || {
         run(&mut python(URLLIB, &[server.address.to_string(), server.authority.clone(), "nobody".to_owned()]));
     })
@@ -120,8 +101,8 @@ fn connection_with_both_ends_on_this_machine_counts_once() {
 
 #[test]
 fn server_end_is_observed_only_if_requested() {
-    let server = Process::server();
-    for server_ends in [true, false] {
+    let server = ServerProcess::start();
+    for server_ends in [ServerEnds::Added, ServerEnds::Alone, ServerEnds::Ignored] {
         let options = ProbeOptions { server_ends, ..of_clients(server.address) };
         let infos = ProbeOutput::during(&options, || {
             // The probe does not record this process.
@@ -132,10 +113,10 @@ fn server_end_is_observed_only_if_requested() {
         })
         .opened();
         let [info] = infos.as_slice() else {
-            assert!(infos.is_empty() && !server_ends, "{infos:?}");
+            assert!(infos.is_empty() && server_ends == ServerEnds::Ignored, "{infos:?}");
             continue;
         };
-        assert!(server_ends);
+        assert_ne!(server_ends, ServerEnds::Ignored);
         assert_eq!((info.server, &info.process), (server.address, &None));
     }
 }
@@ -173,37 +154,4 @@ fn after_its_answer(does: Server, stream: &mut ServerStream) -> io::Result<()> {
         Server::Resets => SockRef::from(&stream.sock).set_linger(Some(Duration::ZERO))?,
     }
     Err(io::Error::other("the connection is cut"))
-}
-
-/// A server that runs as a separate process.
-struct Process {
-    child: Child,
-    address: SocketAddr,
-    authority: String,
-}
-
-impl Process {
-    fn server() -> Self {
-        let identity = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-        let authority = identity.cert.pem();
-        let folder = tempfile::tempdir().unwrap();
-        let files = [("certificate", &authority), ("key", &identity.signing_key.serialize_pem())].map(|(name, text)| {
-            let file = folder.path().join(name);
-            std::fs::write(&file, text).unwrap();
-            file.to_str().unwrap().to_owned()
-        });
-        let mut child = python(SERVER, &files).stdout(Stdio::piped()).spawn().unwrap();
-        let mut port = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
-        let address = format!("127.0.0.1:{}", port.trim()).parse().unwrap();
-        Self { child, address, authority }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // Both calls fail only if it has already exited.
-        let _killed = self.child.kill();
-        let _reaped = self.child.wait();
-    }
 }

@@ -6,11 +6,13 @@ use observer_core::observer::Snapshot;
 use observer_demo::DemoServer;
 use watchtap::api_server::UpstreamId;
 use watchtap::intake::{Intake, IntakeLimits};
+use watchtap::memory_budget::MemoryBudget;
 use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
 use watchtap::tap::probe::{ProbeOutcome, ProbeTap};
 
 use super::clients::of_clients;
+use super::probe_output::readdress;
 
 /// A running probe and its Observer.
 pub(crate) struct Stage {
@@ -25,9 +27,15 @@ impl Stage {
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let upstream = Upstream { id: UpstreamId::default(), name: address.to_string(), path_prefix: String::new(), profile: None };
-        let observing = Observing::start(receiver, clock.now(), vec![upstream], Outputs::default()).unwrap();
+        let observing =
+            Observing::start(receiver, clock.now(), vec![upstream], Outputs::default(), &MemoryBudget::default()).unwrap();
         let tap = ProbeTap::start(&of_clients(address), intake, clock).unwrap();
         Self { observing, tap }
+    }
+
+    /// Gives the server other addresses.
+    pub(crate) fn readdress(&self, addresses: &[SocketAddr]) {
+        readdress(&self.tap, &addresses.iter().map(|address| (*address, UpstreamId::default())).collect());
     }
 
     /// Stops the probe and returns its results.

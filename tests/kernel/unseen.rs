@@ -10,7 +10,7 @@ use observer_tests::watchtap;
 use watchtap::intake::Notice;
 use watchtap::tap::probe::ProbeOptions;
 
-use super::clients::of_clients;
+use super::clients::{of_clients, ring_of};
 use super::commanded_client::CommandedClient;
 use super::probe_output::{ProbeOutput, RunningProbe};
 
@@ -22,7 +22,7 @@ fn dropped_records_are_reported_while_the_probe_runs() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut client = CommandedClient::start(&server);
     // One page, which a few records fill before the probe reads it.
-    let mut probe = RunningProbe::start(&ProbeOptions { ring_bytes: 4_096, ..of_clients(server.address()) });
+    let mut probe = RunningProbe::start(&ProbeOptions { memory: ring_of(4_096), ..of_clients(server.address()) });
     client.ask(200);
     let missed = |notices: &[Notice]| {
         let missed =

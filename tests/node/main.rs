@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap")]
 
+mod chart;
 mod end;
 mod in_cluster;
 mod pods;
+mod probe;
 mod restarts;
 mod sidecar;
 mod streams;

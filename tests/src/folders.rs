@@ -18,6 +18,16 @@ pub(crate) fn documents() -> PathBuf {
     workspace().join("docs")
 }
 
+/// The folder that Helm installs.
+pub fn chart() -> PathBuf {
+    workspace().join("deploy/chart")
+}
+
+/// The folder of the chart's objects for kustomize.
+pub(crate) fn kustomize() -> PathBuf {
+    workspace().join("deploy/kustomize")
+}
+
 /// The Java programs and the lists of their libraries.
 pub(crate) fn java_sources() -> PathBuf {
     workspace().join("tests/cluster/java")

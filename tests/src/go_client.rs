@@ -1,5 +1,6 @@
 //! Builds Go programs of the tests: `client` uses an API server as client-go does, and `controllers` runs several controllers. `late` keeps
-//! one HTTP/2 connection open. `informer` is for pods. `collector` is an OpenTelemetry Collector.
+//! one HTTP/2 connection open. `informer` is for pods. `workload` and `trivial` are for pods whose start and traffic are measured. `collector`
+//! is an OpenTelemetry Collector.
 
 use std::path::PathBuf;
 
@@ -27,6 +28,24 @@ pub fn go_late_client() -> Result<PathBuf> {
 /// Builds `informer` unless this machine has it. It needs Go and takes a minute or two.
 pub(crate) fn go_informer() -> Result<PathBuf> {
     build("informer", "k8s.io/client-go", "one or two minutes")
+}
+
+/// Builds `workload` unless this machine has it. It needs Go and takes a minute or two.
+pub fn go_workload() -> Result<PathBuf> {
+    build("workload", "k8s.io/client-go", "one or two minutes")
+}
+
+/// Builds `trivial` unless this machine has it. It needs Go and takes seconds.
+pub fn go_trivial() -> Result<PathBuf> {
+    without_modules("trivial")
+}
+
+/// Builds the program in a folder of this name, which uses nothing but Go's standard library.
+pub(crate) fn without_modules(name: &'static str) -> Result<PathBuf> {
+    let folder = folders::go_sources().join(name);
+    let program =
+        GoProgram { name, folder: &folder, module_file: "go.mod", version: "1", link_flags: "", first_build_takes: "some seconds" };
+    program.build(&folders::cluster_cache())
 }
 
 /// Builds `collector` unless this machine has it. It needs Go and takes a minute or two.

@@ -11,6 +11,8 @@ pub struct ProcessUsage {
     /// Resident memory in bytes: `Rss` of `/proc/PID/smaps_rollup`, which is counted page by page. `VmRSS` of `/proc/PID/status`
     /// sums per-CPU counters and may lag (proc(5)).
     pub resident: u64,
+    /// The highest resident memory so far in bytes: `VmHWM` of `/proc/PID/status`.
+    pub peak: u64,
     /// The part of `resident` that no file backs: heap and stacks.
     pub anonymous: u64,
     /// Open descriptors.
@@ -23,10 +25,12 @@ impl ProcessUsage {
     /// Reads the usage of a running process.
     pub fn of(process: u32) -> Result<Self> {
         let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
+        let status = fs::read_to_string(format!("/proc/{process}/status"))?;
         let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
         let descriptors = fs::read_dir(format!("/proc/{process}/fd"))?.count();
         Ok(Self {
             resident: bytes(&rollup, "Rss:")?,
+            peak: bytes(&status, "VmHWM:")?,
             anonymous: bytes(&rollup, "Anonymous:")?,
             descriptors,
             processor_time: processor_time(&stat).with_context(|| format!("no times in {stat}"))?,

@@ -161,7 +161,7 @@ fn configuration(targets: &[Target]) -> Value {
     let instance = json!({ "source_labels": ["pod"], "regex": "(.+)", "target_label": "instance" });
     json!({
         "global": { "scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s" },
-        "rule_files": [concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/prometheus/*.yaml")],
+        "rule_files": [concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/chart/files/prometheus/*.yaml")],
         "scrape_configs": [{ "job_name": "watchtap", "static_configs": targets, "relabel_configs": [instance] }],
     })
 }

@@ -1,7 +1,8 @@
 //! A watchtap that runs as the sidecar of a pod, without kubelet: the volumes are folders, and mounts put them in place.
 //!
-//! Its process is as restricted as in a pod. It is the first process of its own PID namespace, with the UID of the image and without
-//! capabilities. It cannot write to its root, has no `/tmp`, and no variables but those of kubelet. Root is needed to make that.
+//! Its process is as restricted as in a pod. It is the first process of its own PID namespace, with the UID of the image and
+//! without capabilities. It cannot write to its root, has no `/tmp`, and no variables but those of the kubelet. Root is needed to
+//! make that.
 
 use std::fs::{self, Permissions};
 use std::io::Write as _;
@@ -16,18 +17,22 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
 use crate::bounded::{Lines, wait_within};
+use crate::memory_cgroup::MemoryCgroup;
 use crate::process_usage::ProcessUsage;
 use crate::programs;
 
 /// A longer wait for a line or for the exit counts as a hang.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Makes the pod's mounts around the sidecar. `$1` is the folder of [`Volumes`], `$2` the program; what follows are arguments of
-/// `watchtap run --in-cluster`.
+/// The user and group of the sidecar in a pod. A test compares it with that of `watchtap inject`.
+pub const USER: u32 = 59643;
+
+/// Makes the pod's mounts around the sidecar. `$1` is the folder of [`Volumes`], `$2` the program, `$3` is [`USER`]; what follows are
+/// arguments of `watchtap run --in-cluster`.
 const IN_POD: &str = r#"
 set -e
-volumes=$1 program=$2
-shift 2
+volumes=$1 program=$2 user=$3
+shift 3
 mount -t tmpfs -o mode=0755 pod /run
 mkdir -p /run/secrets/watchtap/own /run/secrets/watchtap/trust /run/secrets/kubernetes.io/serviceaccount
 mount --bind "$volumes/own" /run/secrets/watchtap/own
@@ -40,7 +45,7 @@ mount --bind "$volumes/resolv.conf" /etc/resolv.conf
 mount -t tmpfs -o ro pod /tmp
 mount -o remount,bind,ro /run
 mount -o remount,bind,ro /
-exec setpriv --reuid 65532 --regid 65532 --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all -- \
+exec setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all -- \
     env --default-signal -u PATH /run/watchtap run --in-cluster "$@"
 "#;
 
@@ -81,7 +86,7 @@ impl Volumes {
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
         let volumes = Self(folder);
         for name in ["own", "trust"] {
-            // As kubelet makes an emptyDir.
+            // As the kubelet makes an emptyDir.
             fs::create_dir(volumes.path(name))?;
             fs::set_permissions(volumes.path(name), Permissions::from_mode(0o777))?;
         }
@@ -98,7 +103,7 @@ impl Volumes {
         self.0.path().join(name)
     }
 
-    /// Replaces the cluster's CA as kubelet does: it swaps a link.
+    /// Replaces the cluster's CA as the kubelet does: it swaps a link.
     pub fn publish_cluster_ca(&self, pem: &str) -> Result<()> {
         let folder =
             tempfile::Builder::new().prefix("..").permissions(Permissions::from_mode(0o755)).tempdir_in(self.path("cluster"))?;
@@ -130,11 +135,20 @@ impl Sidecar {
         Self::start_with(volumes, &kubelet_variables(api_server), arguments)
     }
 
-    /// The same with other variables than those of kubelet.
+    /// The same in a cgroup with a memory limit, as the container of a pod.
+    pub fn start_in(cgroup: &MemoryCgroup, volumes: &Volumes, api_server: SocketAddr, arguments: &[&str]) -> Result<Self> {
+        Self::start_by(cgroup.enter("unshare"), volumes, &kubelet_variables(api_server), arguments)
+    }
+
+    /// The same with other variables than those of the kubelet.
     pub fn start_with(volumes: &Volumes, variables: &[(&str, String)], arguments: &[&str]) -> Result<Self> {
-        let mut command = Command::new("unshare");
+        Self::start_by(Command::new("unshare"), volumes, variables, arguments)
+    }
+
+    /// `command` is `unshare` without arguments.
+    fn start_by(mut command: Command, volumes: &Volumes, variables: &[(&str, String)], arguments: &[&str]) -> Result<Self> {
         command.args(["--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", IN_POD, "sh"]);
-        command.arg(volumes.0.path()).arg(programs::built("watchtap")?).args(arguments);
+        command.arg(volumes.0.path()).arg(programs::built("watchtap")?).arg(USER.to_string()).args(arguments);
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").envs(variables.iter().map(|(name, value)| (name, value)));
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let stdout = Lines::of(child.stdout.take().context("stdout is a pipe")?, LIMIT);
@@ -188,7 +202,7 @@ impl Drop for Sidecar {
     }
 }
 
-/// The variables that kubelet gives the sidecar for an API server.
+/// The variables that the kubelet gives the sidecar for an API server.
 pub fn kubelet_variables(api_server: SocketAddr) -> [(&'static str, String); 2] {
     [("KUBERNETES_SERVICE_HOST", api_server.ip().to_string()), ("KUBERNETES_SERVICE_PORT", api_server.port().to_string())]
 }

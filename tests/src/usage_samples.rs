@@ -53,7 +53,7 @@ impl UsageSamples {
 
 #[test]
 fn rise_compares_the_first_and_last_third() {
-    let sample = |resident| ProcessUsage { resident, anonymous: 0, descriptors: 0, processor_time: Duration::ZERO };
+    let sample = |resident| ProcessUsage { resident, peak: resident, anonymous: 0, descriptors: 0, processor_time: Duration::ZERO };
     let mut samples = UsageSamples::default();
     for (second, resident) in [90, 10, 12, 11, 99, 50, 20, 15, 17].into_iter().enumerate() {
         samples.add(Duration::from_secs(second as u64), sample(resident));

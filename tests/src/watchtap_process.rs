@@ -16,7 +16,7 @@ use crate::process_usage::ProcessUsage;
 use crate::watchtap::watchtap;
 
 /// A longer wait for a line or for the exit counts as a hang.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(90);
 
 /// A watchtap process with its standard error and its folder. Dropping it before [`WatchtapProcess::finish`] kills it.
 #[derive(Debug)]

@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use super::corpus::{Source, sources};
 use super::invocation::{Run, inject, uninject};
-use super::oracle::{MOVED, SERVICE_ACCOUNT, SIDECAR, all_containers, array, compare, differences, mount_at};
+use super::oracle::{MOVED, SERVICE_ACCOUNT, SIDECAR, all_containers, array, compare, mount_at};
 use super::restricted::{add_claims, comply};
 use super::workload::{collection, named, places};
 
-const NAMESPACE: &str = "restricted";
+pub(super) const NAMESPACE: &str = "restricted";
 
 /// An object that makes pods, with a pod that complies, before and after the injection.
-struct Workload {
-    name: String,
-    before: Value,
-    after: Value,
+pub(super) struct Workload {
+    pub(super) name: String,
+    pub(super) before: Value,
+    pub(super) after: Value,
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn api_server_admits_injected_pods_wherever_it_admits_the_originals() {
 }
 
 /// All objects of the corpus that are injected, each in the form that complies.
-fn workloads() -> Vec<Workload> {
+pub(super) fn workloads() -> Vec<Workload> {
     let folder = tempfile::tempdir().unwrap();
     let sources = sources();
     let files: Vec<_> = (0..sources.len()).map(|number| folder.path().join(number.to_string())).collect();
@@ -99,7 +99,7 @@ fn complying(source: &Source, objects: &[Value]) -> Vec<(String, Value)> {
 }
 
 /// The namespace that enforces *restricted*, and the service accounts of the pods.
-fn prepare(client: &Client, workloads: &[Workload]) {
+pub(super) fn prepare(client: &Client, workloads: &[Workload]) {
     let labels =
         json!({"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/enforce-version": "latest"});
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}});
@@ -146,7 +146,7 @@ impl Workload {
     }
 
     /// The pod that a controller makes of the object.
-    fn pod(object: &Value) -> Value {
+    pub(super) fn pod(object: &Value) -> Value {
         let place = places(object).remove(0);
         let template = object.pointer(&place.pod).unwrap();
         let kept = ["labels", "annotations"].map(|key| (key.to_owned(), template["metadata"][key].clone()));
@@ -171,6 +171,9 @@ fn from_the_server(stored: &[[Value; 2]]) -> Vec<String> {
     let objects = |run: &Run| -> Vec<Value> { array(&serde_json::from_str::<Value>(&run.stdout).unwrap()["items"]).to_vec() };
     let (back, again) = (uninject(&file), inject(&file));
     let mut found = Vec::new();
+    if again.stderr.contains(": updated: ") {
+        found.push(format!("objects from the server are not up to date: {}", again.stderr));
+    }
     for run in [&back, &again] {
         if run.code != Some(0) {
             found.push(format!("objects from the server: exit code {:?}: {}", run.code, run.stderr));
@@ -188,8 +191,8 @@ fn from_the_server(stored: &[[Value; 2]]) -> Vec<String> {
         compare("", &without_server_fields(&pair[0]), &without_server_fields(back), &mut different);
         // The server puts a Job's UID into its labels, and makes a new one for each dry run.
         different.retain(|different| !different.contains("controller-uid"));
-        let place = &places(back)[0].pod;
-        different.extend(differences(back.pointer(place).unwrap(), again.pointer(place).unwrap()));
+        // What is up to date keeps the server's defaults.
+        compare("", &pair[1], again, &mut different);
         found.extend(different.into_iter().map(|different| format!("{} from the server: {different}", named(&pair[0]))));
     }
     found

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use super::invocation::{REFUSED, UNREADABLE, inject_text, run, uninject};
+use super::invocation::{IMAGE, REFUSED, UNREADABLE, inject_text, run, uninject};
 use super::round_trip::{RoundTrip, round_trips};
 
 /// A run that takes longer is too slow to work with; on an idle machine the largest takes a few seconds in a debug build.
@@ -76,6 +76,7 @@ fn refused() -> Vec<(&'static str, String, &'static [&'static str])> {
             &["containers"],
         ),
         ("key-twice", format!("{}spec:\n  containers: []\n", pod("", "")), &["spec"]),
+        ("wrong-api-version", deployment(main).replace("apps/v1", "v1"), &["v1 has no Deployment", "apps/v1"]),
         ("comment-in-an-empty-value", deployment(&format!("{main}        env: # c\n          []\n")), &["comment", "line 12"]),
         (
             "certificate-of-another-cluster",
@@ -95,16 +96,39 @@ fn refused() -> Vec<(&'static str, String, &'static [&'static str])> {
     ]
 }
 
+/// Manifests that pass without an injection, each with words that the report must have.
+fn passed() -> Vec<(&'static str, String, &'static [&'static str])> {
+    let main = "      - name: main\n        image: a\n";
+    vec![
+        ("patch", deployment("      - name: main\n        resources: {}\n"), &["patch", "kustomize", "main"]),
+        ("patch-with-a-directive", deployment(&format!("{main}        $patch: replace\n")), &["$patch", "kustomize"]),
+        (
+            "unknown-kind",
+            deployment(main).replace("apps/v1", "argoproj.io/v1alpha1").replace("Deployment", "Rollout"),
+            &["does not know Rollout", "argoproj.io"],
+        ),
+    ]
+}
+
 #[test]
 fn refused_objects_stay_as_they_were_and_the_message_has_reason_and_remedy() {
-    let cases = refused();
+    check(&refused(), REFUSED);
+}
+
+#[test]
+fn patches_and_unknown_kinds_pass_as_they_were_and_the_report_has_a_remedy() {
+    check(&passed(), 0);
+}
+
+#[track_caller]
+fn check(cases: &[(&'static str, String, &'static [&'static str])], code: i32) {
     let trips = round_trips(cases.iter().map(|(name, text, _)| (format!("{name}.yaml"), text.clone())).collect());
     let mut complaints = Vec::new();
     for ((name, _, words), trip) in cases.iter().zip(&trips) {
         let report = &trip.run.stderr;
         println!("{name}: {report}");
         complaints.extend(trip.complaints().into_iter().map(|complaint| format!("{name}: {complaint}")));
-        if trip.is_injected() || trip.run.code != Some(REFUSED) {
+        if trip.is_injected() || trip.run.code != Some(code) {
             complaints.push(format!("{name}: exit code {:?}, injected: {}: {report}", trip.run.code, trip.is_injected()));
         }
         let lowered = report.to_lowercase();
@@ -336,7 +360,8 @@ fn unreadable_files_are_named() {
     for file in [not_text, utf_16, folder.path().join("missing.yaml")] {
         let name = file.file_name().unwrap().to_str().unwrap();
         for command in ["inject", "uninject"] {
-            let run = run(&[command], &file);
+            let arguments = if command == "inject" { &[command, "--image", IMAGE][..] } else { &[command] };
+            let run = run(arguments, &file);
             assert!(run.code == Some(UNREADABLE), "{command} {name}: {run:?}");
             assert!(run.stdout.is_empty() && run.stderr.contains(name), "{command} {name}: {run:?}");
         }

@@ -78,7 +78,7 @@ pub(super) const MANIFESTS: &[Manifest] = &[
     Manifest::of(ISTIO, "pkg/kube/inject/testdata/inject/list.yaml", 2),
     Manifest::of(ISTIO, "pkg/kube/inject/testdata/inject/list-frontend.yaml", 1),
     Manifest::of(KUBERNETES, "test/fixtures/doc-yaml/user-guide/walkthrough/podtemplate.json", 1),
-    // Not a kind of Kubernetes, although it has a template.
+    // Not a kind of Kubernetes, although it has a template: it passes.
     Manifest::of(ISTIO, "pkg/kube/inject/testdata/inject/deploymentconfig-multi.yaml", 0),
     // Init containers, and native sidecars of others: Istio's, with a token for its own audience.
     Manifest::of(ISTIO, "pkg/kube/inject/testdata/inject/multi-init.yaml", 1),

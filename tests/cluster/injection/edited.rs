@@ -139,10 +139,10 @@ fn folders_and_files_are_changed_in_place_and_back() {
     let texts = [MANIFEST, other, "kind: Pod\n"];
     files.iter().zip(texts).for_each(|(file, text)| fs::write(file, text).unwrap());
     let read = || files.each_ref().map(|file| fs::read_to_string(file).unwrap());
-    let checked = run(&["inject", "--check"], folder.path());
+    let checked = run(&["inject", "--image", IMAGE, "--assume-token", "--check"], folder.path());
     assert_eq!((checked.code, checked.stdout.as_str(), read()), (Some(0), "", texts.map(str::to_owned)));
     let silent = |run: Run| assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{}", run.stderr);
-    silent(run(&["inject", "--in-place"], folder.path()));
+    silent(run(&["inject", "--image", IMAGE, "--assume-token", "--in-place"], folder.path()));
     let [app, map, notes] = read();
     assert!(app != MANIFEST && map == other && notes == texts[2]);
     silent(run(&["uninject", "--in-place"], folder.path()));

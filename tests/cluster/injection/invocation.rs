@@ -34,7 +34,7 @@ impl Run {
 
 /// Injects a manifest that is in a file.
 pub(super) fn inject(file: &Path) -> Run {
-    run(&["inject", "--image", IMAGE], file)
+    run(&["inject", "--image", IMAGE, "--assume-token"], file)
 }
 
 /// Gives back the original of a manifest that is in a file.

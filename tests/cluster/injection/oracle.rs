@@ -78,6 +78,8 @@ impl Chosen {
             return Err(format!("the arguments are {arguments:?}"));
         };
         let (mut ports, mut metrics) = (BTreeMap::new(), None);
+        // A flag without a value, for a certificate of OpenShift.
+        let rest: Vec<&str> = rest.iter().copied().filter(|argument| *argument != "--service-ca").collect();
         for pair in rest.chunks(2) {
             match *pair {
                 ["--container", led] => {
@@ -129,7 +131,7 @@ fn expected_sidecar(before: &Value, is: &Value, chosen: &Chosen) -> Value {
         "args": is["args"],
         "startupProbe": {"httpGet": {"path": "/started", "port": chosen.metrics}, "periodSeconds": 1, "failureThreshold": 60},
         "securityContext": {
-            "runAsNonRoot": true, "runAsUser": 65532, "runAsGroup": 65532, "allowPrivilegeEscalation": false,
+            "runAsNonRoot": true, "runAsUser": 59643, "runAsGroup": 59643, "allowPrivilegeEscalation": false,
             "readOnlyRootFilesystem": true, "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"},
         },
         "resources": expected_resources(before, &is["resources"]),

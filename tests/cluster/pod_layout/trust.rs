@@ -10,7 +10,7 @@ use tempfile::TempDir;
 pub(super) fn trust(authorities: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ca.crt"), authorities.concat()).unwrap();
-    for name in ["token", "namespace", "service-ca.crt"] {
+    for name in ["token", "namespace"] {
         symlink(Path::new("../../watchtap/serviceaccount").join(name), folder.path().join(name)).unwrap();
     }
     folder

@@ -26,7 +26,7 @@ fn only_run_is_attached_without_a_name() {
     assert_eq!(report.status.code(), Some(0), "{}", stderr(&report));
     assert!(stdout(&report).starts_with("watchtap run   API server"), "{}", stdout(&report));
     run.end();
-    assert!(!home.sockets().exists(), "the directory is removed with its last socket");
+    assert!(!home.sockets().exists(), "the folder is removed with its last socket");
 }
 
 #[test]
@@ -60,6 +60,23 @@ fn several_runs_are_listed_and_chosen_by_process() {
 }
 
 #[test]
+fn flags_without_an_effect_are_usage_errors() {
+    let home = Home::new();
+    for (flags, reason) in [
+        (&["4711", "-n", "shop"][..], "name a pod pod/4711"),
+        (&["4711", "--container", "other"], "name a pod pod/4711"),
+        (&["--list", "-n", "shop"], "cannot be used with"),
+        (&["--list", "--format", "markdown"], "--list prints text or JSON"),
+        (&["--socket", "s", "-n", "shop"], "cannot be used with"),
+        (&[""], "PID|POD"),
+    ] {
+        let output = attach(home.path(), flags);
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+        assert!(stderr(&output).contains(reason), "{flags:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn socket_of_a_killed_run_is_removed() {
     let home = Home::new();
     let mut run = home.run(&[]);
@@ -85,7 +102,7 @@ fn suspended_run_is_listed_as_one_that_does_not_answer() {
 }
 
 #[test]
-fn directory_that_others_can_enter_is_not_used() {
+fn folder_that_others_can_enter_is_not_used() {
     let home = Home::new();
     fs::create_dir(home.sockets()).unwrap();
     fs::set_permissions(home.sockets(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -103,8 +120,7 @@ fn directory_that_others_can_enter_is_not_used() {
 fn explicit_socket_that_cannot_be_bound_stops_the_start() {
     let home = Home::new();
     fs::write(home.path().join("file"), "kept").unwrap();
-    for (path, reason) in [("file", "is no socket"), ("no/such/folder", "cannot create a file in"), (&*"x".repeat(120), "too long")]
-    {
+    for (path, reason) in [("file", "is no socket"), ("no/such/folder", "cannot use the folder"), (&*"x".repeat(120), "too long")] {
         let output = observer_tests::output_within(
             command(home.path()).env("KUBECONFIG", home.path().join("kubeconfig")).args(["run", "--attach-socket", path]),
             LIMIT,
@@ -140,7 +156,7 @@ impl Home {
         self.folder.path()
     }
 
-    /// The directory of this user's sockets.
+    /// The folder of this user's sockets.
     fn sockets(&self) -> std::path::PathBuf {
         self.path().join(format!("watchtap-{}", rustix::process::geteuid().as_raw()))
     }

@@ -9,11 +9,11 @@ use observer_core::http::hpack;
 use observer_core::http::{
     Blocks, Connection, Direction, Event, Field, FrameWalker, HeaderFields, Part, Protocol, Start, WebSocket,
 };
-use observer_core::k8s::{Container, ListOptions};
+use observer_core::k8s::{Container, ListOptions, Pod, Unnamed, Workload};
 use observer_core::logs::{AuditEvent, EtcdRequest};
 use observer_core::metrics::MetricsReader;
 use observer_core::observation::{
-    Body, CaptureObservation, ConnectionDecoder, ConnectionId, ConnectionObservation, EndManner, ExchangeObservation,
+    Body, CaptureObservation, CgroupOwner, ConnectionDecoder, ConnectionId, ConnectionObservation, EndManner, ExchangeObservation,
     ListenerState, Observation, Plaintext, Process, RunObservation, Subject, TapObservation, UpstreamName, UpstreamObservation,
 };
 use observer_core::observer::{Comparison, Limits, Observer};
@@ -240,6 +240,7 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
     shown.note(&observer);
     let snapshot = observer.snapshot();
     shown.note(&snapshot);
+    shown.note(&CgroupOwner::Container(container()));
     shown.note(&observer.samples());
     snapshot.lists.iter().filter_map(|row| row.shape.scope.as_ref()).for_each(|scope| shown.note(scope));
     let comparison = Comparison::of(&snapshot, &Observer::new(Limits::default()).snapshot());
@@ -252,11 +253,15 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
 /// A container, made from the text that names it.
 fn container() -> Container {
     let cgroup = format!("/kubepods/pod{}/{}", "d".repeat(32), "c".repeat(64));
-    Container::of_cgroup(&cgroup).unwrap()
+    let workload = Workload::of_pod("controller-0");
+    let pod = Pod { namespace: "default".to_owned(), name: "controller-0".to_owned(), workload };
+    let named = Container { pod: Some(pod), name: Some("controller".to_owned()), ..Container::of_cgroup(&cgroup).unwrap() };
+    Container { unnamed: Some(Unnamed::NoLogFolder), ..named }
 }
 
 fn process() -> Process {
-    Process { pid: 4711, started: 1, name: "controller".to_owned(), container: Some(container()) }
+    let process = Process::new(4711, 1, "controller".to_owned());
+    Process { unit: Some("controller.service".to_owned()), ..process.owned_by(Some(CgroupOwner::Container(container()))) }
 }
 
 fn note_observation(shown: &mut Shown, observation: &Observation) {

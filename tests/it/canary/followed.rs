@@ -55,7 +55,7 @@ fn lists(conversation: &Conversation) -> Vec<RequestLine> {
 fn life(request: &RequestLine) -> Vec<Observation> {
     let mut life = RequestSequence { at: Timestamp::default(), stream: 0, observations: Vec::new() };
     let watch = of(request, Verb::Watch, 10);
-    let process = Some(Process { pid: 4711, started: 1, name: "controller".to_owned(), container: None });
+    let process = Some(Process::new(4711, 1, "controller".to_owned()));
     life.record(Subject::Connection(
         CONNECTION,
         ConnectionObservation::Opened {

@@ -5,6 +5,7 @@
 /// no output to search.
 pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/api_server/credentials.rs", &["exec"], "opens token files"),
+    ("observer/src/api_server/in_cluster.rs", &[], "names the token file of a pod, which credentials.rs opens"),
     ("observer/src/attach/kubectl.rs", &[], "the streams of kubectl, which relays what the socket sends"),
     ("observer/src/attach/link.rs", &["attach", "attach to no run"], "what a run sent"),
     ("observer/src/attach/relay.rs", &[], "what the socket sends, unchanged, to a process that treats it as such"),
@@ -72,6 +73,8 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/cli/exec_page.rs", &[], "the file of `--output`, into which the command writes, and not watchtap"),
     ("observer/src/cli/flags/report.rs", &["exec", "run", "read", "read as text"], "reports"),
     ("observer/src/cli/shown.rs", &["run", "demo"], "live lines"),
+    ("observer/src/cli/kubectl_completion.rs", &[], "names of commands and flags, which are constants"),
+    ("observer/src/cli/status.rs", &[], "pods and their reasons; `tests/it/status_cli.rs` seeks the token in all that it prints"),
     ("observer/src/cli/verify.rs", &["verify"], "the rows, and progress"),
     ("observer/src/exec_plugin/plugin.rs", &["verify by a plugin"], "reads what plugins print"),
     ("observer/src/credential/server.rs", &["credential"], "the private socket of the run"),
@@ -81,6 +84,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/kubeconfig/run_folder.rs", &["exec", "run", "demo"], "the client's kubeconfig"),
     ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),
     ("observer/src/lib.rs", &[], "names the module"),
+    ("observer/src/listening.rs", &["run", "exec", "demo", "read"], "the listener of metrics"),
     ("observer/src/metrics/server.rs", &["run", "exec", "demo", "read"], "the listener of metrics"),
     (
         "observer/src/otlp/collector.rs",
@@ -104,14 +108,22 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/terminal/modes.rs", &[], "looks whether there is a terminal"),
     ("observer/src/terminal/note_file.rs", &[], "notes of the page, which have of a snapshot less than the report"),
     ("observer/src/terminal/screen.rs", &[], "the page, which shows of a snapshot less than the report"),
+    ("observer/src/webhook/server.rs", &[], "the listener of the webhook: `tests/it/webhook` reads its answers"),
     ("observer/src/verification/log_tail.rs", &["verify", "verify with a log of something else"], "opens logs of servers"),
+    (
+        "observer/src/webhook/certificate/pod_access.rs",
+        &[],
+        "names a variant `File`: the token is for the API server; `observer/src/webhook/certificate/tests` seeks it in what is reported",
+    ),
 ];
 
 /// Commands that are not run here, and the tests that search their outputs.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("inject", "hands the user's manifests on, and sees no traffic: `tests/it/inject_cli.rs` searches its reports"),
     ("probe", "needs rights and a kernel: `tests/kernel`"),
+    ("status", "sees no traffic, only pods: `tests/it/status_cli.rs` seeks the token in all that it prints"),
     ("uninject", "as `inject`"),
+    ("webhook", "answers with changes to the pod that it was sent, and sees no other traffic: `tests/it/webhook`"),
 ];
 
 /// Flags without an output of their own, and the reason.
@@ -135,6 +147,7 @@ pub(super) const NO_OUTPUT: &[(&str, &str)] = &[
         "needs the folders of a pod: `tests/it/in_cluster.rs` makes them, and seeks a token in all that such a run leaves",
     ),
     ("container", "a name and a port"),
+    ("service-ca", "links one more file in a pod"),
     ("page", "needs a terminal; it shows of a snapshot less than the report"),
     ("attach-socket", "names the socket, whose contents the runs that attach search"),
     ("no-attach", "offers less"),

@@ -39,7 +39,7 @@ fn requests_of_no_scraper_are_refused() {
         // The answer to a head that was not read to its end may be lost with the connection.
         assert!(answer == Some(status) || (answer.is_none() && request.len() > 16_000), "{shown}: {answer:?}");
     }
-    assert!(scraper.get("/", "").unwrap().text().contains("/metrics, /started and /healthz"));
+    assert!(scraper.get("/", "").unwrap().text().contains("/metrics, /started, /ready and /healthz"));
     let refused = scraper.request("PUT /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     assert!(refused.head.contains("allow: get, head"), "{}", refused.head);
     let head = scraper.request("HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();

@@ -1,4 +1,4 @@
-//! `--metrics` as a scraper sees it: pages, formats, probes of kubelet, hostile clients.
+//! `--metrics` as a scraper sees it: pages, formats, probes of the kubelet, hostile clients.
 
 mod hostile;
 mod pages;

@@ -12,6 +12,7 @@ use observer_core::time::Timestamp;
 use observer_tests::{OtlpReceiver, OtlpReply, Port, ScriptedUpstream, read_head};
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
+use watchtap::memory_budget::OtlpLimits;
 use watchtap::metrics::MetricsReader;
 use watchtap::otlp::{Bounds, OtlpSink, Settings};
 use watchtap::pipeline::{EventSink, SeriesReader};
@@ -68,7 +69,7 @@ fn restarted_receiver_gets_everything_within_the_bound() {
 fn records_beyond_the_bound_are_counted() {
     let port = Port::reserve().unwrap();
     let url = format!("http://127.0.0.1:{}", port.number());
-    let mut sink = exporting(&url, &[], Bounds { queued: 20_000, ..bounds() });
+    let mut sink = exporting(&url, &[], Bounds { memory: OtlpLimits { queue: 20_000, ..OtlpLimits::default() }, ..bounds() });
     (0..1_000).for_each(|number| emit(&mut sink, number));
     let lost = sink.take_undelivered();
     assert!((900..990).contains(&lost), "{lost}");

@@ -12,6 +12,7 @@ use observer_script::START;
 use observer_tests::scrape::Scraper;
 use observer_tests::{OtlpReceiver, OtlpReply, OtlpRequest, Port};
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use watchtap::memory_budget::MemoryBudget;
 use watchtap::metrics::{MetricsReader, MetricsServer};
 use watchtap::otlp::{Bounds, OtlpSink, Settings};
 use watchtap::pipeline::{EventSink, SeriesReader};
@@ -52,7 +53,8 @@ fn received_numbers_are_those_of_the_page() {
     let receiver = OtlpReceiver::start(0, []).unwrap();
     let run = Run::of(STORY);
     let mut sink = run.export(&receiver.url(), &[OFTEN], bounds());
-    let page = MetricsServer::start("127.0.0.1:0".parse().unwrap(), run.reader.clone()).unwrap();
+    let page =
+        MetricsServer::start("127.0.0.1:0".parse().unwrap(), run.reader.clone(), MemoryBudget::default().metrics_page).unwrap();
     let page = Scraper::at(page.address()).scrape().unwrap().samples().unwrap();
     let page: BTreeMap<String, f64> = page.into_iter().map(|(series, number)| (series, number.parse().unwrap())).collect();
     receiver.wait_until(|requests| !requests.is_empty()).unwrap();

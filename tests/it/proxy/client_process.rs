@@ -13,6 +13,7 @@ use tokio::io::AsyncWriteExt;
 use watchtap::api_server::UpstreamId;
 use watchtap::client_process::ProcessFinder;
 use watchtap::intake::{Delivery, Intake, IntakeLimits, IntakeReceiver, TapEvent};
+use watchtap::memory_budget::MemoryBudget;
 use watchtap::pipeline::EventSink;
 use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
@@ -97,7 +98,7 @@ async fn restart(when: Found) -> Vec<String> {
     let mut rig = Rig::with(Options { alpn: &["http/1.1"], intake: Some(intake), ..Options::default() });
     let (sender, deliveries) = channel();
     let outputs = Outputs::new(vec![Box::new(Sink(sender))], None);
-    let observing = Observing::start(receiver, Clock::start().now(), vec![server()], outputs).unwrap();
+    let observing = Observing::start(receiver, Clock::start().now(), vec![server()], outputs, &MemoryBudget::default()).unwrap();
 
     let mut present = Vec::new();
     for pid in [7, 8] {
@@ -189,7 +190,7 @@ fn finder(answers: Receiver<u32>) -> ProcessFinder {
 }
 
 fn process(pid: u32) -> Process {
-    Process { pid, started: u64::from(pid), name: "controller".to_owned(), container: None }
+    Process::new(pid, u64::from(pid), "controller".to_owned())
 }
 
 fn server() -> Upstream {

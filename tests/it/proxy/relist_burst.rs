@@ -17,6 +17,7 @@ use observer_core::time::Timestamp;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use watchtap::api_server::UpstreamId;
 use watchtap::intake::{Intake, IntakeLimits};
+use watchtap::memory_budget::MemoryBudget;
 use watchtap::pipeline::EventSink;
 use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
@@ -47,7 +48,7 @@ async fn relist_burst_past_a_stalled_observer_loses_only_counted_bytes() {
     }
     let (sender, mut seen) = channel(64);
     let outputs = Outputs::new(vec![Box::new(Sink(sender))], None);
-    let observing = Observing::start(receiver, Clock::start().now(), vec![server()], outputs).unwrap();
+    let observing = Observing::start(receiver, Clock::start().now(), vec![server()], outputs, &MemoryBudget::default()).unwrap();
     let (mut records, mut missed) = (Vec::new(), BTreeMap::new());
     // A gap at the end of the last list is reported with the next bytes of the connection.
     take(BURST.len() - 1, &mut seen, &mut records, &mut missed).await;

@@ -10,6 +10,7 @@ use rustls::ClientConnection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use watchtap::api_server::UpstreamId;
 use watchtap::intake::{Intake, IntakeLimits};
+use watchtap::memory_budget::MemoryBudget;
 use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
 
@@ -27,7 +28,8 @@ async fn request_heads_sent_byte_by_byte_are_forwarded_as_received() {
     let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
     let server =
         Upstream { id: UpstreamId::default(), name: "a:6443".to_owned(), path_prefix: String::new(), profile: Some(profile) };
-    let observing = Observing::start(receiver, Clock::start().now(), vec![server], Outputs::default()).unwrap();
+    let observing =
+        Observing::start(receiver, Clock::start().now(), vec![server], Outputs::default(), &MemoryBudget::default()).unwrap();
     let mut slow = Vec::new();
     for _ in 0..CLIENTS {
         slow.push(rig.pair().await);

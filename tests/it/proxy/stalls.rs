@@ -12,6 +12,7 @@ use observer_core::time::Timestamp;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use watchtap::api_server::UpstreamId;
 use watchtap::intake::{Intake, IntakeLimits};
+use watchtap::memory_budget::MemoryBudget;
 use watchtap::pipeline::EventSink;
 use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
@@ -89,7 +90,7 @@ impl Stage {
         let server = Upstream { id: UpstreamId::default(), name: "a:6443".to_owned(), path_prefix: String::new(), profile };
         let (sender, stalls) = channel();
         let outputs = Outputs::new(vec![Box::new(Stalls(sender))], None);
-        let observing = Observing::start(receiver, Clock::start().now(), vec![server], outputs).unwrap();
+        let observing = Observing::start(receiver, Clock::start().now(), vec![server], outputs, &MemoryBudget::default()).unwrap();
         Self { rig, observing, stalls }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use observer_tests::node::Node;
-use observer_tests::pod_client::{Calls, PodClient};
+use observer_tests::pod_client::PodClient;
 use observer_tests::{Screen, built, output_within, wait_within};
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ fn attached_page_and_report_show_the_reflectors_of_a_pod() {
     let output = output_within(&mut attach, LIMIT).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let by_server = Calls::of(&node.audit_log().unwrap(), "app");
+    let by_server = stage.calls("app");
     let [reflector] = report["reflectors"].as_array().unwrap().as_slice() else { panic!("{report:#}") };
     assert_eq!((&reflector["resource"], &reflector["state"]), (&"configmaps".into(), &"watching".into()), "{report:#}");
     assert_eq!((by_server.count("list"), by_server.count("watch")), (1, 1), "{by_server}");

@@ -1,36 +1,18 @@
 //! Clients of five libraries, each in a pod with a sidecar and in a pod without: the same calls, the same objects, the same tokens.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::thread;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use observer_tests::node::{Followed, Node};
+use observer_tests::node::Node;
 use observer_tests::pod_client::{Calls, PodClient};
-use serde_json::Value;
 
+use super::follower::{Follower, calls, wait_for_stores};
 use super::stage::{Stage, inject};
 
 /// Whether a client relists while the API server starts depends on chance, too. So a difference counts if each restart has it.
 const ATTEMPTS: usize = 3;
-/// A log is available again within this time after a restart.
-const READ_WITHIN: Duration = Duration::from_mins(1);
-/// A client prints its store within this time after an event.
-const STORE_WITHIN: Duration = Duration::from_secs(5);
-/// A client has all objects within this time after a restart: some back off for up to 30 s.
-const STORES_WITHIN: Duration = Duration::from_mins(2);
-/// The pause between two attempts to read a log.
-const PAUSE: Duration = Duration::from_millis(200);
 /// The libraries read their token again after 50 to 60 s, and the kubelet looks at its volumes once a minute or more often.
 const ROTATED_WITHIN: Duration = Duration::from_mins(3);
-
-/// A client in a pod, and what it has printed.
-struct Follower<'s> {
-    stage: &'s Stage<'s>,
-    /// The name of the pod, and the client's user agent.
-    name: String,
-    log: Followed,
-    lines: Vec<Value>,
-}
 
 /// How a pod differs from the one that it is compared with.
 const WAYS: [&str; 2] = ["direct", "sidecar"];
@@ -75,8 +57,8 @@ fn clients_with_a_sidecar_do_the_same_as_without_also_after_restarts() {
     );
 
     let before = calls(&stage, &followers);
-    for follower in followers.iter().filter(|follower| follower.has_sidecar()) {
-        stage.kill(&follower.name, "initContainerStatuses");
+    for follower in followers.iter().filter(|follower| follower.name().ends_with(WAYS[1])) {
+        stage.kill(follower.pod(), "initContainerStatuses");
     }
     wait_for_stores(&stage, &mut followers);
     let after = calls(&stage, &followers);
@@ -84,7 +66,7 @@ fn clients_with_a_sidecar_do_the_same_as_without_also_after_restarts() {
 
     let before = after;
     for follower in &mut followers {
-        stage.kill(&follower.name, "containerStatuses");
+        stage.kill(follower.pod(), "containerStatuses");
     }
     wait_for_stores(&stage, &mut followers);
     for (client, further) in clients.iter().zip(further(&before, &calls(&stage, &followers))) {
@@ -105,26 +87,7 @@ fn started<'s>(stage: &'s Stage<'_>, clients: &[PodClient]) -> Vec<Follower<'s>>
         stage.namespace.apply(&inject(&Stage::pod(client, &beside))).unwrap();
         pods.extend([direct, beside]);
     }
-    pods.into_iter().map(|name| Follower::start(stage, name)).collect()
-}
-
-/// Waits until each client has all objects as they are in etcd. During a relist, a client may print a store that
-/// is not filled yet, so there is a further change for each attempt.
-#[track_caller]
-fn wait_for_stores(stage: &Stage<'_>, followers: &mut [Follower<'_>]) {
-    let began = Instant::now();
-    loop {
-        let marker = stage.change(PodClient::PRINT_STORE);
-        let expected = stage.objects();
-        let differing: Vec<_> = followers
-            .iter_mut()
-            .filter_map(|follower| (follower.store_at(&marker) != expected).then(|| follower.name.clone()))
-            .collect();
-        if differing.is_empty() {
-            return;
-        }
-        assert!(began.elapsed() < STORES_WITHIN, "the stores of {differing:?} differ from etcd after {STORES_WITHIN:?}");
-    }
+    pods.iter().map(|pod| Follower::start(stage, pod, "app", pod)).collect()
 }
 
 /// Waits until each client has called with another token than its first one. Objects change meanwhile: the JavaScript client reopens
@@ -138,7 +101,7 @@ fn wait_for_new_tokens(stage: &Stage<'_>, followers: &mut [Follower<'_>]) {
             let of_client = calls.iter().filter(|call| call.user_agent == name && call.status == Some(200));
             of_client.filter_map(|call| call.credential.as_deref()).collect::<BTreeSet<_>>().len()
         };
-        let late: Vec<_> = followers.iter().map(|follower| &follower.name).filter(|name| tokens(name) < 2).collect();
+        let late: Vec<_> = followers.iter().map(Follower::name).filter(|name| tokens(name) < 2).collect();
         if late.is_empty() {
             return;
         }
@@ -147,15 +110,6 @@ fn wait_for_new_tokens(stage: &Stage<'_>, followers: &mut [Follower<'_>]) {
         // One line a second.
         (0..4).for_each(|_| followers[0].read());
     }
-}
-
-/// The calls of each follower so far that were successful: an API server that starts rejects some.
-fn calls(stage: &Stage<'_>, followers: &[Follower<'_>]) -> Vec<Calls> {
-    let mut audit = stage.node.audit_log().unwrap();
-    let successful = audit.iter().filter(|event| event["responseStatus"]["code"] == 200);
-    let successful: BTreeSet<String> = successful.map(|event| event["auditID"].to_string()).collect();
-    audit.retain(|event| successful.contains(&event["auditID"].to_string()));
-    followers.iter().map(|follower| Calls::of(&audit, &follower.name)).collect()
 }
 
 fn pairs(calls: &[Calls]) -> impl Iterator<Item = [&Calls; 2]> {
@@ -195,54 +149,5 @@ fn check_resumes(clients: &[PodClient], further: &[Further]) {
             lists <= lists_without + most && watches <= watches_without + 1,
             "{client} lists {lists} times, and watches {watches} times"
         );
-    }
-}
-
-impl<'s> Follower<'s> {
-    fn start(stage: &'s Stage<'_>, name: String) -> Self {
-        stage.namespace.wait(&format!("pod/{name}"), "condition=Ready").unwrap();
-        let log = stage.namespace.follow_logs(&name, "app").unwrap();
-        Self { stage, name, log, lines: Vec::new() }
-    }
-
-    fn has_sidecar(&self) -> bool {
-        self.name.ends_with(WAYS[1])
-    }
-
-    /// Reads lines until one is such an event.
-    #[track_caller]
-    fn until(&mut self, event: &str) {
-        while !self.lines.iter().any(|line| line["event"] == event) {
-            self.read();
-        }
-    }
-
-    /// Takes the next line. The stream of a log ends with the kubelet, the API server and the container that it comes from; then the
-    /// log is read again, from its beginning.
-    #[track_caller]
-    fn read(&mut self) {
-        let began = Instant::now();
-        loop {
-            match self.log.next_line() {
-                // The log has stderr, too.
-                Ok(line) => return self.lines.extend(serde_json::from_str(&line)),
-                Err(error) => assert!(began.elapsed() < READ_WITHIN, "{}: {error:#}; {:?}", self.name, self.lines),
-            }
-            thread::sleep(PAUSE);
-            self.log = self.stage.namespace.follow_logs(&self.name, "app").unwrap();
-            self.lines.clear();
-        }
-    }
-
-    /// Its store once it has the marker with this resource version; empty if it does not print that in time.
-    fn store_at(&mut self, marker: &str) -> BTreeMap<String, String> {
-        let is_it = |line: &&Value| line["event"] == "store" && line["objects"][PodClient::PRINT_STORE] == marker;
-        let began = Instant::now();
-        while !self.lines.iter().any(|line| is_it(&line)) && began.elapsed() < STORE_WITHIN {
-            self.read();
-        }
-        let store = self.lines.iter().rfind(is_it).and_then(|line| line["objects"].as_object());
-        let objects = store.into_iter().flatten();
-        objects.map(|(name, version)| (name.clone(), version.as_str().unwrap_or_default().to_owned())).collect()
     }
 }

@@ -33,7 +33,7 @@ fn job_with_a_sidecar_completes_and_makes_the_same_calls() {
     assert_eq!(status["phase"], "Succeeded");
     let sidecar = &status["initContainerStatuses"][0];
     assert_eq!(sidecar["state"]["terminated"]["exitCode"], 0, "{sidecar:#}");
-    // kubelet asks the sidecar to end after the app has ended.
+    // The kubelet asks the sidecar to end after the app has ended.
     let name = pods["items"][0]["metadata"]["name"].as_str().unwrap();
     let log = beside.namespace.logs(name, "watchtap").unwrap();
     assert!(log.contains("LISTS"), "no report in {log}");

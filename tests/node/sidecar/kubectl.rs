@@ -8,7 +8,7 @@ use observer_tests::node::{Image, Node};
 use super::super::pods::{WEB_SERVER, web_server};
 use super::stage::{Stage, inject};
 
-const KUBECTL: &str = "localhost/kubectl:1";
+pub(super) const KUBECTL: &str = "localhost/kubectl:1";
 const RBAC: &str = "
 apiVersion: v1
 kind: ServiceAccount
@@ -47,7 +47,7 @@ spec:
 fn kubectl_in_a_pod_executes_follows_logs_and_forwards_ports_through_the_sidecar() {
     let node = Node::shared().unwrap();
     node.load(&web_server()).unwrap();
-    node.load(&Image::new(KUBECTL).copy(kubectl().unwrap(), "/kubectl").entrypoint(&["/kubectl"])).unwrap();
+    load_kubectl(&node);
     let stage = Stage::baseline(&node, "operator");
     assert!(RBAC.contains(WEB_SERVER));
     stage.namespace.apply(RBAC).unwrap();
@@ -78,4 +78,9 @@ fn kubectl_in_a_pod_executes_follows_logs_and_forwards_ports_through_the_sidecar
 
     let log = stage.namespace.logs("operator", "watchtap").unwrap();
     assert!(!log.contains("failed"), "{log}");
+}
+
+/// Makes the image of kubectl available.
+pub(super) fn load_kubectl(node: &Node) {
+    node.load(&Image::new(KUBECTL).copy(kubectl().unwrap(), "/kubectl").entrypoint(&["/kubectl"])).unwrap();
 }

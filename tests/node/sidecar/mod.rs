@@ -2,7 +2,10 @@
 
 mod attach;
 mod clients;
+mod containers;
+pub(crate) mod follower;
 mod guide;
 mod job;
 mod kubectl;
-mod stage;
+mod outage;
+pub(crate) mod stage;

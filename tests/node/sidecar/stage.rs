@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::Stdio;
 
-use observer_tests::node::{Image, Namespace, Node, PodSecurity};
-use observer_tests::pod_client::{PodClient, PodRoot, watchtap_root};
+use observer_tests::node::{Image, InPod, Namespace, Node, PodSecurity};
+use observer_tests::pod_client::{Calls, PodClient, PodRoot, watchtap_root};
 use observer_tests::watchtap;
 use serde_json::{Value, json};
 
@@ -16,7 +15,7 @@ pub(crate) const WATCHTAP: &str = "localhost/watchtap:1";
 const GOT: &str = "cm-1";
 
 /// A container's security context that satisfies Pod Security *restricted*.
-const HARDENED: &str = "{runAsNonRoot: true, runAsUser: 65532, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, \
+pub(super) const HARDENED: &str = "{runAsNonRoot: true, runAsUser: 65532, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, \
                         capabilities: {drop: [ALL]}, seccompProfile: {type: RuntimeDefault}}";
 
 /// Where pods with a sidecar run.
@@ -31,7 +30,8 @@ impl<'n> Stage<'n> {
         Self::empty(node, prefix, PodSecurity::Baseline)
     }
 
-    fn empty(node: &'n Node, prefix: &str, security: PodSecurity) -> Self {
+    /// A namespace that enforces this level, without objects of ours.
+    pub(crate) fn empty(node: &'n Node, prefix: &str, security: PodSecurity) -> Self {
         let stage = Self { node, namespace: node.namespace(prefix, security).unwrap() };
         stage.load_watchtap(WATCHTAP);
         stage
@@ -44,7 +44,12 @@ impl<'n> Stage<'n> {
 
     /// A namespace that enforces *restricted*, with config maps, and a ServiceAccount that may read them.
     pub(crate) fn prepare(node: &'n Node, prefix: &str) -> Self {
-        let stage = Self::empty(node, prefix, PodSecurity::Restricted);
+        Self::with_objects(node, prefix, PodSecurity::Restricted)
+    }
+
+    /// The same in a namespace that enforces another level.
+    pub(crate) fn with_objects(node: &'n Node, prefix: &str, security: PodSecurity) -> Self {
+        let stage = Self::empty(node, prefix, security);
         let mut objects = String::from(
             "
 apiVersion: v1
@@ -82,6 +87,28 @@ subjects: [{kind: ServiceAccount, name: informer}]
         Self::pod_of(name, &image_name(client), &format!("{name}, {GOT}"))
     }
 
+    /// The manifest of a Deployment with one such pod.
+    pub(crate) fn deployment(client: PodClient, name: &str) -> String {
+        let pod = Self::pod(client, name);
+        let spec = pod.split_once("spec:\n").unwrap().1;
+        let spec = spec.trim_end().replace('\n', "\n    ");
+        format!(
+            "apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {name}
+spec:
+  selector:
+    matchLabels: {{app: {name}}}
+  template:
+    metadata:
+      labels: {{app: {name}}}
+    spec:
+    {spec}
+"
+        )
+    }
+
     /// The manifest of a pod with this image, and these arguments in YAML.
     pub(crate) fn pod_of(name: &str, image: &str, arguments: &str) -> String {
         format!(
@@ -101,6 +128,13 @@ spec:
         )
     }
 
+    /// The calls for objects of this namespace by the client with this user agent, of which another namespace may have one, too.
+    pub(crate) fn calls(&self, user_agent: &str) -> Calls {
+        let mut audit = self.node.audit_log().unwrap();
+        audit.retain(|event| event["objectRef"]["namespace"] == self.namespace.name());
+        Calls::of(&audit, user_agent)
+    }
+
     /// Changes a config map, and returns its new resource version.
     pub(crate) fn change(&self, config_map: &str) -> String {
         let path = format!("/api/v1/namespaces/{}/configmaps/{config_map}", self.namespace.name());
@@ -116,10 +150,8 @@ spec:
     pub(crate) fn kill(&self, pod: &str, statuses: &str) {
         let object = self.namespace.object(&format!("pod/{pod}")).unwrap();
         let status = &object["status"][statuses][0];
-        let id = status["containerID"].as_str().unwrap().strip_prefix("containerd://").unwrap();
         let restarts = status["restartCount"].as_u64().unwrap() + 1;
-        let mut command = self.node.command(Path::new("ctr")).unwrap();
-        assert!(command.args(["--namespace", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", id]).status().unwrap().success());
+        self.namespace.signal(pod, InPod::Container(status["name"].as_str().unwrap()), "SIGKILL").unwrap();
         let restarted = format!("jsonpath={{.status.{statuses}[0].restartCount}}={restarts}");
         self.namespace.wait(&format!("pod/{pod}"), &restarted).unwrap();
         self.namespace.wait(&format!("pod/{pod}"), "condition=Ready").unwrap();
@@ -137,7 +169,11 @@ spec:
 #[track_caller]
 pub(crate) fn inject(manifest: &str) -> String {
     let mut command = watchtap().unwrap();
-    command.args(["inject", "--image", WATCHTAP, "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(["inject", "--image", WATCHTAP, "--assume-token", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(manifest.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -145,7 +181,7 @@ pub(crate) fn inject(manifest: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn image_name(client: PodClient) -> String {
+pub(super) fn image_name(client: PodClient) -> String {
     format!("localhost/{client}:1")
 }
 

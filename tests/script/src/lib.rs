@@ -4,8 +4,8 @@
 //! with `#`, are ignored. A connection is a letter, and a request is that letter with a number:
 //!
 //! - `0s server v1.34.4` states the server's version; at `5s refusing` it starts to refuse connections, and stops at `7s listening`
-//! - `0s a connects`, with `client=NAME/VERSION`, `as=NAMESPACE/SERVICEACCOUNT`, `pid=7` and `pod=UID` where they matter; a `+` in the
-//!   client's name is a space. `5s a closed by server` and `5s a closed by client` cut everything that is open on it; after
+//! - `0s a connects`, with `client=NAME/VERSION`, `as=NAMESPACE/SERVICEACCOUNT`, `pid=7`, `unit=UNIT`, and `pod=UID` or
+//!   `pod=UID,NAMESPACE/NAME,CONTAINER` where they matter; a `+` in the client's name is a space. `5s a closed by server` and `5s a closed by client` cut everything that is open on it; after
 //!   `5s a leaves` only the client's half is closed; `5s a goaway` comes from the server
 //! - `1s a1 GET /api/v1/pods?limit=500&resourceVersion=0` makes a request; `in=TRACEPARENT` may follow
 //! - `2s a1 whole rv=10 x@5 y@6` answers a list completely: its revision, and its items with their versions; `continue` after them

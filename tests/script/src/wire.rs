@@ -3,17 +3,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use observer_core::http::{Direction, Protocol, StreamId};
-use observer_core::k8s::Container;
+use observer_core::k8s::{Container, Pod, Workload};
 use observer_core::observation::{
-    Blockage, Body, CaptureObservation, ConnectionEnd, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd, ExchangeId,
-    ExchangeObservation, ListenerState, Plaintext, Process, RequestLine, ResponseLine, RunObservation, Subject, UpstreamName,
-    UpstreamObservation,
+    Blockage, Body, CaptureObservation, CgroupOwner, ConnectionEnd, ConnectionId, ConnectionObservation, EndManner, ExchangeEnd,
+    ExchangeId, ExchangeObservation, ListenerState, Plaintext, Process, RequestLine, ResponseLine, RunObservation, Subject,
+    UpstreamName, UpstreamObservation,
 };
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::time::Timestamp;
 use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
 
 use crate::objects::{event_type, frame, number, object, objects, request, status, traceparent};
+
+/// The container that `pod=UID` or `pod=UID,NAMESPACE/NAME,CONTAINER` names.
+fn container(words: &str) -> Container {
+    let mut words = words.split(',');
+    let container = Container::nameless("0123456789abcdef".repeat(4), words.next().unwrap_or_default().to_owned());
+    let pod = words.next().and_then(|pod| pod.split_once('/')).map(|(namespace, name)| Pod {
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        workload: Workload::of_pod(name),
+    });
+    Container { pod, name: words.next().map(str::to_owned), ..container }
+}
 
 /// The open exchanges, and who is on each connection.
 #[derive(Default)]
@@ -75,8 +87,9 @@ impl Wire {
             service_account: service_account.map(|(namespace, name)| (namespace.to_owned(), name.to_owned())),
         };
         self.clients.insert(connection, client);
-        let container = value("pod=").map(|pod| Container { id: "0123456789abcdef".repeat(4), pod_uid: pod.to_owned() });
-        let process = value("pid=").map(|pid| Process { pid: number(pid), started: 1, name: "manager".to_owned(), container });
+        let owner = value("pod=").map(container).map(CgroupOwner::Container);
+        let owner = owner.or_else(|| value("unit=").map(|unit| CgroupOwner::Unit(unit.to_owned())));
+        let process = value("pid=").map(|pid| Process::new(number(pid), 1, "manager".to_owned()).owned_by(owner));
         let (upstream, protocol) = (UpstreamName::default(), Some(Protocol::Http2));
         vec![Subject::Connection(
             connection,

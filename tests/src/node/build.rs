@@ -7,8 +7,9 @@ use anyhow::Result;
 use crate::binaries::{Minor, required_version, version_link_flags};
 use crate::folders;
 use crate::go_build::GoProgram;
+use crate::go_client::without_modules;
 
-/// kubelet, kube-controller-manager and kube-scheduler in one program: each name it is started with is a part.
+/// The kubelet, kube-controller-manager and kube-scheduler in one program: each name it is started with is a part.
 pub(super) fn node() -> Result<PathBuf> {
     let folder = folders::go_sources().join("node");
     let version = required_version(&folder.join("go.mod"), "k8s.io/kubernetes")?;
@@ -25,14 +26,5 @@ pub(super) fn node() -> Result<PathBuf> {
 
 /// The first process of a pod.
 pub(super) fn pause() -> Result<PathBuf> {
-    let folder = folders::go_sources().join("pause");
-    let program = GoProgram {
-        name: "pause",
-        folder: &folder,
-        module_file: "go.mod",
-        version: "1",
-        link_flags: "",
-        first_build_takes: "some seconds",
-    };
-    program.build(&folders::cluster_cache())
+    without_modules("pause")
 }

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, ensure};
 
+use crate::abandoned_cgroups::abandoned_cgroups;
+
 const ROOT: &str = "/sys/fs/cgroup";
 /// All names begin with this; the ID of the process that owns the node follows.
 const PREFIX: &str = "watchtap-node-";
@@ -39,14 +41,7 @@ fn hierarchies() -> Result<Vec<PathBuf>> {
 
 /// Removes cgroups of owners that were killed together with their [`super::leavings`].
 fn remove_abandoned(hierarchy: &Path) -> Result<()> {
-    for entry in fs::read_dir(hierarchy)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next());
-        if owner.is_some_and(|owner| !Path::new("/proc").join(owner).exists()) {
-            remove(&entry.path());
-        }
-    }
+    abandoned_cgroups(hierarchy, PREFIX)?.iter().for_each(|cgroup| remove(cgroup));
     Ok(())
 }
 

@@ -3,17 +3,15 @@
 //! The machine is not changed, and nothing can stay behind: the process ID namespace ends with its first process, which ends with the
 //! test process, and all other namespaces end with their last process.
 
-use std::fs::{self, File};
-use std::os::fd::AsFd;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use rustix::process::{Pid, PidfdFlags};
-use rustix::thread::LinkNameSpaceType;
 
+use crate::network::in_network;
 use crate::process::Process;
 use crate::programs;
 use crate::run_folder::RunFolder;
@@ -78,13 +76,17 @@ impl Isolation {
 
     /// Runs `work` on a thread in the network of the node. A socket that it opens there stays usable everywhere.
     pub(crate) fn in_network<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        let network = File::open(format!("/proc/{}/ns/net", self.unshare.id())).context("the node does not run")?;
-        let inside = || {
-            let kind = Some(LinkNameSpaceType::Network);
-            rustix::thread::move_into_link_name_space(network.as_fd(), kind).context("cannot enter the node's network")?;
-            work()
-        };
-        thread::scope(|scope| scope.spawn(inside).join().map_err(|_panic| anyhow!("a thread in the node's network panicked"))?)
+        in_network(&self.file("ns/net"), work)
+    }
+
+    /// Runs `work` on a thread in the network of a process, whose ID is the one that it has inside.
+    pub(crate) fn in_network_of<T: Send>(&self, process: u32, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        in_network(&self.file(&format!("root/proc/{process}/ns/net")), work)
+    }
+
+    /// A file in the machine's `/proc` of the process that made the namespaces.
+    fn file(&self, name: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/{name}", self.unshare.id()))
     }
 }
 

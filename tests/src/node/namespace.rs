@@ -1,5 +1,6 @@
 //! A Kubernetes namespace for one test.
 
+use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -61,6 +62,10 @@ impl Namespace<'_> {
     /// The prefix and a number.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(super) const fn node(&self) -> &Node {
+        self.node
     }
 
     /// The user of a ServiceAccount here, as the audit log has it.
@@ -143,6 +148,24 @@ impl Namespace<'_> {
     /// The log of a container until now.
     pub fn logs(&self, pod: &str, container: &str) -> Result<String> {
         self.kubectl(&["logs", pod, &format!("--container={container}")])
+    }
+
+    /// The logs of all runs of a container, from the files that kubelet has. The API server is not needed for this.
+    pub fn log_files(&self, pod: &str, container: &str) -> Result<String> {
+        let pods = self.node.folder().join("log/pods");
+        let of_pod = format!("{}_{pod}_", self.name);
+        let mut logs = String::new();
+        for folder in fs::read_dir(&pods).with_context(|| format!("cannot read {}", pods.display()))? {
+            let folder = folder?;
+            if folder.file_name().to_string_lossy().starts_with(&of_pod) {
+                let mut files = fs::read_dir(folder.path().join(container))?.collect::<Result<Vec<_>, _>>()?;
+                files.sort_by_key(fs::DirEntry::file_name);
+                for file in files {
+                    logs += &fs::read_to_string(file.path())?;
+                }
+            }
+        }
+        Ok(logs)
     }
 
     /// The log of a container from its beginning, line by line.

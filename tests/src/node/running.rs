@@ -1,14 +1,14 @@
 //! A Kubernetes cluster of one node, with real containers.
 //!
-//! kubelet, containerd, scheduler and controllers are real, as are service accounts, RBAC, the Node authorizer, and the admission plugins
-//! for service accounts and Pod Security. The cluster has no DNS and no kube-proxy: of the Services, only `kubernetes` answers, and
-//! clients reach it by its address. Nothing gets in or out. So a client that needs the cluster runs inside ([`Node::command`]) or on a
-//! thread inside ([`Node::in_network`]).
+//! The kubelet, containerd, scheduler and controllers are real. So are service accounts, RBAC, the Node authorizer, and the
+//! admission plugins for service accounts and Pod Security. The cluster has no DNS and no kube-proxy: of the Services, only
+//! `kubernetes` answers, and clients reach it by its address. The API server calls webhooks at the addresses of their pods. Nothing gets in or out. So a client that needs the cluster runs
+//! inside ([`Node::command`]) or on a thread inside ([`Node::in_network`]).
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,7 +23,8 @@ use super::site::{Program, Site};
 use crate::audit;
 use crate::client::Response;
 
-/// A running node. Its processes, mounts, cgroups and files disappear when it is dropped or when the test process ends, however it ends.
+/// A running node. Its processes, mounts, cgroups and files disappear when it is dropped or when the test process ends, however it
+/// ends.
 #[derive(Debug)]
 pub struct Node {
     // Fields are dropped in this order: the place after the parts.
@@ -69,8 +70,8 @@ impl Node {
         self.kubectl(&all).map(drop)
     }
 
-    /// A command that runs in the namespaces of the node, where `KUBECONFIG` names a member of `system:masters`. It sees the machine's
-    /// files, apart from `/run`, `/var/lib` and `/var/log`. It ends with its process here, and with the node.
+    /// A command that runs in the namespaces of the node, where `KUBECONFIG` names a member of `system:masters`. It sees the
+    /// machine's files, apart from `/run`, `/var/lib` and `/var/log`. It ends with its process here, and with the node.
     pub fn command(&self, program: &Path) -> Result<Command> {
         let mut command = self.site.isolation.command(program)?;
         command.env("KUBECONFIG", self.site.settings.admin_kubeconfig());
@@ -80,6 +81,10 @@ impl Node {
     /// Runs `work` on a thread in the network of the node. A socket that it opens there stays usable everywhere.
     pub fn in_network<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         self.site.isolation.in_network(work)
+    }
+
+    pub(super) fn in_network_of<T: Send>(&self, process: u32, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        self.site.isolation.in_network_of(process, work)
     }
 
     /// A connection from the node to a pod, or to a port that a program forwards.
@@ -156,6 +161,16 @@ impl Node {
     /// The certificate authority of the cluster, PEM.
     pub fn ca_pem(&self) -> &str {
         &self.site.settings.authority
+    }
+
+    /// The folder in which containerd looks for the settings of registries.
+    pub(super) fn registries(&self) -> PathBuf {
+        self.site.settings.registries()
+    }
+
+    /// Starts a further program on the node.
+    pub(super) fn start_program(&self, name: &'static str, program: &Path, arguments: &[String]) -> Result<Part> {
+        self.site.isolation.start(name, program, arguments, self.site.log(name))
     }
 
     pub(super) fn stop_api_server(&self) -> Result<()> {

@@ -105,6 +105,11 @@ impl Settings {
         &self.cgroup
     }
 
+    /// A folder for each registry that is no public one, with the certificates that containerd trusts there.
+    pub(crate) fn registries(&self) -> PathBuf {
+        self.folder.join("registries")
+    }
+
     /// The kubeconfig of a member of `system:masters`.
     pub(crate) fn admin_kubeconfig(&self) -> PathBuf {
         self.folder.join("admin.kubeconfig")
@@ -148,6 +153,8 @@ impl Settings {
             "--enable-admission-plugins=NodeRestriction".to_owned(),
             "--allow-privileged=true".to_owned(),
             "--kubelet-preferred-address-types=InternalIP".to_owned(),
+            // It calls webhooks at the addresses of their pods, because no kube-proxy forwards the addresses of Services.
+            "--enable-aggregator-routing=true".to_owned(),
             // Written before the request's next stage, so a killed server loses no event.
             "--audit-log-mode=blocking".to_owned(),
         ];
@@ -234,6 +241,8 @@ path = '/var/lib/containerd/opt'
 sandbox_image = '{PAUSE}'
 disable_apparmor = true
 restrict_oom_score_adj = true
+[plugins.'io.containerd.grpc.v1.cri'.registry]
+config_path = '{}'
 [plugins.'io.containerd.grpc.v1.cri'.cni]
 bin_dir = '{}'
 conf_dir = '{}'
@@ -242,6 +251,7 @@ runtime_type = 'io.containerd.runc.v2'
 [plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes.runc.options]
 SystemdCgroup = false
 ",
+            self.path("registries"),
             PLUGINS,
             self.path("cni")
         )

@@ -56,7 +56,7 @@ pub(super) struct Site {
     pub(super) client: Client,
     servers: Binaries,
     pause: PathBuf,
-    /// kubelet, kube-controller-manager or kube-scheduler, depending on the name of a link to it.
+    /// The kubelet, kube-controller-manager or kube-scheduler, depending on the name of a link to it.
     node: PathBuf,
     pub(super) folder: RunFolder,
 }

@@ -1,4 +1,4 @@
-//! The queries of the boards in `deploy/grafana`, against a Prometheus that scraped the demo. No Grafana draws them.
+//! The queries of the boards in `deploy/chart/files/grafana`, against a Prometheus that scraped the demo. No Grafana draws them.
 
 use std::fs;
 use std::path::Path;
@@ -57,7 +57,7 @@ pub(super) struct Shown {
 pub(super) fn shown(prometheus: &Prometheus, from: f64, to: f64) -> Vec<Shown> {
     let mut shown = Vec::new();
     for file in ["watchtap.json", "watchtap-client.json"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/grafana").join(file);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/chart/files/grafana").join(file);
         let board: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
         let clients = clients_of(&board, prometheus, from, to);
         for panel in board["panels"].as_array().unwrap().iter().filter(|panel| panel["type"] != "row") {

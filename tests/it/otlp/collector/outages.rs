@@ -8,6 +8,7 @@ use observer_core::time::Timestamp;
 use observer_tests::{OtelCollector, Port};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use watchtap::memory_budget::OtlpLimits;
 use watchtap::metrics::MetricsReader;
 use watchtap::otlp::{Bounds, OtlpSink, Settings};
 use watchtap::pipeline::{EventSink as _, SeriesReader};
@@ -70,7 +71,8 @@ fn records_after_the_last_collector_are_counted() {
 fn late_collector_gets_what_the_queue_holds_and_the_rest_is_counted() {
     let (port, folder) = (Port::reserve().unwrap(), TempDir::new().unwrap());
     let url = format!("http://127.0.0.1:{}", port.number());
-    let bounds = Bounds { queued: 20_000, flush: Duration::from_mins(2) };
+    let memory = OtlpLimits { queue: 20_000, ..OtlpLimits::default() };
+    let bounds = Bounds { memory, flush: Duration::from_mins(2) };
     // Without an Observer, there are no metrics.
     let reader = MetricsReader::new(SeriesReader::begin(&[]).0, TapWord::Replay);
     let mut sink = OtlpSink::start(Settings::without_spans(Some(&url), |_variable| None).unwrap(), reader, bounds).unwrap();

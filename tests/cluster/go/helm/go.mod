@@ -1,0 +1,3 @@
+module watchtap.test/helm
+
+go 1.26.0

@@ -1,0 +1,3 @@
+module watchtap.test/trivial
+
+go 1.24.0

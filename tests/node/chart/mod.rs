@@ -1,0 +1,5 @@
+//! The chart on a node: sidecars by a label, and a cluster without a trace of it afterwards.
+
+mod guide;
+pub(crate) mod installed;
+mod rollout;
