@@ -95,13 +95,19 @@ fn probe_detaches_and_stops_under_endless_records() {
     let sink = sink();
     // More calls than they can complete during the test.
     let mut writers: Vec<Child> = (0..4).map(|_| writer(&sink, &["2", "1000000000000", "0"])).collect();
-    let options = ProbeOptions { memory: ring_of(64 << 10), calls_per_second: 0, ..of_clients(sink.address()) };
+    let options =
+        ProbeOptions { memory: ring_of(64 << 10), calls_per_second: 0, processor_budget: 0, ..of_clients(sink.address()) };
 
     let mut limited = RunningProbe::start(&ProbeOptions { calls_per_second: 1_000, ..options.clone() });
     limited.until(|output| output.events.iter().any(|(_, event)| matches!(event, TapEvent::Bytes { .. })));
     limited.until(|output| output.events.iter().any(|(_, event)| matches!(event, TapEvent::NotObserved { .. })));
     assert!(limited.output().not_probed().any(|(_, why)| why.contains("more than the 1000 calls a second")));
     limited.finish();
+
+    let mut frugal = RunningProbe::start(&ProbeOptions { processor_budget: 1, ..options.clone() });
+    frugal.until(|output| output.events.iter().any(|(_, event)| matches!(event, TapEvent::NotObserved { .. })));
+    assert!(frugal.output().not_probed().any(|(_, why)| why.contains("more than its budget of 1m")));
+    frugal.finish();
 
     let mut unlimited = RunningProbe::start(&options);
     unlimited.until(|output| output.events.iter().any(|(_, event)| matches!(event, TapEvent::Bytes { .. })));
@@ -152,7 +158,8 @@ fn written_and_reported(
 ) -> (BTreeMap<u16, u64>, BTreeMap<u16, Bytes>, ProbeMissed) {
     let sink = sink();
     let (intake, mut receiver) = Intake::new(IntakeLimits::default());
-    let options = ProbeOptions { memory: ring_of(ring_bytes), calls_per_second: 0, ..of_clients(sink.address()) };
+    let options =
+        ProbeOptions { memory: ring_of(ring_bytes), calls_per_second: 0, processor_budget: 0, ..of_clients(sink.address()) };
     let tap = ProbeTap::start(&options, intake, Clock::start()).unwrap();
     let mut writers: Vec<Child> = (0..processes).map(|_| writer(&sink, flags)).collect();
     let observing = std::thread::spawn(move || reported(&mut receiver));

@@ -40,6 +40,11 @@ pub(crate) struct ProbeFlags {
     #[arg(long, value_name = "N", default_value_t = ProbeOptions::default().calls_per_second)]
     calls_per_second: u32,
 
+    /// Maximum CPU time of watchtap itself, such as 2 or 500m. If it takes more over five seconds, the program or library with the most
+    /// calls is reported and no longer probed; 0 means no limit
+    #[arg(long, value_name = "CPUS", default_value = "1", value_parser = thousandths_of_a_processor)]
+    cpu_budget: u32,
+
     /// If the API server runs on this machine, also probe the server itself, to see clients on other machines. A connection that is
     /// observed at both ends counts once, unless its addresses are translated in between. With `alone`, connections count at the
     /// server's end only, so each counts once in any case: also over all machines with an API server
@@ -103,6 +108,7 @@ impl ProbeFlags {
             cgroups: self.cgroups.clone(),
             exclude: self.exclude.clone(),
             calls_per_second: self.calls_per_second,
+            processor_budget: self.cpu_budget,
             pod_logs: self.pod_logs.clone(),
             node_name: self.node_name.clone().unwrap_or_else(hostname),
         }
@@ -147,6 +153,13 @@ fn hostname() -> String {
 fn client_label(text: &str) -> Result<ClientLabel, String> {
     let known = || ClientLabel::ALL.map(ClientLabel::word).join(", ");
     ClientLabel::ALL.into_iter().find(|label| label.word() == text).ok_or_else(|| format!("expected one of {}", known()))
+}
+
+/// Parses a number of processors, as Kubernetes writes it, for clap, which adds the flag to an error.
+fn thousandths_of_a_processor(text: &str) -> Result<u32, String> {
+    let (number, factor) = text.strip_suffix('m').map_or((text, 1_000), |number| (number, 1));
+    let thousandths = number.parse().ok().and_then(|number: u32| number.checked_mul(factor));
+    thousandths.ok_or_else(|| "expected a number of CPUs, such as 2, or of thousandths, such as 500m".to_owned())
 }
 
 /// Parses the size of the ring buffer for clap, which adds the flag to an error.
@@ -207,6 +220,19 @@ mod tests {
         assert_eq!(labels(&all), ["client_container", "client_workload"]);
         let error = Line::try_parse_from(["probe", "--metrics-client-label", "node"]).unwrap_err().to_string();
         assert!(error.contains("expected one of namespace, pod, container, workload"), "{error}");
+    }
+
+    #[test]
+    fn processor_time_is_given_as_in_kubernetes() {
+        let default = Line::parse_from(["probe"]).flags.cpu_budget;
+        assert_eq!(default, ProbeOptions::default().processor_budget);
+        for (text, expected) in
+            [("2", Some(2_000)), ("500m", Some(500)), ("0", Some(0)), ("0m", Some(0)), ("", None), ("m", None), ("-1", None)]
+        {
+            assert_eq!(thousandths_of_a_processor(text).ok(), expected, "{text}");
+        }
+        let error = thousandths_of_a_processor("4294968").unwrap_err();
+        assert!(error.contains("such as 500m"), "{error}");
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::intake::ProbeLimits;
 /// The default of [`ProbeOptions::calls_per_second`]. At 5 µs per call, this number of calls takes about half of a processor. A
 /// call costs that much if its probed instructions must be single-stepped: 1 to 2 µs of it at the entry, and again at the return.
 const CALLS_PER_SECOND: u32 = 100_000;
+/// The default of [`ProbeOptions::processor_budget`]: one processor.
+const PROCESSOR_BUDGET: u32 = 1_000;
 
 /// The processes that a probe records, and the bounds of its cost.
 ///
@@ -43,6 +45,10 @@ pub struct ProbeOptions {
     ///
     /// Unrecorded processes count too, since their calls cost the same: a probe is attached to a file, whichever process runs it.
     pub calls_per_second: u32,
+    /// Maximum processor time of watchtap itself, in thousandths of a processor; 0 for no limit. Measured over five seconds, without
+    /// the examination of files. If watchtap takes more, the file with the most calls is reported, and is not probed for the rest of
+    /// the run, as with [`Self::calls_per_second`].
+    pub processor_budget: u32,
     /// The folder in which the kubelet keeps the logs of all pods. Its subfolders name the pods and containers of clients.
     pub pod_logs: PathBuf,
     /// The name of this node, with which the names of static pods end. It only serves to name their workloads.
@@ -69,7 +75,8 @@ pub enum ServerEnds {
 }
 
 impl Default for ProbeOptions {
-    /// No API server, all processes, a ring buffer of 16 MiB, 100,000 calls a second per file, and the folder of a default kubelet.
+    /// No API server, all processes, a ring buffer of 16 MiB, and the folder of a default kubelet. The limits are 100,000 calls a
+    /// second per file, and one processor.
     fn default() -> Self {
         Self {
             api_servers: BTreeMap::new(),
@@ -80,6 +87,7 @@ impl Default for ProbeOptions {
             cgroups: Vec::new(),
             exclude: Vec::new(),
             calls_per_second: CALLS_PER_SECOND,
+            processor_budget: PROCESSOR_BUDGET,
             pod_logs: PathBuf::from(Self::POD_LOGS),
             node_name: String::new(),
         }

@@ -90,9 +90,17 @@ impl ProbeTap {
         let (ready, is_ready) = sync_channel(1);
         let (orders, given) = Orders::new();
         let (found, findings) = findings();
-        let calls_per_second = options.calls_per_second;
+        let ProbeOptions { calls_per_second, processor_budget, .. } = *options;
         let heartbeat = Heartbeat::now();
-        let task = Task { files, programs, selection, addresses: followed.clone(), calls_per_second, heartbeat: heartbeat.clone() };
+        let task = Task {
+            files,
+            programs,
+            selection,
+            addresses: followed.clone(),
+            calls_per_second,
+            processor_budget,
+            heartbeat: heartbeat.clone(),
+        };
         let attacher = Attacher::new(task, ready, found);
         // The collecting thread sees from the findings how this thread ended.
         Builder::new().name("probe-attach".to_owned()).spawn(move || attacher.run(&given)).map_err(ProbeError::Thread)?;

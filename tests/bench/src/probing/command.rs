@@ -1,13 +1,17 @@
 //! The command of the bench `probing`: measures the clients in each mode, then at each rate, and writes the report.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use super::client::Client;
-use super::mode::Mode;
-use super::report::{AtRate, Report, Sample};
+use super::crowd::Crowd;
+use super::mode::{Mode, Standing};
+use super::report::{AtRate, Idle, Report, Sample};
 use crate::credentials::Credentials;
 use crate::machine::Machine;
 use crate::output::Output;
@@ -30,6 +34,11 @@ const EXCHANGES: u64 = 20_000;
 const RATES: [u64; 3] = [1_000, 10_000, 50_000];
 /// Duration of each rate, in seconds.
 const SECONDS: u64 = 5;
+/// Duration of each measurement with nothing to observe, in seconds. All processes are examined every five seconds.
+const IDLE_SECONDS: u64 = 30;
+
+/// Numbers of idle processes beside those of the machine.
+const CROWDS: [usize; 2] = [0, 2_000];
 
 /// Runs all measurements and writes the report.
 pub(crate) fn execute(args: &Args) -> Result<()> {
@@ -63,11 +72,28 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
             at_rates.push(AtRate::of(client.name, rate, seconds * rate, unprobed, spent, watchtap, missed));
         }
     }
-    let report = Report::of(&samples, at_rates, machine)?;
+    let (crowds, seconds) = if args.output.smoke { (&CROWDS[..1], 1) } else { (&CROWDS[..], IDLE_SECONDS) };
+    let mut idle = Vec::new();
+    for &size in crowds {
+        args.output.progress(&format!("probing: nothing to observe, beside {size} processes"));
+        idle.push(idle_beside(size, port, folder.path(), seconds)?);
+    }
+    let report = Report::of(&samples, at_rates, idle, machine)?;
     args.output.write("probing", &report, &report.to_markdown())
 }
 
-fn upstream(credentials: &Credentials, folder: &std::path::Path) -> Result<(ServerProcess, u16)> {
+/// Measures a probe that observes nothing, beside this many more processes.
+fn idle_beside(size: usize, port: u16, folder: &Path, seconds: u64) -> Result<Idle> {
+    let _crowd = Crowd::of(size)?;
+    let running = Standing::of_watchtap(port, folder)?;
+    let before = running.cpu()?;
+    thread::sleep(Duration::from_secs(seconds));
+    let idle = Idle::of(size, seconds, running.cpu()?.saturating_sub(before), running.memory()?);
+    running.end(folder)?;
+    Ok(idle)
+}
+
+fn upstream(credentials: &Credentials, folder: &Path) -> Result<(ServerProcess, u16)> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["upstream", "--http", "h1", "--list-bytes", "1000", "--events-per-second", "1"]);
     command.arg("--certificate").arg(&credentials.certificate).arg("--key").arg(&credentials.key);

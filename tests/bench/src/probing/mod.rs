@@ -6,6 +6,7 @@
 mod bare;
 mod client;
 mod command;
+mod crowd;
 mod mode;
 mod report;
 

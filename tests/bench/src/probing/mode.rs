@@ -56,13 +56,23 @@ impl Mode {
             Self::Unprobed => Standing { _bare: None, watchtap: None },
             Self::Bare => Standing { _bare: Some(BareProbes::at(client.file(), client.places())?), watchtap: None },
             // No server listens on port 1.
-            Self::Elsewhere => Standing { _bare: None, watchtap: Some(probe(1, folder)?) },
-            Self::Read => Standing { _bare: None, watchtap: Some(probe(port, folder)?) },
+            Self::Elsewhere => Standing::of_watchtap(1, folder)?,
+            Self::Read => Standing::of_watchtap(port, folder)?,
         })
     }
 }
 
 impl Standing {
+    /// A `watchtap probe` for the server on `port`.
+    pub(super) fn of_watchtap(port: u16, folder: &Path) -> Result<Self> {
+        Ok(Self { _bare: None, watchtap: Some(probe(port, folder)?) })
+    }
+
+    /// Resident memory of watchtap without file-backed pages, in bytes. The ring buffer is memory of the kernel.
+    pub(super) fn memory(&self) -> Result<u64> {
+        self.watchtap.as_ref().map_or(Ok(0), ServerProcess::memory)
+    }
+
     /// CPU time of watchtap so far.
     pub(super) fn cpu(&self) -> Result<Duration> {
         thread::sleep(SETTLE);
@@ -81,7 +91,8 @@ impl Standing {
 
 fn probe(port: u16, folder: &Path) -> Result<ServerProcess> {
     let mut command = Command::new(std::env::current_exe()?.with_file_name("watchtap"));
-    command.args(["probe", "--quiet", "--no-version-request", "--calls-per-second", "0", "--format", "json", "--report"]);
+    command.args(["probe", "--quiet", "--no-version-request", "--calls-per-second", "0", "--cpu-budget", "0"]);
+    command.args(["--format", "json", "--report"]);
     command.arg(folder.join("report.json")).args(["--api-server", &format!("127.0.0.1:{port}")]);
     let watchtap = ServerProcess::start("probe", &command, folder)?;
     let begun = Instant::now();

@@ -40,10 +40,22 @@ pub(super) struct AtRate {
     missed: u64,
 }
 
+/// A probe that observes nothing.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Idle {
+    /// Number of processes beside those of the machine.
+    processes: usize,
+    /// Share of one CPU.
+    share: f64,
+    /// Resident memory without file-backed pages, in bytes.
+    memory: u64,
+}
+
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     modes: Vec<InMode>,
     rates: Vec<AtRate>,
+    idle: Vec<Idle>,
     machine: Machine,
 }
 
@@ -58,6 +70,8 @@ struct InMode {
     watchtap_ns_a_call: Summary,
     /// Exchanges per second, relative to unprobed.
     throughput: Summary,
+    /// Nanoseconds added to a call, relative to those added by bare uprobes.
+    of_bare: Summary,
 }
 
 impl Sample {
@@ -95,8 +109,14 @@ impl AtRate {
     }
 }
 
+impl Idle {
+    pub(super) fn of(processes: usize, seconds: u64, spent: Duration, memory: u64) -> Self {
+        Self { processes, share: spent.as_secs_f64() / number(seconds), memory }
+    }
+}
+
 impl Report {
-    pub(super) fn of(samples: &[Sample], rates: Vec<AtRate>, machine: Machine) -> Result<Self> {
+    pub(super) fn of(samples: &[Sample], rates: Vec<AtRate>, idle: Vec<Idle>, machine: Machine) -> Result<Self> {
         let mut clients: Vec<&'static str> = samples.iter().map(|sample| sample.client).collect();
         clients.dedup();
         let mut modes = Vec::new();
@@ -105,7 +125,7 @@ impl Report {
                 modes.push(in_mode(samples, client, mode).context("no rounds")?);
             }
         }
-        Ok(Self { modes, rates, machine })
+        Ok(Self { modes, rates, idle, machine })
     }
 
     pub(super) fn to_markdown(&self) -> String {
@@ -113,14 +133,16 @@ impl Report {
             "TLS",
             "Probed by",
             "added to a call, ns",
+            "of those of bare uprobes",
             "of watchtap, a call, ns",
             "exchanges a second, of those unprobed",
         ]);
-        for InMode { client, mode, added_ns_a_call, watchtap_ns_a_call, throughput, .. } in &self.modes {
+        for InMode { client, mode, added_ns_a_call, of_bare, watchtap_ns_a_call, throughput, .. } in &self.modes {
             table.row([
                 (*client).to_owned(),
                 mode.name().to_owned(),
                 format!("{added_ns_a_call:.0}"),
+                format!("{of_bare:.2}"),
                 format!("{watchtap_ns_a_call:.0}"),
                 format!("{throughput:.2}"),
             ]);
@@ -138,19 +160,40 @@ impl Report {
                 missed.to_string(),
             ]);
         }
-        format!("{}\n{}\n{}\n", table.to_markdown(), rates.to_markdown(), self.machine)
+        let mut idle = Table::new(["Processes beside those of the machine", "watchtap, CPUs", "watchtap, MiB"]);
+        for Idle { processes, share, memory } in &self.idle {
+            idle.row([processes.to_string(), format!("{share:.3}"), format!("{:.1}", number(*memory) / f64::from(1 << 20))]);
+        }
+        format!("{}\n{}\n{}\n{}\n{}\n", table.to_markdown(), rates.to_markdown(), idle.to_markdown(), self.verdict(), self.machine)
+    }
+
+    /// The budget, and which clients keep it.
+    fn verdict(&self) -> String {
+        let read = self.modes.iter().filter(|one| one.mode == Mode::Read);
+        let kept = read.map(|one| {
+            let kept = if one.of_bare.median <= MOST_OF_BARE { "kept" } else { "**missed**" };
+            format!("{} {:.2}, {kept}", one.client, one.of_bare.median)
+        });
+        format!("Budget: {MOST_OF_BARE} times what bare uprobes add to a call. {}.\n", kept.collect::<Vec<_>>().join("; "))
     }
 }
 
+/// Most that watchtap may add to a call, relative to bare uprobes at the same places.
+const MOST_OF_BARE: f64 = 1.3;
+
 fn in_mode(samples: &[Sample], client: &'static str, mode: Mode) -> Option<InMode> {
     let of = |wanted: Mode| samples.iter().filter(move |sample| sample.client == client && sample.mode == wanted);
-    let pairs = || of(mode).zip(of(Mode::Unprobed));
+    let added = |by: Mode| {
+        let pairs = of(by).zip(of(Mode::Unprobed));
+        pairs.map(|(sample, unprobed)| (sample.client_ns - unprobed.client_ns) / 2.0).collect::<Vec<f64>>()
+    };
     Some(InMode {
         client,
         mode,
         client_ns: Summary::of(of(mode).map(|sample| sample.client_ns))?,
-        added_ns_a_call: Summary::of(pairs().map(|(sample, unprobed)| (sample.client_ns - unprobed.client_ns) / 2.0))?,
+        added_ns_a_call: Summary::of(added(mode))?,
         watchtap_ns_a_call: Summary::of(of(mode).map(|sample| sample.watchtap_ns / 2.0))?,
+        of_bare: Summary::of_ratios(added(mode), added(Mode::Bare))?,
         throughput: Summary::of_ratios(
             of(mode).map(|sample| sample.exchanges_a_second),
             of(Mode::Unprobed).map(|sample| sample.exchanges_a_second),

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use super::orders::{FieldRecording, Finding, FindingSender, Order};
 use super::probed_files::ProbedFiles;
+use super::processor_use::ProcessorUse;
 use super::schedule::{Due, Schedule};
 use super::watchdog::Heartbeat;
 use crate::tap::probe::addresses::FollowedAddresses;
@@ -42,6 +43,7 @@ pub(in crate::tap::probe) struct Attacher {
     api_servers: Vec<SocketAddr>,
     /// Maximum number of calls per second of one file's probed functions; 0 for no limit.
     calls_per_second: u32,
+    processor_use: ProcessorUse,
     /// Signals that all processes were examined.
     ready: SyncSender<()>,
     heartbeat: Heartbeat,
@@ -59,12 +61,14 @@ pub(in crate::tap::probe) struct Task {
     /// The followed addresses, and their changes.
     pub(in crate::tap::probe) addresses: watch::Receiver<Arc<FollowedAddresses>>,
     pub(in crate::tap::probe) calls_per_second: u32,
+    /// Maximum processor time of this process, in thousandths of a processor; 0 for no limit.
+    pub(in crate::tap::probe) processor_budget: u32,
     pub(in crate::tap::probe) heartbeat: Heartbeat,
 }
 
 impl Attacher {
     pub(in crate::tap::probe) fn new(task: Task, ready: SyncSender<()>, findings: FindingSender) -> Self {
-        let Task { files, programs, selection, mut addresses, calls_per_second, heartbeat } = task;
+        let Task { files, programs, selection, mut addresses, calls_per_second, processor_budget, heartbeat } = task;
         let api_servers = addresses.borrow_and_update().addresses();
         let (older_connections, schedule) = (OlderConnections::default(), Schedule::new(Instant::now()));
         let libraries = Libraries::excluding(files.excluded().clone());
@@ -78,6 +82,7 @@ impl Attacher {
             addresses,
             api_servers,
             calls_per_second,
+            processor_use: ProcessorUse::within(processor_budget),
             ready,
             heartbeat,
             findings,
@@ -179,7 +184,7 @@ impl Attacher {
             Some(Due::All) => self.schedule.queue_all(processes()),
             Some(Due::AllExamined) => self.all_examined(),
             Some(Due::Given) => self.schedule.queue_given(self.selection.numbers()),
-            Some(Due::Calls) => self.detach_busy(),
+            Some(Due::Calls) => self.limit_cost(),
         }
     }
 
@@ -271,12 +276,20 @@ impl Attacher {
         let _gone = self.ready.try_send(());
     }
 
-    fn detach_busy(&mut self) {
-        let Self { programs, files, older_connections, findings, calls_per_second, .. } = self;
-        if *calls_per_second == 0 {
-            return;
+    fn limit_cost(&mut self) {
+        self.files.count_calls(&self.programs);
+        if self.calls_per_second != 0 {
+            self.detach_busy();
         }
-        let without_fields = files.detach_busy(programs, *calls_per_second, &mut |finding| report(findings, finding));
+        if let Some(excess) = self.processor_use.excess() {
+            let Self { files, findings, .. } = self;
+            files.detach_busiest(excess, &mut |finding| report(findings, finding));
+        }
+    }
+
+    fn detach_busy(&mut self) {
+        let Self { files, older_connections, findings, calls_per_second, .. } = self;
+        let without_fields = files.detach_busy(*calls_per_second, &mut |finding| report(findings, finding));
         let processes: Vec<u32> = without_fields.into_iter().flat_map(|file| older_connections.processes_of(file)).collect();
         for process in processes {
             self.stop_fields(process);

@@ -1,13 +1,14 @@
 //! Attaches programs to the files of processes: which ones, where, when, and at what cost.
 
 mod attacher;
-mod call_rate;
 mod file_numbers;
 mod file_table;
 mod not_probed;
 mod orders;
 mod plan;
 mod probed_files;
+mod processor_use;
+mod rate;
 mod schedule;
 mod watchdog;
 

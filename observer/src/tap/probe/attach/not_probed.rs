@@ -40,6 +40,19 @@ pub(in crate::tap::probe) enum NotProbed {
         /// Calls per second allowed.
         budget: u32,
     },
+    /// watchtap itself takes more processor time than its budget has, and no other file has more calls.
+    #[error(
+        "watchtap takes {taken}m of a CPU, more than its budget of {budget}m, and its TLS functions are called most often: {rate} times a second; \
+         it is left alone for the rest of this run, and its connections are no longer seen"
+    )]
+    TooMuchProcessor {
+        /// Processor time taken, in thousandths of a processor.
+        taken: u64,
+        /// Processor time allowed, in thousandths of a processor.
+        budget: u32,
+        /// Calls per second.
+        rate: u64,
+    },
     /// The probes for header fields would cost too much.
     #[error(
         "its functions for the header fields of HTTP/2 are called {rate} times a second, more than the {budget} calls a second that probes may cost; \

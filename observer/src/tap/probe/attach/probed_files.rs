@@ -6,12 +6,13 @@ use std::time::Instant;
 use observer_core::series::ProbeFiles;
 use observer_ebpf::AttachCookie;
 
-use super::call_rate::CallRate;
 use super::file_numbers::FileNumbers;
 use super::file_table::{FileTable, Known};
 use super::not_probed::{NotProbed, out_of_reach};
 use super::orders::Finding;
 use super::plan::{Placement, field_placements, placements};
+use super::processor_use::Excess;
+use super::rate::Rate;
 use crate::tap::probe::binary::{probe_points, read_program};
 use crate::tap::probe::find::{ExcludedFiles, FileIdentity, OpenedFile, ProgramFile, ticks_now};
 use crate::tap::probe::kernel::{Attachment, KernelError, Programs};
@@ -36,7 +37,7 @@ struct ProbedFile {
     number: u16,
     /// The file's path, as seen by the process in which it was found.
     name: String,
-    calls: CallRate,
+    calls: Rate,
     /// When it was probed, in clock ticks since boot.
     since: u64,
     /// Placements for header fields; empty if the file has none, or if they turned out to cost too much.
@@ -44,7 +45,7 @@ struct ProbedFile {
     /// Attachments of `fields`, while header fields are recorded.
     attached_fields: Vec<Attachment>,
     /// Calls of the functions for header fields, since `attached_fields` were attached.
-    field_calls: CallRate,
+    field_calls: Rate,
 }
 
 impl ProbedFiles {
@@ -105,18 +106,23 @@ impl ProbedFiles {
         })
     }
 
+    /// Counts the calls of all probed functions.
+    pub(in crate::tap::probe) fn count_calls(&mut self, programs: &Programs) {
+        let now = Instant::now();
+        for (_, probed) in self.table.all_probed_mut() {
+            probed.calls.add(now, programs.calls(probed.number));
+            if !probed.attached_fields.is_empty() {
+                probed.field_calls.add(now, programs.field_calls(probed.number));
+            }
+        }
+    }
+
     /// Stops probing files whose functions are called more than `budget` times a second. In other files, it stops only the
     /// recording of header fields, if the functions for header fields exceed the budget. Each case is reported once. Returns the
     /// files whose recording of header fields was stopped in this way.
-    pub(in crate::tap::probe) fn detach_busy(
-        &mut self,
-        programs: &Programs,
-        budget: u32,
-        report: &mut dyn FnMut(Finding),
-    ) -> Vec<FileIdentity> {
-        let now = Instant::now();
+    pub(in crate::tap::probe) fn detach_busy(&mut self, budget: u32, report: &mut dyn FnMut(Finding)) -> Vec<FileIdentity> {
         let busy = self.table.end_probing(|probed| {
-            let beyond = probed.calls.beyond(now, programs.calls(probed.number), budget);
+            let beyond = probed.calls.beyond(budget);
             if let Some(rate) = beyond {
                 report(NotProbed::TooManyCalls { rate, budget }.of(&probed.name));
             }
@@ -125,7 +131,7 @@ impl ProbedFiles {
         self.detach(busy, report);
         let mut without_fields = Vec::new();
         for (file, probed) in self.table.all_probed_mut().filter(|(_, probed)| !probed.attached_fields.is_empty()) {
-            if let Some(rate) = probed.field_calls.beyond(now, programs.field_calls(probed.number), budget) {
+            if let Some(rate) = probed.field_calls.beyond(budget) {
                 report(NotProbed::TooManyFieldCalls { rate, budget }.of(&probed.name));
                 probed.fields.clear();
                 Attachment::end_all(std::mem::take(&mut probed.attached_fields));
@@ -133,6 +139,24 @@ impl ProbedFiles {
             }
         }
         without_fields
+    }
+
+    /// Stops probing the file whose functions are called most often, if it can be the cause of the excess, and reports that.
+    pub(in crate::tap::probe) fn detach_busiest(&mut self, excess: Excess, report: &mut dyn FnMut(Finding)) {
+        let most = self.table.all_probed().map(|probed| probed.calls.per_second()).max();
+        let Some(rate) = most.filter(|rate| excess.may_come_from(*rate)) else { return };
+        let mut is_found = false;
+        let busiest = self.table.end_probing(|probed| {
+            // Of two with this rate, one is enough.
+            let is_it = !is_found && probed.calls.per_second() == rate;
+            is_found |= is_it;
+            if is_it {
+                let Excess { taken, budget } = excess;
+                report(NotProbed::TooMuchProcessor { taken, budget, rate }.of(&probed.name));
+            }
+            is_it
+        });
+        self.detach(busiest, report);
     }
 
     /// Stops probing files that are no longer found at their path, after a long time in which no process ran them. These are
@@ -181,7 +205,7 @@ impl ProbedFiles {
             && probed.attached_fields.is_empty()
         {
             let opened = OpenedFile::of(file)?;
-            probed.field_calls = CallRate::since(Instant::now(), programs.field_calls(probed.number));
+            probed.field_calls = Rate::since(Instant::now(), programs.field_calls(probed.number));
             probed.attached_fields = attach(opened.path(), probed.number, &probed.fields, programs)?;
         }
         Ok(())
@@ -228,7 +252,7 @@ fn probe(
     }
     let wanted: Vec<Placement> = libraries.iter().flat_map(placements).collect();
     // The number may have been another file's before.
-    let calls = CallRate::since(Instant::now(), programs.calls(number));
+    let calls = Rate::since(Instant::now(), programs.calls(number));
     let attached = attach(opened.path(), number, &wanted, programs)?;
     let out_of_reach: Vec<NotProbed> = libraries.iter().filter_map(out_of_reach).collect();
     let is_complete = out_of_reach.is_empty();
@@ -245,7 +269,7 @@ fn probe(
         since: ticks_now(),
         fields: libraries.iter().flat_map(field_placements).collect(),
         attached_fields: Vec::new(),
-        field_calls: CallRate::since(Instant::now(), programs.field_calls(number)),
+        field_calls: Rate::since(Instant::now(), programs.field_calls(number)),
     }))
 }
 
@@ -271,8 +295,8 @@ mod tests {
             is_complete: true,
             number,
             name: format!("/usr/bin/program-{number}"),
-            calls: CallRate::since(now, 0),
-            field_calls: CallRate::since(now, 0),
+            calls: Rate::since(now, 0),
+            field_calls: Rate::since(now, 0),
             since: 0,
             fields: Vec::new(),
             attached_fields: Vec::new(),
