@@ -1,13 +1,12 @@
 //! Decides whether the current process is recorded at all; each program asks this first.
 
-use aya_ebpf::bindings::bpf_pidns_info;
-use aya_ebpf::helpers::generated::{bpf_get_current_ancestor_cgroup_id, bpf_get_ns_current_pid_tgid};
-use aya_ebpf::helpers::{bpf_get_current_cgroup_id, bpf_get_current_pid_tgid};
+use aya_ebpf::helpers::bpf_get_current_pid_tgid;
 use observer_ebpf::{
-    CGROUP_LEVELS, FILTER_BY_CGROUP, FILTER_BY_NAME, FILTER_BY_PROCESS, FILTERS_OF_PROCESSES, Filter, NANOSECONDS_A_TICK,
+    CGROUP_LEVELS, FILTER_BY_CGROUP, FILTER_BY_NAME, FILTER_BY_PROCESS, FILTERS_OF_PROCESSES, Filter, NAME_LENGTH,
+    NANOSECONDS_A_TICK,
 };
 
-use crate::kernel;
+use crate::kernel::{self, Cgroup, Numbers};
 use crate::maps::{CGROUPS, FILTER, NAMES, PROCESSES, SELECTED};
 
 /// The current thread and its process.
@@ -33,17 +32,7 @@ impl Caller {
         if filter.namespace_inode == 0 {
             return Some(Self { both, process: (both >> 32) as u32, thread: both as u32 });
         }
-        let mut numbers = bpf_pidns_info { pid: 0, tgid: 0 };
-        // SAFETY: the structure is writable, and has the given size.
-        let result = unsafe {
-            bpf_get_ns_current_pid_tgid(
-                filter.namespace_device,
-                filter.namespace_inode,
-                &raw mut numbers,
-                size_of::<bpf_pidns_info>() as u32,
-            )
-        };
-        (result == 0).then_some(Self { both, process: numbers.tgid, thread: numbers.pid })
+        kernel::numbers_in(filter.namespace_inode).map(|Numbers { process, thread }| Self { both, process, thread })
     }
 
     /// The caller; `None` if its process is not to be recorded.
@@ -78,7 +67,8 @@ impl Caller {
     /// Decides whether the process is selected, and keeps the decision: each call of a TLS library needs it.
     #[inline(never)]
     fn is_selected(&self, flags: u32) -> bool {
-        let (name, started) = kernel::process().unwrap_or_default();
+        let mut name = [0; NAME_LENGTH];
+        let started = kernel::process(&mut name);
         let is_selected = (flags & FILTER_BY_PROCESS != 0 && is_process(self.process, started))
             || (flags & FILTER_BY_NAME != 0 && NAMES.get_ptr(&name).is_some())
             || (flags & FILTER_BY_CGROUP != 0 && is_in_cgroup());
@@ -97,16 +87,13 @@ fn is_process(number: u32, started: u64) -> bool {
 /// Whether the process is in a selected cgroup or in a descendant of one.
 #[inline(always)]
 fn is_in_cgroup() -> bool {
-    for level in 0..CGROUP_LEVELS {
-        // SAFETY: takes and returns a number.
-        let cgroup = unsafe { bpf_get_current_ancestor_cgroup_id(level) };
-        if cgroup == 0 {
-            return false;
-        }
-        if CGROUPS.get_ptr(cgroup).is_some() {
+    let mut current = Cgroup::current();
+    for _ in 0..CGROUP_LEVELS {
+        let Some(cgroup) = current else { return false };
+        if cgroup.number().is_some_and(|number| CGROUPS.get_ptr(number).is_some()) {
             return true;
         }
+        current = cgroup.parent();
     }
-    // SAFETY: takes nothing and returns a number.
-    CGROUPS.get_ptr(unsafe { bpf_get_current_cgroup_id() }).is_some()
+    false
 }

@@ -6,7 +6,7 @@
 use core::mem::MaybeUninit;
 
 use aya_ebpf::helpers::generated::{bpf_get_current_task, bpf_probe_read_kernel};
-use observer_ebpf::{Endpoint, KernelMember};
+use observer_ebpf::{Endpoint, KernelMember, PID_NAMESPACE_LEVELS};
 
 use crate::maps::KERNEL_OFFSETS;
 
@@ -48,6 +48,15 @@ impl Structure {
         value(self.0 + u64::from(offset))
     }
 
+    /// For a `struct pid`: the structure with its number in a namespace, by the level of the namespace.
+    #[inline(always)]
+    fn number_at(self, level: u32) -> Option<Self> {
+        let offsets = KERNEL_OFFSETS.get(0)?;
+        let first = self.0 + u64::from(offsets[KernelMember::PidNumbers as usize]);
+        let size = u64::from(offsets[KernelMember::NumberNamespace as usize]) + size_of::<u64>() as u64;
+        Self::at(first + u64::from(level) * size)
+    }
+
     /// The structure that a member points to.
     #[inline(always)]
     fn pointed(self, member: KernelMember) -> Option<Self> {
@@ -64,11 +73,75 @@ fn value<T: Copy>(address: u64) -> Option<T> {
     (failed == 0).then(|| unsafe { value.assume_init() })
 }
 
-/// Name and start time of the current process.
+/// Reads the name of the current process into `name`, and returns its start time. Without them, the name and the time are 0.
+///
+/// The name is read in place, because older verifiers lose the bounds of an array that is returned.
 #[inline(always)]
-pub(crate) fn process() -> Option<([u8; 16], u64)> {
-    let leader = Structure::task()?.pointed(KernelMember::TaskLeader)?;
-    Some((leader.member(KernelMember::TaskName)?, leader.member(KernelMember::TaskStarted)?))
+pub(crate) fn process(name: &mut [u8; 16]) -> u64 {
+    *name = [0; 16];
+    let Some(leader) = Structure::task().and_then(|task| task.pointed(KernelMember::TaskLeader)) else { return 0 };
+    let Some(offsets) = KERNEL_OFFSETS.get(0) else { return 0 };
+    let at = leader.0 + u64::from(offsets[KernelMember::TaskName as usize]);
+    // SAFETY: the helper writes all 16 bytes, zeroes if it fails.
+    let _zeroes = unsafe { bpf_probe_read_kernel(name.as_mut_ptr().cast(), name.len() as u32, at as *const _) };
+    leader.member(KernelMember::TaskStarted).unwrap_or(0)
+}
+
+/// A thread's PIDs in one PID namespace.
+#[derive(Clone, Copy)]
+pub(crate) struct Numbers {
+    pub(crate) process: u32,
+    pub(crate) thread: u32,
+}
+
+/// The PIDs of the current thread and of its process in a PID namespace, which is given by the inode of its file; `None` if the
+/// process is neither in that namespace nor in one below it, within [`PID_NAMESPACE_LEVELS`].
+///
+/// A process has a PID in its own namespace and in each one above (`struct pid` of Linux `include/linux/pid.h`, 6.18).
+#[inline(never)]
+pub(crate) fn numbers_in(namespace: u64) -> Option<Numbers> {
+    let task = Structure::task()?;
+    let process = task.pointed(KernelMember::TaskLeader)?.pointed(KernelMember::TaskPid)?;
+    let thread = task.pointed(KernelMember::TaskPid)?;
+    let deepest: u32 = process.member(KernelMember::PidLevel)?;
+    for level in 0..PID_NAMESPACE_LEVELS {
+        if level > deepest {
+            return None;
+        }
+        let of_level = process.number_at(level)?;
+        let inode: u32 = of_level.pointed(KernelMember::NumberNamespace)?.member(KernelMember::NamespaceInode)?;
+        if u64::from(inode) == namespace {
+            // All threads of a process are in the same namespaces.
+            let (process, thread) =
+                (of_level.member(KernelMember::Number)?, thread.number_at(level)?.member(KernelMember::Number)?);
+            return Some(Numbers { process, thread });
+        }
+    }
+    None
+}
+
+/// The cgroup of the current thread (version 2), and those around it, by the number of its folder.
+#[derive(Clone, Copy)]
+pub(crate) struct Cgroup(Structure);
+
+impl Cgroup {
+    /// The cgroup of the current thread.
+    #[inline(always)]
+    pub(crate) fn current() -> Option<Self> {
+        Structure::task()?.pointed(KernelMember::TaskCgroups)?.pointed(KernelMember::CgroupsDefault).map(Self)
+    }
+
+    /// The inode of its folder.
+    #[inline(always)]
+    pub(crate) fn number(self) -> Option<u64> {
+        self.0.pointed(KernelMember::CgroupFolder)?.member(KernelMember::FolderNumber)
+    }
+
+    /// The cgroup that contains it; `None` for the root.
+    #[inline(always)]
+    pub(crate) fn parent(self) -> Option<Self> {
+        self.0.pointed(KernelMember::CgroupParent)?.pointed(KernelMember::StateCgroup).map(Self)
+    }
 }
 
 /// Identifies the current program among all with the same PID: the start time of its process, and the number of programs that the

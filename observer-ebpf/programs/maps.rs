@@ -2,7 +2,7 @@
 
 use aya_ebpf::macros::map;
 use aya_ebpf::maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
-use observer_ebpf::{Connection, ConnectionAddress, Endpoint, Filter, KernelMember, Loss, MAX_FILES, NAME_LENGTH};
+use observer_ebpf::{Connection, ConnectionAddress, Endpoint, Filter, KernelMember, Loss, MAX_API_SERVERS, MAX_FILES, NAME_LENGTH};
 
 use crate::atomics;
 use crate::goroutines::{Encoding, Goroutine, Reading};
@@ -30,7 +30,7 @@ pub(crate) static SOCKETS: LruHashMap<u64, u32> = LruHashMap::with_max_entries(3
 
 /// Set of the API servers: a connection is recorded only if one of its ends is in it. The values are not used.
 #[map]
-pub(crate) static API_SERVERS: HashMap<Endpoint, u32> = HashMap::with_max_entries(64, 0);
+pub(crate) static API_SERVERS: HashMap<Endpoint, u32> = HashMap::with_max_entries(MAX_API_SERVERS, 0);
 
 /// Offsets of members in the structures of this kernel, by [`KernelMember`].
 #[map]
@@ -84,6 +84,6 @@ pub(crate) static SELECTED: LruHashMap<u32, u32> = LruHashMap::with_max_entries(
 pub(crate) fn count(loss: Loss, by: u64) {
     if let Some(counter) = LOSSES.get_ptr_mut(loss as u32) {
         // SAFETY: the kernel gave the address of a value of this map, which is eight bytes aligned and valid as long as the map.
-        let _before = unsafe { atomics::fetch_add(counter, by) };
+        unsafe { atomics::add(counter, by) };
     }
 }

@@ -4,8 +4,8 @@
 //! socket that is used just after a call that writes or just before one that reads. Once known, the socket stays.
 
 use aya_ebpf::helpers::{bpf_get_current_cgroup_id, bpf_get_current_pid_tgid, bpf_ktime_get_ns};
-use aya_ebpf::macros::btf_tracepoint;
-use aya_ebpf::programs::BtfTracePointContext;
+use aya_ebpf::macros::{btf_tracepoint, fexit};
+use aya_ebpf::programs::{BtfTracePointContext, FExitContext};
 use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, FILTER_SERVER_ENDS, Kind, Loss, Opened, Record, Role, Verdict};
 
 use crate::admission::Caller;
@@ -14,15 +14,52 @@ use crate::lifetimes;
 use crate::maps::{API_SERVERS, CONNECTIONS, FILTER, SSL_CALLS, count};
 use crate::records;
 
-/// `sock_send_length` (Linux 6.3): a thread has sent on a socket.
+/// `sock_send_length(struct sock *sk, int ret, int flags)` (Linux 6.3): a thread has sent on a socket.
 #[btf_tracepoint(function = "sock_send_length")]
 pub(crate) fn socket_sent(context: BtfTracePointContext) -> i32 {
-    let Some(used) = Used::of(&context) else { return 0 };
-    let Some(thread) = SSL_CALLS.get_ptr_mut(used.thread) else { return 0 };
+    sent(context.arg::<*const u8>(0), context.arg::<i32>(1));
+    0
+}
+
+/// `sock_recv_length(struct sock *sk, int ret, int flags)` (Linux 6.3): a thread has received from a socket.
+#[btf_tracepoint(function = "sock_recv_length")]
+pub(crate) fn socket_received(context: BtfTracePointContext) -> i32 {
+    received(context.arg::<*const u8>(0), context.arg::<i32>(1));
+    0
+}
+
+/// `int tcp_sendmsg(struct sock *sk, struct msghdr *msg, size_t size)`, at its return, where there is no `sock_send_length`.
+#[fexit(function = "tcp_sendmsg")]
+pub(crate) fn tcp_sent(context: FExitContext) -> i32 {
+    sent(context.arg::<*const u8>(0), context.arg::<i32>(3));
+    0
+}
+
+/// `int tcp_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len)` (Linux 5.19), at its return, where
+/// there is no `sock_recv_length`. The result comes after the arguments.
+#[fexit(function = "tcp_recvmsg")]
+pub(crate) fn tcp_received(context: FExitContext) -> i32 {
+    received(context.arg::<*const u8>(0), context.arg::<i32>(5));
+    0
+}
+
+/// As [`tcp_received`], before Linux 5.19: `tcp_recvmsg` has another argument, `int nonblock` before `int flags`. A later verifier
+/// refuses this program.
+#[fexit(function = "tcp_recvmsg")]
+pub(crate) fn tcp_received_before_5_19(context: FExitContext) -> i32 {
+    received(context.arg::<*const u8>(0), context.arg::<i32>(6));
+    0
+}
+
+/// `socket` is a `struct sock *`; `result` is the number of bytes, or an error.
+#[inline(always)]
+fn sent(socket: *const u8, result: i32) {
+    let Some(used) = Used::of(socket, result) else { return };
+    let Some(thread) = SSL_CALLS.get_ptr_mut(used.thread) else { return };
     // SAFETY: only this thread has this key, and no other program runs for the thread meanwhile.
     let thread = unsafe { &mut *thread };
     if thread.calls.used(used.socket.address()) || used.length == 0 {
-        return 0;
+        return;
     }
     let writer = thread.sockets.sent(used.length);
     if writer != 0
@@ -30,23 +67,21 @@ pub(crate) fn socket_sent(context: BtfTracePointContext) -> i32 {
     {
         belongs(&caller, writer, used.socket);
     }
-    0
 }
 
-/// `sock_recv_length` (Linux 6.3): a thread has received from a socket.
-#[btf_tracepoint(function = "sock_recv_length")]
-pub(crate) fn socket_received(context: BtfTracePointContext) -> i32 {
-    let Some(used) = Used::of(&context) else { return 0 };
-    let Some(thread) = SSL_CALLS.get_ptr_mut(used.thread) else { return 0 };
+/// As [`sent`].
+#[inline(always)]
+fn received(socket: *const u8, result: i32) {
+    let Some(used) = Used::of(socket, result) else { return };
+    let Some(thread) = SSL_CALLS.get_ptr_mut(used.thread) else { return };
     // SAFETY: as above.
     let thread = unsafe { &mut *thread };
     if !thread.calls.used(used.socket.address()) && used.length > 0 {
         thread.sockets.received(used.socket.address(), used.length);
     }
-    0
 }
 
-/// The arguments of either tracepoint: `struct sock *sk, int ret, int flags`.
+/// A send or a receive of the current thread.
 struct Used {
     thread: u64,
     socket: Structure,
@@ -57,12 +92,11 @@ struct Used {
 impl Used {
     /// `None` if the thread has never called a TLS library, or the socket is not a TCP socket.
     #[inline(always)]
-    fn of(context: &BtfTracePointContext) -> Option<Self> {
+    fn of(socket: *const u8, result: i32) -> Option<Self> {
         let thread = bpf_get_current_pid_tgid();
         SSL_CALLS.get_ptr(thread)?;
-        let socket = Structure::at(context.arg::<*const u8>(0) as u64).filter(|socket| kernel::is_tcp(*socket))?;
-        let length = context.arg::<i32>(1);
-        Some(Self { thread, socket, length: u64::try_from(length).unwrap_or(0) })
+        let socket = Structure::at(socket as u64).filter(|socket| kernel::is_tcp(*socket))?;
+        Some(Self { thread, socket, length: u64::try_from(result).unwrap_or(0) })
     }
 }
 
@@ -156,7 +190,7 @@ pub(crate) unsafe fn decide(caller: &Caller, address: u64, connection: *mut Conn
             opened.socket = socket;
             // SAFETY: takes nothing and returns a number.
             opened.cgroup = unsafe { bpf_get_current_cgroup_id() };
-            (opened.name, opened.started) = kernel::process().unwrap_or_default();
+            opened.started = kernel::process(&mut opened.name);
             opened.local = local;
             opened.remote = remote;
             opened.role = role as u32;

@@ -7,6 +7,8 @@
 //! A call may never return (`longjmp`, a killed thread). So each call keeps the stack pointer of the thread: a call that is deeper
 //! than the stack is now has ended.
 
+use core::arch::asm;
+
 use crate::thread_sockets::ThreadSockets;
 
 /// Maximum number of nested calls that are kept.
@@ -154,7 +156,13 @@ impl ThreadCalls {
 
     #[inline(always)]
     fn at(&mut self, index: u64) -> &mut Call {
+        let mut index = index;
+        // The compiler knows that the mask changes nothing, and would omit it. The verifiers before Linux 6.6 need it.
+        // SAFETY: one instruction that only computes.
+        unsafe {
+            asm!("{index} &= {mask}", index = inout(reg) index, mask = const DEEPEST - 1, options(pure, nomem, nostack));
+        }
         // SAFETY: the mask keeps the index below `DEEPEST`, a power of two, which the verifier can follow.
-        unsafe { &mut *(&raw mut self.calls).cast::<Call>().add((index & (DEEPEST as u64 - 1)) as usize) }
+        unsafe { &mut *(&raw mut self.calls).cast::<Call>().add(index as usize) }
     }
 }

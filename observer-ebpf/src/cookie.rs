@@ -3,6 +3,9 @@
 /// Maximum number of files that are probed at the same time, and number of entries of the map `CALLS`.
 pub const MAX_FILES: u16 = 4_096;
 
+/// The number in the programs that stands for a cookie. User space replaces it where a place cannot have a cookie of its own.
+pub const COOKIE_MARK: u64 = 0x7761_7463_6874_6170;
+
 /// The 64-bit cookie of all programs that are attached to files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttachCookie {

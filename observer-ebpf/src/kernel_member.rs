@@ -55,11 +55,35 @@ pub enum KernelMember {
     SignalLive = 23,
     /// Number of programs that the thread and its ancestors have executed.
     TaskExecs = 24,
+    /// Pointer from a thread to its `struct pid`.
+    TaskPid = 25,
+    /// Level of the thread's own PID namespace in a `struct pid`; 0 for the initial one.
+    PidLevel = 26,
+    /// The PIDs in a `struct pid`, an array of `struct upid`, by level.
+    PidNumbers = 27,
+    /// The PID in a `struct upid`.
+    Number = 28,
+    /// Pointer from a `struct upid`, of which it is the last member, to the PID namespace.
+    NumberNamespace = 29,
+    /// Inode of the file of a PID namespace.
+    NamespaceInode = 30,
+    /// Pointer from a thread to its set of cgroups.
+    TaskCgroups = 31,
+    /// Pointer from the set to the cgroup of version 2.
+    CgroupsDefault = 32,
+    /// Pointer from a cgroup to its folder.
+    CgroupFolder = 33,
+    /// Number of a folder, which is its inode.
+    FolderNumber = 34,
+    /// Pointer from a cgroup to the state of the cgroup that contains it; null for the root.
+    CgroupParent = 35,
+    /// Pointer from that state to its cgroup.
+    StateCgroup = 36,
 }
 
 impl KernelMember {
     /// Number of members.
-    pub const COUNT: usize = 25;
+    pub const COUNT: usize = 37;
 
     /// All members, ordered by number.
     pub const ALL: [Self; Self::COUNT] = [
@@ -88,9 +112,21 @@ impl KernelMember {
         Self::TaskSignal,
         Self::SignalLive,
         Self::TaskExecs,
+        Self::TaskPid,
+        Self::PidLevel,
+        Self::PidNumbers,
+        Self::Number,
+        Self::NumberNamespace,
+        Self::NamespaceInode,
+        Self::TaskCgroups,
+        Self::CgroupsDefault,
+        Self::CgroupFolder,
+        Self::FolderNumber,
+        Self::CgroupParent,
+        Self::StateCgroup,
     ];
 
-    /// The kernel's names of the structure and of the member, with the members around it (Linux 6.18; the same in 6.6).
+    /// The kernel's names of the structure and of the member, with the members around it (Linux 6.18; the same in 5.10).
     #[must_use]
     pub const fn path(self) -> (&'static str, &'static str) {
         match self {
@@ -119,6 +155,18 @@ impl KernelMember {
             Self::TaskSignal => ("task_struct", "signal"),
             Self::SignalLive => ("signal_struct", "live"),
             Self::TaskExecs => ("task_struct", "self_exec_id"),
+            Self::TaskPid => ("task_struct", "thread_pid"),
+            Self::PidLevel => ("pid", "level"),
+            Self::PidNumbers => ("pid", "numbers"),
+            Self::Number => ("upid", "nr"),
+            Self::NumberNamespace => ("upid", "ns"),
+            Self::NamespaceInode => ("pid_namespace", "ns.inum"),
+            Self::TaskCgroups => ("task_struct", "cgroups"),
+            Self::CgroupsDefault => ("css_set", "dfl_cgrp"),
+            Self::CgroupFolder => ("cgroup", "kn"),
+            Self::FolderNumber => ("kernfs_node", "id"),
+            Self::CgroupParent => ("cgroup", "self.parent"),
+            Self::StateCgroup => ("cgroup_subsys_state", "cgroup"),
         }
     }
 

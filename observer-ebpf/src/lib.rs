@@ -19,10 +19,10 @@ mod record;
 mod write;
 
 pub use connection::{Connection, ConnectionAddress, ConnectionKey, UNDECIDED_BYTES, UNDECIDED_TIME, Verdict};
-pub use cookie::{AttachCookie, DescriptorOffsets, MAX_FILES};
+pub use cookie::{AttachCookie, COOKIE_MARK, DescriptorOffsets, MAX_FILES};
 pub use filter::{
     CGROUP_LEVELS, FILTER_BY_CGROUP, FILTER_BY_NAME, FILTER_BY_PROCESS, FILTER_SERVER_ENDS, FILTERS_OF_PROCESSES, Filter,
-    NAME_LENGTH, NANOSECONDS_A_TICK,
+    MAX_API_SERVERS, NAME_LENGTH, NANOSECONDS_A_TICK, PID_NAMESPACE_LEVELS,
 };
 pub use kernel_member::KernelMember;
 pub use lifetime::{LifetimeEvent, LifetimeKind};

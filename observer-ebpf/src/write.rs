@@ -45,8 +45,7 @@ impl Filter {
         let mut bytes = [0; size_of::<Self>()];
         bytes[..4].copy_from_slice(&self.flags.to_ne_bytes());
         bytes[4..8].copy_from_slice(&self.own.to_ne_bytes());
-        bytes[8..16].copy_from_slice(&self.namespace_device.to_ne_bytes());
-        bytes[16..].copy_from_slice(&self.namespace_inode.to_ne_bytes());
+        bytes[8..].copy_from_slice(&self.namespace_inode.to_ne_bytes());
         bytes
     }
 }
@@ -77,9 +76,8 @@ mod tests {
         let endpoint = Endpoint { address: [7; 16], port: 6443, reserved: 0 }.to_bytes();
         assert_eq!(endpoint[offset_of!(Endpoint, address)..][..16], [7; 16]);
         assert_eq!(endpoint[offset_of!(Endpoint, port)..][..2], 6443_u16.to_ne_bytes());
-        let filter = Filter { flags: 3, own: 12, namespace_device: 4, namespace_inode: 4_026_531_999 }.to_bytes();
+        let filter = Filter { flags: 3, own: 12, namespace_inode: 4_026_531_999 }.to_bytes();
         assert_eq!(filter[offset_of!(Filter, own)..][..4], 12_u32.to_ne_bytes());
-        assert_eq!(filter[offset_of!(Filter, namespace_device)..][..8], 4_u64.to_ne_bytes());
         assert_eq!(filter[offset_of!(Filter, namespace_inode)..][..8], 4_026_531_999_u64.to_ne_bytes());
     }
 }

@@ -36,10 +36,11 @@ use crate::view::{Run, counted};
   unknown version. Each program that cannot be probed is reported.
 
 WHAT IT TAKES:
-  Linux 6.6 or later with BTF on x86-64, in the initial user namespace. Kernel
+  Linux 5.10 or later with BTF on x86-64, in the initial user namespace. Kernel
   lockdown must not be in confidentiality mode. Root has every capability that is needed.
   Other users need:
     CAP_BPF, CAP_PERFMON     to load and attach the programs (or CAP_SYS_ADMIN)
+    CAP_SYS_ADMIN            the same, with Linux before 6.6
     CAP_SYS_PTRACE           to read the processes of other users
     CAP_DAC_READ_SEARCH      to read programs that only their owner may read,
                              and to recognize connections that are already open
@@ -316,6 +317,8 @@ mod tests {
             "capture_max_size" => "1MiB",
             "metrics" => "127.0.0.1:0",
             "metrics_client_label" => "pod",
+            "attach_by" => "event-links",
+            "pair_by" => "returns",
             _ => "1",
         }
     }

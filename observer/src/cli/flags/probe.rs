@@ -11,6 +11,7 @@ use rustix::system::uname;
 
 use crate::api_server::UpstreamId;
 use crate::intake::ProbeLimits;
+use crate::tap::probe::kernel::{AttachBy, PairBy};
 use crate::tap::probe::{ProbeOptions, ServerEnds};
 
 /// The processes to probe, and the limits of the probe.
@@ -67,6 +68,14 @@ pub(crate) struct ProbeFlags {
     /// Size of the kernel ring buffer for unread records, in MiB; a power of two [default: 16, or less within a memory limit]
     #[arg(long, value_name = "MIB", value_parser = ring_mebibytes)]
     ring: Option<u32>,
+
+    /// How the programs are attached to files, instead of the best way that works here: multi-link, event-links or event-copies
+    #[arg(long, value_name = "WAY", hide = true, value_parser = attach_by)]
+    attach_by: Option<AttachBy>,
+
+    /// How the sockets of threads are found, instead of the best way that works here: tracepoints or returns
+    #[arg(long, value_name = "WAY", hide = true, value_parser = pair_by)]
+    pair_by: Option<PairBy>,
 }
 
 /// The ends at which connections count.
@@ -111,6 +120,8 @@ impl ProbeFlags {
             processor_budget: self.cpu_budget,
             pod_logs: self.pod_logs.clone(),
             node_name: self.node_name.clone().unwrap_or_else(hostname),
+            attach_by: self.attach_by,
+            pair_by: self.pair_by,
         }
     }
 
@@ -166,6 +177,14 @@ fn thousandths_of_a_processor(text: &str) -> Result<u32, String> {
 fn ring_mebibytes(text: &str) -> Result<u32, String> {
     let expected = || "expected a power of two from 1 to 1024".to_owned();
     text.parse().ok().filter(|ring: &u32| ring.is_power_of_two() && *ring <= 1_024).ok_or_else(expected)
+}
+
+fn attach_by(name: &str) -> Result<AttachBy, String> {
+    AttachBy::ALL.into_iter().find(|by| by.name() == name).ok_or_else(|| format!("no way is called {name}"))
+}
+
+fn pair_by(name: &str) -> Result<PairBy, String> {
+    PairBy::ALL.into_iter().find(|by| by.name() == name).ok_or_else(|| format!("no way is called {name}"))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub(super) const NOT_EXAMINED: &str =
 
 /// The limit if watchtap is not in the initial PID namespace.
 pub(super) const OTHER_PID_NAMESPACE: &str =
-    "only processes of this PID namespace are seen, and none of a namespace below it, as pods have on a node that is a container";
+    "only processes of this PID namespace and of those below it are seen, with their PIDs in this one";
 
 /// The cause, and what is not seen because of it.
 pub(super) fn without(error: &KernelError, unseen: &str) -> String {

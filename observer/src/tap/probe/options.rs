@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use super::kernel::{AttachBy, PairBy};
 use crate::api_server::UpstreamId;
 use crate::intake::ProbeLimits;
 
@@ -33,8 +34,8 @@ pub struct ProbeOptions {
     /// bytes, so only the first 15 bytes of a name here are compared.
     pub names: Vec<String>,
     /// Processes by cgroup of version 2, 4,096 at most. Each includes its descendants, such as the containers of a pod, and later
-    /// processes. A cgroup is given by its path in `/proc/PID/cgroup` (the part after `0::`) or by its folder. For a process more
-    /// than 16 levels deep, only its own cgroup and the first 16 levels are compared.
+    /// processes. A cgroup is given by its path in `/proc/PID/cgroup` (the part after `0::`) or by its folder. Only the 16
+    /// nearest cgroups of a process are compared, from its own one up.
     pub cgroups: Vec<PathBuf>,
     /// Programs and libraries that are never probed or read, whichever process runs them. Each is given by base name, or by
     /// absolute path as the process or watchtap sees it. Each match is reported once.
@@ -53,6 +54,10 @@ pub struct ProbeOptions {
     pub pod_logs: PathBuf,
     /// The name of this node, with which the names of static pods end. It only serves to name their workloads.
     pub node_name: String,
+    /// How the programs are attached to files; by default in the best way that works. For tests.
+    pub attach_by: Option<AttachBy>,
+    /// How the sockets of threads are learnt; by default in the best way that works. For tests.
+    pub pair_by: Option<PairBy>,
 }
 
 impl ProbeOptions {
@@ -90,6 +95,8 @@ impl Default for ProbeOptions {
             processor_budget: PROCESSOR_BUDGET,
             pod_logs: PathBuf::from(Self::POD_LOGS),
             node_name: String::new(),
+            attach_by: None,
+            pair_by: None,
         }
     }
 }

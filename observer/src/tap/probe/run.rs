@@ -61,14 +61,15 @@ impl ProbeTap {
         let (readdressing, api_servers, followed) = Readdressing::of(receiver);
         let selection = Selection::of(options)?;
         let files = ProbedFiles::new(ExcludedFiles::of(&options.exclude)?);
-        let (namespace_device, namespace_inode) = pid_namespace();
+        let namespace_inode = pid_namespace();
         let has_server_ends = options.server_ends != ServerEnds::Ignored;
         let flags = selection.flags() | if has_server_ends { FILTER_SERVER_ENDS } else { 0 };
         let (mut programs, recorded) = Programs::load(&Options {
             ring_bytes: options.memory.ring,
-            filter: Filter { flags, own: std::process::id(), namespace_device, namespace_inode },
+            filter: Filter { flags, own: std::process::id(), namespace_inode },
             selected: selection.selected(),
             api_servers: api_servers.clone(),
+            attach_by: options.attach_by,
         })?;
         let wakeups = Wakeups::of(recorded.rings()).map_err(ProbeError::Wakeups)?;
         programs.report_processes()?;
@@ -76,7 +77,7 @@ impl ProbeTap {
         if namespace_inode != 0 {
             limits.push(format!("watchtap is not in the initial PID namespace: {}", limit::OTHER_PID_NAMESPACE));
         }
-        if let Err(error) = programs.pair_by_use() {
+        if let Err(error) = programs.pair_by_use(options.pair_by) {
             limits.push(limit::without(&error, limit::UNPAIRED));
         }
         let mut kept = Limits::within(options.memory);
@@ -180,9 +181,9 @@ impl Drop for ProbeTap {
     }
 }
 
-/// Device and inode of watchtap's PID namespace; 0 for the initial one, whose PIDs are the kernel's own.
-fn pid_namespace() -> (u64, u64) {
-    namespace::own("pid").filter(|(_, number)| *number != INITIAL_PID_NAMESPACE).unwrap_or_default()
+/// Inode of watchtap's PID namespace; 0 for the initial one, whose PIDs are the kernel's own.
+fn pid_namespace() -> u64 {
+    namespace::own("pid").map(|(_, number)| number).filter(|number| *number != INITIAL_PID_NAMESPACE).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::api_server::UpstreamId;
 
-/// Maximum number of addresses that the programs compare with. The map `API_SERVERS` of the programs has this size.
-pub const MAX_ADDRESSES: usize = 64;
+/// Maximum number of addresses that the programs compare with.
+pub const MAX_ADDRESSES: usize = observer_ebpf::MAX_API_SERVERS as usize;
 
 /// How long an address is followed that its server no longer has. After that, it is followed until its last connection ends.
 const KEPT: Duration = Duration::from_hours(1);

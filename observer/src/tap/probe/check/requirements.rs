@@ -5,12 +5,13 @@ use super::machine::Machine;
 use super::trial::Step;
 use crate::probe_check_result::Requirement;
 use crate::tap::probe::find::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
+use crate::tap::probe::kernel::PairBy;
 use crate::tap::probe::limit;
 
 /// `/proc/sys/kernel/arch` of machines with the registers that the programs read.
 const ARCHITECTURE: &str = "x86_64";
-/// The first kernel with `uprobe_multi` links.
-const OLDEST: (u32, u32) = (6, 6);
+/// The first kernel on which the programs were tried.
+const OLDEST: (u32, u32) = (5, 10);
 const FROM_ROOT_ON: &str = "run it as root, or give it the capability: securityContext.capabilities.add in a pod, AmbientCapabilities in systemd, setcap for the program";
 
 /// All rows; those on which most others depend come first.
@@ -29,11 +30,11 @@ pub(super) fn requirements(machine: &Machine) -> Vec<Requirement> {
         rights.to_reach_replaced_files(),
         pid_namespace(machine),
         tried("eBPF programs are loaded", &machine.trial.programs),
-        tried("uprobes are attached by uprobe_multi links", &machine.trial.uprobes),
+        uprobes(machine, &rights),
         tried("tracepoints of processes (sched_process_exec, sched_process_exit)", &machine.trial.processes),
         tried_for("tracepoint of sockets (inet_sock_set_state)", &machine.trial.sockets, limit::NO_ENDS),
-        tried_for("tracepoints of what is sent (sock_send_length, sock_recv_length)", &machine.trial.pairing, limit::UNPAIRED),
-        irrelevant("kernel.perf_event_paranoid", &machine.perf_event_paranoid, "no perf event is opened"),
+        pairing(machine),
+        irrelevant("kernel.perf_event_paranoid", &machine.perf_event_paranoid, "it is for those without CAP_PERFMON"),
         irrelevant("kernel.unprivileged_bpf_disabled", &machine.unprivileged_bpf_disabled, "it is for those without CAP_BPF"),
         tracefs(machine),
     ]
@@ -41,13 +42,13 @@ pub(super) fn requirements(machine: &Machine) -> Vec<Requirement> {
 
 /// A distribution's older kernel may have backports of the features. The trial shows whether they work.
 fn kernel(machine: &Machine) -> Requirement {
-    const NAME: &str = "Linux 6.6 or later";
+    const NAME: &str = "Linux 5.10 or later";
     let release = &machine.release;
     match version(release) {
         Some(version) if version >= OLDEST => Requirement::met(NAME, release.clone()),
-        _ if machine.trial.uprobes == Step::Works => Requirement::met(NAME, format!("{release}, which does what 6.6 does")),
+        _ if machine.trial.uprobes == Step::Works => Requirement::met(NAME, format!("{release}, which does what 5.10 does")),
         Some(_) => {
-            Requirement::missing(NAME, release.clone(), "run a kernel of 6.6 or later: earlier ones have no uprobe_multi links")
+            Requirement::missing(NAME, release.clone(), "run a kernel of 5.10 or later: earlier ones lack ring buffers or helpers")
         }
         None => Requirement::unknown(NAME, format!("{release:?} is not a known form of a release")),
     }
@@ -111,9 +112,7 @@ fn user_namespace(machine: &Machine) -> Requirement {
     }
 }
 
-/// In another PID namespace, watchtap knows processes only by the PIDs of that namespace, and processes outside have none there. The
-/// kernel reports these PIDs only for processes whose own namespace it is (`bpf_get_ns_current_pid_tgid` of Linux
-/// `kernel/bpf/helpers.c`, 6.18), so those of namespaces below are not recorded either.
+/// In another PID namespace, watchtap knows processes only by the PIDs of that namespace, and processes outside have none there.
 fn pid_namespace(machine: &Machine) -> Requirement {
     const NAME: &str = "initial PID namespace";
     match machine.pid_namespace {
@@ -122,7 +121,7 @@ fn pid_namespace(machine: &Machine) -> Requirement {
             NAME,
             "this is another one, as in a container, or on a node that is a container (kind)",
             limit::OTHER_PID_NAMESPACE,
-            "hostPID: true in a pod, --pid=host for a container; if the node itself is a container, run the probe on its machine",
+            "hostPID: true in a pod, --pid=host for a container; on a node that is a container this is enough: all its processes are seen",
         ),
         None => Requirement::unknown(NAME, "/proc/self/ns/pid cannot be read"),
     }
@@ -138,8 +137,36 @@ fn tried(name: &'static str, tried: &Step) -> Requirement {
     }
 }
 
+/// Perf events of uprobes take `CAP_SYS_ADMIN` (`perf_uprobe_event_init` of Linux `kernel/events/core.c`, 5.10 to 6.18).
+fn uprobes(machine: &Machine, rights: &Rights) -> Requirement {
+    const NAME: &str = "uprobes are attached";
+    const TO_ADMIN: &str = "give it CAP_SYS_ADMIN, which perf events of uprobes take, or run it as root; with Linux 6.6 or later, CAP_BPF and \
+                            CAP_PERFMON are enough (in the chart: probe.olderKernels)";
+    match (&machine.trial.uprobes, machine.trial.attached_by) {
+        (Step::Works, Some(by)) => Requirement::met(NAME, format!("by {}", by.description())),
+        (Step::Refused(why), _) if rights.has_any(&[Capability::SysAdmin]) == Some(false) && !has_multi_links(&machine.release) => {
+            Requirement::missing(NAME, first_line(why), TO_ADMIN)
+        }
+        (step, _) => tried(NAME, step),
+    }
+}
+
+/// Whether the kernel is expected to have `uprobe_multi` links (Linux 6.6). Only the remedy depends on it.
+fn has_multi_links(release: &str) -> bool {
+    version(release).is_some_and(|version| version >= (6, 6))
+}
+
+fn pairing(machine: &Machine) -> Requirement {
+    const NAME: &str = "sends and receives of threads";
+    match (&machine.trial.pairing, machine.trial.paired_by) {
+        (Step::Works, Some(PairBy::Tracepoints)) => Requirement::met(NAME, "by tracepoints (sock_send_length, sock_recv_length)"),
+        (Step::Works, Some(PairBy::Returns)) => Requirement::met(NAME, "by the returns of tcp_sendmsg and tcp_recvmsg"),
+        (step, _) => tried_for(NAME, step, limit::UNPAIRED),
+    }
+}
+
 fn tried_for(name: &'static str, tried: &Step, unseen: &'static str) -> Requirement {
-    const REMEDY: &str = "run a later kernel: Linux 6.3 is the first with all of these tracepoints";
+    const REMEDY: &str = "run a later kernel: Linux 6.3 is the first with all tracepoints that are used";
     match tried {
         Step::Works => Requirement::met(name, "it works"),
         Step::Refused(why) => Requirement::limits(name, first_line(why), unseen, REMEDY),

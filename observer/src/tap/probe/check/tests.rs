@@ -5,6 +5,7 @@ use super::requirements::requirements;
 use super::trial::{Step, Trial};
 use crate::probe_check_result::{ProbeCheck, Requirement, RequirementState};
 use crate::tap::probe::find::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAMESPACE};
+use crate::tap::probe::kernel::{AttachBy, PairBy};
 use crate::tap::probe::limit;
 
 /// A machine that lacks nothing, as root.
@@ -26,6 +27,8 @@ fn sound() -> Machine {
             processes: Step::Works,
             sockets: Step::Works,
             pairing: Step::Works,
+            attached_by: Some(AttachBy::MultiLink),
+            paired_by: Some(PairBy::Tracepoints),
         },
     }
 }
@@ -82,15 +85,16 @@ fn kernel_is_judged_by_its_release_or_working_uprobes() {
         ("6.6.0-rc1+", Step::NotTried, Met),
         ("7.0", Step::NotTried, Met),
         ("10.1.2", Step::NotTried, Met),
-        ("6.5.13-generic", Step::NotTried, Missing),
-        ("5.14.0-503.el9.x86_64", Step::NotTried, Missing),
-        ("5.14.0-503.el9.x86_64", Step::Works, Met),
+        ("5.10.0-46-amd64", Step::NotTried, Met),
+        ("5.9.13-generic", Step::NotTried, Missing),
+        ("4.18.0-553.el8_10.x86_64", Step::NotTried, Missing),
+        ("4.18.0-553.el8_10.x86_64", Step::Works, Met),
         ("", Step::NotTried, Unknown),
         ("mine", Step::Works, Met),
     ] {
         let trial = Trial { uprobes, ..sound().trial };
         let rows = requirements(&Machine { release: release.to_owned(), trial, ..sound() });
-        assert_eq!(row(&rows, "Linux 6.6").state, expected, "{release}");
+        assert_eq!(row(&rows, "Linux 5.10").state, expected, "{release}");
     }
 }
 
@@ -168,7 +172,7 @@ fn kernel_refusal_is_reported_by_its_first_line() {
         assert_row("uprobes", Missing, |machine| machine.trial.uprobes = refused()),
         assert_row("sched_process_exec", Missing, |machine| machine.trial.processes = refused()),
         assert_row("inet_sock_set_state", Limits, |machine| machine.trial.sockets = refused()),
-        assert_row("sock_send_length", Limits, |machine| machine.trial.pairing = refused()),
+        assert_row("sends and receives", Limits, |machine| machine.trial.pairing = refused()),
     ];
     assert!(rows.iter().all(|row| row.found == "the kernel refuses"), "{rows:?}");
     assert_eq!(rows.map(|row| row.unseen), [None, None, None, Some(limit::NO_ENDS), Some(limit::UNPAIRED)]);
@@ -182,11 +186,30 @@ fn steps_after_a_failed_one_are_reported_not_tried() {
         processes: Step::NotTried,
         sockets: Step::NotTried,
         pairing: Step::NotTried,
+        attached_by: None,
+        paired_by: None,
     };
     let check = check(&Machine { trial, ..sound() });
     assert!(!check.can_probe());
-    for name in ["uprobes", "sched_process_exec", "inet_sock_set_state", "sock_send_length"] {
+    for name in ["uprobes", "sched_process_exec", "inet_sock_set_state", "sends and receives"] {
         let row = row(&check.requirements, name);
         assert_eq!((row.state, row.found.starts_with("not tried")), (RequirementState::Unknown, true), "{row:?}");
+    }
+}
+
+#[test]
+fn way_of_attaching_is_reported_and_perf_events_take_an_administrator() {
+    let trial = Trial { attached_by: Some(AttachBy::EventCopies), paired_by: Some(PairBy::Returns), ..sound().trial };
+    let rows = requirements(&Machine { trial, ..sound() });
+    assert_eq!(row(&rows, "uprobes").found, "by perf events with copies of the programs");
+    assert!(row(&rows, "sends and receives").found.contains("tcp_sendmsg"));
+    for (release, capabilities, is_asked_for) in
+        [("6.1.0", &[38, 39][..], true), ("6.1.0", &[21], false), ("6.18.0", &[38, 39], false)]
+    {
+        let trial = Trial { programs: Step::NotTried, uprobes: refused(), attached_by: None, ..sound().trial };
+        let rows = requirements(&Machine { release: release.to_owned(), status: status(1, capabilities), trial, ..sound() });
+        let row = row(&rows, "uprobes");
+        assert_eq!(row.state, RequirementState::Missing, "{row:?}");
+        assert_eq!(row.remedy.as_deref().unwrap().contains("CAP_SYS_ADMIN"), is_asked_for, "{row:?}");
     }
 }

@@ -7,8 +7,8 @@ use observer_ebpf::Endpoint;
 
 use super::error::KernelError;
 
-/// The value in the map, which serves as a set.
-const ANY: u32 = 0;
+/// The value in maps that serve as sets.
+pub(super) const ANY: u32 = 0;
 
 /// The addresses by which the programs recognize connections with an API server.
 pub(super) struct ApiServers(HashMap<MapData, [u8; size_of::<Endpoint>()], u32>);

@@ -43,7 +43,8 @@ pub enum Probe {
 /// Probed places of a file. They last as long as this value; when the process ends, the kernel removes them.
 #[derive(Debug)]
 pub struct Attachment {
-    _link: OwnedFd,
+    /// One link for all places, or a link or an event for each.
+    _held: Vec<OwnedFd>,
 }
 
 impl Probe {
@@ -94,12 +95,17 @@ impl Probe {
 const AT_ONCE: usize = 64;
 
 impl Attachment {
-    pub(super) const fn new(link: OwnedFd) -> Self {
-        Self { _link: link }
+    pub(super) fn by_link(link: OwnedFd) -> Self {
+        Self { _held: vec![link] }
+    }
+
+    pub(super) const fn by_events(held: Vec<OwnedFd>) -> Self {
+        Self { _held: held }
     }
 
     /// Ends attachments together. For each, the kernel waits some ten milliseconds, until no processor runs its program any more.
-    /// Concurrent waits share that time.
+    /// Concurrent waits share that time, except those for perf events: the kernel ends one event after the other, each in 20 to 100
+    /// milliseconds.
     pub fn end_all(attachments: Vec<Self>) {
         let share = attachments.len().div_ceil(AT_ONCE).max(1);
         let mut attachments = attachments.into_iter();

@@ -46,15 +46,21 @@ pub enum KernelError {
         log: String,
     },
     /// A file cannot be probed.
-    #[error("cannot attach {program}: {source}; uprobe_multi links need Linux 6.6 or later")]
+    #[error("cannot attach {program}: {source}")]
     Attach {
         /// The program's name.
         program: &'static str,
         /// The kernel's error.
         source: io::Error,
     },
-    /// A tracepoint cannot be attached to.
-    #[error("cannot attach {program} to its tracepoint: {why}")]
+    /// No way to attach programs to files works.
+    #[error("uprobes cannot be attached {0}; Linux before 6.6 needs the capability CAP_SYS_ADMIN, or root")]
+    NoUprobes(String),
+    /// Sends and receives of threads cannot be observed in any way.
+    #[error("sends and receives of threads cannot be observed: {0}")]
+    NoPairing(String),
+    /// A tracepoint or a function of the kernel cannot be attached to.
+    #[error("cannot attach {program} in the kernel: {why}")]
     Tracepoint {
         /// The program's name.
         program: &'static str,

@@ -1,26 +1,23 @@
 //! All programs of one run, loaded with their maps and attached.
 
-use std::collections::{HashMap, HashSet};
-use std::ffi::CString;
+use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::path::Path;
 
 use aya::maps::{Array, HashMap as KernelHashMap, Map, MapData, PerCpuArray};
-use aya::programs::BtfTracePoint;
+use aya::programs::{BtfTracePoint, FExit, ProgramError};
 use aya::{Btf, Ebpf, EbpfLoader, Pod};
 use observer_ebpf::{AttachCookie, Filter, NAME_LENGTH, OBJECT};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
-use super::api_servers::ApiServers;
+use super::api_servers::{ANY, ApiServers};
 use super::attach::{Attachment, Probe};
+use super::attach_by::{AttachBy, PairBy};
 use super::error::KernelError;
 use super::offsets::kernel_offsets;
 use super::recorded::Recorded;
-use super::system_call::{attach_program, load_program};
-
-/// The value in maps that serve as sets.
-const ANY: u32 = 0;
+use super::uprobes::Uprobes;
 
 /// How the programs are loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +31,8 @@ pub struct Options {
     /// The addresses of the API servers at first. Connections without one of them are not recorded. The map has room for 64;
     /// [`Recorded::follow`] adds to it.
     pub api_servers: Vec<SocketAddr>,
+    /// How the programs are attached to files; by default in the best way that works.
+    pub attach_by: Option<AttachBy>,
 }
 
 /// Processes that a [`Filter`] selects.
@@ -49,7 +48,7 @@ pub struct Selected {
 
 /// The programs of one run. Dropping it unloads them from the kernel, except those attached to files.
 pub struct Programs {
-    probes: HashMap<Probe, OwnedFd>,
+    uprobes: Uprobes,
     ebpf: Ebpf,
     calls: PerCpuArray<MapData, u64>,
     field_calls: PerCpuArray<MapData, u64>,
@@ -60,6 +59,7 @@ impl Programs {
     /// Makes the maps and loads the programs for uprobes, so that new processes can be probed at once. One thread may take the
     /// records while another attaches programs.
     pub fn load(options: &Options) -> Result<(Self, Recorded), KernelError> {
+        lift_memory_limit();
         let mut ebpf = EbpfLoader::new()
             .map_max_entries("RECORDS", options.ring_bytes)
             .load(OBJECT)
@@ -71,8 +71,7 @@ impl Programs {
         fill(&mut ebpf, "PROCESSES", processes.iter().copied())?;
         fill(&mut ebpf, "NAMES", names.iter().map(|name| (*name, ANY)))?;
         fill(&mut ebpf, "CGROUPS", cgroups.iter().map(|cgroup| (*cgroup, ANY)))?;
-        let probes = Probe::ALL.into_iter().map(|probe| Ok((probe, load_probe(&object, probe.program())?)));
-        let probes = probes.collect::<Result<_, KernelError>>()?;
+        let uprobes = Uprobes::load(&object, options.attach_by)?;
         let mut api_servers = ApiServers::of(take(&mut ebpf, "API_SERVERS")?);
         options.api_servers.iter().try_for_each(|address| api_servers.add(*address))?;
         let recorded = Recorded {
@@ -85,16 +84,17 @@ impl Programs {
         let calls = take(&mut ebpf, "CALLS")?;
         let field_calls = take(&mut ebpf, "FIELD_CALLS")?;
         let btf = Btf::from_sys_fs().map_err(|error| KernelError::Maps(Box::new(error.into())))?;
-        Ok((Self { probes, ebpf, calls, field_calls, btf }, recorded))
+        Ok((Self { uprobes, ebpf, calls, field_calls, btf }, recorded))
     }
 
     /// Attaches a program to places of a file, in all processes that run it.
     pub fn attach(&self, probe: Probe, file: &Path, offsets: &[u64], cookie: AttachCookie) -> Result<Attachment, KernelError> {
-        let program = probe.program();
-        let refused = |source| KernelError::Attach { program, source };
-        let path = CString::new(file.as_os_str().as_bytes()).map_err(|nul| refused(nul.into()))?;
-        let loaded = self.probes.get(&probe).ok_or(KernelError::Lacks(program))?;
-        attach_program(loaded.as_fd(), &path, offsets, cookie.to_bits()).map(Attachment::new).map_err(refused)
+        self.uprobes.attach(probe, file, offsets, cookie)
+    }
+
+    /// How the programs are attached to files.
+    pub fn attach_by(&self) -> AttachBy {
+        self.uprobes.by()
     }
 
     /// Starts reporting when processes begin and end.
@@ -109,10 +109,33 @@ impl Programs {
     }
 
     /// Starts to pair connections with sockets, by the sends and receives of the threads that use the connections. This is for TLS
-    /// libraries whose descriptor is unknown. Needs Linux 6.3.
-    pub fn pair_by_use(&mut self) -> Result<(), KernelError> {
-        self.attach_to_tracepoint("socket_sent", "sock_send_length")?;
-        self.attach_to_tracepoint("socket_received", "sock_recv_length")
+    /// libraries whose descriptor is unknown. It is done in the given way, or else in the best one that works.
+    pub fn pair_by_use(&mut self, wanted: Option<PairBy>) -> Result<PairBy, KernelError> {
+        let mut why = Vec::new();
+        for by in PairBy::ALL.into_iter().filter(|by| wanted.is_none_or(|wanted| wanted == *by)) {
+            match self.pair_by(by) {
+                Ok(()) => return Ok(by),
+                Err(error) => why.push(error.to_string()),
+            }
+        }
+        Err(KernelError::NoPairing(why.join("; ")))
+    }
+
+    fn pair_by(&mut self, by: PairBy) -> Result<(), KernelError> {
+        match by {
+            PairBy::Tracepoints => {
+                self.attach_to_tracepoint("socket_sent", "sock_send_length")?;
+                self.attach_to_tracepoint("socket_received", "sock_recv_length")
+            }
+            PairBy::Returns => {
+                // The verifier refuses the older form where the function has fewer arguments. Where it has more, it would accept the
+                // later form, which takes the last argument for the result.
+                if self.attach_to_return("tcp_received_before_5_19", "tcp_recvmsg").is_err() {
+                    self.attach_to_return("tcp_received", "tcp_recvmsg")?;
+                }
+                self.attach_to_return("tcp_sent", "tcp_sendmsg")
+            }
+        }
     }
 
     /// Number of calls of a file's probed functions so far. `file` is the number in the file's attach cookies.
@@ -128,8 +151,16 @@ impl Programs {
     fn attach_to_tracepoint(&mut self, program: &'static str, tracepoint: &str) -> Result<(), KernelError> {
         let failed = |why: String| KernelError::Tracepoint { program, why };
         let found = self.ebpf.program_mut(program).ok_or(KernelError::Lacks(program))?;
-        let found: &mut BtfTracePoint = found.try_into().map_err(|error: aya::programs::ProgramError| failed(error.to_string()))?;
+        let found: &mut BtfTracePoint = found.try_into().map_err(|error: ProgramError| failed(error.to_string()))?;
         found.load(tracepoint, &self.btf).and_then(|()| found.attach()).map_err(|error| failed(error.to_string()))?;
+        Ok(())
+    }
+
+    fn attach_to_return(&mut self, program: &'static str, function: &str) -> Result<(), KernelError> {
+        let failed = |why: String| KernelError::Tracepoint { program, why };
+        let found = self.ebpf.program_mut(program).ok_or(KernelError::Lacks(program))?;
+        let found: &mut FExit = found.try_into().map_err(|error: ProgramError| failed(error.to_string()))?;
+        found.load(function, &self.btf).and_then(|()| found.attach()).map_err(|error| failed(error.to_string()))?;
         Ok(())
     }
 }
@@ -138,19 +169,15 @@ fn total(calls: &PerCpuArray<MapData, u64>, file: u16) -> u64 {
     calls.get(&u32::from(file), 0).map(|values| values.iter().sum()).unwrap_or_default()
 }
 
-fn load_probe(object: &aya_obj::Object, name: &'static str) -> Result<OwnedFd, KernelError> {
-    let program = object.programs.get(name).ok_or(KernelError::Lacks(name))?;
-    let function = object.functions.get(&program.function_key()).ok_or(KernelError::Lacks(name))?;
-    load_program(name, &function.instructions, &object.license).map_err(|(source, log)| KernelError::Load {
-        program: name,
-        source,
-        log,
-    })
+/// Kernels before 5.11 count the memory of maps and programs as locked memory, of which a process may usually have little.
+fn lift_memory_limit() {
+    // Later kernels need no such right.
+    let _needs_right = setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None });
 }
 
 impl std::fmt::Debug for Programs {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Programs").field("probes", &self.probes.keys()).finish_non_exhaustive()
+        formatter.debug_struct("Programs").field("uprobes", &self.uprobes.probes().collect::<Vec<_>>()).finish_non_exhaustive()
     }
 }
 
