@@ -152,7 +152,7 @@ spec:
             readOnlyRootFilesystem: true
             capabilities:
               drop: [ALL]
-              add: [BPF, PERFMON, SYS_PTRACE, DAC_READ_SEARCH, CHECKPOINT_RESTORE]
+              add: [BPF, PERFMON, SYS_PTRACE, DAC_READ_SEARCH, CHECKPOINT_RESTORE{{ if .values.olderKernels }}, SYS_ADMIN, SYS_RESOURCE{{ end }}]
             seccompProfile:
               type: RuntimeDefault
             {{- with .values.appArmorProfile }}
