@@ -9,7 +9,7 @@ use watchtap::intake::{Intake, IntakeLimits};
 use watchtap::memory_budget::MemoryBudget;
 use watchtap::pipeline::{Observing, Outputs, Upstream};
 use watchtap::tap::Clock;
-use watchtap::tap::probe::{ProbeOutcome, ProbeTap};
+use watchtap::tap::probe::{ProbeOptions, ProbeOutcome, ProbeTap};
 
 use super::clients::of_clients;
 use super::probe_output::readdress;
@@ -23,13 +23,18 @@ pub(crate) struct Stage {
 impl Stage {
     /// Probes all clients of the server from now on.
     pub(crate) fn attach(server: &DemoServer) -> Self {
+        Self::attach_with(server, &of_clients(server.address()))
+    }
+
+    /// As [`Self::attach`], with other options.
+    pub(crate) fn attach_with(server: &DemoServer, options: &ProbeOptions) -> Self {
         let address: SocketAddr = server.address();
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(IntakeLimits::default());
         let upstream = Upstream { id: UpstreamId::default(), name: address.to_string(), path_prefix: String::new(), profile: None };
         let observing =
             Observing::start(receiver, clock.now(), vec![upstream], Outputs::default(), &MemoryBudget::default()).unwrap();
-        let tap = ProbeTap::start(&of_clients(address), intake, clock).unwrap();
+        let tap = ProbeTap::start(options, intake, clock).unwrap();
         Self { observing, tap }
     }
 
