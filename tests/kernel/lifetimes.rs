@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use observer_core::http::Start;
 use observer_demo::{DemoConfig, DemoServer};
+use observer_tests::patient;
 use watchtap::intake::TapEvent;
 
 use super::clients::{of_clients, python};
@@ -82,7 +83,7 @@ fn process_continues_when_the_leader_of_its_thread_group_has_ended() {
     ask();
     let begun = Instant::now();
     while !is_zombie(client.id()) {
-        assert!(begun.elapsed() < LIMIT, "its leader does not end");
+        assert!(begun.elapsed() < patient(LIMIT), "its leader does not end");
         std::thread::sleep(Duration::from_millis(1));
     }
     ask();

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use observer_core::observation::Process;
 use observer_core::series::ProbeFiles;
+use observer_tests::patient;
 use watchtap::api_server::UpstreamId;
 use watchtap::intake::{ConnectionId, ConnectionInfo, Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
 use watchtap::tap::Clock;
@@ -53,7 +54,7 @@ impl RunningProbe {
     pub(crate) fn until(&mut self, is_enough: impl Fn(&ProbeOutput) -> bool) -> &ProbeOutput {
         let begun = Instant::now();
         while !is_enough(&self.output) {
-            assert!(begun.elapsed() < LIMIT, "{:?}", self.output.notices);
+            assert!(begun.elapsed() < patient(LIMIT), "{:?}", self.output.notices);
             self.output.take_next(&mut self.receiver, Duration::from_secs(1));
         }
         &self.output
@@ -79,7 +80,7 @@ pub(crate) fn readdress(tap: &ProbeTap, servers: &BTreeMap<SocketAddr, UpstreamI
     addresses.are(servers.clone());
     let awaited = async { followed.wait_for(|followed| are_followed(followed)).await.map(|_| ()) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(async { tokio::time::timeout(LIMIT, awaited).await }).unwrap().unwrap();
+    runtime.block_on(async { tokio::time::timeout(patient(LIMIT), awaited).await }).unwrap().unwrap();
 }
 
 impl ProbeOutput {

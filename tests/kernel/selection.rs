@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use observer_demo::{DemoConfig, DemoServer};
+use observer_tests::patient;
 use watchtap::intake::TapEvent;
 use watchtap::tap::probe::ProbeOptions;
 
@@ -92,12 +93,12 @@ fn file_that_is_called_too_often_is_left_alone_and_its_client_continues() {
     let mut probe = RunningProbe::start(&ProbeOptions { calls_per_second: 100, ..of_clients(server.address()) });
     let begun = Instant::now();
     while !probe.output().not_probed().any(|(file, _)| file == library) {
-        assert!(begun.elapsed() < LIMIT, "{:?}", probe.output().notices);
+        assert!(begun.elapsed() < patient(LIMIT), "{:?}", probe.output().notices);
         busy.ask(50);
     }
     // The probes are detached when the connection is closed.
     while !probe.output().events.iter().any(|(_, event)| matches!(event, TapEvent::Closed { .. })) {
-        assert!(begun.elapsed() < LIMIT, "{:?}", probe.output().notices);
+        assert!(begun.elapsed() < patient(LIMIT), "{:?}", probe.output().notices);
         busy.ask(1);
     }
     for client in [&mut busy, &mut other] {

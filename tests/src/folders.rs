@@ -58,13 +58,27 @@ pub fn panels_folder() -> PathBuf {
     cluster_cache().join("panels")
 }
 
+/// Results of the kernels that virtual machines boot, one file per kernel.
+pub fn kernels_folder() -> PathBuf {
+    cluster_cache().join("kernels")
+}
+
 /// Figures of the soak test.
 pub fn soak_folder() -> PathBuf {
     cluster_cache().join("soak")
 }
 
+/// Kernels for virtual machines. `cargo clean` removes them, too.
+pub(crate) fn vm_cache() -> PathBuf {
+    target().join("vm")
+}
+
 /// Built servers and running clusters. The folder is in the target directory, so `cargo clean` removes it.
 pub(crate) fn cluster_cache() -> PathBuf {
+    target().join("cluster")
+}
+
+fn target() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    workspace().join(target).join("cluster")
+    workspace().join(target)
 }

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::bounded::{Lines, wait_within};
 use crate::process_usage::ProcessUsage;
+use crate::slowness::patient;
 use crate::watchtap::watchtap;
 
 /// A longer wait for a line or for the exit counts as a hang.
@@ -42,7 +43,7 @@ impl WatchtapProcess {
             .stdout(File::create(lines_in(&folder))?)
             .stderr(Stdio::piped())
             .spawn()?;
-        let said = Lines::of(child.stderr.take().context("standard error is a pipe")?, LIMIT);
+        let said = Lines::of(child.stderr.take().context("standard error is a pipe")?, patient(LIMIT));
         Ok(Self { child, said, folder })
     }
 
@@ -104,7 +105,7 @@ impl WatchtapProcess {
 
     /// Waits for the exit after [`WatchtapProcess::terminate`], and fails unless it is a success.
     pub(crate) fn wait(&mut self) -> Result<()> {
-        let status = wait_within(&mut self.child, LIMIT)?;
+        let status = wait_within(&mut self.child, patient(LIMIT))?;
         ensure!(status.success(), "watchtap ended with {status} and said: {}", self.rest_of_stderr()?);
         Ok(())
     }

@@ -1,0 +1,120 @@
+//! Kernels of Debian's releases, as a virtual machine boots them.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::debian::{Apt, Suite};
+use super::modules;
+use crate::folders;
+
+/// The package that depends on the newest kernel of a suite.
+const NEWEST_IN_SUITE: &str = "linux-image-amd64";
+
+/// A kernel that a virtual machine can boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VmKernel {
+    /// 5.10, of Debian 11.
+    V5_10,
+    /// 6.1, of Debian 12.
+    V6_1,
+    /// 6.12, of Debian 13.
+    V6_12,
+    /// The newest that is backported to Debian 13.
+    Newest,
+}
+
+/// A kernel on this machine's disk.
+#[derive(Debug)]
+pub(super) struct Unpacked {
+    folder: PathBuf,
+}
+
+impl VmKernel {
+    /// The release without its patch, or `newest`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V5_10 => "5.10",
+            Self::V6_1 => "6.1",
+            Self::V6_12 => "6.12",
+            Self::Newest => "newest",
+        }
+    }
+
+    const fn suite(self) -> Suite {
+        match self {
+            Self::V5_10 => Suite::Security("bullseye-security"),
+            Self::V6_1 => Suite::Security("bookworm-security"),
+            Self::V6_12 => Suite::Main("trixie"),
+            Self::Newest => Suite::Main("trixie-backports"),
+        }
+    }
+
+    /// Downloads the kernel unless this machine has it: 55 to 120 MB, of which 15 MB are kept.
+    pub(super) fn unpacked(self) -> Result<Unpacked> {
+        let all = folders::vm_cache();
+        fs::create_dir_all(&all).with_context(|| format!("cannot create {}", all.display()))?;
+        let folder = all.join(self.name());
+        // Other tests want the same kernel, or another one of the same suite.
+        let lock = File::create(all.join("lock"))?;
+        lock.lock().context("cannot lock the download of kernels")?;
+        if !folder.exists() {
+            self.download(&folder, &all).with_context(|| format!("cannot get the kernel {} of Debian", self.name()))?;
+        }
+        Ok(Unpacked { folder })
+    }
+
+    fn download(self, folder: &Path, all: &Path) -> Result<()> {
+        let apt = Apt::of(self.suite(), &all.join("apt"))?;
+        let image = |name: &String| name.starts_with("linux-image-");
+        let image = apt.dependencies(NEWEST_IN_SUITE)?.into_iter().find(image).context("the suite has no kernel")?;
+        // In later releases, the image is in packages of its own.
+        let parts = apt.dependencies(&image)?.into_iter().filter(|name| is_part(name));
+        let packages: Vec<String> = [image.clone()].into_iter().chain(parts).collect();
+        let work = tempfile::tempdir_in(all)?;
+        let [tree, ready] = ["tree", "ready"].map(|name| work.path().join(name));
+        fs::create_dir_all(ready.join("modules"))?;
+        fs::create_dir(&tree)?;
+        apt.unpack(&packages, &tree)?;
+        let modules = ["lib/modules", "usr/lib/modules"].map(|place| tree.join(place)).into_iter().find(|place| place.is_dir());
+        let modules =
+            fs::read_dir(modules.context("the packages have no modules")?)?.next().context("no release has modules")??;
+        modules::copy(&modules.path(), &ready.join("modules"))?;
+        let release = modules.file_name();
+        let of_boot = tree.join("boot").join(["vmlinuz-", &release.to_string_lossy()].concat());
+        let image = [of_boot, modules.path().join("vmlinuz")].into_iter().find(|image| image.is_file());
+        fs::copy(image.context("the packages have no image of the kernel")?, ready.join("vmlinuz"))?;
+        fs::rename(ready, folder).with_context(|| format!("cannot make {}", folder.display()))
+    }
+}
+
+impl Unpacked {
+    /// The file that qemu loads.
+    pub(super) fn image(&self) -> PathBuf {
+        self.folder.join("vmlinuz")
+    }
+
+    /// The folder with the modules, and their `order`.
+    pub(super) fn modules(&self) -> PathBuf {
+        self.folder.join("modules")
+    }
+}
+
+/// Whether a package that an image depends on is a part of it: `linux-base-7.3.4…`, not `linux-base`.
+fn is_part(package: &str) -> bool {
+    let rest = ["linux-base-", "linux-binary-", "linux-modules-"].into_iter().find_map(|prefix| package.strip_prefix(prefix));
+    rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_an_image_carry_its_release() {
+        assert!(is_part("linux-modules-7.3.4+deb13-amd64"));
+        assert!(!is_part("linux-base"));
+        assert!(!is_part("linux-image-6.12-amd64"));
+    }
+}
