@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use observer_core::http::Direction;
 use observer_core::observation::ProbeMissed;
-use observer_tests::ScriptedUpstream;
+use observer_tests::{ScriptedUpstream, fewer};
 use serde_json::Value;
 use watchtap::intake::{ConnectionId, Delivery, Intake, IntakeLimits, IntakeReceiver, Notice, TapEvent};
 use watchtap::tap::Clock;
@@ -83,7 +83,7 @@ fn nothing_is_lost_at_twenty_thousand_calls_a_second() {
 
 #[test]
 fn lost_bytes_are_counted_per_connection() {
-    let (written, reported, missed) = written_and_reported(4, &["2", "50000", "0"], 64 << 10);
+    let (written, reported, missed) = written_and_reported(4, &["2", &fewer(50_000).to_string(), "0"], 64 << 10);
     let all: BTreeMap<u16, u64> = reported.iter().map(|(port, bytes)| (*port, bytes.seen + bytes.lost)).collect();
     assert_eq!(all, written, "{reported:?}");
     let lost: u64 = reported.values().map(|bytes| bytes.lost).sum();

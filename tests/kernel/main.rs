@@ -26,4 +26,5 @@ mod server_process;
 mod socket_ends;
 mod stage;
 mod unseen;
+mod vm;
 mod watchers;

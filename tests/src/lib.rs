@@ -120,7 +120,7 @@ pub use request_form::{RequestForm, RequestForms, received_uris};
 pub use run_session::RunSession;
 pub use screen::Screen;
 pub use scripted_upstream::ScriptedUpstream;
-pub use slowness::patient;
+pub use slowness::{fewer, patient};
 pub use tcp_hop::{Break, TcpHop};
 pub use terminal::Terminal;
 pub use token_endpoint::TokenEndpoint;

@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use super::extent::Extent;
 use super::group::Group;
+use super::kernels::Kernels;
 use super::machine::Machine;
 use super::matrix::Matrix;
 use super::report::{Outcome, Report, Took};
 use super::running::{self, Output};
-use super::{accuracy, faults, lanes, panels, processor_time};
+use super::{accuracy, faults, kernel_table, lanes, panels, processor_time};
 use crate::{image, workspace};
 
 /// Run every test that can run on this machine, group by group.
@@ -34,6 +35,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "VERSION,…")]
     cluster: Option<Matrix>,
 
+    /// Kernels for virtual machines: `all`, or some of 5.10,6.1,6.12,newest [default: 6.1, or that of the sample]. `all` writes their table
+    /// into docs/probe.md
+    #[arg(long, value_name = "KERNEL,…")]
+    vm: Option<Kernels>,
+
     /// Run only the group `faults`, with each fault five times instead of once, and write docs/faults.md
     #[arg(long, conflicts_with_all = ["only", "cluster"])]
     faults: bool,
@@ -47,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["faults", "everything"])]
     sample: Option<u64>,
 
-    /// Leave nothing out: all minors, all faults, and ten minutes each of churn and soak
+    /// Leave nothing out: all minors, all kernels, all faults, and ten minutes each of churn and soak
     #[arg(long, conflicts_with = "faults")]
     everything: bool,
 }
@@ -59,6 +65,7 @@ impl Args {
             require: groups.to_vec(),
             only: Vec::new(),
             cluster: None,
+            vm: None,
             faults: false,
             panels: false,
             sample: None,
@@ -96,11 +103,13 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let machine = Machine::here();
     let extent = args.extent();
     let matrix = args.cluster.clone().unwrap_or_else(|| extent.matrix());
+    let kernels = args.vm.clone().unwrap_or_else(|| extent.kernels());
     let environment = extent.environment(|name| std::env::var_os(name).is_some());
     let no_registry = machine.lacks(&["skopeo", "docker-registry"]);
     let runs = Runs {
         extent,
         matrix,
+        kernels,
         environment,
         all_faults: args.faults,
         panels: args.panels,
@@ -148,6 +157,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
 struct Runs {
     extent: Extent,
     matrix: Matrix,
+    kernels: Kernels,
     environment: Vec<(&'static str, String)>,
     /// Whether each fault runs as often as docs/faults.md needs.
     all_faults: bool,
@@ -171,6 +181,9 @@ impl Runs {
         if self.writes_panels(group) {
             panels::forget()?;
         }
+        if self.writes_kernels(group) {
+            kernel_table::forget()?;
+        }
         let mut environment = self.environment.clone();
         if group == Group::Faults {
             faults::forget()?;
@@ -179,7 +192,7 @@ impl Runs {
         if group == Group::Node && self.no_registry.is_none() {
             environment.extend(self.image_variable());
         }
-        running::run(group, self.extent, &self.matrix, &environment, output)
+        running::run(group, self.extent, &self.matrix, &self.kernels, &environment, output)
     }
 
     /// Builds the image, and runs the tests that read it.
@@ -191,7 +204,7 @@ impl Runs {
         }
         self.built_image.get_or_init(|| archive);
         let environment: Vec<_> = self.image_variable().into_iter().collect();
-        Ok(running::run(Group::Image, self.extent, &self.matrix, &environment, output)?.with_time(built.took))
+        Ok(running::run(Group::Image, self.extent, &self.matrix, &self.kernels, &environment, output)?.with_time(built.took))
     }
 
     /// The environment variable that names the image to tests, if it is built.
@@ -205,6 +218,8 @@ impl Runs {
             accuracy::write()
         } else if self.writes_panels(group) {
             panels::write()
+        } else if self.writes_kernels(group) {
+            kernel_table::write()
         } else if group == Group::Faults {
             faults::print().and_then(|()| if self.all_faults { faults::write() } else { Ok(()) })
         } else {
@@ -220,6 +235,10 @@ impl Runs {
 
     fn writes_accuracy(&self, group: Group) -> bool {
         group == Group::Cluster && self.matrix.is_complete()
+    }
+
+    fn writes_kernels(&self, group: Group) -> bool {
+        group == Group::Vm && self.kernels.is_complete()
     }
 
     fn writes_panels(&self, group: Group) -> bool {
@@ -240,7 +259,8 @@ impl Runs {
         let of_matrix = (group == Group::Cluster).then(|| self.matrix.sentence()).flatten();
         let of_faults = (group == Group::Faults && !self.all_faults).then(|| remark_on_faults(&self.extent.faults_left_out()));
         let of_node = (group == Group::Node).then(|| self.replaced_on_the_node()).flatten();
-        [of_matrix, of_faults, of_node, self.extent.remark(group)].into_iter().flatten().collect()
+        let of_kernels = (group == Group::Vm).then(|| self.kernels.sentence());
+        [of_matrix, of_kernels, of_faults, of_node, self.extent.remark(group)].into_iter().flatten().collect()
     }
 }
 

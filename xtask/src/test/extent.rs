@@ -1,9 +1,10 @@
 //! Determines the part that runs of the long tests: the usual part, a sample that a number selects, or everything.
 //!
-//! These are the matrix of API servers, the churn, the quiet, the faults and the soak. A sample depends only on its number, so the
+//! These are the matrix of API servers, the kernels of virtual machines, the churn, the quiet, the faults and the soak. A sample depends only on its number, so the
 //! same number runs the same tests. Consecutive numbers, such as the days on which CI runs, cover all tests.
 
 use super::group::Group;
+use super::kernels::Kernels;
 use super::matrix::{MINORS, Matrix};
 
 /// The names of the tests in `tests/faults/faults.rs`.
@@ -114,7 +115,7 @@ const FULL_QUIET: u32 = 1_800;
 /// The part of the long tests that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// For a developer who waits for the result: all faults, two minutes of churn, and two minors.
+    /// For a developer who waits for the result: all faults, two minutes of churn, two minors, and one kernel.
     #[default]
     Usual,
     /// For CI: half of the faults, selected by the number. Also, if it is even, one minor; if it is odd, the soak, the quiet, and a
@@ -132,6 +133,15 @@ impl Extent {
             Self::Sample(number) if number % 2 == 1 => Matrix::of(&[]),
             Self::Sample(number) => Matrix::of(&[chosen(&MINORS, number / 2)]),
             Self::Everything => Matrix::of(&MINORS),
+        }
+    }
+
+    /// The default for the kernels of virtual machines.
+    pub(crate) fn kernels(self) -> Kernels {
+        match self {
+            Self::Usual => Kernels::default(),
+            Self::Sample(number) => Kernels::of_sample(number),
+            Self::Everything => Kernels::all(),
         }
     }
 
@@ -207,7 +217,9 @@ impl Extent {
             Self::Sample(number) => {
                 Some(format!("sample {number}; the same tests again: --sample {number}; all of them: --everything"))
             }
-            Self::Everything => Some("everything: all minors, all faults, ten minutes each of churn and soak".to_owned()),
+            Self::Everything => {
+                Some("everything: all minors, all kernels, all faults, ten minutes each of churn and soak".to_owned())
+            }
         }
     }
 }

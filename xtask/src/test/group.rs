@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::extent::Extent;
+use super::kernels::Kernels;
 use super::lanes::Share;
 use super::machine::Machine;
 use super::matrix::Matrix;
@@ -39,6 +40,8 @@ pub(crate) enum Group {
     /// The tests of the same binary with a real kube-apiserver and clients of all kinds: those in modules whose names start with
     /// `cluster_`
     KernelCluster,
+    /// Tests of the probe in other kernels, which virtual machines boot: those in the module `vm` of the same binary
+    Vm,
     /// Unmodified controllers of client-go, controller-runtime, kube-rs and Python with the demo API server
     Controllers,
     /// Clients of many releases during faults, with watchtap and without
@@ -59,7 +62,7 @@ const TO_TESTS: &str = "--";
 
 impl Group {
     /// All groups in the order of the table and, as far as their [`Share`]s allow, of execution.
-    pub(crate) const ALL: [Self; 19] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::Unit,
         Self::Panics,
         Self::It,
@@ -71,6 +74,7 @@ impl Group {
         Self::KernelCgroups,
         Self::KernelLibraries,
         Self::KernelCluster,
+        Self::Vm,
         Self::Controllers,
         Self::Cluster,
         Self::Kubectl,
@@ -97,6 +101,7 @@ impl Group {
             Self::KernelCgroups => "kernel-cgroups",
             Self::KernelLibraries => "kernel-libraries",
             Self::KernelCluster => "kernel-cluster",
+            Self::Vm => "vm",
             Self::Controllers => "controllers",
             Self::Faults => "faults",
             Self::Stories => "stories",
@@ -108,7 +113,7 @@ impl Group {
     /// The cargo commands that together run the group.
     ///
     /// `cluster`, `kubectl` and `chart` split the same binaries by two filters, so each test is in exactly one of them.
-    pub(crate) fn cargo_calls(self, extent: Extent, matrix: &Matrix) -> Vec<CargoArgs> {
+    pub(crate) fn cargo_calls(self, extent: Extent, matrix: &Matrix, kernels: &Kernels) -> Vec<CargoArgs> {
         let calls: &[&[&str]] = match self {
             Self::Unit => &[
                 &[
@@ -175,6 +180,8 @@ impl Group {
                     "--skip",
                     "cluster_",
                     "--skip",
+                    "vm::",
+                    "--skip",
                     "loss::",
                 ],
                 &["--test", "kernel", "--", "--test-threads", "1", "--nocapture", "loss::"],
@@ -184,6 +191,8 @@ impl Group {
             Self::KernelCgroups => &[&["--test", "kernel", "--", "cgroups::"]],
             Self::KernelLibraries => &[&["--test", "kernel", "--", "--nocapture", "libraries::"]],
             Self::KernelCluster => &[&["--test", "kernel", "--", "cluster_"]],
+            // One virtual machine at a time, which has as many processors as this machine should have.
+            Self::Vm => &[&["--test", "kernel", "--", "--test-threads", "1", "--nocapture"]],
             Self::Controllers => &[&["--test", "controllers"]],
             // These tests mostly wait, so several can run at the same time.
             Self::Faults => &[&["--test", "faults", "--", "--test-threads", "3"]],
@@ -193,7 +202,9 @@ impl Group {
         };
         let mut calls: Vec<CargoArgs> = calls.iter().map(|call| call.iter().map(|word| (*word).to_owned()).collect()).collect();
         let mut skips: CargoArgs = extent.turn_skips(self).collect();
-        if self == Self::Cluster {
+        if self == Self::Vm {
+            skips.extend(kernels.filters());
+        } else if self == Self::Cluster {
             skips.extend(matrix.skips());
         } else if self == Self::Faults {
             skips.extend(extent.fault_skips());
@@ -222,6 +233,7 @@ impl Group {
             | Self::KernelLibraries
             | Self::KernelCluster => Share::All,
             Self::Cluster => Share::Tenths(13),
+            Self::Vm => Share::Tenths(12),
             Self::It => Share::Tenths(10),
             Self::Node => Share::Tenths(9),
             Self::Kubectl | Self::Chart | Self::Soak => Share::Tenths(8),
@@ -247,6 +259,7 @@ impl Group {
             Self::Cluster => machine.no_api_server(),
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
             Self::Chart => machine.no_go().or_else(|| machine.no_kubectl()).or_else(|| machine.lacks(&["git"])),
+            Self::Vm => machine.no_vm().or_else(|| machine.no_go()).or_else(|| machine.lacks(&["python3", "curl"])),
             Self::Kernel => machine.no_probes().or_else(|| machine.lacks(&["python3", "curl", "setpriv"])),
             Self::KernelGo => machine.no_probes().or_else(|| machine.no_go()),
             Self::KernelCgroups => machine.no_probes().or_else(|| machine.no_cgroups()).or_else(|| machine.lacks(&["python3"])),
@@ -297,7 +310,8 @@ mod tests {
     /// it.
     #[test]
     fn every_test_target_is_in_a_group() {
-        let named = Group::ALL.map(|group| group.cargo_calls(Extent::Usual, &Matrix::default()).concat()).concat();
+        let named =
+            Group::ALL.map(|group| group.cargo_calls(Extent::Usual, &Matrix::default(), &Kernels::default()).concat()).concat();
         let packages = ["observer/core", "observer", "observer-ebpf", "tests/bench", "xtask"];
         let folders = packages.iter().map(|package| crate::workspace::root().join(package).join("tests"));
         let targets: Vec<String> = folders
@@ -325,7 +339,7 @@ mod tests {
     #[test]
     fn only_the_cluster_group_skips_minors() {
         let skips = Matrix::default().skips().collect::<Vec<_>>();
-        let words = |group: Group| group.cargo_calls(Extent::Usual, &Matrix::default()).concat();
+        let words = |group: Group| group.cargo_calls(Extent::Usual, &Matrix::default(), &Kernels::default()).concat();
         let has_them = |group: &Group| skips.iter().all(|word| words(*group).contains(word));
         assert_eq!(Group::ALL.into_iter().filter(has_them).collect::<Vec<_>>(), [Group::Cluster]);
     }
@@ -333,7 +347,7 @@ mod tests {
     #[test]
     fn cargo_never_reads_an_argument_of_the_tests() {
         for extent in [Extent::Usual, Extent::Everything].into_iter().chain((0..12).map(Extent::Sample)) {
-            for call in Group::ALL.iter().flat_map(|group| group.cargo_calls(extent, &Matrix::default())) {
+            for call in Group::ALL.iter().flat_map(|group| group.cargo_calls(extent, &Matrix::default(), &Kernels::default())) {
                 let of_cargo = call.split(|word| word == TO_TESTS).next().unwrap_or_default();
                 assert!(!of_cargo.iter().any(|word| word == "--skip" || word == "--exact"), "{extent:?}: {call:?}");
             }

@@ -17,7 +17,7 @@ pub(crate) struct Machine {
 }
 
 /// Programs that tests run in addition to watchtap.
-const PROGRAMS: [&str; 18] = [
+const PROGRAMS: [&str; 24] = [
     "python3",
     "curl",
     "git",
@@ -36,6 +36,12 @@ const PROGRAMS: [&str; 18] = [
     "containerd-shim-runc-v2",
     "ctr",
     "runc",
+    "qemu-system-x86_64",
+    "busybox",
+    "apt-get",
+    "dpkg-deb",
+    "timeout",
+    "xz",
 ];
 /// Where Debian has the programs that give pods their network.
 const NETWORK_PLUGINS: &str = "/usr/lib/cni";
@@ -131,6 +137,17 @@ impl Machine {
             return Some(format!("{NETWORK_PLUGINS}/{plugin} is missing, a plugin for the network of pods"));
         }
         self.lacks(&["setpriv", "unshare", "nsenter", "ip", "containerd", "containerd-shim-runc-v2", "ctr", "runc"])
+    }
+
+    /// The reason if no virtual machine with a kernel of Debian can run programs of this machine here.
+    pub(crate) fn no_vm(&self) -> Option<String> {
+        if std::env::consts::ARCH != "x86_64" {
+            return Some(format!("the virtual machines are x86-64, and programs of this machine are {}", std::env::consts::ARCH));
+        }
+        if !self.is_root {
+            return Some(String::from("this user is not root, and a virtual machine reads all files of this machine"));
+        }
+        self.lacks(&["qemu-system-x86_64", "busybox", "apt-get", "dpkg-deb", "setpriv", "timeout", "xz"])
     }
 
     /// The reason if tests that need the programs `needed`, of [`PROGRAMS`], cannot run here.

@@ -6,6 +6,8 @@ mod document;
 mod extent;
 mod faults;
 mod group;
+mod kernel_table;
+mod kernels;
 mod lanes;
 mod libtest;
 mod machine;
@@ -22,6 +24,7 @@ pub(crate) use machine::Machine;
 #[cfg(test)]
 pub(crate) use {
     extent::Extent,
+    kernels::Kernels,
     matrix::{MINORS, Matrix},
     panels::HEADING as PANELS_HEADING,
 };

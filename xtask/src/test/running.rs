@@ -10,6 +10,7 @@ use anyhow::Context;
 
 use super::extent::Extent;
 use super::group::Group;
+use super::kernels::Kernels;
 use super::libtest::{Failure, Failures, Tally};
 use super::matrix::Matrix;
 use super::report::{Outcome, Took};
@@ -29,6 +30,7 @@ pub(super) fn run(
     group: Group,
     extent: Extent,
     matrix: &Matrix,
+    kernels: &Kernels,
     environment: &[(&str, String)],
     output: &Output,
 ) -> anyhow::Result<Outcome> {
@@ -36,7 +38,7 @@ pub(super) fn run(
     let mut took = Took::default();
     let mut failures = Vec::new();
     let mut cargo_failure = None;
-    for arguments in group.cargo_calls(extent, matrix) {
+    for arguments in group.cargo_calls(extent, matrix, kernels) {
         let call = cargo_test(&arguments, environment, output)?;
         tally += call.tally;
         took += call.took;

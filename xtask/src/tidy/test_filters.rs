@@ -2,7 +2,7 @@
 //! another group, or would run none.
 
 use super::tree::{SourceFile, Tree};
-use crate::test::{Extent, Group, MINORS, Matrix};
+use crate::test::{Extent, Group, Kernels, MINORS, Matrix};
 
 /// The filters of a cargo command: module paths and parts of names, after `--`.
 fn filters(call: &[String]) -> impl Iterator<Item = &str> {
@@ -24,7 +24,7 @@ fn filters_of_groups_match_tests() {
     let tree = Tree::read();
     let files = tree.rust_files_below("tests/");
     for group in Group::ALL {
-        for call in group.cargo_calls(Extent::Everything, &Matrix::of(&MINORS)) {
+        for call in group.cargo_calls(Extent::Everything, &Matrix::of(&MINORS), &Kernels::all()) {
             for filter in filters(&call) {
                 assert!(matches(filter, &files), "no test of the group {} matches `{filter}`: name the new one", group.name());
             }

@@ -1,0 +1,51 @@
+//! One test for each kernel.
+
+use std::path::Path;
+use std::process::Command;
+
+use observer_tests::{Guest, VmKernel, go_late_client};
+
+use super::{expected, proofs, results};
+
+#[test]
+fn kernel_5_10_of_bullseye() {
+    boots(VmKernel::V5_10);
+}
+
+#[test]
+fn kernel_6_1_of_bookworm() {
+    boots(VmKernel::V6_1);
+}
+
+#[test]
+fn kernel_6_12_of_trixie() {
+    boots(VmKernel::V6_12);
+}
+
+#[test]
+fn newest_kernel_of_trixie_backports() {
+    boots(VmKernel::Newest);
+}
+
+/// Boots the kernel, and checks the results of each command against [`expected::of`].
+#[track_caller]
+fn boots(kernel: VmKernel) {
+    let expected = expected::of(kernel);
+    // The virtual machine cannot build it.
+    go_late_client().unwrap();
+    let tests = expected.can_probe.then(proofs::tests).into_iter().flatten();
+    let steps: Vec<_> = [proofs::check()].into_iter().chain(tests).collect();
+    let guest = Guest::with(kernel).env("PATH", &path());
+    let ran = guest.run(&steps).unwrap();
+    results::report(kernel, &ran);
+    let faults: Vec<String> = ran.steps.iter().filter_map(|step| results::fault(step, &expected)).collect();
+    assert!(faults.is_empty(), "kernel {}:\n{}", ran.release, faults.join("\n"));
+}
+
+/// The PATH, with the folder of Python itself first. A shell script in its place would take seconds in the virtual machine.
+fn path() -> String {
+    let python = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
+    let python = String::from_utf8(python.stdout).unwrap();
+    let folder = Path::new(python.trim()).parent().unwrap().display().to_string();
+    format!("{folder}:{}", std::env::var("PATH").unwrap_or_default())
+}

@@ -1,0 +1,35 @@
+//! The commands that run in each kernel, and what they prove.
+
+use std::time::Duration;
+
+use observer_tests::Step;
+
+/// The requirements of the probe.
+pub(super) const CHECK: &str = "`probe --check`";
+
+/// Tests of this binary, with what each proves. Each compares the requests that the probe reports with those that the client sent.
+const TESTS: [(&str, &str); 5] = [
+    ("Python, HTTP/1.1", "live::lists_of_a_python_client_are_seen_without_a_proxy"),
+    ("curl, HTTP/1.1", "live::curl_requests_are_observed_without_its_descriptor"),
+    ("Go, HTTP/2", "older_connections::open_net_http_connection_is_identified_at_its_next_request"),
+    ("SIGKILL leaves nothing", "command::killed_probe_leaves_nothing_in_the_kernel"),
+    ("lost bytes are counted", "loss::lost_bytes_are_counted_per_connection"),
+];
+/// Time limit of a command. Alone on two processors, each takes less than a minute.
+const LIMIT: Duration = Duration::from_mins(4);
+
+/// `watchtap probe --check`, which works in every kernel.
+pub(super) fn check() -> Step {
+    let watchtap = observer_tests::watchtap().unwrap().get_program().to_str().unwrap().to_owned();
+    let command = [&watchtap, "probe", "--check", "--format", "json"].map(str::to_owned).into();
+    Step { name: CHECK, command, limit: LIMIT }
+}
+
+/// The tests, for kernels in which the probe runs.
+pub(super) fn tests() -> impl Iterator<Item = Step> {
+    let binary = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    TESTS.into_iter().map(move |(name, test)| {
+        let command = [&binary, "--exact", "--nocapture", "--test-threads", "1", test].map(str::to_owned).into();
+        Step { name, command, limit: LIMIT }
+    })
+}

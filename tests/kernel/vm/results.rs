@@ -1,0 +1,64 @@
+//! The results of the commands in one kernel, compared with what is expected, for people and for the table in docs/probe.md.
+
+use std::fs;
+use std::io::Write as _;
+
+use observer_tests::{Ran, StepEnd, VmKernel, kernels_folder};
+use serde_json::{Value, json};
+
+use super::expected::Expected;
+use super::proofs::CHECK;
+
+/// The requirements that were tried and are not met, with their states.
+type Lacking = Vec<(String, String)>;
+
+/// The difference between the result of a command and the expectation, as text.
+pub(super) fn fault(step: &StepEnd, expected: &Expected) -> Option<String> {
+    let StepEnd { name, code, output, .. } = step;
+    if step.is_over_time() {
+        return Some(format!("{name} did not end in time: {output}"));
+    }
+    if *name != CHECK {
+        // Without the second condition, a test with another name would pass.
+        return (*code != 0 || !output.contains("1 passed")).then(|| format!("{name} ended with {code}: {output}"));
+    }
+    let Ok(output) = serde_json::from_str::<Value>(output) else { return Some(format!("{name} ended with {code}: {output}")) };
+    let lacking = lacking(&output);
+    let is_same = lacking.iter().map(|(name, state)| (name.as_str(), state.as_str())).eq(expected.lacks.iter().copied());
+    let is_expected = is_same && output["can_probe"] == expected.can_probe && (*code == 0) == expected.can_probe;
+    (!is_expected).then(|| format!("{name} ended with {code}; expected {expected:?}, not {lacking:?}: {output:#}"))
+}
+
+/// Prints the seconds of each command, and writes the results for the table.
+pub(super) fn report(kernel: VmKernel, ran: &Ran) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "kernel {}: the first command ran {:.1} s after its start", ran.release, ran.booted).unwrap();
+    for StepEnd { name, code, seconds, .. } in &ran.steps {
+        writeln!(out, "  {name:<24} {seconds:>6.1} s, exit code {code}").unwrap();
+    }
+    let rows: Vec<Value> = ran.steps.iter().map(|step| json!({ "name": step.name, "result": result(step) })).collect();
+    let folder = kernels_folder();
+    fs::create_dir_all(&folder).unwrap();
+    let content = json!({ "release": ran.release, "rows": rows }).to_string();
+    fs::write(folder.join(format!("{}.json", kernel.name())), content).unwrap();
+}
+
+fn result(step: &StepEnd) -> String {
+    if step.name != CHECK {
+        return if step.code == 0 { "yes".to_owned() } else { "no".to_owned() };
+    }
+    let Ok(output) = serde_json::from_str::<Value>(&step.output) else { return "no".to_owned() };
+    let lacking: Vec<String> =
+        lacking(&output).into_iter().map(|(name, state)| format!("{}: {name}", state.to_lowercase())).collect();
+    let verdict = if output["can_probe"] == true { "can probe" } else { "cannot probe" };
+    if lacking.is_empty() { verdict.to_owned() } else { format!("{verdict}; {}", lacking.join("; ")) }
+}
+
+fn lacking(output: &Value) -> Lacking {
+    let text = |row: &Value, field: &str| row[field].as_str().unwrap_or_default().to_owned();
+    let rows = output["requirements"].as_array().into_iter().flatten();
+    // After a requirement that is missing, others are not tried.
+    let tried = rows.filter(|row| !text(row, "found").starts_with("not tried"));
+    let states = tried.map(|row| (text(row, "name"), text(row, "state")));
+    states.filter(|(_, state)| !["Met", "DoesNotMatter"].contains(&state.as_str())).collect()
+}
