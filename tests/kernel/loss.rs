@@ -83,11 +83,19 @@ fn nothing_is_lost_at_twenty_thousand_calls_a_second() {
 
 #[test]
 fn lost_bytes_are_counted_per_connection() {
-    let (written, reported, missed) = written_and_reported(4, &["2", &fewer(50_000).to_string(), "0"], 64 << 10);
+    let (written, reported, missed) = written_and_reported(4, &["2", "50000", "0"], 64 << 10);
     let all: BTreeMap<u16, u64> = reported.iter().map(|(port, bytes)| (*port, bytes.seen + bytes.lost)).collect();
-    assert_eq!(all, written, "{reported:?}");
+    assert_eq!(all, written, "{reported:?} {missed:?}");
     let lost: u64 = reported.values().map(|bytes| bytes.lost).sum();
     assert!(lost > 0 && missed.bytes == lost && missed.records > 0, "{lost} of {written:?}, {missed:?}");
+}
+
+#[test]
+fn lost_bytes_are_counted_in_total() {
+    let (written, reported, missed) = written_and_reported(4, &["2", &fewer(50_000).to_string(), "0"], 64 << 10);
+    let seen: u64 = reported.values().map(|bytes| bytes.seen).sum();
+    let all: u64 = written.values().sum();
+    assert_eq!(seen + missed.bytes, all, "{reported:?} of {written:?}, {missed:?}");
 }
 
 #[test]

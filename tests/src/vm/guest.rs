@@ -5,7 +5,7 @@
 //! virtualization: everything takes ten to thirty times as long as here.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -28,8 +28,8 @@ const SLOWNESS: &str = "20";
 /// Memory of the machine. Files that commands write take half of it at most.
 const MEMORY: &str = "2G";
 const PROCESSORS: &str = "2";
-/// Lines of the console in an error.
-const CONSOLE_LINES: usize = 40;
+/// Maximum number of lines of a log in an error.
+const MOST_LINES: usize = 40;
 const PURPOSE: &str = "to boot other kernels";
 
 /// A machine that is not running yet.
@@ -116,33 +116,31 @@ impl Guest {
         let limit = BOOTED_WITHIN + steps.iter().map(|step| step.limit).sum::<Duration>();
         let qemu = programs::require("qemu-system-x86_64", PURPOSE)?;
         let arguments = arguments(&kernel.image(), &initramfs, &shared, &console);
-        let mut qemu = Process::start("qemu", &qemu, &arguments, folder.path().join("qemu.log"))?;
+        let log = folder.path().join("qemu.log");
+        let mut qemu = Process::start("qemu", &qemu, &arguments, log.clone())?;
         let ended = qemu.wait(limit).and_then(|_status| ran(&shared, steps));
-        ended.with_context(|| format!("kernel {}; the console ends:\n{}", self.kernel.name(), tail(&console)))
+        ended.with_context(|| format!("kernel {}; qemu: {}; the console ends:\n{}", self.kernel.name(), tail(&log), tail(&console)))
     }
 
     /// The script of the commands, for the shell of busybox.
     fn script(&self, steps: &[Step]) -> Result<String> {
         let timeout = programs::require("timeout", PURPOSE)?;
         let folder = std::env::current_dir()?;
-        let mut script = format!("cd {}\n", quoted(&folder.to_string_lossy()));
-        for (name, value) in &self.environment {
-            script.push_str(&format!("export {name}={}\n", quoted(value)));
-        }
-        for (number, step) in steps.iter().enumerate() {
+        let exports = self.environment.iter().map(|(name, value)| format!("export {name}={}\n", quoted(value)));
+        let commands = steps.iter().enumerate().map(|(number, step)| {
             let words: Vec<String> = step.command.iter().map(|word| quoted(word)).collect();
-            script.push_str(&format!(
+            let bounded = format!("{} -k {KILLED_WITHIN} {}", quoted(&timeout.to_string_lossy()), step.limit.as_secs());
+            format!(
                 "cat /proc/uptime >/run/vm/{number}.begin\n\
-                 {} -k {KILLED_WITHIN} {} {} </dev/null >/run/vm/{number}.out 2>&1\n\
+                 {bounded} {} </dev/null >/run/vm/{number}.out 2>&1\n\
                  echo $? >/run/vm/{number}.code\n\
                  cat /proc/uptime >/run/vm/{number}.end\n",
-                quoted(&timeout.to_string_lossy()),
-                step.limit.as_secs(),
                 words.join(" ")
-            ));
-        }
-        script.push_str("/run/busybox sync\n/run/busybox poweroff -f\n");
-        Ok(script)
+            )
+        });
+        let begin = format!("cd {}\n", quoted(&folder.to_string_lossy()));
+        let end = "/run/busybox sync\n/run/busybox poweroff -f\n".to_owned();
+        Ok([begin].into_iter().chain(exports).chain(commands).chain([end]).collect())
     }
 }
 
@@ -215,11 +213,12 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-fn tail(console: &PathBuf) -> String {
-    let text = fs::read(console).unwrap_or_default();
+/// The last lines of a file.
+fn tail(file: &Path) -> String {
+    let text = fs::read(file).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    lines.get(lines.len().saturating_sub(CONSOLE_LINES)..).unwrap_or_default().join("\n")
+    lines.get(lines.len().saturating_sub(MOST_LINES)..).unwrap_or_default().join("\n")
 }
 
 #[cfg(test)]

@@ -58,7 +58,8 @@ impl Kernels {
 
     /// The remark on what does not run.
     pub(super) fn sentence(&self) -> String {
-        const IN_EACH: &str = "in virtual machines left out: a real kube-apiserver (the group kernel-cluster has one)";
+        const IN_EACH: &str =
+            "left out in each: a real kube-apiserver (the group kernel-cluster has one), losses (the group kernel has them)";
         if self.is_complete() {
             return IN_EACH.to_owned();
         }
