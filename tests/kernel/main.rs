@@ -11,6 +11,7 @@ mod command;
 mod commanded_client;
 mod event_streams;
 mod fallbacks;
+mod first_requests;
 mod layers;
 mod libraries;
 mod lifetimes;

@@ -1,5 +1,5 @@
 //! Builds Go programs of the tests: `client` uses an API server as client-go does, and `controllers` runs several controllers. `late` keeps
-//! one HTTP/2 connection open. `informer` is for pods. `workload` and `trivial` are for pods whose start and traffic are measured. `collector`
+//! one HTTP/2 connection open, and `first` sends requests soon after its start. `informer` is for pods. `workload` and `trivial` are for pods whose start and traffic are measured. `collector`
 //! is an OpenTelemetry Collector.
 
 use std::path::PathBuf;
@@ -38,6 +38,11 @@ pub fn go_workload() -> Result<PathBuf> {
 /// Builds `trivial` unless this machine has it. It needs Go and takes seconds.
 pub fn go_trivial() -> Result<PathBuf> {
     without_modules("trivial")
+}
+
+/// Builds `first` unless this machine has it. It needs Go and takes seconds.
+pub fn go_first_client() -> Result<PathBuf> {
+    without_modules("first")
 }
 
 /// Builds the program in a folder of this name, which uses nothing but Go's standard library.

@@ -102,6 +102,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
          in them",
     ),
     ("observer/src/tap/probe/binary/named.rs", &[], "opens libraries, to read"),
+    ("observer/src/tap/probe/binary/program_bytes.rs", &[], "reads programs"),
     ("observer/src/tap/probe/binary/read_program.rs", &[], "opens programs, to read"),
     ("observer/src/tap/probe/find/opened_file.rs", &[], "opens programs, to read"),
     ("observer/src/tap/proxy/port.rs", &["exec", "run"], "the listeners"),

@@ -31,7 +31,8 @@ pub(crate) enum Group {
     Image,
     /// Tests of the eBPF programs in this machine's kernel, with real processes
     Kernel,
-    /// The tests of the same binary that need Go: those in the modules `closing` and `older_connections`
+    /// The tests of the same binary that need Go: those in the modules `closing`, `first_requests` and
+    /// `older_connections`
     KernelGo,
     /// The tests of the same binary that create cgroups: those in the module `cgroups`
     KernelCgroups,
@@ -172,6 +173,8 @@ impl Group {
                     "--skip",
                     "closing::",
                     "--skip",
+                    "first_requests::",
+                    "--skip",
                     "older_connections::",
                     "--skip",
                     "cgroups::",
@@ -187,7 +190,7 @@ impl Group {
                 &["--test", "kernel", "--", "--test-threads", "1", "--nocapture", "loss::"],
                 &["--test", "benches", "--", "probing_bench"],
             ],
-            Self::KernelGo => &[&["--test", "kernel", "--", "closing::", "older_connections::"]],
+            Self::KernelGo => &[&["--test", "kernel", "--", "closing::", "first_requests::", "older_connections::"]],
             Self::KernelCgroups => &[&["--test", "kernel", "--", "cgroups::"]],
             Self::KernelLibraries => &[&["--test", "kernel", "--", "--nocapture", "libraries::"]],
             Self::KernelCluster => &[&["--test", "kernel", "--", "cluster_"]],

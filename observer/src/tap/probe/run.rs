@@ -1,17 +1,18 @@
 //! A running probe.
 //!
-//! It has two threads, so that slow work does not delay emptying the kernel's rings:
+//! It has three threads, so that slow work does not delay emptying the kernel's rings:
 //!
 //! - The collecting thread takes records and lifetime events, puts them in order and passes them to the intake. It owns the rings
 //!   and maps ([`Recorded`](super::kernel::Recorded)).
 //! - The attaching thread finds and reads the files of processes, and attaches and detaches programs. It owns the programs
 //!   ([`Programs`]) and all attachments.
+//! - A third one keeps the kernel ready to attach (`attach/readiness.rs`). The attaching thread starts and ends it.
 //!
-//! Two bounded channels connect them (`attach/orders.rs`): orders name processes to examine, and findings report the results. The
-//! collecting thread never waits for the attaching one. At a shutdown, the collecting thread closes the
-//! channel of orders, so the attaching thread ends, and all attachments end with it. That closes the channel of findings, and the
-//! collecting thread takes the rest of the rings. A panic of the attaching thread has the same effect. A panic of the collecting
-//! thread also ends the attaching one, but the rest of the rings is lost.
+//! Two bounded channels connect the first two (`attach/orders.rs`): orders name processes to examine, and findings report the
+//! results. The collecting thread never waits for the attaching one. At a shutdown, the collecting thread closes the channel of
+//! orders, so the attaching thread ends, and all attachments end with it. That closes the channel of findings, and the collecting
+//! thread takes the rest of the rings. A panic of the attaching thread has the same effect. A panic of the collecting thread also
+//! ends the attaching one, but the rest of the rings is lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,7 +52,7 @@ pub struct ProbeTap {
 }
 
 impl ProbeTap {
-    /// Loads the programs, attaches them to the files of running processes, and starts both threads.
+    /// Loads the programs, attaches them to the files of running processes, and starts the threads.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! The thread that examines processes, and attaches programs to the files that they run.
 //!
-//! It reads complete programs, which takes up to a few hundred milliseconds each. It also waits for the kernel, which takes some
+//! It reads programs, which takes milliseconds each, and longer if they are not in the page cache. It also waits for the kernel, which takes some
 //! ten milliseconds to detach the probes of a file. So it is separate from the thread that takes records, and it alone owns the
 //! attachments. It ends when the sender of orders is gone, and all attachments end with it.
 
@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use super::orders::{FieldRecording, Finding, FindingSender, Order};
 use super::probed_files::ProbedFiles;
 use super::processor_use::ProcessorUse;
+use super::readiness::Readiness;
 use super::schedule::{Due, Schedule};
 use super::watchdog::Heartbeat;
 use crate::tap::probe::addresses::FollowedAddresses;
@@ -33,7 +34,8 @@ const BATCH: usize = 1_024;
 #[derive(Debug)]
 pub(in crate::tap::probe) struct Attacher {
     files: ProbedFiles,
-    programs: Programs,
+    readiness: Readiness,
+    programs: Arc<Programs>,
     selection: Selection,
     older_connections: OlderConnections,
     libraries: Libraries,
@@ -72,8 +74,10 @@ impl Attacher {
         let api_servers = addresses.borrow_and_update().addresses();
         let (older_connections, schedule) = (OlderConnections::default(), Schedule::new(Instant::now()));
         let libraries = Libraries::excluding(files.excluded().clone());
+        let programs = Arc::new(programs);
         Self {
             files,
+            readiness: Readiness::start(Arc::clone(&programs)),
             programs,
             selection,
             older_connections,
@@ -128,6 +132,7 @@ impl Attacher {
     fn take(&mut self, order: Order) {
         match order {
             Order::Executed(process) => {
+                self.readiness.executed();
                 self.renew(process);
                 self.schedule.executed(process, Instant::now());
             }

@@ -9,6 +9,7 @@ mod plan;
 mod probed_files;
 mod processor_use;
 mod rate;
+mod readiness;
 mod schedule;
 mod watchdog;
 

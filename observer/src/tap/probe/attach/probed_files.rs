@@ -13,7 +13,7 @@ use super::orders::Finding;
 use super::plan::{Placement, field_placements, placements};
 use super::processor_use::Excess;
 use super::rate::Rate;
-use crate::tap::probe::binary::{probe_points, read_program};
+use crate::tap::probe::binary::{TlsSearch, read_program};
 use crate::tap::probe::find::{ExcludedFiles, FileIdentity, OpenedFile, ProgramFile, ticks_now};
 use crate::tap::probe::kernel::{Attachment, KernelError, Programs};
 use crate::tap::probe::kernel_clock::kernels_now;
@@ -246,14 +246,19 @@ fn probe(
     left: &mut dyn FnMut(NotProbed),
 ) -> Result<Known<ProbedFile>, NotProbed> {
     let opened = OpenedFile::of(file)?;
-    let libraries = probe_points(&read_program(opened.path())?)?;
-    if libraries.is_empty() {
-        return Ok(Known::Nothing);
-    }
+    let program = read_program(opened.path())?;
+    let search = TlsSearch::of(&program)?;
+    let mut libraries = search.probed()?;
     let wanted: Vec<Placement> = libraries.iter().flat_map(placements).collect();
     // The number may have been another file's before.
     let calls = Rate::since(Instant::now(), programs.calls(number));
+    // Its process may send its first request in milliseconds, and the rest of the search reads the complete file.
     let attached = attach(opened.path(), number, &wanted, programs)?;
+    let since = ticks_now();
+    libraries.extend(search.unprobed()?);
+    if libraries.is_empty() {
+        return Ok(Known::Nothing);
+    }
     let out_of_reach: Vec<NotProbed> = libraries.iter().filter_map(out_of_reach).collect();
     let is_complete = out_of_reach.is_empty();
     out_of_reach.into_iter().for_each(left);
@@ -266,7 +271,7 @@ fn probe(
         number,
         name: file.name.clone(),
         calls,
-        since: ticks_now(),
+        since,
         fields: libraries.iter().flat_map(field_placements).collect(),
         attached_fields: Vec::new(),
         field_calls: Rate::since(Instant::now(), programs.field_calls(number)),

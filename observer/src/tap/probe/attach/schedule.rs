@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Delays after which a process that executed a program is examined, since its libraries may be loaded later.
-const EXAMINE_AGAIN: [Duration; 5] =
-    [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(60), Duration::from_millis(200), Duration::from_secs(1)];
+/// Delays after which a process that executed a program is examined again, since its libraries may be loaded later.
+const EXAMINE_AGAIN: [Duration; 4] =
+    [Duration::from_millis(20), Duration::from_millis(60), Duration::from_millis(200), Duration::from_secs(1)];
+/// Of so many turns, one is for other work than processes that have just executed a program.
+const OTHERS_TURN: u32 = 4;
 /// How often all processes are examined, for libraries that were loaded late.
 const EXAMINE_ALL: Duration = Duration::from_secs(5);
 /// Minimum time between the end of an examination of all processes and the next one on request, since processes may start
@@ -36,10 +38,14 @@ pub(super) enum Due {
 /// All work to come. Each kind of work gets its turn, however much work of the other kinds there is.
 #[derive(Debug)]
 pub(super) struct Schedule {
-    /// Processes that executed a program, with the time when each is due, in no order.
+    /// Processes that have just executed a program. They come before other work: their first requests are missed until their files
+    /// are probed.
+    started: VecDeque<u32>,
+    /// Processes that executed a program earlier, with the time when each is due, in no order.
     executed: VecDeque<(Instant, u32)>,
     /// Processes that are due at once, in this order.
     queue: VecDeque<u32>,
+    turn: u32,
     is_queues_turn: bool,
     are_all_queued: bool,
     /// Whether an examination of all processes was requested after they were listed.
@@ -54,8 +60,10 @@ impl Schedule {
     /// All processes are due now.
     pub(super) fn new(now: Instant) -> Self {
         Self {
+            started: VecDeque::new(),
             executed: VecDeque::new(),
             queue: VecDeque::new(),
+            turn: 0,
             is_queues_turn: false,
             are_all_queued: false,
             is_in_a_hurry: false,
@@ -68,12 +76,16 @@ impl Schedule {
 
     /// Notes that a process executed a program.
     pub(super) fn executed(&mut self, process: u32, now: Instant) {
+        if self.started.len() < MAX_QUEUED {
+            self.started.push_back(process);
+        }
         let room = MAX_QUEUED.saturating_sub(self.executed.len());
         self.executed.extend(EXAMINE_AGAIN.iter().take(room).map(|later| (now + *later, process)));
     }
 
     /// Notes that a process has exited.
     pub(super) fn exited(&mut self, process: u32) {
+        self.started.retain(|other| *other != process);
         self.executed.retain(|(_, other)| *other != process);
     }
 
@@ -101,6 +113,12 @@ impl Schedule {
             self.next_calls = now + COUNT_CALLS;
             return Some(Due::Calls);
         }
+        self.turn = self.turn.wrapping_add(1);
+        if !self.turn.is_multiple_of(OTHERS_TURN)
+            && let Some(process) = self.started.pop_front()
+        {
+            return Some(Due::Process(process));
+        }
         if self.queue.is_empty() {
             if self.are_all_queued {
                 self.are_all_queued = false;
@@ -122,12 +140,12 @@ impl Schedule {
         } else {
             self.take_executed(now).or_else(|| self.queue.pop_front())
         };
-        process.map(Due::Process)
+        process.or_else(|| self.started.pop_front()).map(Due::Process)
     }
 
     /// The time until work is due; zero if work is due now.
     pub(super) fn until(&self, now: Instant) -> Duration {
-        if !self.queue.is_empty() || self.are_all_queued {
+        if !self.started.is_empty() || !self.queue.is_empty() || self.are_all_queued {
             return Duration::ZERO;
         }
         let executed = self.executed.iter().map(|(when, _)| *when);
@@ -186,13 +204,26 @@ mod tests {
                 Some(Due::Process(process)) if process < 100_000 => {}
                 other => due.extend(other),
             }
-            assert!(schedule.executed.len() <= MAX_QUEUED);
+            assert!(schedule.executed.len() <= MAX_QUEUED && schedule.started.len() <= MAX_QUEUED);
         }
         for (timer, expected) in [(Due::Calls, 19), (Due::AllExamined, 3)] {
             assert_eq!(due.iter().filter(|due| **due == timer).count(), expected, "{timer:?}");
         }
         assert!(due.contains(&Due::Process(100_001)) && due.contains(&Due::Process(100_003)));
         assert!(schedule.executed.len() > 1_000, "it has more to do than it can");
+    }
+
+    #[test]
+    fn new_process_is_examined_before_the_processes_in_the_queue() {
+        let begin = Instant::now();
+        let mut schedule = Schedule::new(begin);
+        assert_eq!(schedule.next(begin), Some(Due::All));
+        schedule.queue_all(1..=100);
+        for process in 200..300 {
+            schedule.executed(process, begin);
+            let turns = (0..2).filter_map(|_| schedule.next(begin));
+            assert!(turns.collect::<Vec<_>>().contains(&Due::Process(process)), "{process}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::instruction::{Flow, Instruction, Registers};
 
 /// Decodes control flow only (Arm Architecture Reference Manual DDI 0487, C4.1). Every instruction is treated as not emulated, and as
 /// writing every register. So only the entry and the returns are chosen as probe points.
-pub(super) fn decode(code: Stretch<'_>) -> Vec<Instruction> {
+pub(super) fn decode(code: &Stretch) -> Vec<Instruction> {
     let words = code.bytes.chunks_exact(4).filter_map(<[u8]>::first_chunk).map(|word| u32::from_le_bytes(*word));
     let addresses = (code.address..).step_by(4);
     let decoded = words.zip(addresses).map(|(word, address)| Instruction {

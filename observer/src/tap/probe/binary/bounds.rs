@@ -24,8 +24,9 @@ pub const CANDIDATES: usize = 64;
 /// Maximum number of symbols of one symbol table.
 pub const SYMBOLS: usize = 8_000_000;
 
-/// Maximum number of relocations of a file.
-pub const RELOCATIONS: usize = 16_000_000;
+/// Maximum number of bytes that are read at once, and so held in memory. The longest piece is the table of relocations of a large
+/// position-independent program; it has room for 1.4 million of them.
+pub const PIECE_BYTES: u64 = 32 << 20;
 
 /// Maximum size of the code of one piece of a function, in bytes. The largest probed function has about 4 KB.
 pub const FUNCTION_BYTES: u64 = 256 * 1024;

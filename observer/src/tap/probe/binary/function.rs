@@ -26,7 +26,7 @@ impl Function {
     /// The function whose code is exactly the `length` bytes from `address` on.
     pub(super) fn of_range(elf: &Elf<'_>, name: &'static str, address: u64, length: u64) -> Result<Self, BinaryError> {
         let code = code(elf, name, address, length)?;
-        Ok(Self { name, address, parts: vec![Part::of(elf, code)] })
+        Ok(Self { name, address, parts: vec![Part::of(elf, &code)] })
     }
 
     /// The function at `address`, with every piece that it jumps to. `extent` gives the start and end of the piece at an address.
@@ -47,7 +47,7 @@ impl Function {
             }
             let (start, end) =
                 extent(target).ok_or_else(|| function.refuse("where a piece that it jumps to ends is written nowhere"))?;
-            let part = Part::of(elf, code(elf, name, start, end.saturating_sub(start))?);
+            let part = Part::of(elf, &code(elf, name, start, end.saturating_sub(start))?);
             wanted.extend(part.jumps().filter(|jump| !part.contains(*jump)));
             function.parts.push(part);
         }
@@ -149,7 +149,7 @@ impl Function {
 }
 
 impl Part {
-    fn of(elf: &Elf<'_>, code: Stretch<'_>) -> Self {
+    fn of(elf: &Elf<'_>, code: &Stretch) -> Self {
         Self { address: code.address, offset: code.offset, instructions: decode(elf.machine, code) }
     }
 
@@ -177,7 +177,7 @@ impl Part {
 ///
 /// On these machines, neither Go nor the C compilers put tables between the instructions of a function. Padding decodes to `nop`
 /// and traps.
-fn decode(machine: Machine, code: Stretch<'_>) -> Vec<Instruction> {
+fn decode(machine: Machine, code: &Stretch) -> Vec<Instruction> {
     match machine {
         Machine::X86_64 => x86::decode(code),
         Machine::Arm64 => arm64::decode(code),
@@ -207,10 +207,10 @@ fn follows_canary(part: &Part, branch: u64) -> bool {
     part.instructions.windows(2).any(|pair| matches!(pair, [first, second] if second.address == branch && first.compares_canary))
 }
 
-fn code<'a>(elf: &Elf<'a>, function: &'static str, address: u64, length: u64) -> Result<Stretch<'a>, BinaryError> {
+fn code(elf: &Elf<'_>, function: &'static str, address: u64, length: u64) -> Result<Stretch, BinaryError> {
     if length == 0 || length > bounds::FUNCTION_BYTES {
         return Err(BinaryError::Function { function, reason: "its length is not that of a function" });
     }
-    let code = elf.code(address).and_then(|code| code.first(length));
+    let code = elf.code(address).and_then(|code| elf.read(code.first(length)?));
     code.ok_or(BinaryError::Function { function, reason: "it does not lie in the code that the file has" })
 }

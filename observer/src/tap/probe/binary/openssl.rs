@@ -10,6 +10,8 @@ use super::symbols::{FunctionSymbol, Symbols};
 use super::unwind_table::UnwindTable;
 use super::x86;
 
+/// Begins the names of all functions below.
+const PREFIX: &str = "SSL_";
 const WRITE: &str = "SSL_write";
 const READ: &str = "SSL_read";
 const WRITE_EX: &str = "SSL_write_ex";
@@ -84,7 +86,7 @@ pub enum OpenSslLinkage {
 /// Finds the probe points in a file that defines `SSL_write` or `SSL_read`.
 pub(super) fn find(elf: &Elf<'_>) -> Result<Option<OpenSslProbePoints>, BinaryError> {
     let symbols = Symbols::of(elf)?;
-    let found = symbols.functions(&[WRITE, READ, WRITE_EX, READ_EX, SHUTDOWN, FREE, ONLY_BORING_SSL]);
+    let found = symbols.functions(PREFIX, &[WRITE, READ, WRITE_EX, READ_EX, SHUTDOWN, FREE, ONLY_BORING_SSL]);
     let [write, read, write_ex, read_ex, shutdown, free, boring] = found.as_slice() else { return Ok(None) };
     if write.is_none() && read.is_none() {
         return Ok(None);
@@ -109,7 +111,7 @@ pub(super) fn find(elf: &Elf<'_>) -> Result<Option<OpenSslProbePoints>, BinaryEr
 
 struct Functions<'e, 'a> {
     elf: &'e Elf<'a>,
-    unwind: Option<UnwindTable<'a>>,
+    unwind: Option<UnwindTable<'e, 'a>>,
     refused: Vec<RefusedFunction>,
 }
 
@@ -156,6 +158,6 @@ impl Functions<'_, '_> {
 
 /// Shared libraries have a name in their dynamic segment; programs, position-independent or not, have none.
 fn has_shared_name(elf: &Elf<'_>) -> bool {
-    let Some(dynamic) = elf.of_type(PT_DYNAMIC.0) else { return false };
+    let Some(dynamic) = elf.of_type(PT_DYNAMIC.0).and_then(|dynamic| elf.read(dynamic)) else { return false };
     dynamic.bytes.chunks_exact(16).any(|entry| u64_at(entry, 0).is_some_and(|tag| tag.cast_signed() == DT_SONAME.0))
 }

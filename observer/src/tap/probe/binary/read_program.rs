@@ -1,28 +1,39 @@
-//! Reads the bytes of a program, up to a bound.
+//! Opens a program, to read it in pieces.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use super::bounds;
 use super::error::BinaryError;
+use super::program_bytes::ProgramBytes;
 
-/// Reads the file at `path`, at most [`bounds::FILE_BYTES`].
+/// A file whose bytes [`ProgramBytes`] reads.
+#[derive(Debug)]
+pub struct OpenProgram {
+    file: File,
+    length: u64,
+}
+
+/// Opens the file at `path`, which may have at most [`bounds::FILE_BYTES`].
 ///
 /// It is read, not mapped: if a mapped file is truncated, the process that accesses it is killed. Only regular files are accepted,
 /// because a device or a pipe has no end.
-pub fn read_program(path: &Path) -> Result<Vec<u8>, BinaryError> {
+pub fn read_program(path: &Path) -> Result<OpenProgram, BinaryError> {
     let unreadable = |source| BinaryError::Unreadable { path: path.to_owned(), source };
     let is_regular = std::fs::metadata(path).map_err(unreadable)?.is_file();
     if !is_regular {
         return Err(BinaryError::Unsupported("not a regular file"));
     }
     let file = File::open(path).map_err(unreadable)?;
-    let bytes = file.metadata().map_err(unreadable)?.len();
-    if bytes > bounds::FILE_BYTES {
-        return Err(BinaryError::TooLarge { path: path.to_owned(), bytes });
+    let length = file.metadata().map_err(unreadable)?.len();
+    if length > bounds::FILE_BYTES {
+        return Err(BinaryError::TooLarge { path: path.to_owned(), bytes: length });
     }
-    let mut program = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0));
-    file.take(bounds::FILE_BYTES).read_to_end(&mut program).map_err(unreadable)?;
-    Ok(program)
+    Ok(OpenProgram { file, length })
+}
+
+impl<'a> From<&'a OpenProgram> for ProgramBytes<'a> {
+    fn from(OpenProgram { file, length }: &'a OpenProgram) -> Self {
+        Self::File { file, length: *length }
+    }
 }

@@ -5,7 +5,6 @@
 use object::elf::{DT_RELA, DT_RELASZ, PT_DYNAMIC, R_AARCH64_RELATIVE, R_X86_64_RELATIVE, Rela64, RelocationType};
 use object::{LittleEndian, pod};
 
-use super::bounds;
 use super::elf::{Elf, Machine, u64_at};
 use super::error::BinaryError;
 
@@ -14,7 +13,7 @@ const LITTLE: LittleEndian = LittleEndian;
 /// Pointers as the loader will set them, before the program's base is added.
 pub(super) struct Pointers<'e, 'a> {
     elf: &'e Elf<'a>,
-    relocations: &'a [Rela64<LittleEndian>],
+    relocations: Vec<Rela64<LittleEndian>>,
     relative: RelocationType,
 }
 
@@ -32,7 +31,7 @@ impl<'e, 'a> Pointers<'e, 'a> {
     /// the file.)
     pub(super) fn at(&self, address: u64) -> Option<u64> {
         let relocated = self.relative().find(|(at, _)| *at == address);
-        relocated.map(|(_, target)| target).or_else(|| u64_at(self.elf.loaded(address)?.bytes, 0))
+        relocated.map(|(_, target)| target).or_else(|| u64_at(&self.elf.read(self.elf.loaded(address)?.first(8)?)?.bytes, 0))
     }
 
     /// Where relocations put a pointer to `target`.
@@ -46,17 +45,15 @@ impl<'e, 'a> Pointers<'e, 'a> {
     }
 }
 
-fn relocations<'a>(elf: &Elf<'a>) -> Result<&'a [Rela64<LittleEndian>], BinaryError> {
-    let Some(dynamic) = elf.of_type(PT_DYNAMIC.0) else { return Ok(&[]) };
+fn relocations(elf: &Elf<'_>) -> Result<Vec<Rela64<LittleEndian>>, BinaryError> {
+    let Some(dynamic) = elf.of_type(PT_DYNAMIC.0).and_then(|dynamic| elf.read(dynamic)) else { return Ok(Vec::new()) };
     let entries = dynamic.bytes.chunks_exact(16).filter_map(|entry| Some((u64_at(entry, 0)?, u64_at(entry, 8)?)));
     let value = |tag: i64| entries.clone().find(|(key, _)| key.cast_signed() == tag).map(|(_, value)| value);
-    let (Some(address), Some(size)) = (value(DT_RELA.0), value(DT_RELASZ.0)) else { return Ok(&[]) };
+    let (Some(address), Some(size)) = (value(DT_RELA.0), value(DT_RELASZ.0)) else { return Ok(Vec::new()) };
     let malformed = |what| BinaryError::malformed("the relocation table (DT_RELA)", dynamic.offset, what);
     let table = elf.loaded(address).and_then(|table| table.first(size)).ok_or_else(|| malformed("it does not lie in a segment"))?;
+    let table = elf.read(table).ok_or_else(|| malformed("it has too many entries"))?;
     let count = table.bytes.len() / size_of::<Rela64<LittleEndian>>();
-    if count > bounds::RELOCATIONS {
-        return Err(malformed("it has too many entries"));
-    }
-    let (entries, _) = pod::slice_from_bytes(table.bytes, count).map_err(|()| malformed("it is cut off"))?;
-    Ok(entries)
+    let (entries, _) = pod::slice_from_bytes(&table.bytes, count).map_err(|()| malformed("it is cut off"))?;
+    Ok(entries.to_vec())
 }

@@ -1,14 +1,17 @@
 //! Recognises rustls in a program, although it cannot be probed.
 
-use memchr::memmem;
-
 use super::bounds;
-use super::elf::Elf;
+use super::elf::{Elf, Extent};
 use super::error::BinaryError;
+use super::program_bytes::ProgramBytes;
 use super::symbols::Symbols;
 
 /// Panic messages name source files: `/rustls-0.23.40/src/…`.
 const SOURCE_FOLDER: &[u8] = b"/rustls-0.";
+/// Follows the version.
+const FOLDER: &[u8] = b"/src/";
+/// Maximum length of a version, in bytes.
+const LONGEST: u64 = 24;
 
 /// rustls is linked into the program. It cannot be probed: no function that takes or returns plaintext has a stable name and
 /// calling convention. The compiler inlines and renames these functions with every build.
@@ -25,7 +28,7 @@ impl Rustls {
 }
 
 pub(super) fn find(elf: &Elf<'_>) -> Result<Option<Rustls>, BinaryError> {
-    if let Some(version) = elf.segments().iter().find_map(|segment| version(segment.bytes)) {
+    if let Some(version) = elf.segments().iter().find_map(|segment| version(elf.bytes(), segment.extent)) {
         return Ok(Some(Rustls { version: Some(version) }));
     }
     let symbols = Symbols::of(elf)?;
@@ -33,16 +36,25 @@ pub(super) fn find(elf: &Elf<'_>) -> Result<Option<Rustls>, BinaryError> {
     Ok(has_symbol.then_some(Rustls { version: None }))
 }
 
-fn version(bytes: &[u8]) -> Option<String> {
-    const LONGEST: usize = 24;
-    const ZERO_DOT: usize = 2;
-    memmem::find_iter(bytes, SOURCE_FOLDER).take(bounds::CANDIDATES).find_map(|at| {
-        let start = at.checked_add(SOURCE_FOLDER.len())?.checked_sub(ZERO_DOT)?;
-        let rest = bytes.get(start..)?;
-        let (version, after) = rest.split_at_checked(rest.iter().take(LONGEST).position(|byte| *byte == b'/')?)?;
-        let is_version = version.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-+".contains(byte));
-        (is_version && after.starts_with(b"/src/")).then(|| String::from_utf8_lossy(version).into_owned())
-    })
+/// The version in the first path of a source file of rustls.
+fn version(program: ProgramBytes<'_>, extent: Extent) -> Option<String> {
+    const ZERO_DOT: u64 = 2;
+    let end = extent.offset.checked_add(extent.length)?;
+    let mut candidates = 0;
+    let found = program.find(extent.offset, extent.length, SOURCE_FOLDER, |at| {
+        candidates += 1;
+        let start = at.checked_add(SOURCE_FOLDER.len() as u64)?.checked_sub(ZERO_DOT)?;
+        let rest = program.piece(start, end.checked_sub(start)?.min(LONGEST + FOLDER.len() as u64))?;
+        in_path(&rest).map(Some).or((candidates == bounds::CANDIDATES).then_some(None))
+    });
+    found.flatten()
+}
+
+/// The version that a path begins with.
+fn in_path(rest: &[u8]) -> Option<String> {
+    let (version, after) = rest.split_at_checked(rest.iter().position(|byte| *byte == b'/')?)?;
+    let is_version = version.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-+".contains(byte));
+    (is_version && after.starts_with(FOLDER)).then(|| String::from_utf8_lossy(version).into_owned())
 }
 
 #[cfg(test)]
@@ -60,7 +72,8 @@ mod tests {
             (b"cut off at /rustls-0.", None),
         ];
         for (bytes, expected) in rows {
-            assert_eq!(version(bytes).as_deref(), *expected, "{}", String::from_utf8_lossy(bytes));
+            let extent = Extent { address: 0, offset: 0, length: bytes.len() as u64 };
+            assert_eq!(version(ProgramBytes::from(*bytes), extent).as_deref(), *expected, "{}", String::from_utf8_lossy(bytes));
         }
     }
 }

@@ -82,7 +82,7 @@ fn corrupted_headers_yield_an_error_or_no_probe_points() {
 
 fn function<T>(code: &[u8], asked: impl Fn(&Function) -> Result<T, BinaryError>) -> Result<T, BinaryError> {
     let file = program(code);
-    let elf = Elf::parse(&file).unwrap();
+    let elf = Elf::parse((&file).into()).unwrap();
     let length = u64::try_from(code.len()).unwrap();
     asked(&Function::of_range(&elf, "function", CODE_ADDRESS, length).unwrap())
 }

@@ -22,9 +22,9 @@ pub(super) const C_ARGUMENTS: Registers = of(&[Register::RDI, Register::RSI, Reg
 /// The result of a C function.
 pub(super) const C_RESULT: Registers = of(&[Register::RAX]);
 
-pub(super) fn decode(code: Stretch<'_>) -> Vec<Instruction> {
+pub(super) fn decode(code: &Stretch) -> Vec<Instruction> {
     let mut effects = InstructionInfoFactory::new();
-    let decoder = Decoder::with_ip(64, code.bytes, code.address, DecoderOptions::NONE);
+    let decoder = Decoder::with_ip(64, &code.bytes, code.address, DecoderOptions::NONE);
     decoder.into_iter().map(|decoded| instruction(&decoded, &mut effects)).collect()
 }
 

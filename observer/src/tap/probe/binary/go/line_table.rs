@@ -2,11 +2,10 @@
 //!
 //! Layout: Go `src/runtime/symtab.go` (`pcHeader`, `functab`) and `src/runtime/runtime2.go` (`_func`), 1.18 to 1.27.
 
-use memchr::memmem;
-
 use crate::tap::probe::binary::bounds;
-use crate::tap::probe::binary::elf::{Elf, Machine, Stretch, u32_at, u64_at};
+use crate::tap::probe::binary::elf::{Elf, Extent, Machine, Segment, u64_at};
 use crate::tap::probe::binary::error::BinaryError;
+use crate::tap::probe::binary::program_bytes::{ProgramBytes, Window};
 
 const SECTION: &str = ".gopclntab";
 
@@ -19,14 +18,21 @@ const MAGIC_1_18: u32 = 0xffff_fff0;
 const MAGIC_1_20: u32 = 0xffff_fff1;
 
 const POINTER_BYTES: u8 = 8;
+const HEADER_BYTES: u64 = 72;
+
+/// Each of the searched names contains one of these.
+const ANCHORS: &[&str] = &["crypto/tls.(*Conn).", "http2"];
 
 /// A line table with a checked header.
 pub(super) struct LineTable<'a> {
-    table: Stretch<'a>,
+    bytes: ProgramBytes<'a>,
+    table: Extent,
     functions: u64,
     names_at: u64,
-    names: &'a [u8],
+    names_length: u64,
     functions_at: u64,
+    /// Offsets of the first function and of the end of the last one.
+    code: (u64, u64),
 }
 
 /// A function, by offsets from the start of the program's Go code.
@@ -47,18 +53,19 @@ impl<'a> LineTable<'a> {
             if let Some(section) = elf.section(name) {
                 let table = elf.loaded(section.address).filter(|table| table.offset == section.offset);
                 let table = table.ok_or_else(|| BinaryError::malformed(SECTION, section.offset, "it is not loaded"))?;
-                return Self::parse(table, &start);
+                return Self::parse(elf.bytes(), table, &start);
             }
         }
         scanned(elf, &start)
     }
 
-    fn parse(table: Stretch<'a>, start: &Start) -> Result<Self, BinaryError> {
+    fn parse(bytes: ProgramBytes<'a>, table: Extent, start: &Start) -> Result<Self, BinaryError> {
         let malformed = |at: u64, what| BinaryError::malformed(SECTION, table.offset.saturating_add(at), what);
-        if !table.bytes.starts_with(&start.bytes()) {
+        let header = bytes.piece(table.offset, table.length.min(HEADER_BYTES)).unwrap_or_default();
+        if !header.starts_with(&start.bytes()) {
             return Err(malformed(0, "its header is not that of the Go release that the program names"));
         }
-        let word = |at| u64_at(table.bytes, at).ok_or_else(|| malformed(at, "its header is cut off"));
+        let word = |at| u64_at(&header, at).ok_or_else(|| malformed(at, "its header is cut off"));
         let functions = word(8)?;
         let (names_at, units_at, functions_at) = (word(32)?, word(40)?, word(64)?);
         if functions == 0 || functions > bounds::GO_FUNCTIONS {
@@ -69,12 +76,15 @@ impl<'a> LineTable<'a> {
             return Err(malformed(32, "its parts overlap"));
         }
         let end = functions.checked_mul(8).and_then(|bytes| bytes.checked_add(functions_at)?.checked_add(4));
-        if end.is_none_or(|end| end > u64::try_from(table.bytes.len()).unwrap_or(u64::MAX)) {
-            return Err(malformed(8, "it is shorter than its number of functions"));
-        }
-        let range = usize::try_from(names_at).ok().zip(usize::try_from(units_at).ok());
-        let names = range.and_then(|(from, to)| table.bytes.get(from..to)).ok_or_else(|| malformed(32, "its names are cut off"))?;
-        Ok(Self { table, functions, names_at, names, functions_at })
+        let end =
+            end.filter(|end| *end <= table.length).ok_or_else(|| malformed(8, "it is shorter than its number of functions"))?;
+        let number = |at: u64| {
+            let piece = bytes.piece(table.offset.checked_add(at)?, 4)?;
+            piece.first_chunk().map(|four| u64::from(u32::from_le_bytes(*four)))
+        };
+        let code = number(functions_at).zip(number(end.saturating_sub(4)));
+        let code = code.ok_or_else(|| malformed(8, "it cannot be read"))?;
+        Ok(Self { bytes, table, functions, names_at, names_length: units_at.saturating_sub(names_at), functions_at, code })
     }
 
     /// Virtual address of the table, before relocation.
@@ -102,26 +112,33 @@ impl<'a> LineTable<'a> {
     }
 
     /// Offsets of the first function and of the end of the last one.
-    pub(super) fn code_range(&self) -> Option<(u64, u64)> {
-        Some((self.function_start(0)?, self.function_start(self.functions)?))
+    pub(super) fn code_range(&self) -> (u64, u64) {
+        self.code
     }
 
     /// Locates the functions of these names, in the same order; `None` for a name that no function has.
     ///
     /// The names are looked up first; one pass over the functions then compares numbers. So the cost hardly grows with the number
-    /// of names: 80 000 functions take a few milliseconds.
+    /// of names: 80 000 functions take a few milliseconds. The pass reads in chunks, because the linker writes the records in the
+    /// order of the functions.
     pub(super) fn locate(&self, wanted: &[&'static str]) -> Result<Vec<Option<Located>>, BinaryError> {
-        let numbers: Vec<Option<u32>> = wanted.iter().map(|name| self.name_number(name)).collect();
+        let numbers = self.name_numbers(wanted);
         let mut located = vec![None; wanted.len()];
         if numbers.iter().all(Option::is_none) {
             return Ok(located);
         }
-        for index in 0..self.functions {
-            let at = index.saturating_mul(8);
-            let (name, record_start) = self.record(index).ok_or_else(|| self.malformed(at, "a function has no record"))?;
+        let window = || Window::new(self.bytes, self.table.offset, self.table.offset.saturating_add(self.table.length));
+        let (mut index, mut records) = (window(), window());
+        for function in 0..self.functions {
+            let at = function.saturating_mul(8);
+            let (start, record, next) =
+                self.entry(&mut index, at).ok_or_else(|| self.malformed(at, "an entry for a function is cut off"))?;
+            let (recorded, name) =
+                self.record(&mut records, record).ok_or_else(|| self.malformed(at, "a function has no record"))?;
             let Some(which) = numbers.iter().position(|number| *number == Some(name)) else { continue };
-            let found = self.located(index).filter(|found| found.start == u64::from(record_start));
-            let found = found.ok_or_else(|| self.malformed(at, "a function's start contradicts its record"))?;
+            let length = next.checked_sub(start).filter(|_| start == recorded);
+            let length = length.ok_or_else(|| self.malformed(at, "a function's start contradicts its record"))?;
+            let found = Located { start: u64::from(start), length: u64::from(length) };
             if let Some(place) = located.get_mut(which)
                 && place.replace(found).is_some()
             {
@@ -131,31 +148,35 @@ impl<'a> LineTable<'a> {
         Ok(located)
     }
 
-    /// The name and start in a function's record.
-    fn record(&self, index: u64) -> Option<(u32, u32)> {
-        let field = self.functions_at.checked_add(index.checked_mul(8)?)?.checked_add(4)?;
-        let record = self.functions_at.checked_add(u64::from(u32_at(self.table.bytes, field)?))?;
-        Some((u32_at(self.table.bytes, record.checked_add(4)?)?, u32_at(self.table.bytes, record)?))
+    /// A function's start, the offset of its record, and the start of the next function. The entry after the last function is the
+    /// end of the code.
+    fn entry(&self, index: &mut Window<'_>, at: u64) -> Option<(u32, u32, u32)> {
+        let [start, record, next] = numbers(index.at::<12>(self.functions_at.checked_add(at)?)?);
+        Some((start, record, next))
     }
 
-    fn located(&self, index: u64) -> Option<Located> {
-        let start = self.function_start(index)?;
-        let end = self.function_start(index.checked_add(1)?)?;
-        Some(Located { start, length: end.checked_sub(start)? })
+    /// The start and the name in a function's record.
+    fn record(&self, records: &mut Window<'_>, record: u32) -> Option<(u32, u32)> {
+        let at = self.functions_at.checked_add(u64::from(record))?;
+        let [start, name, _] = numbers(records.at::<12>(at)?);
+        Some((start, name))
     }
 
-    /// The entry after the last function is the end of the code.
-    fn function_start(&self, index: u64) -> Option<u64> {
-        let at = self.functions_at.checked_add(index.checked_mul(8)?)?;
-        u32_at(self.table.bytes, at).map(u64::from)
-    }
-
-    /// The offset of a name, by which records refer to it; names end with a zero byte.
-    fn name_number(&self, name: &str) -> Option<u32> {
-        let ended = [name.as_bytes(), &[0]].concat();
-        let mut places = memmem::find_iter(self.names, &ended).take(bounds::CANDIDATES);
-        let at = places.find(|at| at.checked_sub(1).is_none_or(|before| self.names.get(before) == Some(&0)))?;
-        u32::try_from(at).ok()
+    /// The offsets of names, by which records refer to them.
+    fn name_numbers(&self, wanted: &[&'static str]) -> Vec<Option<u32>> {
+        let mut found = vec![None; wanted.len()];
+        let names_at = self.table.offset.saturating_add(self.names_at);
+        for anchor in ANCHORS {
+            self.bytes.find_names(names_at, self.names_length, anchor, wanted, |at, which, before| {
+                if before == 0
+                    && let Some(place) = found.get_mut(which)
+                    && let Ok(number) = u32::try_from(at - names_at)
+                {
+                    place.get_or_insert(number);
+                }
+            });
+        }
+        found
     }
 
     fn malformed(&self, at: u64, what: &'static str) -> BinaryError {
@@ -185,16 +206,24 @@ impl Start {
     }
 }
 
+/// Three little-endian numbers.
+fn numbers(bytes: [u8; 12]) -> [u32; 3] {
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = bytes;
+    [[a, b, c, d], [e, f, g, h], [i, j, k, l]].map(u32::from_le_bytes)
+}
+
 /// Programs that read line tables have the magic in their code or strings. The first place with a consistent header is the table.
 fn scanned<'a>(elf: &Elf<'a>, start: &Start) -> Result<LineTable<'a>, BinaryError> {
-    for segment in elf.segments() {
-        for at in memmem::find_iter(segment.bytes, &start.bytes()).take(bounds::CANDIDATES) {
-            let address = u64::try_from(at).ok().and_then(|at| segment.address.checked_add(at));
+    let found = elf.segments().iter().find_map(|Segment { extent, .. }| {
+        let mut candidates = 0;
+        let found = elf.bytes().find(extent.offset, extent.length, &start.bytes(), |at| {
+            candidates += 1;
+            let address = extent.address.checked_add(at.checked_sub(extent.offset)?);
             let table = address.filter(|address| address % 8 == 0).and_then(|address| elf.loaded(address));
-            if let Some(found) = table.and_then(|table| LineTable::parse(table, start).ok()) {
-                return Ok(found);
-            }
-        }
-    }
-    Err(BinaryError::malformed(SECTION, 0, "a Go program has one, but none is found"))
+            let found = table.and_then(|table| LineTable::parse(elf.bytes(), table, start).ok());
+            found.map(Some).or((candidates == bounds::CANDIDATES).then_some(None))
+        });
+        found.flatten()
+    });
+    found.ok_or_else(|| BinaryError::malformed(SECTION, 0, "a Go program has one, but none is found"))
 }

@@ -4,11 +4,9 @@
 //! program is externally linked: C code comes first. The fields up to `text` are the same in Go 1.18 to 1.27
 //! (`src/runtime/symtab.go`, `moduledata`).
 
-use memchr::memmem;
-
 use super::line_table::LineTable;
 use crate::tap::probe::binary::bounds;
-use crate::tap::probe::binary::elf::Elf;
+use crate::tap::probe::binary::elf::{Elf, Segment};
 use crate::tap::probe::binary::error::BinaryError;
 use crate::tap::probe::binary::relocations::Pointers;
 
@@ -32,7 +30,7 @@ pub(super) fn text_start(elf: &Elf<'_>, table: &LineTable<'_>, minor: u32) -> Re
         .ok_or_else(|| BinaryError::malformed(RECORD, table.address(), "no record points to the line table at this address"))?;
     let malformed = |what| BinaryError::malformed(RECORD, record, what);
     let text = pointers.at(record.wrapping_add(TEXT)).ok_or_else(|| malformed("it is cut off"))?;
-    let (first, end) = table.code_range().ok_or_else(|| malformed("the line table is cut off"))?;
+    let (first, end) = table.code_range();
     let agrees = |field: u64, offset: u64| pointers.at(record.wrapping_add(field)) == text.checked_add(offset);
     if !agrees(LOWEST_CODE, first) || !agrees(END_OF_CODE, end) {
         return Err(malformed("its range of code contradicts the line table"));
@@ -44,7 +42,8 @@ pub(super) fn text_start(elf: &Elf<'_>, table: &LineTable<'_>, minor: u32) -> Re
     Ok(text)
 }
 
-/// Finds the record, which begins with a pointer to the line table and is aligned to eight bytes.
+/// Finds the record, which begins with a pointer to the line table and is aligned to eight bytes. It is in a writable segment, unless
+/// the linker has set the permissions in an unusual way.
 fn find(elf: &Elf<'_>, pointers: &Pointers<'_, '_>, table: &LineTable<'_>) -> Option<u64> {
     let is_record = |at: &u64| {
         let points = |field: u64, to: u64| at.checked_add(field).and_then(|field| pointers.at(field)) == Some(to);
@@ -55,10 +54,16 @@ fn find(elf: &Elf<'_>, pointers: &Pointers<'_, '_>, table: &LineTable<'_>) -> Op
     let mut relocated = pointers.relocated_to(table.address()).take(bounds::CANDIDATES);
     relocated.find(is_record).or_else(|| {
         let address = table.address().to_le_bytes();
-        elf.segments().iter().find_map(|segment| {
-            let places = memmem::find_iter(segment.bytes, &address).take(bounds::CANDIDATES);
-            let mut records = places.filter_map(|at| segment.address.checked_add(u64::try_from(at).ok()?)).filter(|at| at % 8 == 0);
-            records.find(is_record)
+        let (data, others): (Vec<&Segment>, Vec<&Segment>) = elf.segments().iter().partition(|segment| segment.is_writable);
+        data.into_iter().chain(others).find_map(|Segment { extent, .. }| {
+            let mut candidates = 0;
+            let found = elf.bytes().find(extent.offset, extent.length, &address, |at| {
+                candidates += 1;
+                let record = extent.address.checked_add(at.checked_sub(extent.offset)?)?;
+                let found = (record % 8 == 0 && is_record(&record)).then_some(record);
+                found.map(Some).or((candidates == bounds::CANDIDATES).then_some(None))
+            });
+            found.flatten()
         })
     })
 }

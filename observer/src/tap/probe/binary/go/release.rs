@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-use memchr::memmem;
-
 use crate::tap::probe::binary::bounds;
-use crate::tap::probe::binary::elf::Elf;
+use crate::tap::probe::binary::elf::{Elf, Extent};
 use crate::tap::probe::binary::error::BinaryError;
 
 const MAGIC: &[u8] = b"\xff Go buildinf:";
@@ -44,7 +42,7 @@ impl GoVersion {
             return Err(unknown("before 1.18"));
         }
         let text =
-            version_text(record).ok_or_else(|| BinaryError::malformed(SECTION, 0, "the version in it is cut off or too long"))?;
+            version_text(&record).ok_or_else(|| BinaryError::malformed(SECTION, 0, "the version in it is cut off or too long"))?;
         let minor = minor(&text).filter(|minor| KNOWN_MINORS.contains(minor)).ok_or_else(|| unknown(&text))?;
         Ok(Some(Self { text, minor }))
     }
@@ -60,18 +58,33 @@ fn unknown(version: &str) -> BinaryError {
     BinaryError::UnknownGoVersion { version: version.into() }
 }
 
-fn record<'a>(elf: &Elf<'a>) -> Option<&'a [u8]> {
-    let named = elf.section(SECTION).map(|section| section.bytes).filter(|bytes| bytes.starts_with(MAGIC));
-    named.or_else(|| elf.segments().iter().find_map(|segment| scanned(segment.bytes)))
+fn record(elf: &Elf<'_>) -> Option<Vec<u8>> {
+    let named = elf.section(SECTION).and_then(|section| beginning(elf, section)).filter(|bytes| bytes.starts_with(MAGIC));
+    named.or_else(|| elf.segments().iter().find_map(|segment| scanned(elf, segment.extent)))
+}
+
+/// As much of a record as the version needs.
+fn beginning(elf: &Elf<'_>, record: Extent) -> Option<Vec<u8>> {
+    const VARINT_BYTES: usize = 2;
+    let longest = HEADER_BYTES + VARINT_BYTES + bounds::GO_VERSION_BYTES + 1;
+    elf.bytes().piece(record.offset, record.length.min(longest as u64))
 }
 
 /// The linker aligns the record to 16 bytes. A program that reads such records has the magic as a string too, but only a record has
 /// the size of pointers after it.
-fn scanned(bytes: &[u8]) -> Option<&[u8]> {
+fn scanned(elf: &Elf<'_>, segment: Extent) -> Option<Vec<u8>> {
     const POINTER_BYTES: u8 = 8;
-    let places = memmem::find_iter(bytes, MAGIC).take(bounds::CANDIDATES).filter(|at| at % 16 == 0);
-    let mut records = places.filter_map(|at| bytes.get(at..));
-    records.find(|record| matches!(record.get(MAGIC.len()..=FLAGS_AT), Some([POINTER_BYTES, flags]) if *flags <= 3))
+    let mut candidates = 0;
+    let found = elf.bytes().find(segment.offset, segment.length, MAGIC, |at| {
+        candidates += 1;
+        let within = at.checked_sub(segment.offset)?;
+        let place = Extent { address: 0, offset: at, length: segment.length.checked_sub(within)? };
+        let record = (within % 16 == 0).then(|| beginning(elf, place)).flatten();
+        let is_record =
+            |record: &Vec<u8>| matches!(record.get(MAGIC.len()..=FLAGS_AT), Some([POINTER_BYTES, flags]) if *flags <= 3);
+        record.filter(is_record).map(Some).or((candidates == bounds::CANDIDATES).then_some(None))
+    });
+    found.flatten()
 }
 
 /// The text after a length, which is a varint of one or two bytes.

@@ -1,0 +1,107 @@
+//! Keeps the kernel ready to attach uprobes at once, while programs are started.
+//!
+//! Before it attaches the first uprobe after a pause, the kernel waits for an RCU grace period, which takes 5 to 20 ms. It then stays
+//! ready for one more grace period (`register_for_each_vma` of Linux `kernel/events/uprobes.c` takes `dup_mmap_sem`, and
+//! `rcu_sync_enter` of `kernel/rcu/sync.c` waits, 6.18). A new program may send its first request sooner. So this thread attaches a
+//! uprobe, every few milliseconds, to a page of its own that no process runs. A program is often started soon after another one:
+//! `runc` before that of a container, or a shell's commands. While no program is started, the thread sleeps.
+
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::{self, Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use observer_ebpf::{AttachCookie, DescriptorOffsets};
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+
+use crate::tap::probe::kernel::{Attachment, Probe, Programs};
+
+/// How often a uprobe is attached. With 250 ticks a second (`CONFIG_HZ`), a grace period lasts at least 8 ms.
+const EVERY: Duration = Duration::from_millis(8);
+/// How long the kernel is kept ready after a process executed a program.
+const KEPT: Duration = Duration::from_secs(10);
+/// Number of attachments that end together, since each waits some ten milliseconds for the kernel.
+const BATCH: usize = 64;
+/// Size of the page, in bytes.
+const PAGE: u64 = 4_096;
+
+/// A thread that keeps the kernel ready. It ends when the value is dropped.
+#[derive(Debug)]
+pub(super) struct Readiness {
+    executed: Option<SyncSender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Readiness {
+    /// Starts the thread. If that fails, the kernel is not kept ready, and probes attach later.
+    pub(super) fn start(programs: Arc<Programs>) -> Self {
+        let (executed, receiver) = sync_channel(1);
+        let thread = Builder::new().name("probe-ready".to_owned()).spawn(move || keep(&programs, &receiver)).ok();
+        Self { executed: Some(executed), thread }
+    }
+
+    /// Notes that a process executed a program. Never waits.
+    pub(super) fn executed(&self) {
+        if let Some(executed) = &self.executed {
+            // The thread takes one note for all of the last milliseconds.
+            let _full = executed.try_send(());
+        }
+    }
+}
+
+impl Drop for Readiness {
+    fn drop(&mut self) {
+        self.executed = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has no other effect.
+            let _panicked = thread.join();
+        }
+    }
+}
+
+fn keep(programs: &Programs, executed: &Receiver<()>) {
+    let Some(page) = page() else { return };
+    let path = PathBuf::from(format!("/proc/self/fd/{}", page.as_raw_fd()));
+    let cookie = AttachCookie { file: 0, descriptor: DescriptorOffsets::UNKNOWN };
+    let mut ending: Option<JoinHandle<()>> = None;
+    while executed.recv().is_ok() {
+        let mut attached = Vec::new();
+        let mut until = Instant::now() + KEPT;
+        while Instant::now() < until {
+            // The program runs nowhere, so any program will do.
+            let Ok(attachment) = programs.attach(Probe::GoClose, &path, &[0], cookie) else { return };
+            attached.push(attachment);
+            if attached.len() == BATCH {
+                end(&mut ending, std::mem::take(&mut attached));
+            }
+            thread::sleep(EVERY);
+            match executed.try_recv() {
+                Ok(()) => until = Instant::now() + KEPT,
+                Err(TryRecvError::Empty) => {}
+                Err(TryRecvError::Disconnected) => break,
+            }
+        }
+        end(&mut ending, attached);
+    }
+    if let Some(ending) = ending {
+        let _panicked = ending.join();
+    }
+}
+
+/// Ends attachments on another thread, after those before them.
+fn end(ending: &mut Option<JoinHandle<()>>, attached: Vec<Attachment>) {
+    if let Some(before) = ending.take() {
+        let _panicked = before.join();
+    }
+    // If no thread can be started, they end on this one.
+    *ending = Builder::new().name("probe-unready".to_owned()).spawn(move || Attachment::end_all(attached)).ok();
+}
+
+/// A page in memory, which no process maps.
+fn page() -> Option<OwnedFd> {
+    let page = memfd_create("watchtap", MemfdFlags::CLOEXEC).ok()?;
+    ftruncate(&page, PAGE).ok()?;
+    Some(page)
+}

@@ -1,0 +1,3 @@
+module watchtap.test/first
+
+go 1.24.0
