@@ -208,8 +208,8 @@ impl Start {
 
 /// Three little-endian numbers.
 fn numbers(bytes: [u8; 12]) -> [u32; 3] {
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = bytes;
-    [[a, b, c, d], [e, f, g, h], [i, j, k, l]].map(u32::from_le_bytes)
+    let (numbers, _) = bytes.as_chunks::<4>();
+    std::array::from_fn(|at| numbers.get(at).map_or(0, |number| u32::from_le_bytes(*number)))
 }
 
 /// Programs that read line tables have the magic in their code or strings. The first place with a consistent header is the table.
