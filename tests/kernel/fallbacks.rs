@@ -1,4 +1,4 @@
-//! What the probe does on kernels that lack a feature of this one, forced here.
+//! The fallbacks of a probe for kernels that lack a feature of this one, forced here.
 
 use observer_core::observer::Snapshot;
 use observer_demo::{DemoConfig, DemoServer};

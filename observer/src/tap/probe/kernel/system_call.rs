@@ -89,7 +89,7 @@ struct EventAttributes {
     probe_offset: u64,
 }
 
-/// What a program will be attached by.
+/// The kernel object that a program will be attached to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     MultiLink,
