@@ -38,6 +38,9 @@ pub struct Node {
 }
 
 impl Node {
+    /// Name of the node at the API server.
+    pub const NAME: &str = settings::NAME;
+
     /// Starts a node, and waits until it is ready. Most tests use [`Node::shared`].
     pub fn start() -> Result<Self> {
         let site = Site::prepare()?;
@@ -161,6 +164,11 @@ impl Node {
     /// The certificate authority of the cluster, PEM.
     pub fn ca_pem(&self) -> &str {
         &self.site.settings.authority
+    }
+
+    /// The folder with the manifests of static pods, which the kubelet starts and ends as their files come and go.
+    pub fn static_pods(&self) -> PathBuf {
+        self.site.settings.static_pods()
     }
 
     /// The folder in which containerd looks for the settings of registries.

@@ -60,6 +60,7 @@ impl Settings {
         folder.write("containerd.toml", settings.containerd_document())?;
         folder.write("kubelet.yaml", settings.kubelet_document())?;
         std::fs::create_dir(folder.path().join("cni"))?;
+        std::fs::create_dir(settings.static_pods())?;
         folder.write("cni/pods.conflist", network_document())?;
         Ok(settings)
     }
@@ -108,6 +109,11 @@ impl Settings {
     /// A folder for each registry that is no public one, with the certificates that containerd trusts there.
     pub(crate) fn registries(&self) -> PathBuf {
         self.folder.join("registries")
+    }
+
+    /// The folder with the manifests of static pods.
+    pub(crate) fn static_pods(&self) -> PathBuf {
+        self.folder.join("static-pods")
     }
 
     /// The kubeconfig of a member of `system:masters`.
@@ -201,8 +207,8 @@ impl Settings {
 
     /// `protectKernelDefaults`: the kubelet checks the settings of the kernel, and does not write them. It finds those in `isolation.sh`.
     fn kubelet_document(&self) -> String {
-        let [authority, certificate, key, resolv_conf] =
-            ["ca.crt", "kubelet.crt", "kubelet.key", "resolv.conf"].map(|name| self.path(name));
+        let [authority, certificate, key, resolv_conf, static_pods] =
+            ["ca.crt", "kubelet.crt", "kubelet.key", "resolv.conf", "static-pods"].map(|name| self.path(name));
         format!(
             "apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -219,6 +225,7 @@ protectKernelDefaults: true
 oomScoreAdj: 0
 makeIPTablesUtilChains: false
 resolvConf: '{resolv_conf}'
+staticPodPath: '{static_pods}'
 volumePluginDir: /var/lib/kubelet/volume-plugins
 evictionHard: {{imagefs.available: 0%, nodefs.available: 0%, nodefs.inodesFree: 0%}}
 imageGCHighThresholdPercent: 100
