@@ -9,8 +9,6 @@ use observer_tests::node::{Namespace, Node, PodSecurity};
 use observer_tests::{AllObjects, Helm, HelmRelease, built, chart, output_within};
 use serde_json::Value;
 
-/// The registry in the commands of the guide.
-pub(super) const REGISTRY_OF_THE_GUIDE: &str = "registry.example:5000";
 /// The image of these tests: its tag is the version, as in the chart. The node has it already. Its registry is another one than in the
 /// commands, because `sidecar::guide` pulls the image of those.
 pub(crate) const IMAGE: &str = concat!("charts.example:5000/watchtap:", env!("CARGO_PKG_VERSION"));
@@ -88,13 +86,13 @@ pub(super) fn status(node: &Node, namespace: &str) -> Value {
 }
 
 /// All objects of the node's cluster, without those that kubelet and controllers change by themselves.
-pub(super) fn all_objects(node: &Node) -> AllObjects {
+pub(crate) fn all_objects(node: &Node) -> AllObjects {
     let objects = AllObjects::read(|path| node.get(path)).unwrap();
     objects.without("/nodes/").without("/csinodes/")
 }
 
 /// Waits until no namespace of an earlier test is being deleted.
-pub(super) fn settle(node: &Node) {
+pub(crate) fn settle(node: &Node) {
     let is_active = |namespace: &Value| namespace["status"]["phase"] == "Active";
     let all_active = || node.get("/api/v1/namespaces").unwrap()["items"].as_array().unwrap().iter().all(is_active);
     eventually(|| expect(&all_active(), &true));
@@ -118,7 +116,7 @@ pub(crate) fn expect<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) ->
 
 /// Runs a command, and returns its output.
 #[track_caller]
-pub(super) fn run(mut command: Command) -> String {
+pub(crate) fn run(mut command: Command) -> String {
     let output = output_within(&mut command, LIMIT).unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     assert!(output.status.success(), "{command:?}\n{out}\n{err}");
