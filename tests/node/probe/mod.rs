@@ -1,8 +1,12 @@
 //! watchtap as the probe of the chart on each node.
 
 mod control_plane;
+mod guide;
+mod observed;
 mod pod;
 mod readiness;
 mod report;
 mod rights;
+mod sight;
+mod static_pod;
 mod witness;
