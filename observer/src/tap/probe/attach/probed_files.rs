@@ -107,7 +107,7 @@ impl ProbedFiles {
     }
 
     /// Counts the calls of all probed functions.
-    pub(in crate::tap::probe) fn count_calls(&mut self, programs: &Programs) {
+    pub(super) fn count_calls(&mut self, programs: &Programs) {
         let now = Instant::now();
         for (_, probed) in self.table.all_probed_mut() {
             probed.calls.add(now, programs.calls(probed.number));
@@ -142,7 +142,7 @@ impl ProbedFiles {
     }
 
     /// Stops probing the file whose functions are called most often, if it can be the cause of the excess, and reports that.
-    pub(in crate::tap::probe) fn detach_busiest(&mut self, excess: Excess, report: &mut dyn FnMut(Finding)) {
+    pub(super) fn detach_busiest(&mut self, excess: Excess, report: &mut dyn FnMut(Finding)) {
         let most = self.table.all_probed().map(|probed| probed.calls.per_second()).max();
         let Some(rate) = most.filter(|rate| excess.may_come_from(*rate)) else { return };
         let mut is_found = false;

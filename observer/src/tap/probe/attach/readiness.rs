@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use observer_ebpf::{AttachCookie, DescriptorOffsets};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 
-use crate::tap::probe::kernel::{Attachment, Probe, Programs};
+use crate::tap::probe::kernel::{AttachBy, Attachment, Probe, Programs};
 
 /// How often a uprobe is attached. With 250 ticks a second (`CONFIG_HZ`), a grace period lasts at least 8 ms.
 const EVERY: Duration = Duration::from_millis(8);
@@ -35,8 +35,12 @@ pub(super) struct Readiness {
 }
 
 impl Readiness {
-    /// Starts the thread. If that fails, the kernel is not kept ready, and probes attach later.
+    /// Starts the thread. If that fails, the kernel is not kept ready, and probes attach later. Neither is it with perf events: it
+    /// detaches them one by one, which takes longer than the time between two of them.
     pub(super) fn start(programs: Arc<Programs>) -> Self {
+        if programs.attach_by() != AttachBy::MultiLink {
+            return Self { executed: None, thread: None };
+        }
         let (executed, receiver) = sync_channel(1);
         let thread = Builder::new().name("probe-ready".to_owned()).spawn(move || keep(&programs, &receiver)).ok();
         Self { executed: Some(executed), thread }
