@@ -204,23 +204,29 @@ impl Group {
             Self::Soak => &[&["--test", "soak", "--", "--nocapture"]],
         };
         let mut calls: Vec<CargoArgs> = calls.iter().map(|call| call.iter().map(|word| (*word).to_owned()).collect()).collect();
-        let mut skips: CargoArgs = extent.turn_skips(self).collect();
-        if self == Self::Vm {
-            skips.extend(kernels.filters());
-        } else if self == Self::Cluster {
-            skips.extend(matrix.skips());
-        } else if self == Self::Faults {
-            skips.extend(extent.fault_skips());
-        }
-        if !skips.is_empty() {
+        let filters = self.filters(extent, matrix, kernels);
+        if !filters.is_empty() {
             for call in &mut calls {
                 if !call.iter().any(|word| word == TO_TESTS) {
                     call.push(TO_TESTS.to_owned());
                 }
-                call.extend_from_slice(&skips);
+                call.extend_from_slice(&filters);
             }
         }
         calls
+    }
+
+    /// The arguments of the tests that choose among the tests of this group.
+    fn filters(self, extent: Extent, matrix: &Matrix, kernels: &Kernels) -> CargoArgs {
+        let mut filters: CargoArgs = extent.turn_skips(self).collect();
+        if self == Self::Vm {
+            filters.extend(kernels.filters());
+        } else if self == Self::Cluster {
+            filters.extend(matrix.skips());
+        } else if self == Self::Faults {
+            filters.extend(extent.fault_skips());
+        }
+        filters
     }
 
     /// The part of the machine that the group needs.

@@ -24,9 +24,7 @@ pub(super) fn set_cookie(instructions: &mut [bpf_insn], cookie: u64) {
     for place in 0..instructions.len() {
         let Some([low, high, is_constant]) = instructions.get_mut(place..place + 3) else { return };
         if is_cookie(&[*low, *high, *is_constant]) {
-            let [a, b, c, d, e, f, g, h] = cookie.to_le_bytes();
-            low.imm = i32::from_le_bytes([a, b, c, d]);
-            high.imm = i32::from_le_bytes([e, f, g, h]);
+            [low.imm, high.imm] = halves(cookie);
             is_constant.imm = 1;
         }
     }
@@ -80,11 +78,14 @@ fn instruction(code: u8, to: u8, from: u8, off: i16, imm: i32) -> bpf_insn {
 /// Whether these are the instructions that load the mark, of two words, and clear the flag after it.
 fn is_cookie(instructions: &[bpf_insn]) -> bool {
     let [low, high, is_constant] = instructions else { return false };
-    let [a, b, c, d] = low.imm.to_le_bytes();
-    let [e, f, g, h] = high.imm.to_le_bytes();
     low.code == LOAD_IMMEDIATE
-        && u64::from_le_bytes([a, b, c, d, e, f, g, h]) == COOKIE_MARK
+        && [low.imm, high.imm] == halves(COOKIE_MARK)
         && (is_constant.code, is_constant.imm) == (MOVE_IMMEDIATE, 0)
+}
+
+/// The lower and the upper half of a word, as two instructions have them.
+fn halves(word: u64) -> [i32; 2] {
+    [word, word >> 32].map(|word| u32::try_from(word & u64::from(u32::MAX)).unwrap_or_default().cast_signed())
 }
 
 #[cfg(test)]
