@@ -64,7 +64,7 @@ fn killed_probe_leaves_nothing_in_the_kernel() {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
     let mut probe = ProbeSession::start(server.address(), Path::new("/nonexistent"), &["--no-version-request"]).unwrap();
     let own = links(probe.id());
-    assert!(own.len() > 5, "its own end is among the searched texts: {own:?}");
+    assert!(own.len() > 2, "its own end is among the searched texts: {own:?}");
     assert!(own.is_subset(&all_links()), "what it holds is in the kernel");
     probe.kill().unwrap();
     // After the exit, the kernel removes the process's links asynchronously.
