@@ -82,7 +82,8 @@ impl StepEnd {
 }
 
 impl Guest {
-    /// A machine with this kernel. The commands have this environment: PATH and Cargo's folder of this process, and [`slowness`].
+    /// A machine with this kernel. The environment of the commands has PATH and Cargo's folder of this process, and
+    /// `WATCHTAP_TESTS_SLOWNESS`.
     pub fn with(kernel: VmKernel) -> Self {
         let kept = ["PATH", "CARGO_TARGET_DIR"].into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
         let fixed = [("HOME", "/tmp"), ("LANG", "C.UTF-8"), ("RUST_BACKTRACE", "1"), (slowness::VARIABLE, SLOWNESS)];
