@@ -1,7 +1,6 @@
 //! watchtap as the probe of the chart on each node.
 
 mod control_plane;
-mod guide;
 mod observed;
 mod pod;
 mod readiness;

@@ -171,9 +171,15 @@ fn row_of(report: &Value, program: &str) -> Result<Value, String> {
     rows.iter().find(is_it).cloned().ok_or_else(|| format!("no {program} in {report}"))
 }
 
+/// The number of relists by the kind of their cause, the part before `/`. The part after it may differ: a probe does not see that the API
+/// server refused connections, so it knows of no restart.
 fn causes(row: &Value) -> BTreeMap<String, u64> {
-    let causes = row["causes"].as_object().into_iter().flatten();
-    causes.map(|(cause, number)| (cause.clone(), number.as_u64().unwrap())).collect()
+    let mut kinds = BTreeMap::new();
+    for (cause, number) in row["causes"].as_object().into_iter().flatten() {
+        let kind = cause.split('/').next().unwrap_or_default();
+        *kinds.entry(kind.to_owned()).or_default() += number.as_u64().unwrap();
+    }
+    kinds
 }
 
 /// Of all objects, the user has only got the EndpointSlice of the API server.
