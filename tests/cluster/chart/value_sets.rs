@@ -147,6 +147,7 @@ networkPolicy: {enabled: true, apiServerPort: 443, metricsFrom: [{namespaceSelec
 probe: &probe
   enabled: true
   apiServers: ['10.0.0.1:6443', 'api.example:443', '[fd00::1]:6443']
+  olderKernels: true
   extraArguments: [--calls-per-second=20000, --lines=all]
   appArmorProfile: RuntimeDefault
   seLinuxType: ''
