@@ -70,8 +70,8 @@ struct InMode {
     watchtap_ns_a_call: Summary,
     /// Exchanges per second, relative to unprobed.
     throughput: Summary,
-    /// Nanoseconds added to a call, relative to those added by bare uprobes.
-    of_bare: Summary,
+    /// Nanoseconds added to a call, relative to those added by bare uprobes; `None` if no round shows that bare uprobes cost anything.
+    of_bare: Option<Summary>,
 }
 
 impl Sample {
@@ -142,7 +142,7 @@ impl Report {
                 (*client).to_owned(),
                 mode.name().to_owned(),
                 format!("{added_ns_a_call:.0}"),
-                format!("{of_bare:.2}"),
+                of_bare.map_or_else(|| "unknown".to_owned(), |ratio| format!("{ratio:.2}")),
                 format!("{watchtap_ns_a_call:.0}"),
                 format!("{throughput:.2}"),
             ]);
@@ -170,9 +170,10 @@ impl Report {
     /// The budget, and which clients keep it.
     fn verdict(&self) -> String {
         let read = self.modes.iter().filter(|one| one.mode == Mode::Read);
-        let kept = read.map(|one| {
-            let kept = if one.of_bare.median <= MOST_OF_BARE { "kept" } else { "**missed**" };
-            format!("{} {:.2}, {kept}", one.client, one.of_bare.median)
+        let kept = read.map(|one| match one.of_bare {
+            Some(ratio) if ratio.median <= MOST_OF_BARE => format!("{} {:.2}, kept", one.client, ratio.median),
+            Some(ratio) => format!("{} {:.2}, **missed**", one.client, ratio.median),
+            None => format!("{} unknown, as no round shows what bare uprobes cost", one.client),
         });
         format!("Budget: {MOST_OF_BARE} times what bare uprobes add to a call. {}.\n", kept.collect::<Vec<_>>().join("; "))
     }
@@ -193,7 +194,7 @@ fn in_mode(samples: &[Sample], client: &'static str, mode: Mode) -> Option<InMod
         client_ns: Summary::of(of(mode).map(|sample| sample.client_ns))?,
         added_ns_a_call: Summary::of(added(mode))?,
         watchtap_ns_a_call: Summary::of(of(mode).map(|sample| sample.watchtap_ns / 2.0))?,
-        of_bare: Summary::of_ratios(added(mode), added(Mode::Bare))?,
+        of_bare: Summary::of_ratios(added(mode), added(Mode::Bare)),
         throughput: Summary::of_ratios(
             of(mode).map(|sample| sample.exchanges_a_second),
             of(Mode::Unprobed).map(|sample| sample.exchanges_a_second),
