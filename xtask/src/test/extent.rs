@@ -1,7 +1,7 @@
 //! Determines the part that runs of the long tests: the usual part, a sample that a number selects, or everything.
 //!
-//! These are the matrix of API servers, the kernels of virtual machines, the churn, the quiet, the faults and the soak. A sample depends only on its number, so the
-//! same number runs the same tests. Consecutive numbers, such as the days on which CI runs, cover all tests.
+//! These are the matrix of API servers, the kernels of virtual machines, the churn, the quiet, the faults and the soak. A sample depends
+//! only on its number, so the same number runs the same tests. Consecutive numbers, such as the days on which CI runs, cover all tests.
 
 use super::group::Group;
 use super::kernels::Kernels;
@@ -34,69 +34,85 @@ const FAULTS: [&str; 20] = [
 /// Number of samples that together have all faults: one sample has the faults with even indices, the next those with odd ones.
 const SHARES_OF_FAULTS: u64 = 2;
 
-/// A group, or one test of it, that only some samples have: those whose number leaves this remainder. These tests wait or build for
-/// minutes, and CI has time for a few of them each day.
+/// A group, or one test of it, that only some samples have: those whose number leaves one of these remainders. These tests wait or build
+/// for minutes, and CI has time for a few of them each day.
 struct Turn {
     group: Group,
     /// The test; `None` for all of the group.
     test: Option<&'static str>,
     divisor: u64,
-    remainder: u64,
+    remainders: &'static [u64],
 }
 
 impl Turn {
+    const fn of_group(group: Group, divisor: u64, remainders: &'static [u64]) -> Self {
+        Self { group, test: None, divisor, remainders }
+    }
+
+    const fn of_test(group: Group, test: &'static str, divisor: u64, remainders: &'static [u64]) -> Self {
+        Self { group, test: Some(test), divisor, remainders }
+    }
+
+    fn is_in(&self, number: u64) -> bool {
+        self.remainders.contains(&(number % self.divisor))
+    }
+
+    /// The samples that have it, as in `a sample has it if its number modulo 4 is 1, 2 or 3`.
+    fn when(&self) -> String {
+        let remainders: Vec<String> = self.remainders.iter().map(u64::to_string).collect();
+        let remainders = match remainders.split_last() {
+            Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+            _ => remainders.concat(),
+        };
+        format!("a sample has it if its number modulo {} is {remainders}", self.divisor)
+    }
+
     /// The remark on a test that a sample does not have.
     fn remark(&self) -> Option<String> {
-        let Self { test, divisor, remainder, .. } = self;
-        test.map(|test| format!("left out: {test}; a sample has it if its number modulo {divisor} is {remainder}"))
+        self.test.map(|test| format!("left out: {test}; {}", self.when()))
     }
 }
 
-/// Samples with an even number have a minor of the matrix instead.
-const TURNS: [Turn; 9] = [
-    Turn {
-        group: Group::Kubectl,
-        test: Some("churn_kubectl::churn::proxied_and_direct_controllers_agree_and_leak_no_resources"),
-        divisor: 2,
-        remainder: 1,
-    },
-    Turn { group: Group::Stories, test: Some("quiet::quiet_informers_raise_no_finding"), divisor: 2, remainder: 1 },
-    Turn { group: Group::Soak, test: None, divisor: 2, remainder: 1 },
-    Turn { group: Group::Image, test: None, divisor: 4, remainder: 1 },
+/// Every fourth sample has a minor of the matrix, for which CI builds an API server; the others have more of the rest.
+const TURNS: [Turn; 15] = [
+    Turn::of_test(Group::Kubectl, "churn_kubectl::churn::proxied_and_direct_controllers_agree_and_leak_no_resources", 2, &[1]),
+    Turn::of_test(Group::Stories, "quiet::quiet_informers_raise_no_finding", 2, &[1]),
+    Turn::of_group(Group::Soak, 2, &[1]),
+    Turn::of_group(Group::Image, 4, &[1]),
+    Turn::of_group(Group::Vm, 4, &[1, 2, 3]),
+    Turn::of_group(Group::Collector, 4, &[2, 3]),
+    // These have an API server of 1.31, which takes minutes to build.
+    Turn::of_test(Group::Cluster, "verify::older_server_agrees_with_the_rules_of_its_own_version", 4, &[2, 3]),
+    Turn::of_test(Group::Stories, "rows::verdict_of_every_list_form_matches_the_counters_of_an_older_server", 4, &[2, 3]),
+    Turn::of_test(Group::Stories, "streaming_lists::refused_streaming_list_is_reported_with_its_fallback", 4, &[2, 3]),
+    Turn::of_test(
+        Group::Stories,
+        "incidents::many::thirty_agents_that_only_list_read_all_pods_from_etcd_for_each_node",
+        4,
+        &[2, 3],
+    ),
     // On the node, the same clients do the same in real pods.
-    Turn {
-        group: Group::Cluster,
-        test: Some("pod_layout::rotation::clients_in_pods_follow_a_rotated_token_and_make_the_same_calls_as_without_watchtap"),
-        divisor: 4,
-        remainder: 3,
-    },
-    Turn {
-        group: Group::Node,
-        test: Some("probe::rights::each_capability_of_the_chart_is_needed_for_what_the_check_names"),
-        divisor: 4,
-        remainder: 0,
-    },
-    Turn {
-        group: Group::Node,
-        test: Some("probe::control_plane::probe_of_the_control_plane_observes_clients_that_no_other_probe_sees"),
-        divisor: 4,
-        remainder: 2,
-    },
+    Turn::of_test(
+        Group::Cluster,
+        "pod_layout::rotation::clients_in_pods_follow_a_rotated_token_and_make_the_same_calls_as_without_watchtap",
+        4,
+        &[3],
+    ),
+    Turn::of_test(Group::Node, "probe::rights::each_capability_of_the_chart_is_needed_for_what_the_check_names", 4, &[2]),
+    Turn::of_test(
+        Group::Node,
+        "probe::control_plane::probe_of_the_control_plane_observes_clients_that_no_other_probe_sees",
+        4,
+        &[3],
+    ),
     // Their API server is that of the minor in the same sample, so nothing more is built. The first name is also that of the same test
     // with other flags.
-    Turn {
-        group: Group::Cluster,
-        test: Some("injection::policy::same_pods::policy_makes_the_same_pods_as_admission"),
-        divisor: 12,
-        remainder: 8,
-    },
-    Turn {
-        group: Group::Cluster,
-        test: Some("injection::policy::cost::cost_of_large_pods_stays_within_the_limits"),
-        divisor: 12,
-        remainder: 8,
-    },
+    Turn::of_test(Group::Cluster, "injection::policy::same_pods::policy_makes_the_same_pods_as_admission", 24, &[16]),
+    Turn::of_test(Group::Cluster, "injection::policy::cost::cost_of_large_pods_stays_within_the_limits", 24, &[16]),
 ];
+
+/// One sample of so many has a minor of the matrix: those whose number it divides.
+const MATRIX_EVERY: u64 = 4;
 
 /// The environment variables for the durations of the churn, the soak and the quiet, and for the seed of the soak; `CONTRIBUTING.md` describes
 /// them.
@@ -118,8 +134,8 @@ pub(crate) enum Extent {
     /// For a developer who waits for the result: all faults, two minutes of churn, two minors, and one kernel.
     #[default]
     Usual,
-    /// For CI: half of the faults, selected by the number. Also, if it is even, one minor; if it is odd, the soak, the quiet, and a
-    /// churn that is long enough for a reliable result. Either takes some minutes of the time that CI has.
+    /// For CI: half of the faults, selected by the number. Also, if [`MATRIX_EVERY`] divides it, one minor; if it is odd, the soak, the
+    /// quiet, and a churn that is long enough for a reliable result. Each takes some minutes of the time that CI has.
     Sample(u64),
     /// All minors and all faults, ten minutes each of churn and soak, and thirty of quiet.
     Everything,
@@ -130,8 +146,8 @@ impl Extent {
     pub(crate) fn matrix(self) -> Matrix {
         match self {
             Self::Usual => Matrix::default(),
-            Self::Sample(number) if number % 2 == 1 => Matrix::of(&[]),
-            Self::Sample(number) => Matrix::of(&[chosen(&MINORS, number / 2)]),
+            Self::Sample(number) if number % MATRIX_EVERY != 0 => Matrix::of(&[]),
+            Self::Sample(number) => Matrix::of(&[chosen(&MINORS, number / MATRIX_EVERY)]),
             Self::Everything => Matrix::of(&MINORS),
         }
     }
@@ -147,8 +163,8 @@ impl Extent {
 
     /// The reason why this part has nothing of `group`, or `None` if it has.
     pub(crate) fn leaves_out(self, group: Group) -> Option<String> {
-        let Turn { divisor, remainder, .. } = self.turns_left_out(group).find(|turn| turn.test.is_none())?;
-        Some(format!("a sample has it if its number modulo {divisor} is {remainder}; --only {} runs it", group.name()))
+        let turn = self.turns_left_out(group).find(|turn| turn.test.is_none())?;
+        Some(format!("{}; --only {} runs it", turn.when(), group.name()))
     }
 
     /// Arguments of a test binary of `group` that skip the tests that this part does not have.
@@ -159,7 +175,7 @@ impl Extent {
 
     fn turns_left_out(self, group: Group) -> impl Iterator<Item = &'static Turn> {
         TURNS.iter().filter(move |turn| match self {
-            Self::Sample(number) => turn.group == group && number % turn.divisor != turn.remainder,
+            Self::Sample(number) => turn.group == group && !turn.is_in(number),
             Self::Usual | Self::Everything => false,
         })
     }
@@ -238,8 +254,8 @@ mod tests {
 
     #[test]
     fn consecutive_samples_reach_every_minor_and_every_fault() {
-        let minors: BTreeSet<String> = (7..19).map(|number| format!("{:?}", Extent::Sample(number).matrix())).collect();
-        // The matrix of the odd numbers is empty.
+        let minors: BTreeSet<String> = (7..31).map(|number| format!("{:?}", Extent::Sample(number).matrix())).collect();
+        // The matrix of the other numbers is empty.
         assert_eq!(minors.len(), MINORS.len() + 1);
         let [even, odd] = [10, 11].map(|number| Extent::Sample(number).faults_left_out());
         assert_eq!(even.len() + odd.len(), FAULTS.len());
@@ -254,17 +270,20 @@ mod tests {
     }
 
     #[test]
-    fn sample_has_either_a_minor_or_the_long_runs() {
-        for number in [20_000, 20_001] {
+    fn no_sample_has_both_a_minor_and_the_long_runs() {
+        for (number, has_a_minor, has_long_runs) in [(20_000, true, false), (20_001, false, true), (20_002, false, false)] {
             let sample = Extent::Sample(number);
-            let has_a_minor = sample.matrix() != Matrix::of(&[]);
-            assert_eq!(sample.leaves_out(Group::Soak).is_some(), has_a_minor);
-            assert_eq!(sample.turn_skips(Group::Kubectl).count(), if has_a_minor { 2 } else { 0 });
-            assert_eq!(sample.turn_skips(Group::Stories).count(), if has_a_minor { 2 } else { 0 });
+            assert_eq!(sample.matrix() != Matrix::of(&[]), has_a_minor);
+            assert_eq!(sample.leaves_out(Group::Soak).is_none(), has_long_runs);
+            assert_eq!(sample.turn_skips(Group::Kubectl).count(), if has_long_runs { 0 } else { 2 });
+            let skips: Vec<String> = sample.turn_skips(Group::Stories).collect();
+            assert_eq!(!skips.contains(&"quiet::quiet_informers_raise_no_finding".to_owned()), has_long_runs);
         }
-        let remark = "left out: quiet::quiet_informers_raise_no_finding; a sample has it if its number modulo 2 is 1";
-        assert_eq!(Extent::Sample(2).remark(Group::Stories).as_deref(), Some(remark));
+        let remark = Extent::Sample(2).remark(Group::Stories).unwrap();
+        assert_eq!(remark, "left out: quiet::quiet_informers_raise_no_finding; a sample has it if its number modulo 2 is 1");
         assert_eq!(Extent::Sample(2).leaves_out(Group::It), None);
+        let reason = "a sample has it if its number modulo 4 is 1, 2 or 3; --only vm runs it";
+        assert_eq!(Extent::Sample(4).leaves_out(Group::Vm).as_deref(), Some(reason));
     }
 
     #[test]
@@ -277,6 +296,10 @@ mod tests {
             "cluster/injection/policy/cost.rs",
             "node/probe/rights.rs",
             "node/probe/control_plane.rs",
+            "cluster/verify.rs",
+            "stories/rows.rs",
+            "stories/streaming_lists.rs",
+            "stories/incidents/many.rs",
         ];
         let texts = files.map(|file| std::fs::read_to_string(crate::workspace::root().join("tests").join(file)).unwrap());
         for test in TURNS.iter().filter_map(|turn| turn.test) {
@@ -286,18 +309,18 @@ mod tests {
     }
 
     #[test]
-    fn twelve_consecutive_samples_have_all_that_take_turns() {
+    fn consecutive_samples_have_all_that_take_turns() {
         for turn in &TURNS {
             let leaves_out =
                 |number: &u64| Extent::Sample(*number).turns_left_out(turn.group).any(|left_out| left_out.test == turn.test);
-            assert!((20_000..20_012).filter(leaves_out).count() < 12, "no sample has {} {:?}", turn.group.name(), turn.test);
+            assert!((20_000..20_024).filter(leaves_out).count() < 24, "no sample has {} {:?}", turn.group.name(), turn.test);
         }
     }
 
     #[test]
     fn policy_is_tested_beside_the_minor_that_it_needs() {
         let is_of_policy = |turn: &&Turn| turn.test.is_some_and(|test| test.starts_with("injection::policy::"));
-        for number in 0..24 {
+        for number in 0..48 {
             let sample = Extent::Sample(number);
             let left_out = sample.turns_left_out(Group::Cluster).filter(is_of_policy).count();
             assert_eq!(left_out == 0, sample.matrix() == Matrix::of(&["1.36"]), "{number}");
