@@ -3,7 +3,7 @@
 use observer_core::observer::Snapshot;
 use observer_demo::{DemoConfig, DemoServer};
 use watchtap::tap::probe::ProbeOptions;
-use watchtap::tap::probe::kernel::AttachBy;
+use watchtap::tap::probe::kernel::{AttachBy, PairBy};
 
 use crate::clients::{URLLIB, arguments, of_clients, python, run};
 use crate::older_connections::Client;
@@ -26,7 +26,8 @@ fn perf_events_with_copies_of_the_programs_see_the_same_requests() {
 #[track_caller]
 fn check(by: AttachBy) {
     let server = DemoServer::start(DemoConfig::default()).unwrap();
-    let options = ProbeOptions { attach_by: Some(by), ..of_clients(server.address()) };
+    // Kernels without `uprobe_multi` links also lack the tracepoints.
+    let options = ProbeOptions { attach_by: Some(by), pair_by: Some(PairBy::Returns), ..of_clients(server.address()) };
     // The probe knows the program of the Go client before the client that is observed.
     let before = Client::start(&server, "rotated");
     let stage = Stage::attach_with(&server, &options);

@@ -33,7 +33,7 @@ fn boots(kernel: VmKernel) {
     let expected = expected::of(kernel);
     // The virtual machine cannot build it.
     go_late_client().unwrap();
-    let tests = expected.can_probe.then(proofs::tests).into_iter().flatten();
+    let tests = expected.can_probe.then(|| proofs::tests(kernel)).into_iter().flatten();
     let steps: Vec<_> = [proofs::check()].into_iter().chain(tests).collect();
     let guest = Guest::with(kernel).env("PATH", &path());
     let ran = guest.run(&steps).unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use observer_tests::Step;
+use observer_tests::{Step, VmKernel};
 
 /// The requirements of the probe.
 pub(super) const CHECK: &str = "`probe --check`";
@@ -15,6 +15,12 @@ const TESTS: [(&str, &str); 4] = [
     ("Go, HTTP/2", "older_connections::open_net_http_connection_is_identified_at_its_next_request"),
     ("SIGKILL leaves nothing", "command::killed_probe_leaves_nothing_in_the_kernel"),
 ];
+/// Tests of this binary that only [`VmKernel::V6_1`] runs: the features that a kernel between it and 5.10 has, which Debian does not
+/// offer. The first one is the kernel of Ubuntu 22.04, and the second one that of RHEL 9.
+const IN_BETWEEN: [(&str, &str); 2] = [
+    ("features of 5.15", "fallbacks::perf_events_with_links_see_the_same_requests"),
+    ("features of 5.14", "fallbacks::perf_events_with_copies_of_the_programs_see_the_same_requests"),
+];
 /// Time limit of a command. Alone on two processors, each takes less than a minute; beside other groups, some minutes.
 const LIMIT: Duration = Duration::from_mins(6);
 
@@ -25,10 +31,11 @@ pub(super) fn check() -> Step {
     Step { name: CHECK, command, limit: LIMIT }
 }
 
-/// The tests, for kernels in which the probe runs.
-pub(super) fn tests() -> impl Iterator<Item = Step> {
+/// The tests, for a kernel in which the probe runs.
+pub(super) fn tests(kernel: VmKernel) -> impl Iterator<Item = Step> {
     let binary = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
-    TESTS.into_iter().map(move |(name, test)| {
+    let in_between = IN_BETWEEN.into_iter().filter(move |_| kernel == VmKernel::V6_1);
+    TESTS.into_iter().chain(in_between).map(move |(name, test)| {
         let command = [&binary, "--exact", "--nocapture", "--test-threads", "1", test].map(str::to_owned).into();
         Step { name, command, limit: LIMIT }
     })
