@@ -59,6 +59,8 @@ enum Bench {
     Webhook,
     /// Clients under the probe, compared with empty uprobes; runs only if named, because it needs root and Linux
     Probing,
+    /// New programs that are seen from their first request; runs only if named, because it needs root and Linux
+    FirstRequests,
     /// The sidecar of a pod on a real node: memory, CPU, latency, start, image. Runs only if named, because it needs root, cgroup v1 and
     /// containerd. `WATCHTAP_TESTS_IMAGE` names the image; otherwise it is built
     Pod,
@@ -71,9 +73,10 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     // watchtap is built separately, so that it has the features of a release and no others.
     build(&["--package", "observer", "--bin", "watchtap"])?;
     build(&BENCHES)?;
-    for bench in [Bench::Decode, Bench::Following, Bench::Forward, Bench::Watches, Bench::Metrics, Bench::Webhook, Bench::Probing] {
-        // `probing` needs root, so it runs only if it is named.
-        if args.bench.is_none_or(|chosen| chosen == bench) && (bench != Bench::Probing || args.bench.is_some()) {
+    for bench in MEASURED {
+        // Those of the probe need root, so each of them runs only if it is named.
+        let is_of_probe = matches!(bench, Bench::Probing | Bench::FirstRequests);
+        if args.bench.map_or(!is_of_probe, |chosen| chosen == bench) {
             // The bench is run by cargo, since only cargo knows the location of the target folder.
             let mut command = release("run", &BENCHES);
             let status = command.arg("--").args(args.of(bench)).status().context("cannot start cargo")?;
@@ -82,6 +85,18 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     }
     Ok(ExitCode::SUCCESS)
 }
+
+/// The benches of a release.
+const MEASURED: [Bench; 8] = [
+    Bench::Decode,
+    Bench::Following,
+    Bench::Forward,
+    Bench::Watches,
+    Bench::Metrics,
+    Bench::Webhook,
+    Bench::Probing,
+    Bench::FirstRequests,
+];
 
 /// The benches that need a release. The feature `pod` needs the harness of the tests, which would take minutes to compile.
 const BENCHES: [&str; 3] = ["--package", "observer-bench", "--no-default-features"];
@@ -123,10 +138,11 @@ impl Args {
             Bench::Metrics => "metrics",
             Bench::Webhook => "webhook",
             Bench::Probing => "probing",
+            Bench::FirstRequests => "first-requests",
             Bench::Pod => "pod",
         })];
-        // Memory is measured once, because it varies little.
-        if let Some(rounds) = self.rounds.filter(|_| bench != Bench::Watches) {
+        // Memory is measured once, because it varies little. The number of new programs is part of a budget.
+        if let Some(rounds) = self.rounds.filter(|_| !matches!(bench, Bench::Watches | Bench::FirstRequests)) {
             arguments.push(format!("--rounds={rounds}"));
         }
         if self.json {

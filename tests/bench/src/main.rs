@@ -6,12 +6,16 @@ mod allocation;
 mod credentials;
 mod decode;
 mod document;
+#[cfg(target_os = "linux")]
+mod first_requests;
 mod following;
 mod forward;
 mod machine;
 mod output;
 #[cfg(all(feature = "pod", target_os = "linux"))]
 mod pod;
+#[cfg(target_os = "linux")]
+mod probe_process;
 #[cfg(target_os = "linux")]
 mod probing;
 mod server_process;
@@ -34,6 +38,8 @@ enum Bench {
     Webhook(admission::Args),
     #[cfg(target_os = "linux")]
     Probing(probing::Args),
+    #[cfg(target_os = "linux")]
+    FirstRequests(first_requests::Args),
     #[cfg(all(feature = "pod", target_os = "linux"))]
     Pod(pod::Args),
     #[command(hide = true)]
@@ -55,6 +61,8 @@ fn main() -> anyhow::Result<ExitCode> {
         Bench::Allowing(args) => admission::serve_allowing(&args)?,
         #[cfg(target_os = "linux")]
         Bench::Probing(args) => probing::execute(&args)?,
+        #[cfg(target_os = "linux")]
+        Bench::FirstRequests(args) => first_requests::execute(&args)?,
         #[cfg(all(feature = "pod", target_os = "linux"))]
         Bench::Pod(args) => pod::execute(&args)?,
         Bench::Upstream(args) => forward::serve_upstream(&args)?,

@@ -120,6 +120,23 @@ fn probing_bench_compares_with_bare_uprobes() -> Result<()> {
     Ok(())
 }
 
+/// It needs the permissions of a probe, so it runs in the test group `kernel`.
+#[test]
+fn first_requests_bench_counts_new_programs() -> Result<()> {
+    let report = bench("first-requests")?;
+    let rows = report["rows"].as_array().context("no rows")?;
+    let has_go = rows.iter().filter(|row| row["program"] == "Go client").count();
+    assert_eq!(has_go, 4, "{report}");
+    for row in rows {
+        let is_one = row["start"] == "just-started";
+        assert_eq!(row["programs"], if is_one { 1 } else { 2 }, "{row}");
+        // An unoptimised watchtap may see the first or a later request of a program, or none.
+        let [programs, from_first, unseen] = ["programs", "from_first", "unseen"].map(|figure| row[figure].as_u64());
+        assert!(from_first.zip(unseen).is_some_and(|(first, unseen)| Some(first + unseen) <= programs), "{row}");
+    }
+    Ok(())
+}
+
 /// It needs a node, so it runs in the test group `node`, with the watchtap that the tests have built.
 #[test]
 fn pod_bench_measures_the_sidecar_on_a_node() -> Result<()> {

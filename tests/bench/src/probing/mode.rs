@@ -1,16 +1,16 @@
 //! The probes on a client's functions during a measurement.
 
 use std::path::Path;
-use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::bare::BareProbes;
 use super::client::Client;
+use crate::probe_process;
 use crate::server_process::ServerProcess;
 
 /// The probes under which a client runs.
@@ -33,8 +33,6 @@ pub(super) struct Standing {
     watchtap: Option<ServerProcess>,
 }
 
-const START: Duration = Duration::from_mins(1);
-const PAUSE: Duration = Duration::from_millis(20);
 /// Time for watchtap to read all records before its CPU time is read.
 const SETTLE: Duration = Duration::from_millis(200);
 
@@ -65,7 +63,10 @@ impl Mode {
 impl Standing {
     /// A `watchtap probe` for the server on `port`.
     pub(super) fn of_watchtap(port: u16, folder: &Path) -> Result<Self> {
-        Ok(Self { _bare: None, watchtap: Some(probe(port, folder)?) })
+        let report = folder.join("report.json");
+        let report = report.to_str().context("the folder has no name in UTF-8")?;
+        let watchtap = probe_process::start(port, &["--format", "json", "--report", report], folder)?;
+        Ok(Self { _bare: None, watchtap: Some(watchtap) })
     }
 
     /// Resident memory of watchtap without file-backed pages, in bytes. The ring buffer is memory of the kernel.
@@ -87,20 +88,4 @@ impl Standing {
         let missed = &report["missed"];
         Ok(missed["bytes"].as_u64().unwrap_or(0).max(missed["probe"]["bytes"].as_u64().unwrap_or(0)))
     }
-}
-
-fn probe(port: u16, folder: &Path) -> Result<ServerProcess> {
-    let mut command = Command::new(std::env::current_exe()?.with_file_name("watchtap"));
-    command.args(["probe", "--quiet", "--no-version-request", "--calls-per-second", "0", "--cpu-budget", "0"]);
-    command.args(["--format", "json", "--report"]);
-    command.arg(folder.join("report.json")).args(["--api-server", &format!("127.0.0.1:{port}")]);
-    let watchtap = ServerProcess::start("probe", &command, folder)?;
-    let begun = Instant::now();
-    while !watchtap.log().contains("Ctrl-C unloads") {
-        if begun.elapsed() > START {
-            bail!("{}", watchtap.log());
-        }
-        thread::sleep(PAUSE);
-    }
-    Ok(watchtap)
 }
