@@ -12,6 +12,7 @@ use observer_ebpf::{AttachCookie, COOKIE_MARK};
 
 use crate::atomics;
 use crate::maps::{CALLS, FIELD_CALLS};
+use crate::thread_stack;
 
 /// Counts the start of a call that passes plaintext or ends a connection; returns the attach cookie.
 #[inline(always)]
@@ -43,6 +44,7 @@ fn counted(context: &ProbeContext, calls: &PerCpuArray<u64>) -> AttachCookie {
 /// of a helper that the kernel lacks.
 #[inline(always)]
 pub(crate) fn cookie(context: &ProbeContext) -> AttachCookie {
+    thread_stack::keep(context);
     let (cookie, is_constant): (u64, u64);
     // SAFETY: both instructions only load constants.
     unsafe {

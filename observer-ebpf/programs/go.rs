@@ -1,10 +1,8 @@
 //! Functions of Go's `crypto/tls` and HTTP/2, in Go's own calling convention.
 //!
-//! Arguments are in AX, BX, CX, DI, SI, … and the goroutine is in R14 (Go `src/cmd/compile/abi-internal.md`, go1.26). A probe at
-//! the entry may sit at any instruction before these registers and the stack pointer change. Only the push of the frame pointer may
-//! come before it.
+//! Arguments and the goroutine are in registers ([`Registers`]). A probe at the entry may sit at any instruction before these
+//! registers and the stack pointer change. Only the push of the frame pointer may come before it.
 
-use aya_ebpf::bindings::pt_regs;
 use aya_ebpf::helpers::bpf_ktime_get_ns;
 use aya_ebpf::macros::uprobe;
 use aya_ebpf::programs::ProbeContext;
@@ -19,15 +17,17 @@ use crate::kernel::{self, Structure};
 use crate::maps::{GO_ENCODINGS, GO_READS, count};
 use crate::memory;
 use crate::records::{self, Direction, Text};
+use crate::registers::Registers;
 use crate::sockets;
+use crate::thread_stack;
 
 /// `crypto/tls.(*Conn).Write(b []byte)`, at the entry.
 #[uprobe]
 pub(crate) fn go_write(context: ProbeContext) -> u32 {
     let file = calls::begun(&context).file;
     let Some(caller) = Caller::admitted() else { return 0 };
-    let registers = registers(&context);
-    let (address, buffer, length) = (registers.rax, registers.rbx, registers.rcx);
+    let registers = Registers::of(&context);
+    let (address, buffer, length) = (registers.go_argument(0), registers.go_argument(1), registers.go_argument(2));
     transferred(caller, file, Direction::Sent, address, buffer, length);
     0
 }
@@ -37,8 +37,9 @@ pub(crate) fn go_write(context: ProbeContext) -> u32 {
 pub(crate) fn go_read(context: ProbeContext) -> u32 {
     calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
-    let registers = registers(&context);
-    let call = ReadCall { connection: registers.rax, buffer: registers.rbx, length: registers.rcx };
+    let registers = Registers::of(&context);
+    let call =
+        ReadCall { connection: registers.go_argument(0), buffer: registers.go_argument(1), length: registers.go_argument(2) };
     let reading = Reading { call, is_over: 0, fields: 0 };
     if GO_READS.insert(goroutine(caller, registers), reading, 0).is_err() {
         count(Loss::CallNotKept, 1);
@@ -50,8 +51,8 @@ pub(crate) fn go_read(context: ProbeContext) -> u32 {
 #[uprobe]
 pub(crate) fn go_read_return(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
-    let registers = registers(&context);
-    let came = registers.rax;
+    let registers = Registers::of(&context);
+    let came = registers.result();
     let key = goroutine(caller, registers);
     let kept = GO_READS.get_ptr_mut(key).and_then(|kept| {
         // SAFETY: only this goroutine writes the value of its key, and the kernel keeps its memory while the program runs.
@@ -65,17 +66,17 @@ pub(crate) fn go_read_return(context: ProbeContext) -> u32 {
         return 0;
     }
     let call = kept.or_else(|| {
-        let call = spilled(registers.rsp)?;
+        let call = spilled(registers.stack())?;
         // Without room, its fields are not joined to a connection.
         let _full = GO_READS.insert(key, Reading { call, is_over: 1, fields: 0 }, 0);
         Some(call)
     });
     let Some(call) = call else {
-        count(Loss::CallNotKept, 1);
+        count(Loss::EntryNotSeen, 1);
         return 0;
     };
     if call.connection == 0 || came > call.length {
-        count(Loss::CallNotKept, 1);
+        count(Loss::EntryNotSeen, 1);
         return 0;
     }
     transferred(caller, calls::cookie(&context).file, Direction::Received, call.connection, call.buffer, came);
@@ -94,7 +95,7 @@ fn spilled(stack: u64) -> Option<ReadCall> {
 pub(crate) fn go_close(context: ProbeContext) -> u32 {
     calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
-    let address = registers(&context).rax;
+    let address = Registers::of(&context).go_argument(0);
     connections::notified(caller, address);
     connections::closed(caller, address);
     0
@@ -108,8 +109,8 @@ pub(crate) fn go_close(context: ProbeContext) -> u32 {
 pub(crate) fn go_encodes(context: ProbeContext) -> u32 {
     calls::begun_for_fields(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
-    let registers = registers(&context);
-    let client = memory::value::<u64>(registers.rax).unwrap_or(0);
+    let registers = Registers::of(&context);
+    let client = memory::value::<u64>(registers.go_argument(0)).unwrap_or(0);
     let Some(connection) = header_blocks::connection_of(client) else { return 0 };
     if is_wanted(caller, connection) {
         // Without room, its fields are not recorded.
@@ -121,9 +122,10 @@ pub(crate) fn go_encodes(context: ProbeContext) -> u32 {
 /// `(*clientStream).encodeAndWriteHeaders`, at each return instruction.
 #[uprobe]
 pub(crate) fn go_encoded(context: ProbeContext) -> u32 {
+    thread_stack::keep(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
     // It is absent for connections that do not lead to an API server.
-    let _gone = GO_ENCODINGS.remove(goroutine(caller, registers(&context)));
+    let _gone = GO_ENCODINGS.remove(goroutine(caller, Registers::of(&context)));
     0
 }
 
@@ -145,11 +147,11 @@ fn is_wanted(caller: Caller, connection: u64) -> bool {
 pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
     calls::begun_for_fields(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
-    let registers = registers(&context);
+    let registers = Registers::of(&context);
     let Some(encoding) = GO_ENCODINGS.get_ptr_mut(goroutine(caller, registers)) else { return 0 };
     // SAFETY: only this goroutine writes the value of its key, and the kernel keeps its memory while the program runs.
     let Encoding { client, connection, fields, .. } = unsafe { *encoding };
-    let is_of_block = header_blocks::encodes_for(registers.rax, client, connection);
+    let is_of_block = header_blocks::encodes_for(registers.go_argument(0), client, connection);
     if is_of_block == Some(false) {
         return 0;
     }
@@ -159,7 +161,7 @@ pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
     if is_of_block.is_none() || !is_wanted(caller, connection) {
         return 0;
     }
-    let goroutine = ConnectionKey { address: registers.r14, since: 0, process: caller.process, reserved: 0 };
+    let goroutine = ConnectionKey { address: registers.goroutine(), since: 0, process: caller.process, reserved: 0 };
     let record = http2(caller, Kind::SentField, goroutine, 0);
     field(registers, &Record { descriptor: fields as i32, ..record });
     0
@@ -175,13 +177,13 @@ pub(crate) fn go_sent_field(context: ProbeContext) -> u32 {
 pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
     calls::begun_for_fields(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
-    let registers = registers(&context);
+    let registers = Registers::of(&context);
     let Some(reading) = GO_READS.get_ptr_mut(goroutine(caller, registers)) else { return 0 };
     // SAFETY: only this goroutine writes the value of its key, and the kernel keeps its memory while the program runs.
     let Reading { call, fields, .. } = unsafe { *reading };
     // SAFETY: as above.
     unsafe { (*reading).fields = fields.wrapping_add(1) };
-    if !header_blocks::decodes_from(registers.rax, call.connection) {
+    if !header_blocks::decodes_from(registers.go_argument(0), call.connection) {
         return 0;
     }
     let Some((connection, received)) = connections::wanted(caller, call.connection) else { return 0 };
@@ -196,7 +198,7 @@ pub(crate) fn go_received_field(context: ProbeContext) -> u32 {
 pub(crate) fn go_headers(context: ProbeContext) -> u32 {
     calls::begun_for_fields(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
-    let registers = registers(&context);
+    let registers = Registers::of(&context);
     let Some(encoding) = GO_ENCODINGS.get_ptr(goroutine(caller, registers)) else { return 0 };
     // SAFETY: as in `go_sent_field`.
     let Encoding { connection, fields, .. } = unsafe { *encoding };
@@ -205,29 +207,23 @@ pub(crate) fn go_headers(context: ProbeContext) -> u32 {
     // A connection without traffic has no entry in the map yet, so the record has only its address.
     let connection = ConnectionKey { address: connection, since: 0, process: caller.process, reserved: 0 };
     // The upper half of the register is undefined.
-    let stream = registers.rbx & u64::from(u32::MAX);
+    let stream = registers.go_argument(1) & u64::from(u32::MAX);
     // `records::number` counts a lost record.
     let record = Record { descriptor: fields as i32, flags, ..http2(caller, Kind::Headers, connection, stream) };
-    let _lost = records::number(&record, registers.r14);
+    let _lost = records::number(&record, registers.goroutine());
     0
 }
 
 #[inline(always)]
-fn field(registers: &pt_regs, record: &Record) {
-    let name = Text { address: registers.rbx, length: registers.rcx };
-    let value = Text { address: registers.rdi, length: registers.rsi };
+fn field(registers: Registers<'_>, record: &Record) {
+    let name = Text { address: registers.go_argument(1), length: registers.go_argument(2) };
+    let value = Text { address: registers.go_argument(3), length: registers.go_argument(4) };
     records::field(record, name, value);
 }
 
 #[inline(always)]
-fn registers(context: &ProbeContext) -> &pt_regs {
-    // SAFETY: the kernel gives the registers of the process, for as long as the program runs.
-    unsafe { &*context.regs }
-}
-
-#[inline(always)]
-fn goroutine(caller: Caller, registers: &pt_regs) -> Goroutine {
-    Goroutine { process: u64::from(caller.process), address: registers.r14 }
+fn goroutine(caller: Caller, registers: Registers<'_>) -> Goroutine {
+    Goroutine { process: u64::from(caller.process), address: registers.goroutine() }
 }
 
 #[inline(always)]

@@ -3,7 +3,8 @@
 //!
 //! They run where a process calls its TLS library, so they are short. [`admission`] decides whether the process is recorded.
 //! [`connections`] counts the call on its connection. [`sockets`] decides by its socket whether it leads to an API server.
-//! [`records`] copies the bytes into the ring buffer. User space decodes them. Registers and stacks are those of x86-64.
+//! [`records`] copies the bytes into the ring buffer. User space decodes them. [`registers`] is all that depends
+//! on the architecture of the machine.
 #![no_std]
 #![no_main]
 #![feature(asm_experimental_arch)]
@@ -22,9 +23,11 @@ mod maps;
 mod memory;
 mod openssl;
 mod records;
+mod registers;
 mod sockets;
 mod thread_calls;
 mod thread_sockets;
+mod thread_stack;
 
 /// The kernel offers some helpers (`bpf_probe_read_user`) only to programs with a licence that is compatible with the GPL.
 #[unsafe(link_section = "license")]

@@ -1,7 +1,7 @@
 //! The maps of the eBPF programs. User space finds them by these names, and may set other sizes when it loads them.
 
 use aya_ebpf::macros::map;
-use aya_ebpf::maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
+use aya_ebpf::maps::{Array, HashMap, LruHashMap, PerCpuArray, ProgramArray, RingBuf};
 use observer_ebpf::{Connection, ConnectionAddress, Endpoint, Filter, KernelMember, Loss, MAX_API_SERVERS, MAX_FILES, NAME_LENGTH};
 
 use crate::atomics;
@@ -78,6 +78,10 @@ pub(crate) static CGROUPS: HashMap<u64, u32> = HashMap::with_max_entries(4_096, 
 /// Decisions about processes since they executed their program, by PID in the initial PID namespace: 1 if selected, otherwise 0.
 #[map]
 pub(crate) static SELECTED: LruHashMap<u32, u32> = LruHashMap::with_max_entries(16_384, 0);
+
+/// Always empty; see [`crate::thread_stack`].
+#[map]
+pub(crate) static NO_PROGRAMS: ProgramArray = ProgramArray::with_max_entries(1, 0);
 
 /// Adds to a counter of [`LOSSES`]. This is atomic, because another program may preempt the current one.
 #[inline(always)]

@@ -15,6 +15,7 @@ use crate::connections::{self, CallSocket, Transfer};
 use crate::maps::{SSL_CALLS, count};
 use crate::memory;
 use crate::records::Direction;
+use crate::registers::Registers;
 use crate::thread_calls::{Call, Returned, Thread};
 
 /// Bits in the type of a BIO whose number is a descriptor: `BIO_TYPE_DESCRIPTOR | BIO_TYPE_SOURCE_SINK`.
@@ -38,24 +39,24 @@ pub(crate) fn ssl_read(context: ProbeContext) -> u32 {
 /// `SSL_write_ex(SSL *, const void *, size_t, size_t *written)`, at the entry.
 #[uprobe]
 pub(crate) fn ssl_write_ex(context: ProbeContext) -> u32 {
-    entered(&context, Direction::Sent, context.arg(3).unwrap_or(0))
+    entered(&context, Direction::Sent, Registers::of(&context).c_argument(3))
 }
 
 /// `SSL_read_ex(SSL *, void *, size_t, size_t *readbytes)`, at the entry.
 #[uprobe]
 pub(crate) fn ssl_read_ex(context: ProbeContext) -> u32 {
-    entered(&context, Direction::Received, context.arg(3).unwrap_or(0))
+    entered(&context, Direction::Received, Registers::of(&context).c_argument(3))
 }
 
-/// Any of the four functions above: at the return instruction, or before it where the result is in AX already.
+/// Any of the four functions above: at the return instruction, or before it where the result is in its register already.
 #[uprobe]
 pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
-    // SAFETY: the kernel gives the registers of the process, for as long as the program runs.
-    let (result, stack) = unsafe { ((*context.regs).rax as u32 as i32, (*context.regs).rsp) };
+    let registers = Registers::of(&context);
+    let (result, stack) = (registers.result() as u32 as i32, registers.stack());
     let Some(thread) = SSL_CALLS.get_ptr_mut(caller.both) else {
         if result > 0 {
-            count(Loss::CallNotKept, 1);
+            count(Loss::EntryNotSeen, 1);
         }
         return 0;
     };
@@ -67,7 +68,10 @@ pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
         return 0;
     }
     let Returned::From(call) = returned else {
-        count(Loss::CallNotKept, 1);
+        // A call within others was too deep to keep, and was counted at its entry.
+        if thread.calls.is_empty() {
+            count(Loss::EntryNotSeen, 1);
+        }
         return 0;
     };
     thread.calls.counted(&call);
@@ -82,7 +86,7 @@ pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
 pub(crate) fn ssl_shutdown(context: ProbeContext) -> u32 {
     calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
-    connections::notified(caller, context.arg(0).unwrap_or(0));
+    connections::notified(caller, Registers::of(&context).c_argument(0));
     0
 }
 
@@ -91,7 +95,7 @@ pub(crate) fn ssl_shutdown(context: ProbeContext) -> u32 {
 pub(crate) fn ssl_free(context: ProbeContext) -> u32 {
     calls::begun(&context);
     let Some(caller) = Caller::admitted() else { return 0 };
-    connections::freed(caller, context.arg(0).unwrap_or(0));
+    connections::freed(caller, Registers::of(&context).c_argument(0));
     0
 }
 
@@ -99,15 +103,15 @@ pub(crate) fn ssl_free(context: ProbeContext) -> u32 {
 fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
     let offsets = calls::begun(context).descriptor;
     let Some(caller) = Caller::admitted() else { return 0 };
-    let connection = context.arg(0).unwrap_or(0);
+    let registers = Registers::of(context);
+    let connection = registers.c_argument(0);
     let call = Call {
         connection,
-        buffer: context.arg(1).unwrap_or(0),
+        buffer: registers.c_argument(1),
         count: count_at,
         // SAFETY: takes nothing and returns a number.
         time: unsafe { bpf_ktime_get_ns() },
-        // SAFETY: as in `ssl_return`.
-        stack: unsafe { (*context.regs).rsp },
+        stack: registers.stack(),
         descriptor: descriptor(connection, offsets),
         is_sending: u32::from(direction == Direction::Sent),
         is_counted: 0,
@@ -140,7 +144,7 @@ fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
 fn transferred(caller: Caller, thread: &mut Thread, call: &Call, result: i32, file: u16) {
     let length = if call.count == 0 { Some(u64::from(result.unsigned_abs())) } else { memory::value::<u64>(call.count) };
     let Some(length) = length else {
-        count(Loss::CallNotKept, 1);
+        count(Loss::Unreadable, 1);
         return;
     };
     let (direction, time) = if call.is_sending == 0 {

@@ -114,6 +114,12 @@ impl ThreadCalls {
         Returned::From(*self.at(depth - 1))
     }
 
+    /// Whether no call is under way.
+    #[inline(always)]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.depth == 0
+    }
+
     /// Notes that a returned call was counted. The call around it transfers the same bytes if its connection and direction are the
     /// same.
     #[inline(always)]

@@ -10,8 +10,7 @@ pub enum Loss {
     NoRoomBytes = 1,
     /// Records whose payload could not be read from the memory of the process.
     Unreadable = 2,
-    /// Calls whose entry was not seen, or was evicted from the map that keeps it. Their bytes are lost; for some calls, their
-    /// number is known.
+    /// Calls for whose arguments there was no room. Their bytes are lost.
     CallNotKept = 3,
     /// Connections without room in the map of connections.
     ConnectionNotKept = 4,
@@ -24,9 +23,12 @@ pub enum Loss {
     SocketNotKnown = 7,
     /// Times that a connection with a known socket seemed to use another one. The first socket is kept.
     SocketContradicted = 8,
+    /// Calls whose entry was not seen: they began before the probes of their file were attached. Their bytes are lost. A thread that
+    /// is evicted from the map of threads during a call also counts here.
+    EntryNotSeen = 9,
 }
 
 impl Loss {
     /// Number of counters.
-    pub const COUNT: u32 = 9;
+    pub const COUNT: u32 = 10;
 }

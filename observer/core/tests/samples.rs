@@ -94,6 +94,7 @@ fn losses() -> Vec<Subject> {
         unused_fields: 9,
         contradicted: 10,
         unplaced: 11,
+        calls_without_room: 12,
     };
     vec![
         Subject::Upstream(UpstreamName("b.example.com:6443".to_owned()), refusing),
@@ -255,6 +256,7 @@ fn numbers_of_servers_losses_and_the_shell_have_their_labels() {
             probe_lost_bytes_total{beyond_largest_call} 4
             probe_lost_bytes_total{unplaced} 11
             probe_lost_calls_total{no_beginning} 5
+            probe_lost_calls_total{no_room} 12
             probe_lost_calls_total{other_socket} 10
             probe_lost_connections_total{no_room} 6
             probe_lost_connections_total{no_socket} 7

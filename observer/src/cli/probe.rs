@@ -36,7 +36,7 @@ use crate::view::{Run, counted};
   unknown version. Each program that cannot be probed is reported.
 
 WHAT IT TAKES:
-  Linux 5.10 or later with BTF on x86-64, in the initial user namespace. Kernel
+  Linux 5.10 or later with BTF on x86-64 or arm64, in the initial user namespace. Kernel
   lockdown must not be in confidentiality mode. Root has every capability that is needed.
   Other users need:
     CAP_BPF, CAP_PERFMON     to load and attach the programs (or CAP_SYS_ADMIN)

@@ -97,6 +97,7 @@ fn not_probed(missed: &Missed) -> Vec<String> {
         unreadable,
         beyond_largest_call,
         calls,
+        calls_without_room,
         connections,
         sockets,
         lifetimes,
@@ -115,7 +116,10 @@ fn not_probed(missed: &Missed) -> Vec<String> {
         words.push(format!("{} of very large writes", bytes(beyond_largest_call)));
     }
     if calls > 0 {
-        words.push(format!("{} whose beginning was not observed", counted(calls, "TLS call")));
+        words.push(format!("{} that began before the probe was attached", counted(calls, "TLS call")));
+    }
+    if calls_without_room > 0 {
+        words.push(format!("{} for which the probe had no room", counted(calls_without_room, "TLS call")));
     }
     if connections > 0 {
         words.push(format!("{} beyond the limit of the probe", counted(connections, "TLS connection")));
@@ -155,7 +159,8 @@ mod tests {
             (ProbeMissed { records: 2, bytes: 3_000, ..none }, "2 records (3.0 kB) lost because the probe's ring buffer was full"),
             (ProbeMissed { unreadable: 1, ..none }, "1 record whose memory could not be read"),
             (ProbeMissed { beyond_largest_call: 5_000, ..none }, "5.0 kB of very large writes"),
-            (ProbeMissed { calls: 2, ..none }, "2 TLS calls whose beginning was not observed"),
+            (ProbeMissed { calls: 2, ..none }, "2 TLS calls that began before the probe was attached"),
+            (ProbeMissed { calls_without_room: 1, ..none }, "1 TLS call for which the probe had no room"),
             (ProbeMissed { connections: 1, ..none }, "1 TLS connection beyond the limit of the probe"),
             (ProbeMissed { sockets: 2, ..none }, "2 TLS connections whose socket was not found"),
             (ProbeMissed { lifetimes: 2, ..none }, "2 beginnings or ends of processes and sockets"),

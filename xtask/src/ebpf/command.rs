@@ -1,18 +1,20 @@
-//! The command `cargo xtask ebpf`: builds the eBPF object, or compares a new build with the committed one.
+//! The command `cargo xtask ebpf`: builds the eBPF objects, or compares new builds with the committed ones.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use super::architecture::Architecture;
 use super::build;
 use super::object::Object;
 use super::toolchain::Toolchain;
 use crate::workspace;
 
-/// Build the eBPF programs, or check that the committed object matches their sources.
+/// Build the eBPF programs, or check that the committed objects match their sources.
 ///
-/// The object observer-ebpf/watchtap.bpf.o is committed, so that building watchtap needs no compiler for BPF. Change the sources in
-/// observer-ebpf, run `cargo xtask ebpf build`, and commit the object with watchtap.bpf.toml, which lists the tools that built it.
+/// The objects observer-ebpf/watchtap.bpf.o (x86-64) and watchtap.arm64.bpf.o are committed, so that building watchtap needs no compiler
+/// for BPF. Change the sources in observer-ebpf, run `cargo xtask ebpf build`, and commit each object with the file *.bpf.toml beside it,
+/// which lists the tools that built it.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -26,9 +28,9 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Build the object into observer-ebpf
+    /// Build the objects into observer-ebpf
     Build,
-    /// Build the object into target and compare it: with the same tools, the hash must be the same; exit code 3 if no toolchain is
+    /// Build the objects into target and compare them: with the same tools, the hashes must be the same; exit code 3 if no toolchain is
     /// available
     Check,
 }
@@ -36,22 +38,24 @@ enum Action {
 /// Exit code if no toolchain is available, for example because Debian's archive no longer has its packages.
 const NOT_CHECKED: u8 = 3;
 
-/// Returns a failure if the committed object differs from a build of its sources with the same tools.
+/// Returns a failure if a committed object differs from a build of its sources with the same tools.
 pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
-    let begun = Instant::now();
     let own = workspace::target().join("ebpf");
     let folder = args.toolchain.clone().unwrap_or_else(|| own.join("toolchain"));
     let toolchain = Toolchain::found_or_installed(&std::path::absolute(folder)?);
     match args.action {
         Action::Build => {
             let toolchain = toolchain?;
-            let built = build::object(&toolchain, &committed())?;
-            built.save_description()?;
-            println!("built {} in {:.1} s, sha256 {}", built.path().display(), begun.elapsed().as_secs_f64(), built.sha256());
+            for architecture in Architecture::ALL {
+                let begun = Instant::now();
+                let built = build::object(&toolchain, architecture, &committed(architecture))?;
+                built.save_description()?;
+                println!("built {} in {:.1} s, sha256 {}", built.path().display(), begun.elapsed().as_secs_f64(), built.sha256());
+            }
             Ok(ExitCode::SUCCESS)
         }
         Action::Check => {
-            let described = Object::described(&committed())?;
+            let described = Architecture::ALL.map(|architecture| Object::described(&committed(architecture)));
             let toolchain = match toolchain {
                 Ok(toolchain) => toolchain,
                 Err(error) => {
@@ -59,31 +63,37 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
                     return Ok(ExitCode::from(NOT_CHECKED));
                 }
             };
-            let built = build::object(&toolchain, &own.join("watchtap.bpf.o"))?;
-            Ok(compare(&described, &built))
+            let mut are_all_current = true;
+            for (architecture, described) in Architecture::ALL.into_iter().zip(described) {
+                let built = build::object(&toolchain, architecture, &own.join(architecture.file()))?;
+                are_all_current &= is_current(&described?, &built);
+            }
+            Ok(if are_all_current { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
     }
 }
 
-fn committed() -> PathBuf {
-    workspace::root().join(Path::new("observer-ebpf/watchtap.bpf.o"))
+fn committed(architecture: Architecture) -> PathBuf {
+    workspace::root().join("observer-ebpf").join(architecture.file())
 }
 
-fn compare(committed: &Object, built: &Object) -> ExitCode {
+/// Prints the result of the comparison. Objects that other tools built cannot be compared, so they pass.
+fn is_current(committed: &Object, built: &Object) -> bool {
+    let name = committed.name();
     let differences = committed.tools_that_differ(built);
     if !differences.is_empty() {
-        println!("the programs build; the committed object was built with other tools, so the two cannot be compared:");
+        println!("{name}: the programs build; the committed object was built with other tools, so the two cannot be compared:");
         for difference in differences {
             println!("  {difference}");
         }
-        return ExitCode::SUCCESS;
+        return true;
     }
     if committed.sha256() == built.sha256() {
-        println!("the committed object is what the sources make, sha256 {}", built.sha256());
-        return ExitCode::SUCCESS;
+        println!("{name}: the committed object is what the sources make, sha256 {}", built.sha256());
+        return true;
     }
-    eprintln!("the committed object is not what the sources make: run `cargo xtask ebpf build` and commit what it writes");
+    eprintln!("{name}: the committed object is not what the sources make: run `cargo xtask ebpf build` and commit what it writes");
     eprintln!("  committed: sha256 {}", committed.sha256());
     eprintln!("  built:     sha256 {}, in {}", built.sha256(), built.path().display());
-    ExitCode::FAILURE
+    false
 }

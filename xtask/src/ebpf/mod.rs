@@ -1,5 +1,6 @@
-//! `cargo xtask ebpf`: builds and checks the committed object with the eBPF programs, which an ordinary toolchain cannot build.
+//! `cargo xtask ebpf`: builds and checks the committed objects with the eBPF programs, which an ordinary toolchain cannot build.
 
+mod architecture;
 mod build;
 mod command;
 mod object;

@@ -1,4 +1,4 @@
-//! The description of an eBPF object: its hashes and the tools that built it. That of the committed object is `watchtap.bpf.toml`.
+//! The description of an eBPF object: its hashes and the tools that built it. That of a committed object is beside it: `watchtap.bpf.toml`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use anyhow::Context;
 use super::toolchain::stdout;
 use crate::workspace;
 
-const HEADER: &str = "# What `cargo xtask ebpf build` built watchtap.bpf.o with. `cargo xtask ebpf check` compares.\n";
+const HEADER: &str = "# What `cargo xtask ebpf build` built this object with. `cargo xtask ebpf check` compares.\n";
 
 /// The packages that are compiled into the object.
 const COMPILED_IN: &[&str] = &["aya-ebpf"];
@@ -54,6 +54,11 @@ impl Object {
             file.display()
         );
         Ok(Self { path: path.to_path_buf(), sha256, sources, tools })
+    }
+
+    /// The name of its file.
+    pub(super) fn name(&self) -> std::path::Display<'_> {
+        Path::new(self.path.file_name().unwrap_or_default()).display()
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -129,6 +134,7 @@ fn sources() -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ebpf::architecture::Architecture;
 
     fn object(tools: &[(&str, &str)]) -> Object {
         let tools = tools.iter().map(|(name, version)| ((*name).to_owned(), (*version).to_owned())).collect();
@@ -152,15 +158,17 @@ mod tests {
     }
 
     #[test]
-    fn committed_object_matches_its_sources() {
-        let committed = workspace::root().join("observer-ebpf/watchtap.bpf.o");
-        let object = Object::described(&committed).unwrap();
-        assert_eq!(
-            object.sources,
-            sources().unwrap(),
-            "observer-ebpf has changed: run `cargo xtask ebpf build`, and commit what it writes"
-        );
-        let lock = fs::read_to_string(workspace::root().join("Cargo.lock")).unwrap();
-        assert_eq!(object.tools.get("aya-ebpf").map(String::as_str), locked(&lock, "aya-ebpf"), "run `cargo xtask ebpf build`");
+    fn committed_objects_match_their_sources() {
+        for architecture in Architecture::ALL {
+            let committed = workspace::root().join("observer-ebpf").join(architecture.file());
+            let object = Object::described(&committed).unwrap();
+            assert_eq!(
+                object.sources,
+                sources().unwrap(),
+                "observer-ebpf has changed: run `cargo xtask ebpf build`, and commit what it writes"
+            );
+            let lock = fs::read_to_string(workspace::root().join("Cargo.lock")).unwrap();
+            assert_eq!(object.tools.get("aya-ebpf").map(String::as_str), locked(&lock, "aya-ebpf"), "run `cargo xtask ebpf build`");
+        }
     }
 }

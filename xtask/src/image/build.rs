@@ -15,7 +15,7 @@ use super::source::Source;
 use super::static_program;
 use crate::{remapping, standard_library, workspace};
 
-/// The features of the package `observer` in an image: no demo. On arm64, the probe is present and reports that it cannot run.
+/// The features of the package `observer` in an image: no demo.
 pub(super) const FEATURES: &str = "ebpf";
 
 /// Beginnings of the names of variables that the build gets: where programs, caches and registries are. All other variables are the

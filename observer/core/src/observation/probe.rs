@@ -20,9 +20,12 @@ pub struct ProbeMissed {
     /// Bytes of a call beyond the maximum that is recorded of one call.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub beyond_largest_call: u64,
-    /// Calls into a TLS library whose beginning was not seen, so that their bytes are unknown.
+    /// Calls into a TLS library whose beginning was not seen, so that their bytes are unknown: the probe was attached later.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls: u64,
+    /// Calls into a TLS library for which there was no room. Earlier releases counted them among `calls`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub calls_without_room: u64,
     /// TLS connections for which there was no room.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub connections: u64,
@@ -58,6 +61,7 @@ impl ProbeMissed {
             unreadable: self.unreadable.saturating_sub(before.unreadable),
             beyond_largest_call: self.beyond_largest_call.saturating_sub(before.beyond_largest_call),
             calls: self.calls.saturating_sub(before.calls),
+            calls_without_room: self.calls_without_room.saturating_sub(before.calls_without_room),
             connections: self.connections.saturating_sub(before.connections),
             sockets: self.sockets.saturating_sub(before.sockets),
             lifetimes: self.lifetimes.saturating_sub(before.lifetimes),
@@ -76,6 +80,7 @@ impl ProbeMissed {
             unreadable: self.unreadable.saturating_add(other.unreadable),
             beyond_largest_call: self.beyond_largest_call.saturating_add(other.beyond_largest_call),
             calls: self.calls.saturating_add(other.calls),
+            calls_without_room: self.calls_without_room.saturating_add(other.calls_without_room),
             connections: self.connections.saturating_add(other.connections),
             sockets: self.sockets.saturating_add(other.sockets),
             lifetimes: self.lifetimes.saturating_add(other.lifetimes),
@@ -110,6 +115,7 @@ mod tests {
             unreadable: number,
             beyond_largest_call: number,
             calls: number,
+            calls_without_room: number,
             connections: number,
             sockets: number,
             lifetimes: number,

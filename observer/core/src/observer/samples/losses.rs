@@ -91,13 +91,14 @@ const fn missed_of_reflectors(missed: ReflectorsMissed) -> [(MissedWord, u64); 6
     ]
 }
 
-const fn of_probe(missed: &ProbeMissed) -> [(Family, Label, ValueNumber, u64); 11] {
+const fn of_probe(missed: &ProbeMissed) -> [(Family, Label, ValueNumber, u64); 12] {
     let ProbeMissed {
         records,
         bytes,
         unreadable,
         beyond_largest_call,
         calls,
+        calls_without_room,
         connections,
         sockets,
         lifetimes,
@@ -118,6 +119,7 @@ const fn of_probe(missed: &ProbeMissed) -> [(Family, Label, ValueNumber, u64); 1
         (byte, of_byte, LostBytesWord::BeyondLargestCall.number(), beyond_largest_call),
         (byte, of_byte, LostBytesWord::Unplaced.number(), unplaced),
         (call, of_call, LostCallWord::NoBeginning.number(), calls),
+        (call, of_call, LostCallWord::NoRoom.number(), calls_without_room),
         (call, of_call, LostCallWord::OtherSocket.number(), contradicted),
         (connection, of_connection, LostConnectionWord::NoRoom.number(), connections),
         (connection, of_connection, LostConnectionWord::NoSocket.number(), sockets),

@@ -94,8 +94,10 @@ words! {
 words! {
     /// Why a probe lost a call.
     LostCallWord {
-        /// Its beginning was not seen.
+        /// Its beginning was not seen: the probe was attached later.
         NoBeginning = "no_beginning",
+        /// There was no room for it.
+        NoRoom = "no_room",
         /// It seemed to use another socket.
         OtherSocket = "other_socket",
     }

@@ -1,10 +1,20 @@
-//! arm64 instructions, as far as they change the control flow.
+//! arm64 instructions, as far as they change the control flow or are in the prologue of a Go function.
 
 use super::elf::Stretch;
 use super::instruction::{Flow, Instruction, Registers};
 
-/// Decodes control flow only (Arm Architecture Reference Manual DDI 0487, C4.1). Every instruction is treated as not emulated, and as
-/// writing every register. So only the entry and the returns are chosen as probe points.
+/// Go's internal calling convention (Go, `src/cmd/compile/abi-internal.md`, 1.18 to 1.27): the argument registers that the probed
+/// functions use, X0 to X5, and X28, which holds the goroutine. The bit of a register is its number.
+pub(super) const GO_ARGUMENTS: Registers = Registers(0b11_1111 | 1 << 28);
+
+/// The first four arguments of a C function (Procedure Call Standard for the Arm 64-bit Architecture, 6.8.2).
+pub(super) const C_ARGUMENTS: Registers = Registers(0b1111);
+
+/// The result of a C function.
+pub(super) const C_RESULT: Registers = Registers(1);
+
+/// Decodes instructions (Arm Architecture Reference Manual DDI 0487, C4.1). Every one is treated as not emulated: Linux emulates branches
+/// only, and each of them may be passed twice, or not with the result.
 pub(super) fn decode(code: &Stretch) -> Vec<Instruction> {
     let words = code.bytes.chunks_exact(4).filter_map(<[u8]>::first_chunk).map(|word| u32::from_le_bytes(*word));
     let addresses = (code.address..).step_by(4);
@@ -12,10 +22,19 @@ pub(super) fn decode(code: &Stretch) -> Vec<Instruction> {
         address,
         flow: arm64_flow(word, address),
         is_emulated: false,
-        written: Registers(u32::MAX),
+        written: written(word),
         compares_canary: false,
     });
     decoded.collect()
+}
+
+/// The registers that the instruction may write. Loads and stores of other forms than that with an unsigned offset are treated as writing
+/// all.
+fn written(word: u32) -> Registers {
+    let first = Registers(1 << (word & 0x1f));
+    let is_computed = word & 0x1c00_0000 == 0x1000_0000 || word & 0x0e00_0000 == 0x0a00_0000;
+    let is_loaded = word & 0x3f00_0000 == 0x3900_0000;
+    if is_computed || is_loaded { first } else { Registers(u32::MAX) }
 }
 
 fn arm64_flow(word: u32, address: u64) -> Flow {

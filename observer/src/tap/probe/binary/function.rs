@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::convention::CallValues;
 use super::elf::{Elf, Machine, Stretch};
 use super::error::BinaryError;
 use super::instruction::{Flow, Instruction, Registers};
@@ -13,6 +14,7 @@ use super::{arm64, bounds, x86};
 pub(super) struct Function {
     name: &'static str,
     address: u64,
+    machine: Machine,
     parts: Vec<Part>,
 }
 
@@ -26,7 +28,7 @@ impl Function {
     /// The function whose code is exactly the `length` bytes from `address` on.
     pub(super) fn of_range(elf: &Elf<'_>, name: &'static str, address: u64, length: u64) -> Result<Self, BinaryError> {
         let code = code(elf, name, address, length)?;
-        Ok(Self { name, address, parts: vec![Part::of(elf, &code)] })
+        Ok(Self { name, address, machine: elf.machine, parts: vec![Part::of(elf, &code)] })
     }
 
     /// The function at `address`, with every piece that it jumps to. `extent` gives the start and end of the piece at an address.
@@ -36,7 +38,7 @@ impl Function {
         address: u64,
         extent: impl Fn(u64) -> Option<(u64, u64)>,
     ) -> Result<Self, BinaryError> {
-        let mut function = Self { name, address, parts: Vec::new() };
+        let mut function = Self { name, address, machine: elf.machine, parts: Vec::new() };
         let mut wanted = vec![address];
         while let Some(target) = wanted.pop() {
             if function.parts.iter().any(|part| part.contains(target)) {
@@ -55,31 +57,39 @@ impl Function {
     }
 
     /// Returns the first instruction that the kernel emulates, that each call passes exactly once, and before which `arguments` are
-    /// not overwritten. If there is none, returns the branch to Go's `morestack` if the kernel emulates it, otherwise the entry.
+    /// not overwritten. If there is none, returns the branch to Go's `morestack` if the kernel emulates it, otherwise the instruction
+    /// after it. Without such a branch, returns the entry.
     ///
     /// The walk goes straight ahead from the entry. It stops at a jump target, which a call may pass twice, and after a conditional
     /// branch, since the code after it may be skipped. It does not stop after the branch to Go's `morestack`. That path only grows
     /// the stack and starts again at the entry. So a call may hit a probe at the entry, or at this branch, twice.
-    pub(super) fn entry(&self, arguments: Registers) -> Result<ProbePoint, BinaryError> {
+    pub(super) fn entry(&self, arguments: CallValues) -> Result<ProbePoint, BinaryError> {
+        let arguments = arguments.registers(self.machine);
         let part = self.first_part()?;
         let entry = part.point(self.address, Execution::SingleStepped);
         let has_unknown_jumps = self.instructions().any(|instruction| instruction.flow == Flow::JumpThroughPointer);
         let targets = self.targets();
-        let mut restarting = None;
+        let (mut restarting, mut follows_restart, mut after_restart) = (None, false, None);
         for instruction in part.from(self.address) {
             let is_entry = instruction.address == self.address;
             if !is_entry && (has_unknown_jumps || targets.contains(&instruction.address)) {
                 break;
             }
+            if follows_restart {
+                after_restart = Some(part.point(instruction.address, Execution::SingleStepped));
+            }
+            follows_restart = matches!(instruction.flow, Flow::Branch(target) if self.restarts(target));
             let emulated = instruction.is_emulated.then(|| part.point(instruction.address, Execution::Emulated));
             match instruction.flow {
-                Flow::Branch(target) if self.restarts(target) => restarting = restarting.or(emulated),
+                Flow::Branch(_) if follows_restart => restarting = restarting.or(emulated),
                 Flow::Next if emulated.is_none() && !instruction.written.meets(arguments) => {}
-                Flow::Next | Flow::Branch(_) | Flow::Jump(_) | Flow::Call => return Ok(emulated.or(restarting).unwrap_or(entry)),
+                Flow::Next | Flow::Branch(_) | Flow::Jump(_) | Flow::Call => {
+                    return Ok(emulated.or(restarting).or(after_restart).unwrap_or(entry));
+                }
                 Flow::JumpThroughPointer | Flow::Return | Flow::Stop => break,
             }
         }
-        Ok(restarting.unwrap_or(entry))
+        Ok(restarting.or(after_restart).unwrap_or(entry))
     }
 
     /// Every return instruction.
@@ -92,7 +102,8 @@ impl Function {
     ///
     /// The walk goes back over instructions that only lead to the next one, as long as no jump leads in between. The only branch
     /// that it accepts is that of the stack protector, whose target does not return.
-    pub(super) fn returns_with(&self, result: Registers) -> Result<Vec<ProbePoint>, BinaryError> {
+    pub(super) fn returns_with(&self, result: CallValues) -> Result<Vec<ProbePoint>, BinaryError> {
+        let result = result.registers(self.machine);
         let targets = self.targets();
         self.returns_by(|part, at| {
             let own = part.instructions.get(at).map(|found| part.point(found.address, Execution::SingleStepped));

@@ -7,6 +7,7 @@
 
 mod arm64;
 pub mod bounds;
+mod convention;
 mod elf;
 mod error;
 mod function;

@@ -2,13 +2,13 @@
 
 use object::elf::{DT_SONAME, PT_DYNAMIC};
 
+use super::convention::CallValues;
 use super::elf::{Elf, u64_at};
 use super::error::BinaryError;
 use super::function::Function;
 use super::probe_point::ProbePoint;
 use super::symbols::{FunctionSymbol, Symbols};
 use super::unwind_table::UnwindTable;
-use super::x86;
 
 /// Begins the names of all functions below.
 const PREFIX: &str = "SSL_";
@@ -119,7 +119,7 @@ impl Functions<'_, '_> {
     fn call(&mut self, name: &'static str, symbol: Option<FunctionSymbol>) -> Option<CallProbes> {
         let function = self.function(name, symbol?);
         let probes = function.and_then(|function| {
-            Ok(CallProbes { entry: function.entry(x86::C_ARGUMENTS)?, returns: function.returns_with(x86::C_RESULT)? })
+            Ok(CallProbes { entry: function.entry(CallValues::CArguments)?, returns: function.returns_with(CallValues::CResult)? })
         });
         self.unless_refused(name, probes)
     }
@@ -131,7 +131,7 @@ impl Functions<'_, '_> {
             Some((start, end)) => Function::of_range(self.elf, name, start, end.saturating_sub(start)),
             None => Err(BinaryError::Function { function: name, reason: "where it ends is written nowhere" }),
         };
-        self.unless_refused(name, function.and_then(|function| function.entry(x86::C_ARGUMENTS)))
+        self.unless_refused(name, function.and_then(|function| function.entry(CallValues::CArguments)))
     }
 
     fn function(&self, name: &'static str, symbol: FunctionSymbol) -> Result<Function, BinaryError> {

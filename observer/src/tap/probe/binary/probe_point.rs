@@ -12,7 +12,8 @@ pub struct ProbePoint {
 /// How the kernel runs the instruction that a uprobe replaced.
 ///
 /// On x86-64 it emulates relative branches and calls, one-byte `nop`, and `push` of a register (Linux, `arch/x86/kernel/uprobes.c`,
-/// `branch_setup_xol_ops` and `push_setup_xol_ops`, 6.12). Later kernels emulate more.
+/// `branch_setup_xol_ops` and `push_setup_xol_ops`, 6.12). Later kernels emulate more. On arm64 all places count as single-stepped, although
+/// it emulates branches and returns there, too (`arch/arm64/kernel/probes/decode-insn.c`).
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Execution {
     /// The kernel emulates it in the trap itself.

@@ -1,11 +1,12 @@
 //! Tests of probe points in synthetic code, and of damaged headers.
 
+use super::convention::CallValues;
 use super::elf::Elf;
 use super::error::BinaryError;
 use super::function::Function;
 use super::probe_point::{Execution, ProbePoint};
+use super::probe_points;
 use super::synthetic_elf::{CODE_ADDRESS, CODE_AT, program};
-use super::{probe_points, x86};
 
 const GO_PROLOGUE: &[u8] =
     b"\x49\x3b\x66\x10\x76\x06\x55\x48\x89\xe5\x5d\xc3\x48\x89\x44\x24\x08\xe8\0\0\0\0\x48\x8b\x44\x24\x08\xeb\xe3";
@@ -24,7 +25,7 @@ fn entry_probe_is_the_first_emulated_instruction_passed_once() {
         ("a return comes first", b"\xc3\x55", 0, Execution::SingleStepped),
     ];
     for (what, code, at, execution) in rows {
-        let found = function(code, |function| function.entry(x86::C_ARGUMENTS)).unwrap();
+        let found = function(code, |function| function.entry(CallValues::CArguments)).unwrap();
         assert_eq!(found, ProbePoint { offset: CODE_AT + at, execution: *execution }, "{what}");
     }
 }
@@ -42,7 +43,7 @@ fn return_probe_is_placed_at_the_stack_protector_check() {
         ("two returns", &b"\x75\x01\xc3\xc3"[..], vec![(2, Execution::SingleStepped), (3, Execution::SingleStepped)]),
     ];
     for (what, code, expected) in rows {
-        let found = function(code, |function| function.returns_with(x86::C_RESULT)).unwrap();
+        let found = function(code, |function| function.returns_with(CallValues::CResult)).unwrap();
         let expected: Vec<_> = expected.into_iter().map(|(at, execution)| ProbePoint { offset: CODE_AT + at, execution }).collect();
         assert_eq!(found, expected, "{what}");
     }

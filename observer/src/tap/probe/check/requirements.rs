@@ -8,8 +8,8 @@ use crate::tap::probe::find::namespace::{INITIAL_PID_NAMESPACE, INITIAL_USER_NAM
 use crate::tap::probe::kernel::PairBy;
 use crate::tap::probe::limit;
 
-/// `/proc/sys/kernel/arch` of machines with the registers that the programs read.
-const ARCHITECTURE: &str = "x86_64";
+/// The names in `/proc/sys/kernel/arch` of the architectures whose registers the programs read.
+const ARCHITECTURES: [&str; 2] = ["x86_64", "aarch64"];
 /// The first kernel on which the programs were tried.
 const OLDEST: (u32, u32) = (5, 10);
 const FROM_ROOT_ON: &str = "run it as root, or give it the capability: securityContext.capabilities.add in a pod, AmbientCapabilities in systemd, setcap for the program";
@@ -61,12 +61,12 @@ fn version(release: &str) -> Option<(u32, u32)> {
 }
 
 fn architecture(machine: &Machine) -> Requirement {
-    const NAME: &str = "architecture x86-64";
-    if machine.architecture == ARCHITECTURE {
-        return Requirement::met(NAME, ARCHITECTURE);
+    const NAME: &str = "architecture x86-64 or arm64";
+    if ARCHITECTURES.contains(&machine.architecture.as_str()) {
+        return Requirement::met(NAME, machine.architecture.clone());
     }
     let remedy =
-        "use the proxy here (watchtap run, watchtap exec): the eBPF programs of this version read the registers of x86-64 alone";
+        "use the proxy here (watchtap run, watchtap exec): the eBPF programs of this version read the registers of these two alone";
     Requirement::missing(NAME, machine.architecture.clone(), remedy)
 }
 

@@ -122,6 +122,18 @@ mod tests {
         assert!(found >= 15, "{found}");
     }
 
+    /// Without one, other threads would overwrite the stack of the program (`observer-ebpf/programs/thread_stack.rs`). The number of the
+    /// helper is that of Linux `include/uapi/linux/bpf.h`.
+    #[test]
+    fn each_program_of_a_uprobe_has_a_tail_call() {
+        const CALL: u8 = 0x85;
+        const TAIL_CALL: i32 = 12;
+        for (name, instructions) in functions() {
+            let is_tail_call = |one: &bpf_insn| one.code == CALL && one.src_reg() == 0 && one.imm == TAIL_CALL;
+            assert!(instructions.iter().any(is_tail_call), "{name}");
+        }
+    }
+
     #[test]
     fn no_addition_returns_a_value_after_the_replacement() {
         let fetches =

@@ -220,7 +220,13 @@ fn link(ebpf: &Ebpf) -> Result<aya_obj::Object, KernelError> {
 }
 
 fn descriptor(map: &Map) -> Option<RawFd> {
-    let (Map::RingBuf(data) | Map::LruHashMap(data) | Map::HashMap(data) | Map::PerCpuArray(data) | Map::Array(data)) = map else {
+    let (Map::RingBuf(data)
+    | Map::LruHashMap(data)
+    | Map::HashMap(data)
+    | Map::PerCpuArray(data)
+    | Map::Array(data)
+    | Map::ProgramArray(data)) = map
+    else {
         return None;
     };
     Some(data.fd().as_fd().as_raw_fd())

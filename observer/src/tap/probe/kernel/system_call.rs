@@ -17,9 +17,9 @@ const BPF_PROG_TYPE_KPROBE: u32 = 2;
 const BPF_PERF_EVENT: u32 = 41;
 const BPF_TRACE_UPROBE_MULTI: u32 = 48;
 
-/// Requests and flags of `include/uapi/linux/perf_event.h`, Linux 6.6.
-const PERF_EVENT_IOC_ENABLE: libc::c_ulong = 0x2400;
-const PERF_EVENT_IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
+/// Requests and flags of `include/uapi/linux/perf_event.h`, Linux 6.6. The type of a request is another one with musl than with glibc.
+const PERF_EVENT_IOC_ENABLE: libc::Ioctl = 0x2400;
+const PERF_EVENT_IOC_SET_BPF: libc::Ioctl = 0x4004_2408;
 const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 
 /// Maximum length of the verifier's log, in bytes.

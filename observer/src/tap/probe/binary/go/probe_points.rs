@@ -3,11 +3,11 @@
 use super::line_table::{LineTable, Located};
 use super::module_record::text_start;
 use super::release::GoVersion;
+use crate::tap::probe::binary::convention::CallValues;
 use crate::tap::probe::binary::elf::Elf;
 use crate::tap::probe::binary::error::BinaryError;
 use crate::tap::probe::binary::function::Function;
 use crate::tap::probe::binary::probe_point::ProbePoint;
-use crate::tap::probe::binary::x86;
 
 const WRITE: &str = "crypto/tls.(*Conn).Write";
 const READ: &str = "crypto/tls.(*Conn).Read";
@@ -33,7 +33,8 @@ const ENCODING: &[&str] = &[
 ];
 
 /// The functions of a Go program that carry plaintext. At every point that is not a return, arguments are in the registers of Go's
-/// internal calling convention. On amd64 these are AX, BX, CX, DI, SI, R8 in this order, and R14 is the goroutine.
+/// internal calling convention. On amd64 these are AX, BX, CX, DI, SI, R8 in this order, and R14 is the goroutine. On arm64 these are R0 to
+/// R5 and R28.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GoProbePoints {
     /// The release that built the program.
@@ -42,8 +43,8 @@ pub struct GoProbePoints {
     pub write: ProbePoint,
     /// `crypto/tls.(*Conn).Read`: connection, pointer, length, capacity.
     pub read: ProbePoint,
-    /// Every return instruction of `Read`. The results are the number of bytes, then the error. The stack pointer is at the return
-    /// address. The caller's space for the arguments comes after this address.
+    /// Every return instruction of `Read`. The results are the number of bytes, then the error. The stack pointer is at a return
+    /// address: that of this call on amd64, that of its caller on arm64. The caller's space for the arguments comes after this address.
     pub read_returns: Vec<ProbePoint>,
     /// `crypto/tls.(*Conn).Close`: connection. The linker omits it from a program that closes no connection.
     pub close: Option<ProbePoint>,
@@ -85,10 +86,10 @@ pub(in crate::tap::probe::binary) fn find(elf: &Elf<'_>) -> Result<Option<GoProb
     let (encoding, encoding_returns) = functions.with_returns(ENCODING)?;
     Ok(Some(GoProbePoints {
         version,
-        write: functions.require(WRITE)?.entry(x86::GO_ARGUMENTS)?,
-        read: read.entry(x86::GO_ARGUMENTS)?,
+        write: functions.require(WRITE)?.entry(CallValues::GoArguments)?,
+        read: read.entry(CallValues::GoArguments)?,
         read_returns: read.returns()?,
-        close: functions.function(CLOSE)?.map(|close| close.entry(x86::GO_ARGUMENTS)).transpose()?,
+        close: functions.function(CLOSE)?.map(|close| close.entry(CallValues::GoArguments)).transpose()?,
         sent_fields: functions.copies(SENT_FIELD)?,
         received_fields: functions.copies(RECEIVED_FIELD)?,
         sent_headers: functions.copies(SENT_HEADERS)?,
@@ -111,7 +112,7 @@ impl Functions<'_, '_> {
     fn copies(&self, names: &[&'static str]) -> Result<Vec<Http2Function>, BinaryError> {
         let found = names.iter().filter_map(|name| {
             let function = self.function(name).transpose()?;
-            let entry = function.and_then(|function| function.entry(x86::GO_ARGUMENTS));
+            let entry = function.and_then(|function| function.entry(CallValues::GoArguments));
             Some(entry.map(|entry| Http2Function { name, entry }))
         });
         found.collect()
@@ -123,7 +124,7 @@ impl Functions<'_, '_> {
         for name in names.iter().copied() {
             let Some(function) = self.function(name)? else { continue };
             if let Ok(own) = function.returns() {
-                found.push(Http2Function { name, entry: function.entry(x86::GO_ARGUMENTS)? });
+                found.push(Http2Function { name, entry: function.entry(CallValues::GoArguments)? });
                 returns.extend(own);
             }
         }
