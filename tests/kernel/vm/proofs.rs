@@ -7,12 +7,12 @@ use observer_tests::{Step, VmKernel};
 /// The requirements of the probe.
 pub(super) const CHECK: &str = "`probe --check`";
 
-/// Tests of this binary, with what each proves. Those of clients compare the requests that the probe reports with those that were sent. The
-/// tests in `loss` are not among them: in the newest kernel under emulation, bytes are neither seen nor counted as lost. The cause is unknown.
-const TESTS: [(&str, &str); 4] = [
+/// Tests of this binary, with what each proves. Those of clients compare the requests that the probe reports with those that were sent.
+const TESTS: [(&str, &str); 5] = [
     ("Python, HTTP/1.1", "live::lists_of_a_python_client_are_seen_without_a_proxy"),
     ("curl, HTTP/1.1", "live::curl_requests_are_observed_without_its_descriptor"),
     ("Go, HTTP/2", "older_connections::open_net_http_connection_is_identified_at_its_next_request"),
+    ("seen and lost bytes are all", "loss::lost_bytes_are_counted_in_total"),
     ("SIGKILL leaves nothing", "command::killed_probe_leaves_nothing_in_the_kernel"),
 ];
 /// Tests of this binary that only [`VmKernel::V6_1`] runs: the features that a kernel between it and 5.10 has, which Debian does not

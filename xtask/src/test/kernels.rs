@@ -58,8 +58,7 @@ impl Kernels {
 
     /// The remark on what does not run.
     pub(super) fn sentence(&self) -> String {
-        const IN_EACH: &str =
-            "left out in each: a real kube-apiserver (the group kernel-cluster has one), losses (the group kernel has them)";
+        const IN_EACH: &str = "left out in each: a real kube-apiserver (the group kernel-cluster has one)";
         if self.is_complete() {
             return IN_EACH.to_owned();
         }
