@@ -1,10 +1,10 @@
 //! Keeps a program of a uprobe on the kernel stack of its thread.
 //!
-//! From Linux 6.13 on, a program of type `BPF_PROG_TYPE_KPROBE` with a larger stack gets a private one for each processor, which other
-//! runs of the program on this processor use, too. For a kprobe, the kernel allows no second run meanwhile. For a uprobe it does: a
-//! preemptible kernel may preempt the program, and then run it for another thread, which overwrites the stack of the first one. A
-//! program with a tail call gets no private stack (Linux `kernel/bpf/verifier.c`, `check_max_stack_depth` and
-//! `bpf_enable_priv_stack`; `kernel/trace/bpf_trace.c`, `uprobe_prog_run`; v6.18).
+//! From Linux 6.13 on, a program of type `BPF_PROG_TYPE_KPROBE` with a larger stack gets a private one for each processor. All runs of
+//! the program on the processor use it. For a kprobe, the kernel allows no second run meanwhile. For a uprobe it does: a preemptible
+//! kernel may preempt the program, and then run it for another thread, which overwrites the stack of the first one. A program with a
+//! tail call gets no private stack (Linux `kernel/bpf/verifier.c`, `check_max_stack_depth` and `bpf_enable_priv_stack`;
+//! `kernel/trace/bpf_trace.c`, `uprobe_prog_run`; v6.18).
 
 use core::arch::asm;
 
