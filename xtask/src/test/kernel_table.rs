@@ -19,7 +19,7 @@ const INTRODUCTION: &str = "
 Virtual machines boot these kernels of Debian (`tests/kernel/vm`), emulated on x86-64. Their programs, libraries and clients are those of the
 machine that runs the tests. The API server is the demo. A row of a client means: the probe reports exactly the requests that the client sent.
 For 5.14 (RHEL 9) and 5.15 (Ubuntu 22.04) there is no package. Their rows mean: a probe on 6.1 uses only the features that such a kernel has,
-and reports exactly the requests of a Python and of a Go client.
+and reports exactly the requests of clients in Python and Go.
 With losses: if writers fill the ring, the bytes seen and the bytes counted as lost are together all bytes.
 `cargo xtask test --only vm --vm all` writes this section.
 ";
