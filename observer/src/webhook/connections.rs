@@ -132,8 +132,10 @@ async fn serve(
     if let Err(error) = tcp.set_nodelay(true).and_then(|()| SockRef::from(&tcp).set_send_buffer_size(SENT_BYTES)) {
         tracing::debug!("answers may wait for acknowledgements, or take more memory: {error}");
     }
+    // It keeps the socket if it fails, so a connection is counted before its client can notice the end.
+    let mut handshake = tls.accept(tcp).into_fallible();
     let stream = tokio::select! {
-        stream = timeout(HANDSHAKE_LIMIT, tls.accept(tcp)) => stream,
+        stream = timeout(HANDSHAKE_LIMIT, &mut handshake) => stream,
         _dropped = &mut closed => return,
     };
     let Ok(Ok(stream)) = stream else {
