@@ -46,10 +46,9 @@ pub(crate) struct Failure {
 }
 
 impl fmt::Display for Failure {
-    /// The name, and below it the message.
+    /// The name and the message, in one line: logs are read by lines, and shortened by them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.test)?;
-        self.message.iter().try_for_each(|line| writeln!(f, "    {line}"))
+        write!(f, "{}: {}", self.test, self.message.join(" | "))
     }
 }
 
@@ -145,9 +144,9 @@ test result: FAILED. 0 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; 
         output.lines().for_each(|line| failures.take(line));
         let found: Vec<String> = failures.into_found().iter().map(Failure::to_string).collect();
         let expected = [
-            "a::b\n    thread 'a::b' (12) panicked at tests/a.rs:3:5:\n    left is not right\n",
-            "c\n    Error: no such file\n",
-            "d\n    thread 'd' (13) panicked at tests/d.rs:1:1:\n    1\n    2\n    3\n    4\n    5\n    6\n    7\n",
+            "a::b: thread 'a::b' (12) panicked at tests/a.rs:3:5: | left is not right",
+            "c: Error: no such file",
+            "d: thread 'd' (13) panicked at tests/d.rs:1:1: | 1 | 2 | 3 | 4 | 5 | 6 | 7",
         ];
         assert_eq!(found, expected);
     }

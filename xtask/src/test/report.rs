@@ -223,7 +223,10 @@ impl fmt::Display for Report {
         }
         writeln!(f, "{:<16}  {:>6}  {:>6}  {}", "total", self.passed(), self.failed(), self.took())?;
         for (group, outcome) in &self.groups {
-            outcome.failures().iter().try_for_each(|failure| write!(f, "failed in {}: {failure}", group.name()))?;
+            outcome
+                .failures()
+                .iter()
+                .try_for_each(|failure| writeln!(f, "                  failure in {}: {failure}", group.name()))?;
         }
         writeln!(f, "{} passed, {} failed", self.passed(), self.failed())
     }
@@ -324,7 +327,7 @@ total                 15       0      71.5      70.2     138.0
         failures.take("Error: no such file");
         let outcome = Outcome::ran(Tally { passed: 1, failed: 1, ignored: 0 }, Some("exit status: 101".to_owned()), SECOND);
         let report = report(vec![(Group::It, outcome.with_failures(failures.into_found()))]).to_string();
-        assert!(report.ends_with("\nfailed in it: a::b\n    Error: no such file\n1 passed, 1 failed\n"), "{report}");
+        assert!(report.ends_with("\n                  failure in it: a::b: Error: no such file\n1 passed, 1 failed\n"), "{report}");
     }
 
     #[test]
