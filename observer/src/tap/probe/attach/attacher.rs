@@ -107,6 +107,7 @@ impl Attacher {
         while self.take_orders(orders) {
             self.heartbeat.beat();
             self.take_addresses();
+            self.take_ended();
             self.turn();
         }
         self.report(Finding::Outcome(ProbeOutcome { recording_fields: self.files.recording_fields(), ..ProbeOutcome::default() }));
@@ -180,6 +181,11 @@ impl Attacher {
         if !able.is_empty() && self.older_connections.begins_at_new_address(process, identities, sockets) {
             self.start_fields(process, &able, since);
         }
+    }
+
+    fn take_ended(&mut self) {
+        let Self { files, findings, .. } = self;
+        files.take_ended(&mut |finding| report(findings, finding));
     }
 
     fn turn(&mut self) {
@@ -274,8 +280,7 @@ impl Attacher {
         for process in self.older_connections.over(&self.api_servers) {
             self.stop_fields(process);
         }
-        let Self { files, findings, .. } = self;
-        files.detach_unused(&mut |finding| report(findings, finding));
+        self.files.detach_unused();
         self.report_counts();
         // The receiver waits only for the first signal.
         let _gone = self.ready.try_send(());

@@ -6,6 +6,7 @@ use std::time::Instant;
 use observer_core::series::ProbeFiles;
 use observer_ebpf::AttachCookie;
 
+use super::endings::Endings;
 use super::file_numbers::FileNumbers;
 use super::file_table::{FileTable, Known};
 use super::not_probed::{NotProbed, out_of_reach};
@@ -24,12 +25,22 @@ pub(in crate::tap::probe) struct ProbedFiles {
     excluded: ExcludedFiles,
     table: FileTable<ProbedFile>,
     numbers: FileNumbers,
+    endings: Endings<Ending, Attachment>,
     are_too_many: bool,
+}
+
+/// The end of a file's attachments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ending {
+    file: FileIdentity,
+    /// The file's number, which becomes free then; `None` if only the recording of header fields ends.
+    number: Option<u16>,
 }
 
 /// A probed file and its attachments.
 #[derive(Debug)]
 struct ProbedFile {
+    identity: FileIdentity,
     attached: Vec<Attachment>,
     /// Whether all its plaintext is seen.
     is_complete: bool,
@@ -50,7 +61,8 @@ struct ProbedFile {
 
 impl ProbedFiles {
     pub(in crate::tap::probe) fn new(excluded: ExcludedFiles) -> Self {
-        Self { excluded, table: FileTable::new(), numbers: FileNumbers::new(), are_too_many: false }
+        let endings = Endings::start("probe-ends", Attachment::end_all);
+        Self { excluded, table: FileTable::new(), numbers: FileNumbers::new(), endings, are_too_many: false }
     }
 
     pub(in crate::tap::probe) fn excluded(&self) -> &ExcludedFiles {
@@ -66,7 +78,7 @@ impl ProbedFiles {
             // A known file may be excluded under another name.
             Some(_) | None if is_excluded => {
                 let former = self.table.insert(file.identity, Known::Excluded, now);
-                self.detach(former, report);
+                self.detach(former);
                 report(NotProbed::Excluded.of(&file.name));
             }
             Some(_) => {}
@@ -75,6 +87,8 @@ impl ProbedFiles {
     }
 
     fn probe_new(&mut self, file: &ProgramFile, now: Instant, programs: &Programs, report: &mut dyn FnMut(Finding)) {
+        // Two attachments to one place would record each call twice.
+        self.endings.wait_for(|ending| ending.file == file.identity);
         let Some(number) = self.number(now, report) else {
             if !std::mem::replace(&mut self.are_too_many, true) {
                 report(NotProbed::TooMany.of(&file.name));
@@ -99,11 +113,22 @@ impl ProbedFiles {
 
     /// Takes a number for a new file.
     fn number(&mut self, now: Instant, report: &mut dyn FnMut(Finding)) -> Option<u16> {
+        self.take_ended(report);
         self.numbers.take().or_else(|| {
-            let unused = self.table.make_room(now);
-            self.detach(unused, report);
+            let unused = self.table.make_room(now)?;
+            let file = unused.identity;
+            self.detach([unused]);
+            self.endings.wait_for(|ending| ending.file == file);
+            self.take_ended(report);
             self.numbers.take()
         })
+    }
+
+    /// Releases the numbers of files whose attachments have ended.
+    pub(super) fn take_ended(&mut self, report: &mut dyn FnMut(Finding)) {
+        for number in self.endings.take_finished().into_iter().filter_map(|ending| ending.number) {
+            self.give_back(number, report);
+        }
     }
 
     /// Counts the calls of all probed functions.
@@ -128,13 +153,14 @@ impl ProbedFiles {
             }
             beyond.is_some()
         });
-        self.detach(busy, report);
+        self.detach(busy);
+        let Self { table, endings, .. } = self;
         let mut without_fields = Vec::new();
-        for (file, probed) in self.table.all_probed_mut().filter(|(_, probed)| !probed.attached_fields.is_empty()) {
+        for (file, probed) in table.all_probed_mut().filter(|(_, probed)| !probed.attached_fields.is_empty()) {
             if let Some(rate) = probed.field_calls.beyond(budget) {
                 report(NotProbed::TooManyFieldCalls { rate, budget }.of(&probed.name));
                 probed.fields.clear();
-                Attachment::end_all(std::mem::take(&mut probed.attached_fields));
+                endings.end(Ending { file, number: None }, std::mem::take(&mut probed.attached_fields));
                 without_fields.push(file);
             }
         }
@@ -156,29 +182,23 @@ impl ProbedFiles {
             }
             is_it
         });
-        self.detach(busiest, report);
+        self.detach(busiest);
     }
 
     /// Stops probing files that are no longer found at their path, after a long time in which no process ran them. These are
     /// deleted files, and files of containers that are gone. A program that may be started again stays probed, since the first
     /// traffic of each new process would otherwise be missed.
-    pub(in crate::tap::probe) fn detach_unused(&mut self, report: &mut dyn FnMut(Finding)) {
+    pub(in crate::tap::probe) fn detach_unused(&mut self) {
         let is_there = |file, probed: &ProbedFile| FileIdentity::of(Path::new(&probed.name)) == Some(file);
         let unused = self.table.forget_unused(Instant::now(), is_there);
-        self.detach(unused, report);
+        self.detach(unused);
     }
 
-    fn detach(&mut self, files: impl IntoIterator<Item = ProbedFile>, report: &mut dyn FnMut(Finding)) {
-        let mut attachments = Vec::new();
-        let mut numbers = Vec::new();
-        for ProbedFile { attached, attached_fields, number, .. } in files {
-            attachments.extend(attached);
-            attachments.extend(attached_fields);
-            numbers.push(number);
-        }
-        Attachment::end_all(attachments);
-        for number in numbers {
-            self.give_back(number, report);
+    /// Begins to end all attachments of files.
+    fn detach(&mut self, files: impl IntoIterator<Item = ProbedFile>) {
+        for ProbedFile { identity, mut attached, attached_fields, number, .. } in files {
+            attached.extend(attached_fields);
+            self.endings.end(Ending { file: identity, number: Some(number) }, attached);
         }
     }
 
@@ -205,6 +225,7 @@ impl ProbedFiles {
             && probed.attached_fields.is_empty()
         {
             let opened = OpenedFile::of(file)?;
+            self.endings.wait_for(|ending| ending.file == file.identity);
             probed.field_calls = Rate::since(Instant::now(), programs.field_calls(probed.number));
             probed.attached_fields = attach(opened.path(), probed.number, &probed.fields, programs)?;
         }
@@ -214,7 +235,10 @@ impl ProbedFiles {
     /// Stops recording header fields.
     pub(in crate::tap::probe) fn stop_fields(&mut self, file: FileIdentity) {
         if let Some(probed) = self.table.probed_mut(file) {
-            Attachment::end_all(std::mem::take(&mut probed.attached_fields));
+            let attached = std::mem::take(&mut probed.attached_fields);
+            if !attached.is_empty() {
+                self.endings.end(Ending { file, number: None }, attached);
+            }
         }
     }
 
@@ -232,8 +256,8 @@ impl ProbedFiles {
 impl Drop for ProbedFiles {
     fn drop(&mut self) {
         let all = self.table.end_probing(|_| true);
-        // The receiver of findings is gone.
-        self.detach(all, &mut |_| {});
+        // They end with the value.
+        self.detach(all);
     }
 }
 
@@ -266,6 +290,7 @@ fn probe(
         return Ok(Known::Reported);
     }
     Ok(Known::Probed(ProbedFile {
+        identity: file.identity,
         attached,
         is_complete,
         number,
@@ -294,8 +319,9 @@ mod tests {
     use super::*;
 
     /// A file without attachments.
-    fn file(number: u16, now: Instant) -> ProbedFile {
+    fn file(identity: FileIdentity, number: u16, now: Instant) -> ProbedFile {
         ProbedFile {
+            identity,
             attached: Vec::new(),
             is_complete: true,
             number,
@@ -315,7 +341,7 @@ mod tests {
         for inode in 0..u64::from(MAX_FILES) {
             let number = files.number(begin, &mut |finding| panic!("{finding:?}")).unwrap();
             let identity = FileIdentity { device: 1, inode, born: None };
-            files.table.insert(identity, Known::Probed(file(number, begin)), begin + Duration::from_secs(inode));
+            files.table.insert(identity, Known::Probed(file(identity, number, begin)), begin + Duration::from_secs(inode));
         }
         assert_eq!(files.number(begin, &mut |finding| panic!("{finding:?}")), None, "all are in use");
 

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use observer_ebpf::{AttachCookie, DescriptorOffsets};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 
+use super::endings::Endings;
 use crate::tap::probe::kernel::{AttachBy, Attachment, Probe, Programs};
 
 /// How often a uprobe is attached. With 250 ticks a second (`CONFIG_HZ`), a grace period lasts at least 8 ms.
@@ -69,7 +70,13 @@ fn keep(programs: &Programs, executed: &Receiver<()>) {
     let Some(page) = page() else { return };
     let path = PathBuf::from(format!("/proc/self/fd/{}", page.as_raw_fd()));
     let cookie = AttachCookie { file: 0, descriptor: DescriptorOffsets::UNKNOWN };
-    let mut ending: Option<JoinHandle<()>> = None;
+    let mut endings = Endings::start("probe-unready", Attachment::end_all);
+    let mut end = |attached| {
+        // Those before them come first, so there are never more than two batches.
+        endings.wait_for(|()| true);
+        endings.take_finished();
+        endings.end((), attached);
+    };
     while executed.recv().is_ok() {
         let mut attached = Vec::new();
         let mut until = Instant::now() + KEPT;
@@ -78,7 +85,7 @@ fn keep(programs: &Programs, executed: &Receiver<()>) {
             let Ok(attachment) = programs.attach(Probe::GoClose, &path, &[0], cookie) else { return };
             attached.push(attachment);
             if attached.len() == BATCH {
-                end(&mut ending, std::mem::take(&mut attached));
+                end(std::mem::take(&mut attached));
             }
             thread::sleep(EVERY);
             match executed.try_recv() {
@@ -87,20 +94,8 @@ fn keep(programs: &Programs, executed: &Receiver<()>) {
                 Err(TryRecvError::Disconnected) => break,
             }
         }
-        end(&mut ending, attached);
+        end(attached);
     }
-    if let Some(ending) = ending {
-        let _panicked = ending.join();
-    }
-}
-
-/// Ends attachments on another thread, after those before them.
-fn end(ending: &mut Option<JoinHandle<()>>, attached: Vec<Attachment>) {
-    if let Some(before) = ending.take() {
-        let _panicked = before.join();
-    }
-    // If no thread can be started, they end on this one.
-    *ending = Builder::new().name("probe-unready".to_owned()).spawn(move || Attachment::end_all(attached)).ok();
 }
 
 /// A page in memory, which no process maps.
