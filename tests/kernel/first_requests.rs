@@ -72,6 +72,7 @@ fn first_seen(output: &ProbeOutput, name: &str) -> Option<u64> {
         let TapEvent::Bytes { bytes, .. } = event else { return None };
         let head = std::str::from_utf8(bytes).ok()?;
         let (_, rest) = head.split_once(&path)?;
-        rest.split('/').next()?.parse().ok()
+        let (_number, after) = rest.split('/').next()?.split_once('-')?;
+        after.parse().ok()
     })
 }

@@ -8,7 +8,7 @@ use observer_demo::{DemoConfig, DemoServer};
 use super::new_program::Original;
 use super::report::{Report, Row, Start};
 use super::trial::{Asking, Stage};
-use super::{go_client, kubectl};
+use super::{PROGRAMS, go_client, kubectl};
 use crate::machine::Machine;
 use crate::output::Output;
 
@@ -19,8 +19,7 @@ pub(crate) struct Args {
     output: Output,
 }
 
-/// Number of new programs of each kind, and of starts of a probe.
-const PROGRAMS: u32 = 30;
+/// Number of starts of a probe.
 const STARTS: u32 = 10;
 
 /// When the client in Go asks, in milliseconds after its start.

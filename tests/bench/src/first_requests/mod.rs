@@ -10,4 +10,7 @@ mod new_program;
 mod report;
 mod trial;
 
+/// Number of new programs of each kind under a ready probe, of which the budgets name a part.
+const PROGRAMS: u32 = 30;
+
 pub(crate) use command::{Args, execute};

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::PROGRAMS;
 use super::trial::Asking;
 use crate::machine::Machine;
 use crate::table::Table;
@@ -53,7 +54,7 @@ impl Row {
             programs: first_seen.len(),
             from_first: first_seen.iter().filter(|first| **first == Some(0)).count(),
             unseen: first_seen.iter().filter(|first| first.is_none()).count(),
-            budget: (start == Start::Ready && first_seen.len() == 30).then_some(budget),
+            budget: (start == Start::Ready && u32::try_from(first_seen.len()) == Ok(PROGRAMS)).then_some(budget),
         }
     }
 }

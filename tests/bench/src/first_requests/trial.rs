@@ -57,7 +57,7 @@ impl Stage<'_> {
 /// The first request of a program in lines of events.
 fn first_seen(events: &str, program: u32) -> Option<u32> {
     let name = format!("\"new-{program}-");
-    events.split(name.as_str()).skip(1).filter_map(|rest| rest.split_once('"')?.0.parse().ok()).min()
+    events.split(name.as_str()).skip(1).filter_map(|rest| rest.split(['-', '"']).next()?.parse().ok()).min()
 }
 
 #[cfg(test)]
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn first_request_is_that_with_the_lowest_number() {
-        let events = "{\"namespace\":\"new-1-3\"}\n{\"namespace\":\"new-1-2\"}\n{\"namespace\":\"new-11-0\"}\n";
+        let events = "{\"namespace\":\"new-1-3\"}\n{\"namespace\":\"new-1-2-900\"}\n{\"namespace\":\"new-11-0-800\"}\n";
         assert_eq!([1, 11, 2].map(|program| first_seen(events, program)), [Some(2), Some(0), None]);
     }
 }

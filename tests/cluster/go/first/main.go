@@ -1,6 +1,6 @@
 // Command first sends requests to an API server soon after its start, on one connection. Its arguments are the server's address, its certificate authority, a
 // token, the time of its start in nanoseconds since 1970, how long it waits before the first request, the number of requests, and a name. Each request is for a
-// namespace with this name and the microseconds since its start.
+// namespace with this name, the number of the request from 0, and the microseconds since its start.
 package main
 
 import (
@@ -38,9 +38,9 @@ func run(host, authority, token string, arguments []string) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(authority))
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
-	for range times {
+	for number := range times {
 		after := time.Since(time.Unix(0, started)).Microseconds()
-		url := fmt.Sprintf("https://%s/api/v1/namespaces/%s-%d/configmaps", host, arguments[3], after)
+		url := fmt.Sprintf("https://%s/api/v1/namespaces/%s-%d-%d/configmaps", host, arguments[3], number, after)
 		request, err := http.NewRequest(http.MethodGet, url, nil)
 		if err != nil {
 			return err
