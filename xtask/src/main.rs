@@ -4,6 +4,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to the person or the CI that called it")]
 
+mod architecture;
 mod bench;
 mod chart;
 mod ci;

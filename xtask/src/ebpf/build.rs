@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use super::architecture::Architecture;
 use super::object::Object;
 use super::toolchain::{Toolchain, run};
+use crate::architecture::Architecture;
 use crate::{remapping, workspace};
 
 const TARGET: &str = "bpfel-unknown-none";
@@ -20,7 +20,7 @@ const UNSTABLE: &str = "aya_ebpf,watchtap_programs";
 pub(super) fn object(toolchain: &Toolchain, architecture: Architecture, path: &Path) -> anyhow::Result<Object> {
     // This is first, because the package sources are unpacked by it.
     run(workspace::cargo().args(["fetch", "--quiet", "--locked", "--target", TARGET]))?;
-    let folder = workspace::target().join("ebpf/build").join(architecture.name());
+    let folder = workspace::target().join("ebpf/build").join(architecture.rust_name());
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--locked", "--package", "observer-ebpf", "--bin", BINARY, "--features", "programs"]);
     cargo.args(["--profile", PROFILE, "--target", TARGET]).arg("--target-dir").arg(&folder);
@@ -39,7 +39,7 @@ pub(super) fn object(toolchain: &Toolchain, architecture: Architecture, path: &P
 
 /// The compiler's flags. The programs read the registers of `architecture`, whichever kind of machine builds them.
 fn flags(architecture: Architecture) -> anyhow::Result<Vec<String>> {
-    let registers = format!("--cfg=bpf_target_arch=\"{}\"", architecture.name());
+    let registers = format!("--cfg=bpf_target_arch=\"{}\"", architecture.rust_name());
     let known = String::from("--check-cfg=cfg(bpf_target_arch,values(\"x86_64\",\"aarch64\"))");
     let mut flags = vec![registers, known, String::from("-Ctarget-cpu=v3"), String::from("-Clink-arg=--btf")];
     flags.extend(remapping::flags()?);

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::architecture::Architecture;
 use super::build;
-use super::object::Object;
+use super::object::{self, Object};
 use super::toolchain::Toolchain;
+use crate::architecture::Architecture;
 use crate::workspace;
 
 /// Build the eBPF programs, or check that the committed objects match their sources.
@@ -48,14 +48,14 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
             let toolchain = toolchain?;
             for architecture in Architecture::ALL {
                 let begun = Instant::now();
-                let built = build::object(&toolchain, architecture, &committed(architecture))?;
+                let built = build::object(&toolchain, architecture, &object::committed(architecture))?;
                 built.save_description()?;
                 println!("built {} in {:.1} s, sha256 {}", built.path().display(), begun.elapsed().as_secs_f64(), built.sha256());
             }
             Ok(ExitCode::SUCCESS)
         }
         Action::Check => {
-            let described = Architecture::ALL.map(|architecture| Object::described(&committed(architecture)));
+            let described = Architecture::ALL.map(|architecture| Object::described(&object::committed(architecture)));
             let toolchain = match toolchain {
                 Ok(toolchain) => toolchain,
                 Err(error) => {
@@ -65,16 +65,12 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
             };
             let mut are_all_current = true;
             for (architecture, described) in Architecture::ALL.into_iter().zip(described) {
-                let built = build::object(&toolchain, architecture, &own.join(architecture.file()))?;
+                let built = build::object(&toolchain, architecture, &own.join(object::file(architecture)))?;
                 are_all_current &= is_current(&described?, &built);
             }
             Ok(if are_all_current { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
     }
-}
-
-fn committed(architecture: Architecture) -> PathBuf {
-    workspace::root().join("observer-ebpf").join(architecture.file())
 }
 
 /// Prints the result of the comparison. Objects that other tools built cannot be compared, so they pass.

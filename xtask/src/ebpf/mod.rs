@@ -1,6 +1,5 @@
 //! `cargo xtask ebpf`: builds and checks the committed objects with the eBPF programs, which an ordinary toolchain cannot build.
 
-mod architecture;
 mod build;
 mod command;
 mod object;

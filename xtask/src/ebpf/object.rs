@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::Context;
 
 use super::toolchain::stdout;
+use crate::architecture::Architecture;
 use crate::workspace;
 
 const HEADER: &str = "# What `cargo xtask ebpf build` built this object with. `cargo xtask ebpf check` compares.\n";
@@ -27,6 +28,19 @@ pub(super) struct Object {
     sha256: String,
     sources: String,
     tools: BTreeMap<String, String>,
+}
+
+/// The file of the object for an architecture. Each has one of its own, because the programs read registers.
+pub(super) const fn file(architecture: Architecture) -> &'static str {
+    match architecture {
+        Architecture::Amd64 => "watchtap.bpf.o",
+        Architecture::Arm64 => "watchtap.arm64.bpf.o",
+    }
+}
+
+/// The path of the committed object for an architecture.
+pub(super) fn committed(architecture: Architecture) -> PathBuf {
+    workspace::root().join("observer-ebpf").join(file(architecture))
 }
 
 impl Object {
@@ -134,7 +148,6 @@ fn sources() -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ebpf::architecture::Architecture;
 
     fn object(tools: &[(&str, &str)]) -> Object {
         let tools = tools.iter().map(|(name, version)| ((*name).to_owned(), (*version).to_owned())).collect();
@@ -160,8 +173,7 @@ mod tests {
     #[test]
     fn committed_objects_match_their_sources() {
         for architecture in Architecture::ALL {
-            let committed = workspace::root().join("observer-ebpf").join(architecture.file());
-            let object = Object::described(&committed).unwrap();
+            let object = Object::described(&committed(architecture)).unwrap();
             assert_eq!(
                 object.sources,
                 sources().unwrap(),

@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 
-use super::architecture::Architecture;
 use super::c_compiler::CCompiler;
 use super::packages::EBPF_TARGET;
 use super::source::Source;
 use super::static_program;
+use crate::architecture::Architecture;
 use crate::{remapping, standard_library, workspace};
 
 /// The features of the package `observer` in an image: no demo.

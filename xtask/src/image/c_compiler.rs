@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-use super::architecture::Architecture;
+use crate::architecture::Architecture;
 
 /// The package and its hashes, in the form of pip's requirements: Linux on x86-64 and arm64, macOS on arm64 and x86-64.
 const REQUIREMENT: &str = "\

@@ -13,12 +13,12 @@ use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 
-use super::architecture::Architecture;
 use super::build;
 use super::c_compiler::CCompiler;
 use super::clock::Clock;
 use super::command::materials_beside;
 use super::source::Source;
+use crate::architecture::Architecture;
 use crate::workspace;
 
 /// The parts of cargo's home that the second build shares. It unpacks the packages in its own home.

@@ -8,12 +8,12 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use serde_json::json;
 
-use super::architecture::Architecture;
 use super::check;
 use super::layout::{Layout, with_suffix};
 use super::manifest::{Image, annotations};
 use super::programs::{self, Program};
 use super::source::Source;
+use crate::architecture::Architecture;
 use crate::workspace;
 
 /// Build a container image of watchtap: a static program from scratch, without a shell, as an OCI image layout.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::architecture::Architecture;
+use crate::architecture::Architecture;
 use crate::workspace;
 
 /// The variable that names the image to tests.

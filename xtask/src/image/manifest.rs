@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::architecture::Architecture;
 use super::layer::{Files, Layer};
 use super::layout::{Descriptor, Layout, digest};
 use super::sbom;
 use super::source::Source;
+use crate::architecture::Architecture;
 
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG: &str = "application/vnd.oci.image.config.v1+json";

@@ -6,7 +6,6 @@
 mod command;
 mod for_tests;
 
-mod architecture;
 mod build;
 mod c_compiler;
 mod programs;
@@ -28,7 +27,6 @@ mod clock;
 #[cfg(test)]
 mod scratch;
 
-pub(crate) use architecture::Architecture;
 pub(crate) use check::{possible as second_build_possible, second_build};
 pub(crate) use command::{Args, assemble, compiler_folder, execute};
 pub(crate) use for_tests::{TESTS_VARIABLE, for_tests};

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use xshell::cmd;
 
-use super::architecture::Architecture;
 use super::build::FEATURES;
+use crate::architecture::Architecture;
 use crate::workspace;
 
 /// A package of one version.

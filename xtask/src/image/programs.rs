@@ -5,13 +5,13 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 
-use super::architecture::Architecture;
 use super::c_compiler::CCompiler;
 use super::layer::{File, Files, Mode};
 use super::layout::digest;
 use super::packages::{self, System};
 use super::source::Source;
 use super::{build, licenses, sbom};
+use crate::architecture::Architecture;
 use crate::workspace;
 
 /// A program, with the licences and the bill of materials of everything that is linked into it.

@@ -4,10 +4,10 @@
 
 use serde_json::{Value, json};
 
-use super::architecture::Architecture;
 use super::layout::digest;
 use super::packages::{Id, MUSL, Package, Packages, RustRelease, STANDARD_LIBRARY, System};
 use super::source::Source;
+use crate::architecture::Architecture;
 
 pub(super) const MEDIA_TYPE: &str = "application/vnd.cyclonedx+json";
 

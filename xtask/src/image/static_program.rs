@@ -2,7 +2,7 @@
 
 use anyhow::{Context, ensure};
 
-use super::architecture::Architecture;
+use crate::architecture::Architecture;
 
 /// Type of the ELF segment that names the loader (`PT_INTERP`, elf(5)). A static program has none, even if it is
 /// position-independent.

@@ -1,6 +1,7 @@
 //! The archive of one target: the program, the licences, man pages and completions, in a folder with the name of the archive.
 
-use crate::image::{Architecture, Files, Program, Source, compress, tar};
+use crate::architecture::Architecture;
+use crate::image::{Files, Program, Source, compress, tar};
 
 /// An archive that is made.
 pub(super) struct Archive {

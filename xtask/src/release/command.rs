@@ -11,7 +11,8 @@ use anyhow::{Context, ensure};
 use super::checksums::{self, SUMS};
 use super::contents::{Contents, Release};
 use super::{installer, manual};
-use crate::image::{self, Architecture, Source};
+use crate::architecture::Architecture;
+use crate::image::{self, Source};
 use crate::workspace;
 
 /// Make all files of a release in one folder: archives, image, bills of materials, chart, krew manifest, install.sh and checksums.

@@ -9,7 +9,8 @@ use std::process::{Command, Output};
 use super::checksums::{SUMS, sum};
 use super::command::write;
 use super::contents::{Contents, Release};
-use crate::image::{Architecture, File, Files, Mode, Program, Scratch, Source};
+use crate::architecture::Architecture;
+use crate::image::{File, Files, Mode, Program, Scratch, Source};
 
 const BASE_URL: &str = "https://releases.example/vVERSION/watchtap-VERSION";
 const HOMEPAGE: &str = "https://watchtap.example";

@@ -6,8 +6,8 @@ use anyhow::Context;
 use serde_json::Value;
 use xshell::cmd;
 
-use super::super::architecture::Architecture;
 use super::super::packages::{EBPF_TARGET, Id};
+use crate::architecture::Architecture;
 use crate::workspace;
 
 /// The licences whose standard text is known here.

@@ -5,10 +5,10 @@ use std::fs;
 
 use anyhow::{Context, ensure};
 
-use super::super::architecture::Architecture;
 use super::super::c_compiler::CCompiler;
 use super::super::packages::{self, Packages, System};
 use super::{declared, found, html};
+use crate::architecture::Architecture;
 use crate::workspace;
 
 /// Texts, each with the components that it is for.

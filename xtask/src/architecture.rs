@@ -1,4 +1,4 @@
-//! The processor architectures that an image can have.
+//! The processor architectures that watchtap is built for.
 
 /// An architecture; the variants in the order of an image's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -18,8 +18,16 @@ impl Architecture {
         }
     }
 
-    pub(super) fn is_of_this_machine(self) -> bool {
-        self.target().starts_with(std::env::consts::ARCH)
+    /// The name in Rust's targets.
+    pub(crate) const fn rust_name(self) -> &'static str {
+        match self {
+            Self::Amd64 => "x86_64",
+            Self::Arm64 => "aarch64",
+        }
+    }
+
+    pub(crate) fn is_of_this_machine(self) -> bool {
+        self.rust_name() == std::env::consts::ARCH
     }
 
     /// Rust's target. With musl, a program needs no file of the system: neither a loader nor plug-ins that resolve names.
@@ -31,7 +39,7 @@ impl Architecture {
     }
 
     /// The same target in the words of zig.
-    pub(super) const fn zig_target(self) -> &'static str {
+    pub(crate) const fn zig_target(self) -> &'static str {
         match self {
             Self::Amd64 => "x86_64-linux-musl",
             Self::Arm64 => "aarch64-linux-musl",
@@ -39,7 +47,7 @@ impl Architecture {
     }
 
     /// `e_machine` in the header of its programs (elf(5)).
-    pub(super) const fn elf_machine(self) -> u16 {
+    pub(crate) const fn elf_machine(self) -> u16 {
         match self {
             Self::Amd64 => 62,
             Self::Arm64 => 183,
