@@ -147,7 +147,14 @@ impl Flood {
         let (upstream, protocol) = (UpstreamName(name.unwrap_or_default()), Some(Protocol::Http2));
         record(Subject::Connection(
             connection,
-            ConnectionObservation::Opened { upstream, protocol, process: None, container_name: None, attached_late: false },
+            ConnectionObservation::Opened {
+                upstream,
+                protocol,
+                process: None,
+                container_name: None,
+                attached_late: false,
+                logged: None,
+            },
         ));
     }
 

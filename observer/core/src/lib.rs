@@ -5,11 +5,11 @@
 //! `Unknown` with a reason), never a panic.
 //!
 //! The modules stand on floors. A module uses modules of lower floors only (a house rule tests it). From the bottom:
-//! - 0: [`k8s`], `left_out`, [`logs`], [`metrics`], [`quantity`], `thresholds`, [`time`], [`redacted`]
+//! - 0: [`k8s`], `left_out`, [`metrics`], [`quantity`], `thresholds`, [`time`], [`redacted`]
 //! - 1: [`http`], [`wire`], [`routing`]
-//! - 2: [`observation`], [`verification`]
-//! - 3: [`exchange`]
-//! - 4: [`reflector`]
+//! - 2: [`observation`]
+//! - 3: [`exchange`], [`logs`]
+//! - 4: [`reflector`], [`verification`]
 //! - 5: [`capture`], [`storm`]
 //! - 6: `finding_kind`
 //! - 7: [`series`]

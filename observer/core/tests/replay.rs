@@ -270,6 +270,7 @@ fn decode(tape: &Tape, pieces: &[Piece]) -> Vec<Observation> {
                 process: None,
                 container_name: None,
                 attached_late: false,
+                logged: None,
             },
         ),
     });

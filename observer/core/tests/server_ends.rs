@@ -165,6 +165,7 @@ impl Run {
                 process: None,
                 container_name: None,
                 attached_late: false,
+                logged: None,
             },
         );
         self.observe(opened);

@@ -95,6 +95,7 @@ fn many_open_connections_do_not_rotate_at_every_observation() {
                 process: None,
                 container_name: None,
                 attached_late: false,
+                logged: None,
             },
         );
         Observation { at, subject }

@@ -245,6 +245,7 @@ mod tests {
                 process: None,
                 container_name: None,
                 attached_late: false,
+                logged: None,
             },
         );
         Observation { at: Timestamp::default(), subject }

@@ -86,6 +86,7 @@ impl Decoding {
                             process,
                             container_name: info.container_name.clone(),
                             attached_late: info.start == Start::Middle,
+                            logged: None,
                         },
                     ),
                 });

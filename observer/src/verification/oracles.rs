@@ -89,7 +89,9 @@ impl Oracles {
         let resource = resource.to_string();
         let mut others = 0;
         log.lines(&mut |line| {
-            let is_other = |event: &AuditEvent| event.resource == resource && Some(event.audit_id.as_str()) != audit_id;
+            let is_other = |event: &AuditEvent| {
+                event.is_complete_for_resource() && event.resource == resource && Some(event.audit_id.as_str()) != audit_id
+            };
             others += usize::from(AuditEvent::read(line).as_ref().is_some_and(is_other));
         })?;
         Ok(Some(others))

@@ -1,10 +1,15 @@
-//! Invariants of log lines: each parsed value occurs in the line, and surrounding space changes nothing.
+//! Invariants of log lines: each parsed value occurs in the line, surrounding space changes nothing, and the requests of a log begin once and
+//! end at most once.
 
-use observer_core::logs::{AuditEvent, EtcdRequest};
+use std::collections::BTreeSet;
+
+use observer_core::logs::{AuditEvent, EtcdRequest, LogReplay};
+use observer_core::observation::{ExchangeObservation, Observation, Subject};
 use serde_json::Value;
 
-/// Parses each line as an audit event and as an etcd log entry.
+/// Parses each line as an audit event and as an etcd log entry, and replays all lines as one log.
 pub fn check(input: &[u8]) {
+    check_replay(input);
     for line in input.split(|byte| *byte == b'\n') {
         let spaced = [b" ", line, b"\r\n"].concat();
         let (audit, etcd) = (AuditEvent::read(line), EtcdRequest::read(line));
@@ -12,13 +17,39 @@ pub fn check(input: &[u8]) {
         // Skipped parts may be invalid UTF-8, which serde does not accept.
         let Ok(value) = serde_json::from_slice::<Value>(line) else { continue };
         if let Some(audit) = &audit {
-            assert_eq!(value["stage"], "ResponseComplete", "{audit:?}");
-            assert_eq!(value["auditID"], audit.audit_id.as_str(), "{audit:?}");
-            assert_eq!(value["verb"], audit.verb.as_str(), "{audit:?}");
+            assert_eq!(value["stage"], format!("{:?}", audit.stage), "{audit:?}");
+            assert!(value["auditID"].as_str().unwrap_or_default().starts_with(&audit.audit_id), "{audit:?}");
+            assert!(value["verb"].as_str().unwrap_or_default().starts_with(&audit.verb), "{audit:?}");
         }
         if let Some(EtcdRequest::Range(read)) = &etcd {
             let content = value["request content"].as_str().unwrap_or_default();
             assert!(read.key.len() <= content.len() && read.range_end.len() <= content.len(), "{read:?} of {content:?}");
         }
     }
+}
+
+fn check_replay(input: &[u8]) {
+    let (mut replay, mut open, mut requests) = (LogReplay::default(), BTreeSet::new(), 0);
+    let mut take = |Observation { subject, .. }| {
+        let Subject::Exchange(id, observed) = subject else { return };
+        match &observed {
+            ExchangeObservation::Requested { .. } => {
+                requests += 1;
+                assert!(open.insert(id), "{id:?} begins twice");
+            }
+            ExchangeObservation::Ended { .. } => assert!(open.remove(&id), "{id:?} ends without a begin"),
+            ExchangeObservation::InterimResponse { .. }
+            | ExchangeObservation::Responded { .. }
+            | ExchangeObservation::BodyBytes { .. }
+            | ExchangeObservation::BodyRead { .. }
+            | ExchangeObservation::BodyNotRead { .. }
+            | ExchangeObservation::BodyGap { .. }
+            | ExchangeObservation::Upgraded { .. } => assert!(open.contains(&id), "{id:?} is not open: {observed:?}"),
+        }
+    };
+    for line in input.split(|byte| *byte == b'\n') {
+        replay.line(line, &mut take);
+    }
+    replay.finish(&mut take);
+    assert_eq!(replay.extent().requests, requests);
 }

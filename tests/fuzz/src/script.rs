@@ -98,6 +98,7 @@ impl Script {
                 process: None,
                 container_name: None,
                 attached_late: false,
+                logged: None,
             },
         ));
         self.open.insert(slot, (connection, ConnectionDecoder::new(connection, protocol, prefix)));

@@ -10,7 +10,7 @@ use observer_core::http::{
     Blocks, Connection, Direction, Event, Field, FrameWalker, HeaderFields, Part, Protocol, Start, WebSocket,
 };
 use observer_core::k8s::{Container, ListOptions, Pod, Unnamed, Workload};
-use observer_core::logs::{AuditEvent, EtcdRequest};
+use observer_core::logs::{AuditEvent, Envelope, EtcdRequest, LogReplay, Unwrapper};
 use observer_core::metrics::MetricsReader;
 use observer_core::observation::{
     Body, CaptureObservation, CgroupOwner, ConnectionDecoder, ConnectionId, ConnectionObservation, EndManner, ExchangeObservation,
@@ -200,6 +200,7 @@ fn observed(conversations: &[Conversation], chunk: usize) -> Shown {
                     process: Some(process()),
                     container_name: None,
                     attached_late: false,
+                    logged: None,
                 },
             ),
         };
@@ -375,13 +376,34 @@ fn pages(chunk: usize) -> Shown {
     shown
 }
 
+/// Replays a log with one event, in an envelope and in parts.
+fn replayed_log(event: &str, shown: &mut Shown) {
+    let (mut replay, mut unwrapper) = (LogReplay::default(), Unwrapper::default());
+    for line in [event.to_owned(), format!("2026-11-22T02:00:00.000000000Z stderr P {event}")] {
+        let mut observations = Vec::new();
+        replay.line(line.as_bytes(), &mut |observation| observations.push(observation));
+        shown.note(&replay);
+        unwrapper.unwrap(line.as_bytes(), &mut |envelope, _text| {
+            if let Some(envelope) = envelope {
+                shown.note(&envelope);
+            }
+            false
+        });
+        shown.note(&unwrapper);
+    }
+    replay.finish(&mut |observation| shown.note(&observation));
+    shown.note(&replay.extent());
+    shown.note(&Envelope::Cri);
+}
+
 fn logs() -> Shown {
     let mut shown = Shown::new("lines of logs");
     let (audit, etcd) = (secret("audit log"), secret("etcd log"));
     let line = format!(
-        r#"{{"stage":"ResponseComplete","auditID":"a","verb":"create","user":{{"username":"u","extra":{{"x":["{audit}"]}}}},"requestURI":"/x?token={audit}","objectRef":{{"resource":"secrets","name":"{NAME}"}},"responseStatus":{{"code":201,"message":"{audit}"}},"requestObject":{{"data":{{"x":"{audit}"}}}},"annotations":{{"x":"{audit}"}}}}"#
+        r#"{{"stage":"ResponseComplete","stageTimestamp":"2026-11-22T02:00:00Z","auditID":"a","verb":"create","user":{{"username":"u","extra":{{"x":["{audit}"]}}}},"requestURI":"/x?token={audit}","objectRef":{{"resource":"secrets","name":"{NAME}"}},"responseStatus":{{"code":201,"message":"{audit}"}},"requestObject":{{"data":{{"x":"{audit}"}}}},"annotations":{{"x":"{audit}"}}}}"#
     );
     shown.note(&AuditEvent::read(line.as_bytes()).unwrap());
+    replayed_log(&line, &mut shown);
     for (kind, content) in
         [("Range", "key:\\\"/registry/pods/\\\" limit:1"), ("Put", &*format!("key:\\\"k\\\" value:\\\"{etcd}\\\""))]
     {

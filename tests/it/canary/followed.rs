@@ -64,6 +64,7 @@ fn life(request: &RequestLine) -> Vec<Observation> {
             process,
             container_name: None,
             attached_late: false,
+            logged: None,
         },
     ));
     // The other reflector lags from the end of the first watch, so a restart would make it relist.

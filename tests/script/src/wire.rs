@@ -93,7 +93,7 @@ impl Wire {
         let (upstream, protocol) = (UpstreamName::default(), Some(Protocol::Http2));
         vec![Subject::Connection(
             connection,
-            ConnectionObservation::Opened { upstream, protocol, process, container_name: None, attached_late: false },
+            ConnectionObservation::Opened { upstream, protocol, process, container_name: None, attached_late: false, logged: None },
         )]
     }
 

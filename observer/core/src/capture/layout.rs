@@ -5,7 +5,8 @@ use flate2::Crc;
 use crate::time::Timestamp;
 
 /// First bytes of every capture. A transfer in text mode changes the first byte or the line end, so such damage is detected.
-pub(super) const MAGIC: [u8; 8] = *b"\x89wtcap\r\n";
+/// The first bytes of a file of a capture.
+pub const MAGIC: [u8; 8] = *b"\x89wtcap\r\n";
 /// Version of the file format. It rises when an earlier reader would misread a file, but not for additions that it may skip.
 pub const VERSION: u16 = 1;
 /// First bytes of every block. After damage, a reader resumes where it finds them.

@@ -22,7 +22,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use layout::{FileHead, VERSION};
+pub use layout::{FileHead, MAGIC, VERSION};
 pub use lost::{Lost, LostReason, Refused};
 pub use reader::{FileEnd, Reader, Record};
 pub use replay::{Replay, Replayed};

@@ -23,6 +23,8 @@ pub struct Exchange {
     pub upstream: UpstreamName,
     /// In a pod, the name of the container that the request comes from.
     pub container_name: Option<String>,
+    /// Whether it comes from a log, which has no bodies: that nothing was delivered is unknown then.
+    pub is_logged: bool,
     /// The request's head, with the client's identity.
     pub request: RequestLine,
     /// Which layer answers; `None` for requests that read no objects, and for those with an unknown path.
@@ -80,6 +82,7 @@ impl Exchange {
             id,
             upstream,
             container_name: None,
+            is_logged: false,
             request,
             verdict,
             shown_before: None,

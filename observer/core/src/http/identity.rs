@@ -39,9 +39,14 @@ impl Identity {
     pub fn from_authorization(value: &[u8]) -> Self {
         let Some(token) = bearer_token(value) else { return Self::OtherScheme };
         let Some(subject) = jwt_subject(token) else { return Self::Bearer };
-        match subject.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':')) {
+        Self::of_user(&subject)
+    }
+
+    /// The identity of a user with this name, cut at [`Self::MAX_SUBJECT`].
+    pub fn of_user(name: &str) -> Self {
+        match name.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':')) {
             Some((namespace, name)) => Self::ServiceAccount { namespace: namespace.to_owned(), name: name.to_owned() },
-            None => Self::Subject { subject },
+            None => Self::Subject { subject: name.get(..name.floor_char_boundary(MAX_SUBJECT)).unwrap_or_default().to_owned() },
         }
     }
 }

@@ -1,57 +1,137 @@
 //! Audit events of kube-apiserver.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::go_duration::go_duration;
+use super::text::{Text, cut};
+use crate::redacted::Redacted;
+use crate::time::Timestamp;
+
 /// Longest line that is read, in bytes. With bodies (level `RequestResponse`) an event can be as long as an object.
-const MAX_LINE: usize = 16 * 1024 * 1024;
+pub const MAX_LINE: usize = 16 * 1024 * 1024;
+/// Longest text that is kept of a user name, a user agent or another short field, in bytes.
+const MAX_TEXT: usize = 1024;
+/// Longest audit ID that is kept, in bytes. A client may choose it; the server cuts it at 64 characters (kubernetes/apiserver
+/// `pkg/endpoints/request/auditid.go`).
+const MAX_ID: usize = 256;
+/// Longest URI that is kept, in bytes: more than the server accepts of a request line.
+const MAX_URI: usize = 64 << 10;
 
-/// The annotation with the time spent in etcd; only for requests that took more than half a second in total (kubernetes/apiserver
-/// `pkg/endpoints/request/webhook_duration.go`, v0.24 and later).
-const ETCD_LATENCY: &str = "apiserver.latency.k8s.io/etcd";
-
-/// The last stage of one request (kubernetes/apiserver pkg/apis/audit/v1/types.go). Users, addresses and bodies are not read.
+/// One stage of one request (kubernetes/apiserver `pkg/apis/audit/v1/types.go`). Bodies are not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEvent {
     /// The same value as the response's `Audit-Id` header.
     pub audit_id: String,
-    /// `list`, `watch`, `get` and so on.
+    /// How much of the request is recorded.
+    pub level: AuditLevel,
+    /// The stage of the request.
+    pub stage: AuditStage,
+    /// Path and query as the client sent them, which may hold a secret.
+    pub uri: Redacted<String>,
+    /// `list`, `watch`, `get` and so on; for a path without a resource, the method in lower case.
     pub verb: String,
-    /// Plural name and group, as in `deployments.apps`.
+    /// Plural name and group, as in `deployments.apps`; empty without a resource.
     pub resource: String,
+    /// The user for whom the server acted: the impersonated one, if there was one.
+    pub user: String,
+    /// The client's address, as far as proxies state it; empty if it is unknown.
+    pub address: String,
     /// The client's `User-Agent`.
     pub user_agent: String,
-    /// The HTTP status; for a watch, that of the response head.
+    /// The HTTP status; 0 if the stage has none. For a watch, that of the response head.
     pub status: u16,
+    /// When the server received the request.
+    pub received: Option<Timestamp>,
+    /// When the request reached this stage.
+    pub reached: Option<Timestamp>,
     /// Time in etcd, if the server recorded it: for a write, or at least one read of a single key. It never covers the read of
     /// etcd's current revision that precedes a consistent list from the watch cache.
     pub etcd_latency: Option<Duration>,
+    /// Time in total, if the server recorded it: for requests that took more than half a second.
+    pub total_latency: Option<Duration>,
+}
+
+/// How much of a request an audit policy records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+pub enum AuditLevel {
+    /// Neither body.
+    Metadata,
+    /// The body of the request.
+    Request,
+    /// Both bodies.
+    RequestResponse,
+    /// A level that this version does not know, or none.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+/// The stage of a request when its event was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+pub enum AuditStage {
+    /// The server has received the request.
+    RequestReceived,
+    /// The head of the response is sent: watches and other long responses only.
+    ResponseStarted,
+    /// The last byte of the response is sent.
+    ResponseComplete,
+    /// The server panicked.
+    Panic,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line {
-    #[serde(rename = "auditID")]
-    audit_id: String,
-    stage: String,
-    verb: String,
+struct Line<'l> {
+    #[serde(borrow, rename = "auditID")]
+    audit_id: Cow<'l, str>,
+    stage: AuditStage,
+    #[serde(borrow)]
+    verb: Cow<'l, str>,
     #[serde(default)]
-    user_agent: String,
-    object_ref: Option<ObjectRef>,
+    level: AuditLevel,
+    #[serde(borrow, default, rename = "requestURI")]
+    uri: Cow<'l, str>,
+    #[serde(borrow, default)]
+    user: User<'l>,
+    #[serde(borrow)]
+    impersonated_user: Option<User<'l>>,
+    #[serde(borrow, default, rename = "sourceIPs")]
+    addresses: Vec<Text<'l>>,
+    #[serde(borrow, default)]
+    user_agent: Cow<'l, str>,
+    #[serde(borrow)]
+    object_ref: Option<ObjectRef<'l>>,
     response_status: Option<ResponseStatus>,
-    #[serde(default)]
-    annotations: BTreeMap<String, String>,
+    #[serde(borrow, default)]
+    request_received_timestamp: Text<'l>,
+    #[serde(borrow, default)]
+    stage_timestamp: Text<'l>,
+    #[serde(borrow, default)]
+    annotations: Annotations<'l>,
+}
+
+#[derive(Deserialize)]
+struct EventList<'l> {
+    #[serde(borrow)]
+    items: Vec<Line<'l>>,
+}
+
+#[derive(Default, Deserialize)]
+struct User<'l> {
+    #[serde(borrow, default)]
+    username: Cow<'l, str>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ObjectRef {
-    #[serde(default)]
-    resource: String,
-    #[serde(default)]
-    api_group: String,
+struct ObjectRef<'l> {
+    #[serde(borrow, default)]
+    resource: Cow<'l, str>,
+    #[serde(borrow, default)]
+    api_group: Cow<'l, str>,
 }
 
 #[derive(Deserialize)]
@@ -60,51 +140,61 @@ struct ResponseStatus {
     code: u16,
 }
 
+/// The time spent in etcd and in total, only for requests that took more than half a second in total (kubernetes/apiserver
+/// `pkg/endpoints/request/webhook_duration.go`, v0.24 and later).
+#[derive(Default, Deserialize)]
+struct Annotations<'l> {
+    #[serde(borrow, default, rename = "apiserver.latency.k8s.io/etcd")]
+    etcd: Text<'l>,
+    #[serde(borrow, default, rename = "apiserver.latency.k8s.io/total")]
+    total: Text<'l>,
+}
+
 impl AuditEvent {
-    /// Reads a line of the log in its JSON form. `None` for stages other than the last, for requests without a resource, and for
-    /// lines that are not audit events.
+    /// Reads an event in its JSON form. `None` for text that is not an audit event of a known stage.
     pub fn read(line: &[u8]) -> Option<Self> {
         if line.len() > MAX_LINE {
             return None;
         }
-        let line: Line = serde_json::from_slice(line).ok()?;
-        let object = line.object_ref.filter(|object| !object.resource.is_empty())?;
-        if line.stage != "ResponseComplete" {
+        serde_json::from_slice::<Line<'_>>(line).ok().map(Self::of)
+    }
+
+    /// Reads a list of events, as a webhook gets them (`EventList`). `None` for text that is not such a list.
+    pub fn read_list(line: &[u8]) -> Option<Vec<Self>> {
+        if line.len() > MAX_LINE {
             return None;
         }
-        let resource =
-            if object.api_group.is_empty() { object.resource } else { format!("{}.{}", object.resource, object.api_group) };
-        Some(Self {
-            audit_id: line.audit_id,
-            verb: line.verb,
-            resource,
-            user_agent: line.user_agent,
-            status: line.response_status.map_or(0, |status| status.code),
-            etcd_latency: line.annotations.get(ETCD_LATENCY).and_then(|text| go_duration(text)),
-        })
+        let list: EventList<'_> = serde_json::from_slice(line).ok()?;
+        Some(list.items.into_iter().map(Self::of).collect())
     }
-}
 
-/// A duration as Go prints it: `1.5s`, `612.3ms`, `1m2.5s`, `850µs`.
-fn go_duration(text: &str) -> Option<Duration> {
-    let mut total = Duration::ZERO;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let digits = rest.find(|character: char| !character.is_ascii_digit() && character != '.')?;
-        let (number, behind) = rest.split_at(digits);
-        let unit = behind.find(|character: char| character.is_ascii_digit()).unwrap_or(behind.len());
-        let (unit, behind) = behind.split_at(unit);
-        let seconds = match unit {
-            "h" => 3600.0,
-            "m" => 60.0,
-            "s" => 1.0,
-            "ms" => 1e-3,
-            "µs" | "us" => 1e-6,
-            "ns" => 1e-9,
-            _ => return None,
-        };
-        total = total.checked_add(Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()?)?;
-        rest = behind;
+    fn of(line: Line<'_>) -> Self {
+        let resource = line.object_ref.map_or_else(String::new, |object| match &*object.api_group {
+            "" => cut(&object.resource, MAX_TEXT),
+            group => format!("{}.{}", cut(&object.resource, MAX_TEXT), cut(group, MAX_TEXT)),
+        });
+        let user = line.impersonated_user.unwrap_or(line.user);
+        let time = |text: &Text<'_>| text.get().and_then(Timestamp::from_rfc3339);
+        Self {
+            audit_id: cut(&line.audit_id, MAX_ID),
+            level: line.level,
+            stage: line.stage,
+            uri: Redacted(cut(&line.uri, MAX_URI)),
+            verb: cut(&line.verb, MAX_TEXT),
+            resource,
+            user: cut(&user.username, MAX_TEXT),
+            address: line.addresses.first().and_then(Text::get).map_or_else(String::new, |address| cut(address, MAX_TEXT)),
+            user_agent: cut(&line.user_agent, MAX_TEXT),
+            status: line.response_status.map_or(0, |status| status.code),
+            received: time(&line.request_received_timestamp),
+            reached: time(&line.stage_timestamp),
+            etcd_latency: line.annotations.etcd.get().and_then(go_duration),
+            total_latency: line.annotations.total.get().and_then(go_duration),
+        }
     }
-    Some(total)
+
+    /// Whether it is the last stage of a request for a resource.
+    pub fn is_complete_for_resource(&self) -> bool {
+        self.stage == AuditStage::ResponseComplete && !self.resource.is_empty()
+    }
 }

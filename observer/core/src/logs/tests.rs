@@ -2,36 +2,62 @@
 
 use std::time::Duration;
 
-use super::{AuditEvent, EtcdRequest, RangeRead};
+use super::{AuditEvent, AuditLevel, AuditStage, EtcdRequest, RangeRead};
+use crate::redacted::Redacted;
+use crate::time::Timestamp;
+
+/// An event as kube-apiserver 1.34 wrote it, shortened.
+const EVENT: &str = r#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"a-1","stage":"ResponseComplete",
+    "requestURI":"/apis/apps/v1/deployments?limit=5","verb":"list","user":{"username":"admin","groups":["system:masters"]},
+    "sourceIPs":["127.0.0.1","10.0.0.9"],"userAgent":"kubectl/v1.33.1",
+    "objectRef":{"resource":"deployments","apiGroup":"apps","apiVersion":"v1"},"responseStatus":{"metadata":{},"code":200},
+    "requestReceivedTimestamp":"2026-11-22T02:00:00.100000Z","stageTimestamp":"2026-11-22T02:00:01.800000Z",
+    "annotations":{"apiserver.latency.k8s.io/etcd":"1.612s","apiserver.latency.k8s.io/total":"1.7s","other":"x"}}"#;
 
 #[test]
-fn last_stage_of_a_request_for_a_resource_is_read() {
-    let line = br#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"a-1","stage":"ResponseComplete",
-        "requestURI":"/apis/apps/v1/deployments?limit=5","verb":"list","user":{"username":"admin"},"sourceIPs":["127.0.0.1"],
-        "userAgent":"kubectl/v1.33.1","objectRef":{"resource":"deployments","apiGroup":"apps","apiVersion":"v1"},
-        "responseStatus":{"metadata":{},"code":200},"annotations":{"apiserver.latency.k8s.io/etcd":"1.612s"}}"#;
+fn facts_of_an_audit_event_are_read() {
     let expected = AuditEvent {
         audit_id: "a-1".to_owned(),
+        level: AuditLevel::Metadata,
+        stage: AuditStage::ResponseComplete,
+        uri: Redacted("/apis/apps/v1/deployments?limit=5".to_owned()),
         verb: "list".to_owned(),
         resource: "deployments.apps".to_owned(),
+        user: "admin".to_owned(),
+        address: "127.0.0.1".to_owned(),
         user_agent: "kubectl/v1.33.1".to_owned(),
         status: 200,
-        etcd_latency: Some(Duration::from_millis(1612)),
+        received: Timestamp::from_rfc3339("2026-11-22T02:00:00.1Z"),
+        reached: Timestamp::from_rfc3339("2026-11-22T02:00:01.8Z"),
+        etcd_latency: Some(Duration::from_millis(1_612)),
+        total_latency: Some(Duration::from_millis(1_700)),
     };
-    assert_eq!(AuditEvent::read(line), Some(expected));
+    assert!(expected.is_complete_for_resource());
+    assert_eq!(AuditEvent::read(EVENT.as_bytes()), Some(expected));
+    let impersonated = EVENT.replace("\"sourceIPs\"", "\"impersonatedUser\":{\"username\":\"eve\"},\"sourceIPs\"");
+    assert_eq!(AuditEvent::read(impersonated.as_bytes()).unwrap().user, "eve");
 }
 
 #[test]
-fn other_audit_stages_paths_and_garbage_are_skipped() {
-    for line in [
-        r#"{"auditID":"a","stage":"RequestReceived","verb":"list","objectRef":{"resource":"pods"}}"#,
-        r#"{"auditID":"a","stage":"ResponseComplete","verb":"get"}"#,
-        r#"{"auditID":"a","stage":"ResponseComplete","verb":"get","objectRef":{"subresource":"x"}}"#,
-        r#"{"auditID":"a","sta"#,
-        "",
-    ] {
+fn strange_values_of_an_audit_event_are_left_out() {
+    let strange = r#"{"auditID":"a","stage":"RequestReceived","verb":"get","level":"More","sourceIPs":[{"a":[1]},"x"],
+        "requestReceivedTimestamp":7,"stageTimestamp":"yesterday","annotations":{"apiserver.latency.k8s.io/etcd":{"a":1.5}}}"#;
+    let event = AuditEvent::read(strange.as_bytes()).unwrap();
+    assert_eq!((event.level, event.address.as_str(), event.received, event.reached), (AuditLevel::Unknown, "", None, None));
+    assert_eq!(event.etcd_latency, None);
+    assert!(!event.is_complete_for_resource());
+    for line in
+        [r#"{"auditID":"a","stage":"Later","verb":"get"}"#, r#"{"auditID":"a","sta"#, r#"{"stage":"Panic","verb":"get"}"#, ""]
+    {
         assert_eq!(AuditEvent::read(line.as_bytes()), None, "{line}");
     }
+}
+
+#[test]
+fn list_of_events_is_read() {
+    let list = format!(r#"{{"kind":"EventList","items":[{EVENT},{EVENT}]}}"#);
+    assert_eq!(AuditEvent::read_list(list.as_bytes()).unwrap().len(), 2);
+    assert_eq!(AuditEvent::read_list(EVENT.as_bytes()), None);
 }
 
 #[test]

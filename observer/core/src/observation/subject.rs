@@ -6,7 +6,8 @@ use super::blockage::Blockage;
 use super::probe::ProbeMissed;
 use super::request::{RequestLine, ResponseLine};
 use super::vocabulary::{
-    Body, BodyNotRead, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, Plaintext, Process, UpstreamName,
+    Body, BodyNotRead, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, LoggedClient, Plaintext, Process,
+    UpstreamName,
 };
 use crate::http::{Direction, Loss, Protocol, StreamId};
 use crate::routing::ServerProfile;
@@ -60,6 +61,9 @@ pub enum ConnectionObservation {
         /// Whether it was open before it was observed, so that earlier requests are unknown.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         attached_late: bool,
+        /// The client, if its requests come from a log; `None` if a tap observed them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        logged: Option<LoggedClient>,
     },
     /// One side ended its half.
     HalfEnded {

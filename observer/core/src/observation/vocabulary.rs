@@ -82,6 +82,14 @@ impl Process {
     }
 }
 
+/// A client in a log, whose requests are known without their bodies, bytes and connections. All requests of one client count as those of one
+/// connection.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct LoggedClient {
+    /// Its address, as the API server logged it; empty if it is unknown.
+    pub address: String,
+}
+
 /// Identifies a request and its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ExchangeId {

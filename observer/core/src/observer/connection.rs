@@ -23,8 +23,7 @@ pub(super) struct Connection {
     /// Blockages that affect all streams: the server cannot send anything on this connection.
     pub(super) blocked: Vec<Blockage>,
     pub(super) first_end: Option<ConnectionEnd>,
-    /// Whether it was open before it was observed.
-    pub(super) attached_late: bool,
+    pub(super) source: Source,
     /// Profile of its server, if the version differs from that of other servers at the same address.
     pub(super) profile: Option<Arc<ServerProfile>>,
     /// Whether the client asked the server to close it, or asked for an upgrade, after which it closes.
@@ -33,8 +32,30 @@ pub(super) struct Connection {
     pub(super) idle_since: Timestamp,
 }
 
+/// The source of a connection's requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A tap has seen the connection from its start.
+    #[default]
+    Complete,
+    /// It was open before a tap saw it.
+    AttachedLate,
+    /// A log, which has no bodies.
+    Log,
+}
+
+impl Source {
+    pub(super) const fn of(attached_late: bool, is_logged: bool) -> Self {
+        match (is_logged, attached_late) {
+            (true, _) => Self::Log,
+            (false, true) => Self::AttachedLate,
+            (false, false) => Self::Complete,
+        }
+    }
+}
+
 impl Connection {
-    pub(super) fn opened(upstream: UpstreamName, protocol: Option<Protocol>, at: Timestamp, attached_late: bool) -> Self {
-        Self { upstream, protocol, is_open: true, attached_late, idle_since: at, ..Self::default() }
+    pub(super) fn opened(upstream: UpstreamName, protocol: Option<Protocol>, at: Timestamp, source: Source) -> Self {
+        Self { upstream, protocol, is_open: true, source, idle_since: at, ..Self::default() }
     }
 }

@@ -3,9 +3,10 @@
 use super::event::Event;
 use super::limits::Limits;
 use crate::exchange::{Exchange, RequestLabels};
-use crate::observation::{Blockage, Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
+use crate::observation::{Blockage, Body, ConnectionId, ExchangeId, ListenerState, UpstreamName};
 use crate::reflector::{
-    AtShutdown, GetPoller, PropagationRow, RateLimit, ReflectorEvent, ReflectorId, ReflectorRow, Reflectors, ReflectorsMissed,
+    AtShutdown, GetPoller, Origin, PropagationRow, RateLimit, ReflectorEvent, ReflectorId, ReflectorRow, Reflectors,
+    ReflectorsMissed,
 };
 use crate::series::Series;
 use crate::storm::{StormRecord, StormTotals, Storms};
@@ -50,14 +51,8 @@ impl Following {
         Self { reflectors: Reflectors::new(limits.reflectors), storms: Storms::new(limits.storms), relists: 0, resumes: 0 }
     }
 
-    pub(super) fn connected(
-        &mut self,
-        connection: ConnectionId,
-        process: Option<Process>,
-        container_name: Option<String>,
-        at: Timestamp,
-    ) {
-        self.reflectors.connected(connection, process, container_name, at);
+    pub(super) fn connected(&mut self, connection: ConnectionId, origin: Origin, at: Timestamp) {
+        self.reflectors.connected(connection, origin, at);
     }
 
     pub(super) fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) {

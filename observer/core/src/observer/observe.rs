@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::connection::Connection;
+use super::connection::{Connection, Source};
 use super::event::Event;
 use super::faults::FaultLog;
 use super::finding::{Exposure, problems};
@@ -24,7 +24,7 @@ use crate::observation::{
     Body, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, ListenerState, Observation, RequestLine,
     ResponseLine, RunObservation, Subject, UpstreamName, UpstreamObservation,
 };
-use crate::reflector::AtShutdown;
+use crate::reflector::{AtShutdown, Origin};
 use crate::routing::{
     Basis, CacheState, EventWindow, Question, RevisionHistory, ServerProfile, ServerVersion, Verdict, attached_late, route,
 };
@@ -214,14 +214,16 @@ impl Observer {
         emit: &mut dyn FnMut(Event),
     ) {
         match observed {
-            ConnectionObservation::Opened { upstream, protocol, process, container_name, attached_late } => {
+            ConnectionObservation::Opened { upstream, protocol, process, container_name, attached_late, logged } => {
                 self.totals.connections += 1;
                 self.series.count_connection(protocol);
-                self.following.connected(connection, process.clone(), container_name.clone(), at);
+                let address = logged.as_ref().map(|client| client.address.clone());
+                let origin = Origin { process: process.clone(), container_name: container_name.clone(), address };
+                self.following.connected(connection, origin, at);
                 if self.upstreams.connected(&upstream).is_err() {
                     self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
                 }
-                let opened = Connection::opened(upstream.clone(), protocol, at, attached_late);
+                let opened = Connection::opened(upstream.clone(), protocol, at, Source::of(attached_late, logged.is_some()));
                 let labelled = process.as_ref().filter(|_| !self.limits.series.client_labels.is_empty());
                 let container = labelled.and_then(|process| process.container.clone());
                 *self.connection(connection) = Connection { container_name: container_name.clone(), container, ..opened };
@@ -328,7 +330,7 @@ impl Observer {
         }
         let Some(info) = &request.info else {
             self.missed.unknown_requests = self.missed.unknown_requests.saturating_add(1);
-            let is_late = self.connections.get(&id.connection).is_some_and(|connection| connection.attached_late);
+            let is_late = self.connections.get(&id.connection).is_some_and(|connection| connection.source == Source::AttachedLate);
             return self.begin(id, at, request, is_late.then(attached_late), emit);
         };
         self.totals.watches += u64::from(info.verb == Verb::Watch);
@@ -350,7 +352,10 @@ impl Observer {
         let window =
             resource.map_or_else(EventWindow::default, |resource| EventWindow::of(self.known_to(id.connection, None).0, resource));
         let mut exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown).within(window));
-        exchange.container_name = self.connections.get(&id.connection).and_then(|connection| connection.container_name.clone());
+        if let Some(connection) = self.connections.get(&id.connection) {
+            exchange.container_name.clone_from(&connection.container_name);
+            exchange.is_logged = connection.source == Source::Log;
+        }
         exchange.namespaced = exchange.namespaced.or_else(|| self.scopes.of(&exchange));
         if !self.admit(exchange) {
             return;

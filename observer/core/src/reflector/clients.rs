@@ -38,6 +38,8 @@ struct Words {
     user_agent: Option<String>,
     identity: Option<Identity>,
     container_name: Option<String>,
+    /// In a log, the client's address.
+    address: Option<String>,
 }
 
 /// A client and its connections.
@@ -81,8 +83,9 @@ impl KnownClient {
 
 impl Words {
     fn memory(&self) -> usize {
-        let Self { user_agent, identity, container_name } = self;
-        of_texts([user_agent, container_name].map(|text| text.as_deref().unwrap_or_default())) + of_identity(identity.as_ref())
+        let Self { user_agent, identity, container_name, address } = self;
+        of_texts([user_agent, container_name, address].map(|text| text.as_deref().unwrap_or_default()))
+            + of_identity(identity.as_ref())
     }
 }
 
@@ -110,10 +113,20 @@ struct Speakers {
     last: ClientId,
 }
 
+/// The origin of a connection: the facts about its client that are known before the first request.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The process that has it open, if it is on this machine.
+    pub process: Option<Process>,
+    /// In a pod, the name of its container.
+    pub container_name: Option<String>,
+    /// In a log, its address.
+    pub address: Option<String>,
+}
+
 #[derive(Debug, Default)]
 struct Connection {
-    process: Option<Process>,
-    container_name: Option<String>,
+    origin: Origin,
     /// The last client on the connection. A proxy in front of watchtap may join several clients in one connection.
     client: Option<ClientId>,
 }
@@ -137,14 +150,8 @@ impl Clients {
         self.known.get(&id)
     }
 
-    pub(super) fn connected(
-        &mut self,
-        connection: ConnectionId,
-        process: Option<Process>,
-        container_name: Option<String>,
-        at: Timestamp,
-    ) {
-        *self.connection(connection, None, at) = Connection { process, container_name, client: None };
+    pub(super) fn connected(&mut self, connection: ConnectionId, origin: Origin, at: Timestamp) {
+        *self.connection(connection, None, at) = Connection { origin, client: None };
     }
 
     /// The entry of a connection, created if it is missing. To make room, the oldest connection is dropped. If it is a connection
@@ -173,10 +180,9 @@ impl Clients {
     /// The client of a request; `None` if there is no room for another client.
     pub(super) fn of(&mut self, connection: ConnectionId, request: &RequestLine, at: Timestamp) -> Option<ClientId> {
         let known = self.connections.get(&connection);
-        let (process, container_name) =
-            known.map(|known| (known.process.clone(), known.container_name.clone())).unwrap_or_default();
+        let Origin { process, container_name, address } = known.map(|known| known.origin.clone()).unwrap_or_default();
         let process = process.filter(|_| !is_of_one_command(request));
-        let words = Words { user_agent: request.user_agent.clone(), identity: request.identity.clone(), container_name };
+        let words = Words { user_agent: request.user_agent.clone(), identity: request.identity.clone(), container_name, address };
         let id = match process {
             Some(process) => self.of_process(process, words)?,
             None => self.of_words(words, connection)?,

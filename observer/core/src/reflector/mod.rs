@@ -44,7 +44,7 @@ mod watching;
 pub use at_shutdown::AtShutdown;
 pub use cause::{RelistCause, Stale, UnknownCause};
 pub use cause_label::cause_label;
-pub use clients::ClientId;
+pub use clients::{ClientId, Origin};
 pub use events::{ListEvent, ReflectorEvent, RelistBegan, ResumeEvent, StallEvent, StuckEvent, TroubleEvent};
 pub use form::ListsFrom;
 pub use futile_watches::{FutileEnd, FutileWatches};

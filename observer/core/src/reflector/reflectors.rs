@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::alarms::{Alarms, Purpose};
-use super::clients::Clients;
+use super::clients::{Clients, Origin};
 use super::events::ReflectorEvent;
 use super::fit::{fit_of_list, fit_of_watch};
 use super::gets::{GetPoller, Gets};
@@ -19,7 +19,7 @@ use super::signs::ChangeSource;
 use super::state::{Context, Reflector, Room};
 use crate::exchange::{Exchange, MemoryUse, RequestLabels};
 use crate::k8s::Verb;
-use crate::observation::{Blockage, Body, ConnectionId, ExchangeId, ListenerState, Process, UpstreamName};
+use crate::observation::{Blockage, Body, ConnectionId, ExchangeId, ListenerState, UpstreamName};
 use crate::thresholds::{SUSPENDED, VERY_SHORT_WATCH};
 use crate::time::{Timestamp, microseconds};
 
@@ -92,9 +92,9 @@ impl Reflectors {
         }
     }
 
-    /// Notes a new connection, and the process or the container of its client.
-    pub fn connected(&mut self, connection: ConnectionId, process: Option<Process>, container_name: Option<String>, at: Timestamp) {
-        self.clients.connected(connection, process, container_name, at);
+    /// Notes a new connection, and where it comes from.
+    pub fn connected(&mut self, connection: ConnectionId, origin: Origin, at: Timestamp) {
+        self.clients.connected(connection, origin, at);
     }
 
     /// Notes the end of a connection.

@@ -75,7 +75,8 @@ impl WatchEnd {
 
     fn complete(exchange: &Exchange, ended: Timestamp) -> Self {
         let lived = ended.since(exchange.started).as_nanos();
-        let is_partly_unread = exchange.missed_bytes > 0 || (exchange.not_read.is_some() && exchange.response_bytes > 0);
+        let is_partly_unread =
+            exchange.is_logged || exchange.missed_bytes > 0 || (exchange.not_read.is_some() && exchange.response_bytes > 0);
         let delivered = is_partly_unread || exchange.watch.as_ref().is_some_and(|watch| watch.last_event.is_some());
         if lived < VERY_SHORT_WATCH.as_nanos() && !delivered {
             return Self::VeryShort;

@@ -27,6 +27,12 @@ impl Timestamp {
         Self { nanos, wall_ahead: 0 }
     }
 
+    /// Reads a time in UTC, as RFC 3339 writes it; `None` for other text and for times outside 1970 to 2554.
+    pub fn from_rfc3339(text: &str) -> Option<Self> {
+        let since_epoch = humantime::parse_rfc3339(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
+        u64::try_from(since_epoch.as_nanos()).ok().map(Self::from_nanos)
+    }
+
     /// Nanoseconds since the Unix epoch, by the wall clock as it was set when the run began.
     pub const fn as_nanos(self) -> u64 {
         self.nanos
@@ -84,9 +90,7 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let time = humantime::parse_rfc3339(&text).map_err(D::Error::custom)?;
-        let since_epoch = time.duration_since(UNIX_EPOCH).map_err(D::Error::custom)?;
-        u64::try_from(since_epoch.as_nanos()).map(Self::from_nanos).map_err(D::Error::custom)
+        Self::from_rfc3339(&text).ok_or_else(|| D::Error::custom("not a time of RFC 3339 in UTC, from 1970 to 2554"))
     }
 }
 

@@ -120,6 +120,7 @@ fn others(at: Timestamp) -> Vec<Subject> {
         process: None,
         container_name: None,
         attached_late: true,
+        logged: None,
     };
     let (stream, direction) = (StreamId(3), Direction::Response);
     let exchange = ExchangeId { connection, stream };

@@ -66,7 +66,7 @@ fn of_connection() -> impl Strategy<Value = ConnectionObservation> {
     let gap = (prop::option::of(stream()), direction(), number());
     prop_oneof![
         4 => opened.prop_map(|(upstream, protocol, process, container_name, attached_late)| {
-            ConnectionObservation::Opened { upstream, protocol, process, container_name, attached_late }
+            ConnectionObservation::Opened { upstream, protocol, process, container_name, attached_late, logged: None }
         }),
         1 => connection_end().prop_map(|end| ConnectionObservation::HalfEnded { end }),
         1 => (plaintext(), plaintext())

@@ -33,6 +33,7 @@ fn later_part_alone_keeps_open_exchanges_and_reports_missed_bytes() {
                 process: None,
                 container_name: None,
                 attached_late: false,
+                logged: None,
             },
         ),
         Subject::Exchange(exchange, ExchangeObservation::Requested { request }),

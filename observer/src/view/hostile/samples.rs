@@ -94,6 +94,7 @@ pub(super) fn samples() -> Vec<Subject> {
                 process,
                 container_name: Some(text()),
                 attached_late: false,
+                logged: None,
             },
         ),
         Subject::Upstream(upstream(), UpstreamObservation::Listener { state: ListenerState::Refusing }),

@@ -121,6 +121,7 @@ impl Stage {
                 process: None,
                 container_name: None,
                 attached_late: false,
+                logged: None,
             },
         );
         self.observer.observe(Observation { at: self.now, subject }, &mut |_event| {});

@@ -367,10 +367,10 @@ fn parse(words: &str) -> Vec<Subject> {
             vec![Subject::Upstream(upstream, UpstreamObservation::Profile { profile })]
         }
         "open" | "late" => {
-            let (connection, protocol) = (ConnectionId(rest.parse().unwrap()), Some(Protocol::Http2));
-            let attached_late = first == "late";
-            let opened = ConnectionObservation::Opened { upstream, protocol, process: None, container_name: None, attached_late };
-            vec![Subject::Connection(connection, opened)]
+            let (protocol, attached_late, container_name) = (Some(Protocol::Http2), first == "late", None);
+            let opened =
+                ConnectionObservation::Opened { upstream, protocol, process: None, container_name, attached_late, logged: None };
+            vec![Subject::Connection(ConnectionId(rest.parse().unwrap()), opened)]
         }
         "unrecorded" => vec![Subject::Capture(CaptureObservation::Unrecorded { observations: None, from: None, until: None })],
         "refusing" => vec![Subject::Upstream(upstream, UpstreamObservation::Listener { state: ListenerState::Refusing })],

@@ -1,0 +1,274 @@
+//! The wrappings that clouds and container runtimes put around a line of a log.
+//!
+//! Only the places that are listed here are searched. An object may hold a line in a field of its own, or in one more object below.
+
+use std::io::Read as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::MultiGzDecoder;
+use serde::Deserialize;
+
+use super::audit::MAX_LINE;
+use super::text::Text;
+use crate::redacted::Redacted;
+
+/// The wrapping of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Envelope {
+    /// An entry of `CloudWatch`, as a subscription or the command line gives it (EKS).
+    CloudWatch,
+    /// An entry of Azure's diagnostic settings or of its Event Hubs (AKS).
+    Azure,
+    /// Docker's driver `json-file`.
+    Docker,
+    /// The container runtime interface: containerd and CRI-O (Kubernetes `pkg/kubelet/kuberuntime/logs/logs.go`).
+    Cri,
+    /// The journal of systemd, as text or as JSON.
+    Journal,
+    /// An object whose field `message` or `@message` has the line.
+    Message,
+}
+
+impl Envelope {
+    /// Its name, as the report shows it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CloudWatch => "CloudWatch",
+            Self::Azure => "Azure",
+            Self::Docker => "Docker",
+            Self::Cri => "container runtime",
+            Self::Journal => "journal",
+            Self::Message => "message field",
+        }
+    }
+}
+
+/// Unwraps the lines of one log. It joins the parts of lines that a container runtime has split.
+#[derive(Debug, Default)]
+pub struct Unwrapper {
+    /// The parts of a line so far.
+    parts: Redacted<Vec<u8>>,
+}
+
+#[derive(Deserialize)]
+struct Object<'l> {
+    #[serde(borrow, default)]
+    log: Text<'l>,
+    #[serde(borrow, default)]
+    message: Text<'l>,
+    #[serde(borrow, default, rename = "@message")]
+    at_message: Text<'l>,
+    #[serde(borrow, default, rename = "MESSAGE")]
+    journal_message: Text<'l>,
+    #[serde(borrow, default)]
+    log_s: Text<'l>,
+    #[serde(borrow, default)]
+    properties: Option<Properties<'l>>,
+    #[serde(borrow, default, rename = "logEvents")]
+    log_events: Vec<Entry<'l>>,
+    #[serde(borrow, default)]
+    events: Vec<Entry<'l>>,
+    #[serde(borrow, default)]
+    records: Vec<Record<'l>>,
+}
+
+#[derive(Deserialize)]
+struct Properties<'l> {
+    #[serde(borrow, default)]
+    log: Text<'l>,
+}
+
+#[derive(Deserialize)]
+struct Entry<'l> {
+    #[serde(borrow, default)]
+    message: Text<'l>,
+}
+
+#[derive(Deserialize)]
+struct Record<'l> {
+    #[serde(borrow, default)]
+    properties: Option<Properties<'l>>,
+}
+
+impl Unwrapper {
+    /// Unwraps a line. `each` receives the lines inside, from the outermost envelope to the innermost; it returns whether it has
+    /// understood the line, and if so, nothing is looked for in it.
+    pub fn unwrap(&mut self, line: &[u8], each: &mut dyn FnMut(Option<Envelope>, &[u8]) -> bool) -> bool {
+        let line = line.trim_ascii();
+        each(None, line) || self.look_inside(line, 0, each)
+    }
+
+    fn look_inside(&mut self, line: &[u8], depth: usize, each: &mut dyn FnMut(Option<Envelope>, &[u8]) -> bool) -> bool {
+        /// Number of envelopes around a line.
+        const DEPTH: usize = 2;
+        if depth == DEPTH {
+            return false;
+        }
+        let mut inside = |this: &mut Self, envelope, text: &[u8]| {
+            let text = text.trim_ascii();
+            each(Some(envelope), text) || this.look_inside(text, depth + 1, each)
+        };
+        if line.first() == Some(&b'{') {
+            let Ok(object) = serde_json::from_slice::<Object<'_>>(line) else { return false };
+            let mut is_understood = false;
+            for (envelope, text) in object.lines() {
+                is_understood |= inside(self, envelope, text.as_bytes());
+            }
+            return is_understood;
+        }
+        if let Some((is_part, text)) = cri(line) {
+            if is_part || !self.parts.is_empty() {
+                let room = MAX_LINE.saturating_sub(self.parts.len());
+                self.parts.0.extend_from_slice(text.get(..text.len().min(room)).unwrap_or_default());
+            }
+            if is_part {
+                return true;
+            }
+            let joined = std::mem::take(&mut self.parts.0);
+            return inside(self, Envelope::Cri, if joined.is_empty() { text } else { &joined });
+        }
+        if let Some(text) = journal(line) {
+            return inside(self, Envelope::Journal, text);
+        }
+        subscription(line).is_some_and(|text| self.look_inside(&text, depth, each))
+    }
+}
+
+impl Object<'_> {
+    /// The texts in it that may be lines, with the envelope that each shows.
+    fn lines(&self) -> impl Iterator<Item = (Envelope, &str)> {
+        let own = [
+            (Envelope::Docker, &self.log),
+            (Envelope::Azure, &self.log_s),
+            (Envelope::Journal, &self.journal_message),
+            (Envelope::Message, &self.message),
+            (Envelope::Message, &self.at_message),
+        ];
+        let properties = self.records.iter().filter_map(|record| record.properties.as_ref()).chain(&self.properties);
+        let entries = self.log_events.iter().chain(&self.events);
+        own.into_iter()
+            .chain(properties.map(|properties| (Envelope::Azure, &properties.log)))
+            .chain(entries.map(|entry| (Envelope::CloudWatch, &entry.message)))
+            .filter_map(|(envelope, text)| Some((envelope, text.get()?)))
+    }
+}
+
+/// `TIME stdout F LINE`: whether the line continues in the next one, and the text of this one.
+fn cri(line: &[u8]) -> Option<(bool, &[u8])> {
+    let mut fields = line.splitn(4, |byte| *byte == b' ');
+    let (time, stream, tags, text) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    let is_time = time.len() > 20 && time.get(10) == Some(&b'T');
+    let is_part = match tags {
+        b"F" => false,
+        b"P" => true,
+        _other => return None,
+    };
+    (is_time && matches!(stream, b"stdout" | b"stderr")).then_some((is_part, text))
+}
+
+/// `Mon DD hh:mm:ss host unit[pid]: LINE`, as journalctl and syslog write it: the text of the line.
+fn journal(line: &[u8]) -> Option<&[u8]> {
+    const MONTHS: [&[u8]; 12] = [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+    let head = line.get(..16)?;
+    let is_time = MONTHS.iter().any(|month| head.starts_with(month)) && head.get(9) == Some(&b':') && head.get(12) == Some(&b':');
+    if !is_time {
+        return None;
+    }
+    // The host and the unit have no spaces.
+    let mut fields = line.get(16..)?.splitn(3, |byte| *byte == b' ');
+    let (_host, unit, text) = (fields.next()?, fields.next()?, fields.next()?);
+    unit.ends_with(b":").then_some(text)
+}
+
+/// The object in a record of a `CloudWatch` subscription, which is base64 of gzip.
+#[expect(clippy::disallowed_methods, reason = "what is read of it is bounded")]
+fn subscription(line: &[u8]) -> Option<Vec<u8>> {
+    let packed = STANDARD.decode(line).ok().filter(|packed| packed.starts_with(&[0x1f, 0x8b]))?;
+    let mut text = Vec::new();
+    MultiGzDecoder::new(packed.as_slice()).take(MAX_LINE as u64).read_to_end(&mut text).ok()?;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    /// The lines `the line` that are found, each with the envelope in which it was.
+    fn found(lines: &[&str]) -> Vec<Option<Envelope>> {
+        let mut unwrapper = Unwrapper::default();
+        let mut found = Vec::new();
+        for line in lines {
+            unwrapper.unwrap(line.as_bytes(), &mut |envelope, text| {
+                let is_it = text == b"the line";
+                found.extend(is_it.then_some(envelope));
+                is_it
+            });
+        }
+        found
+    }
+
+    #[test]
+    fn each_envelope_is_recognised() {
+        // Forms of the vendors' documentation and of elastic/integrations, shortened.
+        for (line, envelope) in [
+            ("the line", None),
+            (r#"{"log":"the line\n","stream":"stderr","time":"2026-11-22T02:00:00Z"}"#, Some(Envelope::Docker)),
+            ("2026-11-22T02:00:00.123456789Z stderr F the line", Some(Envelope::Cri)),
+            ("Nov 22 02:00:00 node-1 kube-apiserver[812]: the line", Some(Envelope::Journal)),
+            (r#"{"MESSAGE":"the line","_PID":"812"}"#, Some(Envelope::Journal)),
+            (r#"{"message":"the line"}"#, Some(Envelope::Message)),
+            (r#"{"@timestamp":"2026","@message":"the line"}"#, Some(Envelope::Message)),
+            (r#"{"log_s":"the line","pod_s":"kube-apiserver-1"}"#, Some(Envelope::Azure)),
+            (r#"{"category":"kube-audit","properties":{"log":"the line","stream":"stdout"},"time":"2026"}"#, Some(Envelope::Azure)),
+            (r#"{"records":[{"category":"kube-audit","properties":{"log":"the line"}}]}"#, Some(Envelope::Azure)),
+            (
+                r#"{"messageType":"DATA_MESSAGE","logEvents":[{"id":"1","timestamp":1478014822000,"message":"the line"}]}"#,
+                Some(Envelope::CloudWatch),
+            ),
+            (
+                r#"{"events":[{"logStreamName":"kube-apiserver-audit-1","message":"the line","ingestionTime":1}]}"#,
+                Some(Envelope::CloudWatch),
+            ),
+        ] {
+            assert_eq!(found(&[line]), [envelope], "{line}");
+        }
+    }
+
+    #[test]
+    fn two_envelopes_around_a_line_are_opened_and_not_more() {
+        let docker = r#"{"log":"{\"message\":\"the line\"}"}"#;
+        assert_eq!(found(&[docker]), [Some(Envelope::Message)]);
+        let three = format!("2026-11-22T02:00:00.123456789Z stdout F {docker}");
+        assert_eq!(found(&[&three]), [] as [Option<Envelope>; 0]);
+    }
+
+    #[test]
+    fn parts_of_a_line_are_joined() {
+        let parts = ["2026-11-22T02:00:00.123456789Z stderr P the", "2026-11-22T02:00:00.123456790Z stderr F  line"];
+        assert_eq!(found(&parts), [Some(Envelope::Cri)]);
+        assert_eq!(found(&[parts[0], parts[1], "2026-11-22T02:00:01.123456790Z stderr F the line"]), [Some(Envelope::Cri); 2]);
+    }
+
+    #[test]
+    fn packed_record_of_a_subscription_is_opened() {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+        packed.write_all(br#"{"logEvents":[{"message":"the line"}]}"#).unwrap();
+        let record = STANDARD.encode(packed.finish().unwrap());
+        assert_eq!(found(&[&record]), [Some(Envelope::CloudWatch)]);
+    }
+
+    #[test]
+    fn other_text_has_no_envelope() {
+        for line in
+            ["", "{", "{}", "Nov 22", "Nov 22 02:00:00 host the line", "2026-11-22T02:00:00.1Z stderr X the line", "dGhlIGxpbmU="]
+        {
+            assert_eq!(found(&[line]), [] as [Option<Envelope>; 0], "{line}");
+        }
+    }
+}

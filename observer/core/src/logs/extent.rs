@@ -1,0 +1,55 @@
+//! How much of a cluster's traffic a log shows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::audit::{AuditEvent, AuditLevel, AuditStage};
+use super::envelope::Envelope;
+use crate::time::Timestamp;
+
+/// How much a log shows: its events, its span of time, and what was not understood.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogExtent {
+    /// Number of audit events.
+    pub events: u64,
+    /// Number of requests among them.
+    pub requests: u64,
+    /// The levels that occur.
+    pub levels: BTreeSet<AuditLevel>,
+    /// The stages that occur.
+    pub stages: BTreeSet<AuditStage>,
+    /// Time of the earliest stage.
+    pub from: Option<Timestamp>,
+    /// Time of the latest stage.
+    pub until: Option<Timestamp>,
+    /// Number of lines in each kind of envelope.
+    pub envelopes: BTreeMap<Envelope, u64>,
+    /// Number of events without a time, which are left out.
+    pub without_time: u64,
+    /// Number of events that repeat a stage of a request.
+    pub repeated: u64,
+    /// Number of events that came too late to be put in order.
+    pub late: u64,
+    /// Number of requests that were given up, because too many were open at once.
+    pub given_up: u64,
+    /// Number of lines that are not understood.
+    pub not_understood: u64,
+    /// Number of lines that are longer than 16 MiB.
+    pub too_long: u64,
+}
+
+impl LogExtent {
+    pub(super) fn note(&mut self, event: &AuditEvent) {
+        self.events = self.events.saturating_add(1);
+        self.levels.insert(event.level);
+        self.stages.insert(event.stage);
+        if let Some(at) = event.reached {
+            self.from = Some(self.from.map_or(at, |from| from.min(at)));
+            self.until = self.until.max(Some(at));
+        }
+    }
+
+    /// Whether every line was understood and every event has its place.
+    pub const fn is_complete(&self) -> bool {
+        self.not_understood == 0 && self.too_long == 0 && self.without_time == 0 && self.late == 0 && self.given_up == 0
+    }
+}

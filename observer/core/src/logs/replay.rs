@@ -1,0 +1,311 @@
+//! Joins the records of each request, and makes the observations of a tap of them.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::audit::{AuditEvent, AuditStage, MAX_LINE};
+use super::envelope::Unwrapper;
+use super::extent::LogExtent;
+use super::window::Window;
+use crate::http::{Field, Identity, RequestHead, StreamId, Target};
+use crate::observation::{
+    ConnectionId, ConnectionObservation, ExchangeEnd, ExchangeId, ExchangeObservation, LoggedClient, Observation, RequestLine,
+    ResponseLine, Subject, UpstreamName,
+};
+use crate::time::Timestamp;
+
+/// Maximum number of records that wait to be put in order.
+const WINDOW: usize = 64 << 10;
+/// Maximum number of requests that are open at once, and of finished ones whose audit IDs are remembered.
+const MOST_REQUESTS: usize = 64 << 10;
+/// Maximum number of clients that are distinguished.
+const MOST_CLIENTS: usize = 64 << 10;
+
+/// Makes observations of the events of audit logs.
+///
+/// The events of a request carry the same audit ID. A log has no connections: all requests of one client (user, user agent and address)
+/// count as those of one connection.
+#[derive(Debug)]
+pub struct LogReplay {
+    unwrapper: Unwrapper,
+    window: Window<(Step, Arc<AuditEvent>)>,
+    clients: HashMap<ClientKey, Connection>,
+    open: BTreeMap<String, OpenRequest>,
+    /// The audit IDs of finished requests, the latest one last.
+    finished: Finished,
+    next_connection: u64,
+    /// The latest time in the present line.
+    latest: Option<Timestamp>,
+    extent: LogExtent,
+}
+
+/// The event at the time of a record.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Received,
+    Started,
+    Complete,
+    Panicked,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct ClientKey {
+    user: String,
+    user_agent: String,
+    address: String,
+}
+
+#[derive(Debug)]
+struct Connection {
+    id: ConnectionId,
+    next_stream: u64,
+}
+
+#[derive(Debug)]
+struct OpenRequest {
+    id: ExchangeId,
+    received: Timestamp,
+    /// `timeoutSeconds` of a watch.
+    timeout_seconds: Option<u64>,
+    is_watch: bool,
+    is_answered: bool,
+}
+
+#[derive(Debug, Default)]
+struct Finished {
+    ids: std::collections::HashSet<String>,
+    order: VecDeque<String>,
+}
+
+impl Default for LogReplay {
+    fn default() -> Self {
+        Self {
+            unwrapper: Unwrapper::default(),
+            window: Window::of(WINDOW),
+            clients: HashMap::new(),
+            open: BTreeMap::new(),
+            finished: Finished::default(),
+            next_connection: 1,
+            latest: None,
+            extent: LogExtent::default(),
+        }
+    }
+}
+
+impl LogReplay {
+    /// Takes the next line of a log, without its end. Empty lines are passed over. Returns the time that the line has; of several, the
+    /// latest.
+    pub fn line(&mut self, line: &[u8], emit: &mut dyn FnMut(Observation)) -> Option<Timestamp> {
+        if line.trim_ascii().is_empty() {
+            return None;
+        }
+        if line.len() > MAX_LINE {
+            self.too_long();
+            return None;
+        }
+        self.latest = None;
+        let mut unwrapper = std::mem::take(&mut self.unwrapper);
+        let is_understood = unwrapper.unwrap(line, &mut |envelope, text| {
+            let is_understood = self.text(text);
+            if let Some(envelope) = envelope.filter(|_| is_understood) {
+                let number = self.extent.envelopes.entry(envelope).or_default();
+                *number = number.saturating_add(1);
+            }
+            is_understood
+        });
+        self.unwrapper = unwrapper;
+        self.extent.not_understood = self.extent.not_understood.saturating_add(u64::from(!is_understood));
+        while let Some((at, (step, event))) = self.window.pop_full() {
+            self.step(at, step, &event, emit);
+        }
+        self.latest
+    }
+
+    /// Notes a line that is longer than [`MAX_LINE`].
+    pub fn too_long(&mut self) {
+        self.extent.too_long = self.extent.too_long.saturating_add(1);
+    }
+
+    /// Notes that there are no further lines.
+    pub fn finish(&mut self, emit: &mut dyn FnMut(Observation)) {
+        while let Some((at, (step, event))) = self.window.pop() {
+            self.step(at, step, &event, emit);
+        }
+    }
+
+    /// How much of the traffic the lines so far show.
+    pub fn extent(&self) -> LogExtent {
+        LogExtent { late: self.window.late(), ..self.extent.clone() }
+    }
+
+    /// Takes a line without its envelopes. Returns whether it is understood.
+    fn text(&mut self, text: &[u8]) -> bool {
+        if text.first() != Some(&b'{') {
+            return false;
+        }
+        if let Some(event) = AuditEvent::read(text) {
+            self.event(event);
+            return true;
+        }
+        let Some(events) = AuditEvent::read_list(text) else { return false };
+        for event in events {
+            self.event(event);
+        }
+        true
+    }
+
+    fn event(&mut self, event: AuditEvent) {
+        self.extent.note(&event);
+        let Some(reached) = event.reached.or(event.received) else {
+            self.extent.without_time = self.extent.without_time.saturating_add(1);
+            return;
+        };
+        let step = match event.stage {
+            AuditStage::RequestReceived => Step::Received,
+            AuditStage::ResponseStarted => Step::Started,
+            AuditStage::ResponseComplete => Step::Complete,
+            AuditStage::Panic => Step::Panicked,
+        };
+        self.latest = self.latest.max(Some(reached));
+        let received = event.received.unwrap_or(reached).min(reached);
+        let event = Arc::new(event);
+        if event.stage != AuditStage::RequestReceived {
+            // The policy may omit the stages before it.
+            self.window.push(received, (Step::Received, Arc::clone(&event)));
+        }
+        self.window.push(reached, (step, event));
+    }
+
+    fn step(&mut self, at: Timestamp, step: Step, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
+        match step {
+            Step::Received => self.receive(at, event, emit),
+            Step::Started => self.answer(at, event, emit),
+            Step::Complete | Step::Panicked => {
+                self.answer(at, event, emit);
+                self.end(at, step, event, emit);
+            }
+        }
+    }
+
+    fn receive(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
+        if self.open.contains_key(&event.audit_id) || self.finished.ids.contains(&event.audit_id) {
+            let is_repeated = event.stage == AuditStage::RequestReceived;
+            self.extent.repeated = self.extent.repeated.saturating_add(u64::from(is_repeated));
+            return;
+        }
+        if self.open.len() >= MOST_REQUESTS {
+            self.extent.given_up = self.extent.given_up.saturating_add(1);
+            return;
+        }
+        self.extent.requests = self.extent.requests.saturating_add(1);
+        let Some(id) = self.exchange(at, event, emit) else {
+            self.extent.given_up = self.extent.given_up.saturating_add(1);
+            return;
+        };
+        let request = request(event);
+        let is_watch = event.verb == "watch";
+        let timeout_seconds = request.options.timeout_seconds.and_then(|seconds| u64::try_from(seconds).ok());
+        let open = OpenRequest { id, received: at, timeout_seconds, is_watch, is_answered: false };
+        self.open.insert(event.audit_id.clone(), open);
+        emit(observation(at, id, ExchangeObservation::Requested { request: Box::new(request) }));
+    }
+
+    fn answer(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
+        let Some(open) = self.open.get_mut(&event.audit_id) else {
+            self.extent.repeated = self.extent.repeated.saturating_add(u64::from(self.finished.ids.contains(&event.audit_id)));
+            return;
+        };
+        if std::mem::replace(&mut open.is_answered, true) {
+            return;
+        }
+        let id = open.id;
+        let status = Some(event.status).filter(|status| *status != 0);
+        let response = ResponseLine { status, audit_id: Some(event.audit_id.clone()), ..ResponseLine::default() };
+        emit(observation(at, id, ExchangeObservation::Responded { response: Box::new(response) }));
+    }
+
+    fn end(&mut self, at: Timestamp, step: Step, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
+        let Some(open) = self.open.remove(&event.audit_id) else { return };
+        self.finished.add(event.audit_id.clone());
+        let end = match step {
+            Step::Panicked => ExchangeEnd::Cut(None),
+            // The client, the server or the end of their connection ended the watch. The log does not have which.
+            Step::Received | Step::Started | Step::Complete if open.is_cut(at, event.status) => ExchangeEnd::NotObserved,
+            Step::Received | Step::Started | Step::Complete => ExchangeEnd::Complete,
+        };
+        emit(observation(at, open.id, ExchangeObservation::Ended { end }));
+    }
+
+    /// The identifier of a new exchange of the event's client. `None` if there are too many clients.
+    fn exchange(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) -> Option<ExchangeId> {
+        let AuditEvent { user, user_agent, address, .. } = event;
+        let key = ClientKey { user: user.clone(), user_agent: user_agent.clone(), address: address.clone() };
+        if !self.clients.contains_key(&key) {
+            if self.clients.len() >= MOST_CLIENTS {
+                return None;
+            }
+            let id = ConnectionId(self.next_connection);
+            self.next_connection = self.next_connection.saturating_add(1);
+            let opened = ConnectionObservation::Opened {
+                upstream: UpstreamName::default(),
+                protocol: None,
+                process: None,
+                container_name: None,
+                attached_late: false,
+                logged: Some(LoggedClient { address: address.clone() }),
+            };
+            emit(Observation { at, subject: Subject::Connection(id, opened) });
+            self.clients.insert(key, Connection { id, next_stream: 2 });
+            return Some(ExchangeId { connection: id, stream: StreamId(1) });
+        }
+        let connection = self.clients.get_mut(&key)?;
+        let stream = StreamId(connection.next_stream);
+        connection.next_stream = connection.next_stream.saturating_add(1);
+        Some(ExchangeId { connection: connection.id, stream })
+    }
+}
+
+impl OpenRequest {
+    /// Whether a watch ended before its time, by a second or more.
+    fn is_cut(&self, at: Timestamp, status: u16) -> bool {
+        let asked = self.timeout_seconds.unwrap_or(u64::MAX);
+        self.is_watch && status < 300 && at.since(self.received).as_secs().saturating_add(1) < asked
+    }
+}
+
+impl Finished {
+    fn add(&mut self, id: String) {
+        if self.order.len() >= MOST_REQUESTS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.ids.remove(&oldest);
+        }
+        self.order.push_back(id.clone());
+        self.ids.insert(id);
+    }
+}
+
+const fn observation(at: Timestamp, id: ExchangeId, observed: ExchangeObservation) -> Observation {
+    Observation { at, subject: Subject::Exchange(id, observed) }
+}
+
+/// The head of the request that an event is about.
+fn request(event: &AuditEvent) -> RequestLine {
+    let method = match event.verb.as_str() {
+        "get" | "list" | "watch" => "GET",
+        "create" | "post" => "POST",
+        "update" | "put" => "PUT",
+        "patch" => "PATCH",
+        "delete" | "deletecollection" => "DELETE",
+        "head" => "HEAD",
+        "options" => "OPTIONS",
+        _other => "OTHER",
+    };
+    let head = RequestHead {
+        method: Field::Known(method.to_owned()),
+        target: Field::Known(Target::parse(event.uri.as_bytes())),
+        identity: if event.user.is_empty() { Field::Absent } else { Field::Known(Identity::of_user(&event.user)) },
+        ..RequestHead::default()
+    };
+    RequestLine { user_agent: Some(event.user_agent.clone()).filter(|agent| !agent.is_empty()), ..RequestLine::of(&head, "") }
+}

@@ -1,0 +1,115 @@
+//! Puts records in order of time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::time::Timestamp;
+
+/// Records that wait until enough later ones have come. Logs are nearly in order: a request is logged when it ends, and each server
+/// writes a file of its own.
+#[derive(Debug)]
+pub(super) struct Window<T> {
+    waiting: BinaryHeap<Reverse<Waiting<T>>>,
+    most: usize,
+    /// Ordinal of the next record, since records of the same time keep their order.
+    next: u64,
+    released: Timestamp,
+    late: u64,
+}
+
+#[derive(Debug)]
+struct Waiting<T> {
+    at: Timestamp,
+    ordinal: u64,
+    record: T,
+}
+
+impl<T> Window<T> {
+    /// A window of at most this many records.
+    pub(super) fn of(most: usize) -> Self {
+        Self { waiting: BinaryHeap::new(), most, next: 0, released: Timestamp::default(), late: 0 }
+    }
+
+    /// Takes a record. A record that is older than one already released counts as late, and is released all the same.
+    pub(super) fn push(&mut self, at: Timestamp, record: T) {
+        self.late = self.late.saturating_add(u64::from(at < self.released));
+        self.waiting.push(Reverse(Waiting { at, ordinal: self.next, record }));
+        self.next = self.next.saturating_add(1);
+    }
+
+    /// The oldest record if the window is full.
+    pub(super) fn pop_full(&mut self) -> Option<(Timestamp, T)> {
+        if self.waiting.len() > self.most { self.pop() } else { None }
+    }
+
+    /// The oldest record.
+    pub(super) fn pop(&mut self) -> Option<(Timestamp, T)> {
+        let Reverse(Waiting { at, record, .. }) = self.waiting.pop()?;
+        self.released = self.released.max(at);
+        Some((at, record))
+    }
+
+    /// Number of records that came too late for their place.
+    pub(super) const fn late(&self) -> u64 {
+        self.late
+    }
+}
+
+impl<T> Waiting<T> {
+    const fn place(&self) -> (Timestamp, u64) {
+        (self.at, self.ordinal)
+    }
+}
+
+impl<T> PartialEq for Waiting<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.place() == other.place()
+    }
+}
+
+impl<T> Eq for Waiting<T> {}
+
+impl<T> PartialOrd for Waiting<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Waiting<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.place().cmp(&other.place())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: u64) -> Timestamp {
+        Timestamp::from_nanos(second * 1_000_000_000)
+    }
+
+    fn all(window: &mut Window<char>) -> String {
+        std::iter::from_fn(|| window.pop()).map(|(_, record)| record).collect()
+    }
+
+    #[test]
+    fn records_come_in_order_of_time_and_then_of_arrival() {
+        let mut window = Window::of(8);
+        for (second, record) in [(3, 'd'), (1, 'a'), (2, 'b'), (2, 'c')] {
+            window.push(at(second), record);
+        }
+        assert_eq!(window.pop_full(), None);
+        assert_eq!((all(&mut window).as_str(), window.late()), ("abcd", 0));
+    }
+
+    #[test]
+    fn record_that_is_too_late_is_released_and_counted() {
+        let mut window = Window::of(1);
+        window.push(at(5), 'b');
+        window.push(at(6), 'c');
+        assert_eq!(window.pop_full(), Some((at(5), 'b')));
+        window.push(at(1), 'a');
+        assert_eq!((window.pop_full(), window.late()), (Some((at(1), 'a')), 1));
+    }
+}
