@@ -24,6 +24,7 @@ pub mod intake;
 mod invocation;
 pub mod kubeconfig;
 mod listening;
+pub mod log_files;
 pub mod memory_budget;
 mod memory_limit;
 pub mod metrics;

@@ -75,6 +75,8 @@ mod prometheus;
 #[cfg(test)]
 mod proxy;
 #[cfg(test)]
+mod read_logs;
+#[cfg(test)]
 mod run_cli;
 #[cfg(test)]
 mod small_input;

@@ -3,17 +3,23 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use observer_core::capture::{Lost, LostReason};
+use observer_core::logs::LogReplay;
+use observer_core::observation::{Observation, Subject, UpstreamName, UpstreamObservation};
 use observer_core::observer::{Comparison, Limits, Missed, Observer, Snapshot};
+use observer_core::routing::ServerProfile;
 use observer_core::series::TapWord;
 
-use super::flags::{ByteSize, MetricsFlags, Otherwise, Report, ReportFlags};
+use super::flags::{ByteSize, MetricsFlags, Otherwise, ProfileFlags, Report, ReportFlags};
 use super::output::{Events, ReportFormat};
+use super::read_logs::{self, ReadProgress};
 use super::same_file;
 use crate::capture::{Due, Pace, Recording};
+use crate::log_files::LogFiles;
 use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{EventSink, SeriesReader, SeriesSource};
 use crate::printable::{Printable, print_error, print_message};
@@ -22,11 +28,15 @@ use crate::view::{Run, comparison_json, comparison_markdown, comparison_text, re
 /// Exit code if a part of the capture was lost; the report lists the losses.
 const INCOMPLETE: u8 = 3;
 
-/// Replays a capture and prints the report of the recorded run, or compares two runs.
+/// Reads a capture or logs of API servers, and prints the report of that time, or compares two runs.
 ///
 /// The files of one capture (FILE, FILE.1, …) may be given in any order and give one report. A capture may be incomplete: the
 /// writer was killed, bytes are damaged, or a file is missing. The report lists these losses with their times; everything else is
 /// read. The report goes to stdout.
+///
+/// Audit logs of kube-apiserver are read, too: as the server writes them, in the envelopes of clouds and container runtimes, packed by
+/// gzip, and from stdin (-). Give the logs of all API servers of a cluster together. A log has no bodies, bytes or connections, so the report has
+/// none. With --server-version, it predicts the layer that answered.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap exec --capture run.cap -- ./my-controller
@@ -40,13 +50,16 @@ const INCOMPLETE: u8 = 3;
   watchtap read after.cap --against before.cap
   watchtap read after.cap --against before.cap --format markdown
 
+  # The audit logs of both API servers of a cluster of version 1.34.2:
+  watchtap read audit-a.log audit-b.log.gz --server-version 1.34.2
+
 EXIT CODES:
   0  everything was read
   1  nothing could be read, or the report could not be written
   2  usage error
   3  parts of the capture are missing")]
 pub(super) struct Read {
-    /// The files of one capture
+    /// The files of one capture, or logs; - is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -68,6 +81,9 @@ pub(super) struct Read {
 
     #[command(flatten)]
     metrics: MetricsFlags,
+
+    #[command(flatten, next_help_heading = "Logs")]
+    profile: ProfileFlags,
 }
 
 impl Read {
@@ -84,7 +100,8 @@ impl Read {
 
     /// Whether the captures were complete.
     fn execute(&self) -> Result<bool> {
-        let captures = self.files.iter().chain(&self.against).map(|file| ("capture", file.as_path()));
+        let files = self.files.iter().chain(&self.against).filter(|file| !read_logs::is_stdin(file));
+        let captures = files.map(|file| ("capture", file.as_path()));
         same_file::check(captures, self.report.files())?;
         let (report, mut events) = self.report.open(Otherwise::Stdout)?;
         let pace = self.speed.map_or(Pace::AtOnce, Pace::Times);
@@ -93,20 +110,29 @@ impl Read {
         if let Some(metrics) = &metrics {
             metrics.note_started();
         }
-        let mut after = Replayed::of(&self.files, self.limits(), pace, &mut events, &mut source)?;
+        let mut after = self.replayed(&self.files, pace, &mut events, &mut source)?;
         after.snapshot = after.snapshot.without_findings(report.mute());
         if self.against.is_empty() {
             let text = self.report_of(&after, &report)?;
             report.write(&text)?;
-            return Ok(after.is_complete());
+            return Ok(after.is_complete);
         }
         // The metrics are those of the first replay, and end with it.
         drop(source);
-        let mut before = Replayed::of(&self.against, self.limits(), Pace::AtOnce, &mut None, &mut SeriesReader::begin(&[]).1)?;
+        let mut before = self.replayed(&self.against, Pace::AtOnce, &mut None, &mut SeriesReader::begin(&[]).1)?;
         before.snapshot = before.snapshot.without_findings(report.mute());
         let text = self.comparison_of(&before, &after, &report)?;
         report.write(&text)?;
-        Ok(after.is_complete() && before.is_complete())
+        Ok(after.is_complete && before.is_complete)
+    }
+
+    fn replayed(&self, files: &[PathBuf], pace: Pace, events: &mut Option<Events>, series: &mut SeriesSource) -> Result<Replayed> {
+        let replaying = Replaying::new(self.limits(), pace, events, series);
+        if read_logs::are_logs(files) {
+            let profile = self.profile.overrides().over(ServerProfile::default());
+            return replaying.logs(files, profile);
+        }
+        replaying.capture(files)
     }
 
     /// A capture may come from an attacker: a few kilobytes of it can name millions of things.
@@ -119,7 +145,7 @@ impl Read {
             subcommand: "read",
             command: Run::shown(self.files.iter().map(|file| file.to_string_lossy())),
             exit_code: None,
-            silence: vec!["No request was recorded in this capture.".to_owned()],
+            silence: vec!["No request was recorded.".to_owned()],
             budget: None,
             notes: replayed.notes.clone(),
         };
@@ -143,42 +169,76 @@ impl Read {
     }
 }
 
-/// The result of replaying the files of one capture.
+/// The result of replaying a capture or logs.
 struct Replayed {
     snapshot: Snapshot,
-    lost: Vec<(PathBuf, Lost)>,
+    is_complete: bool,
     notes: Vec<String>,
 }
 
-impl Replayed {
-    fn of(files: &[PathBuf], limits: Limits, pace: Pace, events: &mut Option<Events>, series: &mut SeriesSource) -> Result<Self> {
-        let mut observer = Observer::new(limits);
-        let mut notes = Vec::new();
-        let lost = Recording::of(files)?.replay(pace, &mut |Due { after, observation }| {
-            series.answer_for(after, &observer);
-            let mut written = Ok(());
-            observer.observe(observation, &mut |event| {
-                if let (Some(lines), Ok(())) = (events.as_mut(), &written) {
-                    written = lines.event(&event);
-                }
-            });
-            if let (Some(lines), Pace::Times(_), Ok(())) = (events.as_mut(), pace, &written) {
-                written = lines.flush();
-            }
-            give_up(events, written, &mut notes);
-        })?;
-        let flushed = events.as_mut().map_or(Ok(()), Events::flush);
-        give_up(events, flushed, &mut notes);
+/// A replay under way.
+struct Replaying<'o> {
+    observer: Observer,
+    limits: Limits,
+    pace: Pace,
+    events: &'o mut Option<Events>,
+    series: &'o mut SeriesSource,
+    notes: Vec<String>,
+}
+
+impl<'o> Replaying<'o> {
+    fn new(limits: Limits, pace: Pace, events: &'o mut Option<Events>, series: &'o mut SeriesSource) -> Self {
+        Self { observer: Observer::new(limits), limits, pace, events, series, notes: Vec::new() }
+    }
+
+    fn capture(mut self, files: &[PathBuf]) -> Result<Replayed> {
+        let lost = Recording::of(files)?.replay(self.pace, &mut |Due { after, observation }| self.observe(after, observation))?;
         for (file, lost) in &lost {
             print_message(in_words(file, lost));
         }
-        let snapshot = observer.snapshot();
-        notes.extend(without_room(&snapshot, &limits));
-        Ok(Self { snapshot, lost, notes })
+        Ok(self.end(lost.is_empty()))
     }
 
-    fn is_complete(&self) -> bool {
-        self.lost.is_empty()
+    fn logs(mut self, files: &[PathBuf], profile: ServerProfile) -> Result<Replayed> {
+        let (mut replay, mut progress) = (LogReplay::default(), ReadProgress::default());
+        let mut profile = Some(Box::new(profile));
+        let mut each = |observation: Observation| {
+            if let Some(profile) = profile.take() {
+                let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile });
+                self.observe(Duration::ZERO, Observation { at: observation.at, subject });
+            }
+            self.observe(Duration::ZERO, observation);
+        };
+        LogFiles::of(files).replay(&mut replay, &mut each, &mut |bytes| progress.note(bytes))?;
+        progress.end();
+        let extent = replay.extent();
+        if extent.events == 0 {
+            bail!("{}", read_logs::nothing_understood(files, &extent));
+        }
+        self.notes.extend(read_logs::notes(&extent));
+        Ok(self.end(extent.is_complete()))
+    }
+
+    fn observe(&mut self, after: Duration, observation: Observation) {
+        self.series.answer_for(after, &self.observer);
+        let mut written = Ok(());
+        self.observer.observe(observation, &mut |event| {
+            if let (Some(lines), Ok(())) = (self.events.as_mut(), &written) {
+                written = lines.event(&event);
+            }
+        });
+        if let (Some(lines), Pace::Times(_), Ok(())) = (self.events.as_mut(), self.pace, &written) {
+            written = lines.flush();
+        }
+        give_up(self.events, written, &mut self.notes);
+    }
+
+    fn end(mut self, is_complete: bool) -> Replayed {
+        let flushed = self.events.as_mut().map_or(Ok(()), Events::flush);
+        give_up(self.events, flushed, &mut self.notes);
+        let snapshot = self.observer.snapshot();
+        self.notes.extend(without_room(&snapshot, &self.limits));
+        Replayed { snapshot, is_complete, notes: self.notes }
     }
 }
 

@@ -62,7 +62,11 @@ pub(super) mod give {
     /// The files that `verify` needs: a server that can be verified, and its logs.
     pub(in crate::canary) fn verified(places: &Places, server: SocketAddr, authority: &str) {
         let cluster = format!("server: 'https://{server}', certificate-authority-data: {}", BASE64_STANDARD.encode(authority));
-        let audit_log = places.give("audit.log", format!("{{\"requestObject\":\"{}\"}}\n", secret("audit log"))).unwrap();
+        let audit = secret("audit log");
+        let event = format!(
+            r#"{{"level":"Metadata","auditID":"a","stage":"ResponseComplete","verb":"create","requestURI":"/api/v1/pods?token={audit}","user":{{"username":"u","extra":{{"x":["{audit}"]}}}},"objectRef":{{"resource":"pods"}},"responseStatus":{{"code":201,"message":"{audit}"}},"requestObject":"{audit}","stageTimestamp":"2026-11-22T02:00:00Z"}}"#
+        );
+        let audit_log = places.give("audit.log", format!("{event}\n")).unwrap();
         let token = format!("token: {}", secret("kubeconfig token"));
         let plugin = format!("exec: {}", plugin(audit_log.parent().unwrap()));
         for (name, user) in [("verified", token), ("verified-by-plugin", plugin)] {

@@ -63,6 +63,11 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
         "names of processes and files of this machine, and words of its kernel: it sees no traffic, and `tests/kernel` runs it",
     ),
     ("observer/src/cli/progress_line.rs", &["verify"], "what is being done, on a terminal"),
+    (
+        "observer/src/cli/read_logs.rs",
+        &["read a log", "read what is no capture"],
+        "the first bytes of files, to recognise captures",
+    ),
     ("observer/src/cli/output.rs", &["exec", "run", "read"], "messages, events"),
     (
         "observer/src/cli/panic_message.rs",
@@ -84,6 +89,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/kubeconfig/run_folder.rs", &["exec", "run", "demo"], "the client's kubeconfig"),
     ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),
     ("observer/src/lib.rs", &[], "names the module"),
+    ("observer/src/log_files/source.rs", &["read a log", "read what is no capture"], "opens logs of servers"),
     ("observer/src/listening.rs", &["run", "exec", "demo", "read"], "the listener of metrics"),
     ("observer/src/metrics/server.rs", &["run", "exec", "demo", "read"], "the listener of metrics"),
     (

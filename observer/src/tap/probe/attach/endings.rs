@@ -29,16 +29,13 @@ impl<T: Copy + PartialEq + Send + 'static, A: Send + 'static> Endings<T, A> {
 
     /// Begins to end attachments.
     pub(super) fn end(&mut self, of: T, attachments: Vec<A>) {
-        match &self.sender {
-            // The thread receives as long as the sender exists.
-            Some(sender) => {
-                let _gone = sender.send((of, attachments));
-                self.under_way.push(of);
-            }
-            None => {
-                (self.end_all)(attachments);
-                self.finished.push(of);
-            }
+        if let Some(sender) = &self.sender {
+            // If the thread has panicked, they end here, and `wait_for` notices it.
+            let _gone = sender.send((of, attachments));
+            self.under_way.push(of);
+        } else {
+            (self.end_all)(attachments);
+            self.finished.push(of);
         }
     }
 
