@@ -26,6 +26,7 @@ mod selection;
 mod server_process;
 mod socket_ends;
 mod stage;
+mod unprobed_libraries;
 mod unseen;
 mod vm;
 mod watchers;

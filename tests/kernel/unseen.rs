@@ -1,5 +1,7 @@
 //! Tests that a probe reports traffic that it does not see.
 
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -40,15 +42,28 @@ fn dropped_records_are_reported_while_the_probe_runs() {
 }
 
 #[test]
-fn program_with_rustls_is_reported_as_not_seen() {
-    let server = DemoServer::start(DemoConfig::default()).unwrap();
-    let mut rustls = watchtap().unwrap();
-    rustls.args(["demo"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut rustls = rustls.spawn().unwrap();
-    let output = ProbeOutput::during(&ProbeOptions { processes: vec![rustls.id()], ..of_clients(server.address()) }, || {});
-    rustls.kill().unwrap();
-    rustls.wait().unwrap();
+fn program_with_rustls_is_reported_if_it_is_connected_with_the_api_server() {
+    let [server, other] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let server = server.local_addr().unwrap();
+    let output = during_rustls_connected_with(other.local_addr().unwrap(), server);
+    assert_eq!(output.not_probed().collect::<Vec<_>>(), []);
+    assert_eq!(output.files, Some(ProbeFiles::default()));
+
+    let output = during_rustls_connected_with(server, server);
     let [(file, why)] = output.not_probed().collect::<Vec<_>>()[..] else { panic!("{output:?}") };
     assert!(file.ends_with("watchtap") && why.starts_with("rustls has no function"), "{file}: {why}");
+    assert!(why.contains("; watchtap (PID "), "{why}");
     assert_eq!(output.files, Some(ProbeFiles { all: 0, part: 0, none: 1 }));
+}
+
+/// Probes a program with rustls that is connected with `peer`, while the API server is `followed`.
+fn during_rustls_connected_with(peer: SocketAddr, followed: SocketAddr) -> ProbeOutput {
+    let connection = OwnedFd::from(TcpStream::connect(peer).unwrap());
+    let mut rustls = watchtap().unwrap();
+    rustls.args(["demo"]).stdin(Stdio::from(connection)).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut rustls = rustls.spawn().unwrap();
+    let output = ProbeOutput::during(&ProbeOptions { processes: vec![rustls.id()], ..of_clients(followed) }, || {});
+    rustls.kill().unwrap();
+    rustls.wait().unwrap();
+    output
 }

@@ -8,3 +8,4 @@ mod hostile_files;
 mod openssl_offsets;
 mod program;
 mod program_size;
+mod unprobed;

@@ -72,7 +72,7 @@ fn openssl_points(program: &Program) -> OpenSslProbePoints {
     let libraries = probe_points(&program.bytes).unwrap();
     let openssl = libraries.into_iter().find_map(|library| match library {
         TlsLibrary::OpenSsl(points) => Some(points),
-        TlsLibrary::GoCryptoTls(_) | TlsLibrary::Rustls(_) => None,
+        TlsLibrary::GoCryptoTls(_) | TlsLibrary::Unprobed(_) => None,
     });
     openssl.unwrap_or_else(|| panic!("{} has no OpenSSL", program.path.display()))
 }

@@ -99,6 +99,7 @@ impl ProbeTap {
             programs,
             selection,
             addresses: followed.clone(),
+            server_ends: options.server_ends,
             calls_per_second,
             processor_budget,
             heartbeat: heartbeat.clone(),

@@ -170,7 +170,7 @@ fn places(file: &Path) -> Result<Vec<u64>> {
                     places.extend(&call.returns);
                 }
             }
-            TlsLibrary::Rustls(_) => {}
+            TlsLibrary::Unprobed(_) => {}
         }
     }
     let mut places: Vec<u64> = places.into_iter().map(|point| point.offset).collect();

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Instant;
 
+use observer_core::observation::Process;
 use observer_core::series::ProbeFiles;
 use tokio::sync::watch;
 
+use super::connection_checks::ConnectionChecks;
 use super::orders::{FieldRecording, Finding, FindingSender, Order};
 use super::probed_files::ProbedFiles;
 use super::processor_use::ProcessorUse;
@@ -20,11 +22,12 @@ use super::schedule::{Due, Schedule};
 use super::watchdog::Heartbeat;
 use crate::tap::probe::addresses::FollowedAddresses;
 use crate::tap::probe::find::{
-    Libraries, OlderConnections, ProgramFile, Selection, connected_sockets, installed_libraries, program_files, started,
+    Libraries, OlderConnections, ProgramFile, Selection, connected_sockets, installed_libraries, is_connected, process_name,
+    program_files, started,
 };
 use crate::tap::probe::kernel::Programs;
 use crate::tap::probe::kernel_clock::kernels_now;
-use crate::tap::probe::options::ProbeOutcome;
+use crate::tap::probe::options::{ProbeOutcome, ServerEnds};
 
 /// Maximum number of orders taken before the next process is examined.
 const BATCH: usize = 1_024;
@@ -38,11 +41,13 @@ pub(in crate::tap::probe) struct Attacher {
     programs: Arc<Programs>,
     selection: Selection,
     older_connections: OlderConnections,
+    connection_checks: ConnectionChecks,
     libraries: Libraries,
     schedule: Schedule,
     addresses: watch::Receiver<Arc<FollowedAddresses>>,
     /// The followed addresses, as last taken.
     api_servers: Vec<SocketAddr>,
+    server_ends: ServerEnds,
     /// Maximum number of calls per second of one file's probed functions; 0 for no limit.
     calls_per_second: u32,
     processor_use: ProcessorUse,
@@ -62,6 +67,8 @@ pub(in crate::tap::probe) struct Task {
     pub(in crate::tap::probe) selection: Selection,
     /// The followed addresses, and their changes.
     pub(in crate::tap::probe) addresses: watch::Receiver<Arc<FollowedAddresses>>,
+    /// The ends at which connections are followed.
+    pub(in crate::tap::probe) server_ends: ServerEnds,
     pub(in crate::tap::probe) calls_per_second: u32,
     /// Maximum processor time of this process, in thousandths of a processor; 0 for no limit.
     pub(in crate::tap::probe) processor_budget: u32,
@@ -70,7 +77,7 @@ pub(in crate::tap::probe) struct Task {
 
 impl Attacher {
     pub(in crate::tap::probe) fn new(task: Task, ready: SyncSender<()>, findings: FindingSender) -> Self {
-        let Task { files, programs, selection, mut addresses, calls_per_second, processor_budget, heartbeat } = task;
+        let Task { files, programs, selection, mut addresses, server_ends, calls_per_second, processor_budget, heartbeat } = task;
         let api_servers = addresses.borrow_and_update().addresses();
         let (older_connections, schedule) = (OlderConnections::default(), Schedule::new(Instant::now()));
         let libraries = Libraries::excluding(files.excluded().clone());
@@ -81,10 +88,12 @@ impl Attacher {
             programs,
             selection,
             older_connections,
+            connection_checks: ConnectionChecks::default(),
             libraries,
             schedule,
             addresses,
             api_servers,
+            server_ends,
             calls_per_second,
             processor_use: ProcessorUse::within(processor_budget),
             ready,
@@ -160,6 +169,7 @@ impl Attacher {
         if added.is_empty() {
             return;
         }
+        self.connection_checks.renew_all();
         for process in self.older_connections.checked() {
             self.heartbeat.beat();
             self.record_fields_at(process, &added);
@@ -216,6 +226,26 @@ impl Attacher {
                 self.probe(file);
             }
             self.record_fields(process, &found, begun);
+            self.report_unprobed(process, &found);
+        }
+    }
+
+    /// Reports the files of a process whose TLS cannot be probed, if the process is connected with an API server. Many programs of a
+    /// machine have such files, and never connect with one.
+    fn report_unprobed(&mut self, process: u32, found: &[ProgramFile]) {
+        let Self { files, connection_checks, api_servers, server_ends, findings, .. } = self;
+        let unprobed = files.unprobed(found);
+        if unprobed.is_empty()
+            || !connection_checks.is_due(process, Instant::now())
+            || !is_connected(process, api_servers, *server_ends)
+        {
+            return;
+        }
+        // A process that is gone has lost its connection, too.
+        let Some((began, name)) = started(process).zip(process_name(process)) else { return };
+        let client = Process::new(process, began, name);
+        for file in unprobed {
+            files.report_client(file, &client, &mut |finding| report(findings, finding));
         }
     }
 
@@ -264,6 +294,7 @@ impl Attacher {
     /// Notes that the PID now belongs to another process or another program, or to none.
     fn renew(&mut self, process: u32) {
         self.older_connections.renew(process);
+        self.connection_checks.renew(process);
         self.stop_fields(process);
     }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use observer_core::series::ProbeFiles;
 
+use crate::tap::probe::binary::UnprobedLibrary;
 use crate::tap::probe::find::FileIdentity;
 
 /// A file may be forgotten if no process was seen to run it for this long; see [`FileTable::forget_unused`].
@@ -33,6 +34,8 @@ struct Entry<P> {
 pub(super) enum Known<P> {
     /// It contains nothing for a probe.
     Nothing,
+    /// It contains only libraries that cannot be probed. That is reported as soon as it matters.
+    Unprobed(Vec<UnprobedLibrary>),
     /// It is not probed, which was reported.
     Reported,
     /// It is not probed, because the options exclude it.
@@ -51,6 +54,11 @@ impl<P> FileTable<P> {
         let entry = self.files.get_mut(&file)?;
         entry.used = now;
         Some(&entry.known)
+    }
+
+    /// The result of examining a file, if it is remembered.
+    pub(super) fn known(&self, file: FileIdentity) -> Option<&Known<P>> {
+        self.files.get(&file).map(|entry| &entry.known)
     }
 
     /// The attachment to a file.
@@ -82,8 +90,8 @@ impl<P> FileTable<P> {
         self.files.values().filter_map(|entry| entry.known.probed())
     }
 
-    /// How many files are probed, completely according to `is_complete` or in part, and how many are not although a process ran them
-    /// within [`UNUSED`]. Files without anything to probe do not count, and neither do excluded ones.
+    /// How many files are probed, completely according to `is_complete` or in part. Files that are not probed count if that was
+    /// reported and a process ran them within [`UNUSED`].
     pub(super) fn counts(&self, now: Instant, is_complete: impl Fn(&P) -> bool) -> ProbeFiles {
         let mut counts = ProbeFiles::default();
         for entry in self.files.values() {
@@ -91,7 +99,7 @@ impl<P> FileTable<P> {
                 Known::Probed(probed) if is_complete(probed) => counts.all += 1,
                 Known::Probed(_) => counts.part += 1,
                 Known::Reported if now.duration_since(entry.used) < UNUSED => counts.none += 1,
-                Known::Reported | Known::Nothing | Known::Excluded => {}
+                Known::Reported | Known::Nothing | Known::Unprobed(_) | Known::Excluded => {}
             }
         }
         counts
@@ -118,15 +126,15 @@ impl<P> FileTable<P> {
         ended
     }
 
-    /// Forgets files that no process has run for [`UNUSED`]: those that contain nothing for a probe, and probed files for which
-    /// `is_there` is false. Returns the attachments of the probed ones. Reported and excluded files stay, so that they are not
+    /// Forgets files that no process has run for [`UNUSED`]: those that contain nothing for a probe, if that was not reported, and
+    /// probed files for which `is_there` is false. Returns the attachments of the probed ones. Reported and excluded files stay, so that they are not
     /// reported again.
     pub(super) fn forget_unused(&mut self, now: Instant, is_there: impl Fn(FileIdentity, &P) -> bool) -> Vec<P> {
         let is_over = |file: &FileIdentity, entry: &mut Entry<P>| {
             let is_unused = now.duration_since(entry.used) >= UNUSED;
             is_unused
                 && match &entry.known {
-                    Known::Nothing => true,
+                    Known::Nothing | Known::Unprobed(_) => true,
                     Known::Reported | Known::Excluded => false,
                     Known::Probed(probed) => !is_there(*file, probed),
                 }
@@ -183,6 +191,7 @@ mod tests {
         for (known, is_there, expected) in [
             (Known::Nothing, false, (false, vec![])),
             (Known::Nothing, true, (false, vec![])),
+            (Known::Unprobed(vec![UnprobedLibrary::Java]), true, (false, vec![])),
             (Known::Reported, false, (true, vec![])),
             (Known::Excluded, false, (true, vec![])),
             (Known::Probed(7), false, (false, vec![7])),
@@ -217,8 +226,8 @@ mod tests {
     #[test]
     fn files_are_counted_by_how_much_is_seen() {
         let (mut table, now) = (FileTable::new(), Instant::now());
-        let known = [Known::Nothing, Known::Excluded, Known::Reported, Known::Probed(1), Known::Probed(2), Known::Probed(3)];
-        for (number, known) in (0..).zip(known) {
+        let without = [Known::Nothing, Known::Unprobed(vec![UnprobedLibrary::Java]), Known::Excluded, Known::Reported];
+        for (number, known) in (0..).zip(without.into_iter().chain([1, 2, 3].map(Known::Probed))) {
             assert_eq!(table.insert(file(number), known, now), None);
         }
         assert_eq!(table.counts(now, |probed| *probed > 1), ProbeFiles { all: 2, part: 1, none: 1 });

@@ -1,6 +1,7 @@
 //! Attaches programs to the files of processes: which ones, where, when, and at what cost.
 
 mod attacher;
+mod connection_checks;
 mod endings;
 mod file_numbers;
 mod file_table;

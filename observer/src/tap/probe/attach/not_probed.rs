@@ -5,7 +5,7 @@ use std::io;
 use observer_ebpf::MAX_FILES;
 
 use super::orders::Finding;
-use crate::tap::probe::binary::{BinaryError, OpenSslProbePoints, Rustls, TlsLibrary};
+use crate::tap::probe::binary::{BinaryError, OpenSslProbePoints, TlsLibrary, UnprobedLibrary};
 use crate::tap::probe::kernel::KernelError;
 
 /// Why a file's connections are not seen, or not all of them.
@@ -20,9 +20,9 @@ pub(in crate::tap::probe) enum NotProbed {
     /// The file cannot be opened.
     #[error("cannot open it: {0}")]
     Opening(#[from] io::Error),
-    /// It contains rustls, which cannot be probed.
-    #[error("{}", Rustls::OUT_OF_REACH)]
-    Rustls,
+    /// It contains a library that cannot be probed.
+    #[error("{}; use the proxy for this client", .0.reason())]
+    Library(UnprobedLibrary),
     /// A function that carries plaintext cannot be probed.
     #[error("cannot probe {function}: {reason}")]
     Function { function: &'static str, reason: &'static str },
@@ -86,7 +86,7 @@ impl NotProbed {
 pub(in crate::tap::probe) fn out_of_reach(library: &TlsLibrary) -> Option<NotProbed> {
     match library {
         TlsLibrary::GoCryptoTls(_) => None,
-        TlsLibrary::Rustls(_) => Some(NotProbed::Rustls),
+        TlsLibrary::Unprobed(library) => Some(NotProbed::Library(library.clone())),
         TlsLibrary::OpenSsl(OpenSslProbePoints { refused, .. }) => {
             let mut lost = refused.iter().filter(|refused| !["SSL_free", "SSL_shutdown"].contains(&refused.function));
             lost.next().map(|refused| NotProbed::Function { function: refused.function, reason: refused.reason })

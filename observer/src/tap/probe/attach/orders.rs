@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
+use observer_core::observation::Process;
 use observer_core::series::ProbeFiles;
 
 use crate::tap::probe::options::ProbeOutcome;
@@ -42,6 +43,15 @@ pub(in crate::tap::probe) enum Finding {
         file: String,
         /// The reason, as text.
         why: String,
+    },
+    /// A client of an API server is not seen, because its TLS library cannot be probed.
+    UnprobedClient {
+        /// The path of the file with the library, as the client sees it.
+        file: String,
+        /// Why the library cannot be probed.
+        why: &'static str,
+        /// One process that runs the file and is connected with an API server; its owner is unknown.
+        client: Process,
     },
     /// The header fields of connections with new addresses of API servers are recorded, as far as they can be.
     Readdressed,

@@ -20,7 +20,7 @@ pub(super) fn placements(library: &TlsLibrary) -> Vec<Placement> {
     let mut placements = match library {
         TlsLibrary::GoCryptoTls(points) => of_go(points),
         TlsLibrary::OpenSsl(points) => of_openssl(points),
-        TlsLibrary::Rustls(_) => Vec::new(),
+        TlsLibrary::Unprobed(_) => Vec::new(),
     };
     placements.retain(|placement| !placement.offsets.is_empty());
     placements
@@ -61,7 +61,7 @@ pub(super) fn field_placements(library: &TlsLibrary) -> Vec<Placement> {
                 at(Probe::GoReceivedField, &points.received_fields),
             ]
         }
-        TlsLibrary::OpenSsl(_) | TlsLibrary::Rustls(_) => Vec::new(),
+        TlsLibrary::OpenSsl(_) | TlsLibrary::Unprobed(_) => Vec::new(),
     };
     placements.retain(|placement| !placement.offsets.is_empty());
     placements

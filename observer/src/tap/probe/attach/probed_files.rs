@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use observer_core::observation::Process;
 use observer_core::series::ProbeFiles;
 use observer_ebpf::AttachCookie;
 
@@ -14,7 +15,7 @@ use super::orders::Finding;
 use super::plan::{Placement, field_placements, placements};
 use super::processor_use::Excess;
 use super::rate::Rate;
-use crate::tap::probe::binary::{TlsSearch, read_program};
+use crate::tap::probe::binary::{TlsLibrary, TlsSearch, read_program};
 use crate::tap::probe::find::{ExcludedFiles, FileIdentity, OpenedFile, ProgramFile, ticks_now};
 use crate::tap::probe::kernel::{Attachment, KernelError, Programs};
 use crate::tap::probe::kernel_clock::kernels_now;
@@ -109,6 +110,26 @@ impl ProbedFiles {
             self.give_back(number, report);
         }
         self.table.insert(file.identity, known, now);
+    }
+
+    /// The files of a process that contain only libraries that cannot be probed, and are not reported yet. Empty if the process also
+    /// runs a file that is probed or excluded: its connections may use that one.
+    pub(super) fn unprobed<'f>(&self, files: &'f [ProgramFile]) -> Vec<&'f ProgramFile> {
+        let known = |file: &&ProgramFile| self.table.known(file.identity);
+        if files.iter().any(|file| matches!(known(&file), Some(Known::Probed(_) | Known::Excluded))) {
+            return Vec::new();
+        }
+        files.iter().filter(|file| matches!(known(file), Some(Known::Unprobed(_)))).collect()
+    }
+
+    /// Reports, once for each file, that a client is not seen.
+    pub(super) fn report_client(&mut self, file: &ProgramFile, client: &Process, report: &mut dyn FnMut(Finding)) {
+        let Some(Known::Unprobed(libraries)) = self.table.known(file.identity) else { return };
+        for library in libraries {
+            report(Finding::UnprobedClient { file: file.name.clone(), why: library.reason(), client: client.clone() });
+        }
+        // The file had no attachment.
+        let _none = self.table.insert(file.identity, Known::Reported, Instant::now());
     }
 
     /// Takes a number for a new file.
@@ -279,10 +300,11 @@ fn probe(
     // Its process may send its first request in milliseconds, and the rest of the search reads the complete file.
     let attached = attach(opened.path(), number, &wanted, programs)?;
     let since = ticks_now();
-    libraries.extend(search.unprobed()?);
+    let unprobed = search.unprobed(&libraries)?;
     if libraries.is_empty() {
-        return Ok(Known::Nothing);
+        return Ok(if unprobed.is_empty() { Known::Nothing } else { Known::Unprobed(unprobed) });
     }
+    libraries.extend(unprobed.into_iter().map(TlsLibrary::Unprobed));
     let out_of_reach: Vec<NotProbed> = libraries.iter().filter_map(out_of_reach).collect();
     let is_complete = out_of_reach.is_empty();
     out_of_reach.into_iter().for_each(left);
@@ -317,6 +339,7 @@ mod tests {
     use observer_ebpf::MAX_FILES;
 
     use super::*;
+    use crate::tap::probe::binary::UnprobedLibrary;
 
     /// A file without attachments.
     fn file(identity: FileIdentity, number: u16, now: Instant) -> ProbedFile {
@@ -332,6 +355,38 @@ mod tests {
             fields: Vec::new(),
             attached_fields: Vec::new(),
         }
+    }
+
+    fn program(inode: u64) -> ProgramFile {
+        let identity = FileIdentity { device: 1, inode, born: None };
+        ProgramFile { identity, path: "/proc/1/exe".into(), name: format!("/usr/bin/program-{inode}") }
+    }
+
+    #[test]
+    fn unprobed_file_is_reported_once_if_no_other_file_may_have_the_connections() {
+        let now = Instant::now();
+        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap());
+        let [unprobed, nothing, probed, excluded, unknown] = [1, 2, 3, 4, 5].map(program);
+        for (program, known) in [
+            (&unprobed, Known::Unprobed(vec![UnprobedLibrary::Java])),
+            (&nothing, Known::Nothing),
+            (&probed, Known::Probed(file(1, now))),
+            (&excluded, Known::Excluded),
+        ] {
+            files.table.insert(program.identity, known, now);
+        }
+        for (other, expected) in [(&nothing, 1), (&unknown, 1), (&probed, 0), (&excluded, 0)] {
+            let of_process = [other.clone(), unprobed.clone()];
+            assert_eq!(files.unprobed(&of_process).len(), expected, "{other:?}");
+        }
+        let client = Process::new(7, 100, "java".to_owned());
+        let mut findings = Vec::new();
+        for _ in 0..2 {
+            files.report_client(&unprobed, &client, &mut |finding| findings.push(finding));
+        }
+        let why = UnprobedLibrary::Java.reason();
+        assert_eq!(findings, [Finding::UnprobedClient { file: unprobed.name.clone(), why, client }]);
+        assert!(files.unprobed(&[unprobed]).is_empty());
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod synthetic_elf;
 #[cfg(test)]
 mod tests;
 mod tls_library;
+mod unprobed;
 mod unwind_table;
 mod x86;
 
@@ -38,3 +39,4 @@ pub use program_bytes::ProgramBytes;
 pub use read_program::{OpenProgram, read_program};
 pub use rustls::Rustls;
 pub use tls_library::{TlsLibrary, TlsSearch, probe_points};
+pub use unprobed::UnprobedLibrary;

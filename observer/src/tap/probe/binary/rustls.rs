@@ -21,12 +21,6 @@ pub struct Rustls {
     pub version: Option<String>,
 }
 
-impl Rustls {
-    /// Why it has no probe points.
-    pub const OUT_OF_REACH: &'static str =
-        "rustls has no function with a stable name and calling convention that plaintext passes; use the proxy for this client";
-}
-
 pub(super) fn find(elf: &Elf<'_>) -> Result<Option<Rustls>, BinaryError> {
     if let Some(version) = elf.segments().iter().find_map(|segment| version(elf.bytes(), segment.extent)) {
         return Ok(Some(Rustls { version: Some(version) }));

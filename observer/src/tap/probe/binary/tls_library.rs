@@ -5,7 +5,8 @@ use super::error::BinaryError;
 use super::go::{self, GoProbePoints};
 use super::openssl::{self, OpenSslProbePoints};
 use super::program_bytes::ProgramBytes;
-use super::rustls::{self, Rustls};
+use super::rustls;
+use super::unprobed::{self, UnprobedLibrary};
 
 /// A TLS library that a file contains.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -15,16 +16,17 @@ pub enum TlsLibrary {
     /// OpenSSL or a library with its interface.
     OpenSsl(OpenSslProbePoints),
     /// Recognised, but cannot be probed.
-    Rustls(Rustls),
+    Unprobed(UnprobedLibrary),
 }
 
-/// The TLS libraries in an ELF file; empty if it has none of Go's `crypto/tls`, OpenSSL, `BoringSSL` and rustls.
+/// The TLS libraries in an ELF file; empty if it has none that is recognised.
 ///
 /// A program that only loads libssl as a shared library does not contain OpenSSL; the file of libssl does.
 pub fn probe_points<'a>(program: impl Into<ProgramBytes<'a>>) -> Result<Vec<TlsLibrary>, BinaryError> {
     let search = TlsSearch::of(program)?;
     let mut libraries = search.probed()?;
-    libraries.extend(search.unprobed()?);
+    let unprobed = search.unprobed(&libraries)?;
+    libraries.extend(unprobed.into_iter().map(TlsLibrary::Unprobed));
     Ok(libraries)
 }
 
@@ -55,12 +57,16 @@ impl<'a> TlsSearch<'a> {
         Ok(go.into_iter().chain(openssl).collect())
     }
 
-    /// A library that is only recognised. The complete file is searched for it.
+    /// Libraries that are only recognised. The complete file is searched for them. In a file with libraries that can be probed, only
+    /// rustls is searched for.
     ///
     /// # Errors
     ///
     /// A symbol table is malformed.
-    pub fn unprobed(&self) -> Result<Option<TlsLibrary>, BinaryError> {
-        Ok(rustls::find(&self.elf)?.map(TlsLibrary::Rustls))
+    pub fn unprobed(&self, probed: &[TlsLibrary]) -> Result<Vec<UnprobedLibrary>, BinaryError> {
+        if probed.is_empty() {
+            return unprobed::find(&self.elf);
+        }
+        Ok(rustls::find(&self.elf)?.map(UnprobedLibrary::Rustls).into_iter().collect())
     }
 }

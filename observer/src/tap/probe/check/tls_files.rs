@@ -8,7 +8,9 @@ use procfs::process::Process;
 
 use crate::probe_check_result::{CheckProgress, CheckedFile, CheckedLibrary, CheckedProcess, NotExamined, Seen};
 use crate::tap::probe::attach::{NotProbed, out_of_reach};
-use crate::tap::probe::binary::{OpenSslFlavour, OpenSslProbePoints, Rustls, TlsLibrary, probe_points, read_program};
+use crate::tap::probe::binary::{
+    OpenSslFlavour, OpenSslProbePoints, Rustls, TlsLibrary, UnprobedLibrary, probe_points, read_program,
+};
 use crate::tap::probe::find::{FileIdentity, Libraries, OpenedFile, ProgramFile, program_files};
 
 /// The files of all processes, and the processes that could not be examined.
@@ -128,7 +130,7 @@ fn is_probed(library: &TlsLibrary) -> bool {
     match library {
         TlsLibrary::GoCryptoTls(_) => true,
         TlsLibrary::OpenSsl(points) => !functions(points).is_empty(),
-        TlsLibrary::Rustls(_) => false,
+        TlsLibrary::Unprobed(_) => false,
     }
 }
 
@@ -147,7 +149,10 @@ impl CheckedLibrary {
                 version: None,
                 functions: functions(points),
             },
-            TlsLibrary::Rustls(Rustls { version }) => Self { name: "rustls", version: version.clone(), functions: Vec::new() },
+            TlsLibrary::Unprobed(library) => {
+                let version = if let UnprobedLibrary::Rustls(Rustls { version }) = library { version.clone() } else { None };
+                Self { name: library.name(), version, functions: Vec::new() }
+            }
         }
     }
 }
@@ -238,16 +243,21 @@ mod tests {
 
     #[test]
     fn unprobeable_libraries_decide_the_visibility() {
-        let rustls = TlsLibrary::Rustls(Rustls { version: Some("0.23.40".to_owned()) });
+        let rustls = UnprobedLibrary::Rustls(Rustls { version: Some("0.23.40".to_owned()) });
+        let why = |library: &UnprobedLibrary| Some(format!("{}; use the proxy for this client", library.reason()));
         for (libraries, expected) in [
-            (vec![rustls.clone()], (Seen::Not, Some(Rustls::OUT_OF_REACH.to_owned()))),
+            (vec![TlsLibrary::Unprobed(rustls.clone())], (Seen::Not, why(&rustls))),
+            (vec![TlsLibrary::Unprobed(UnprobedLibrary::Java)], (Seen::Not, why(&UnprobedLibrary::Java))),
             (vec![openssl(&["SSL_write"])], (Seen::Not, Some("cannot probe SSL_write: it is odd".to_owned()))),
             (vec![openssl(&["SSL_free"])], (Seen::Fully, None)),
         ] {
             assert_eq!(seen(&libraries), expected, "{libraries:?}");
         }
-        let expected = CheckedLibrary { name: "rustls", version: Some("0.23.40".to_owned()), functions: Vec::new() };
-        assert_eq!(CheckedLibrary::of(&rustls), expected);
+        for (library, name, version) in [(rustls, "rustls", Some("0.23.40".to_owned())), (UnprobedLibrary::GnuTls, "GnuTLS", None)]
+        {
+            let checked = CheckedLibrary::of(&TlsLibrary::Unprobed(library));
+            assert_eq!(checked, CheckedLibrary { name, version, functions: Vec::new() });
+        }
     }
 
     #[test]

@@ -219,6 +219,10 @@ impl Run {
                 Ok(Finding::Detached { file, at }) => self.in_order.detached(file, at),
                 Ok(Finding::FieldRecording(recording)) => self.in_order.record_fields(recording),
                 Ok(Finding::NotProbed { file, why }) => self.reporter.not_probed(&file, &why),
+                Ok(Finding::UnprobedClient { file, why, client }) => {
+                    let client = self.in_order.owned(client);
+                    self.reporter.unprobed_client(&file, why, &client);
+                }
                 Ok(Finding::Files(files)) => self.reporter.files(files),
                 Ok(Finding::Readdressed) => self.settle_addresses(true),
                 Ok(Finding::Outcome(outcome)) => self.outcome = Some(outcome),

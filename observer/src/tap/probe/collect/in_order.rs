@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use observer_core::observation::Process;
 use observer_core::time::Timestamp;
 use observer_ebpf::{LifetimeEvent, LifetimeKind, Record};
 
@@ -97,6 +98,12 @@ impl InOrder {
     /// The assembly, for its counters of unplaced data.
     pub(in crate::tap::probe) const fn assembly(&self) -> &Assembly {
         &self.assembly
+    }
+
+    /// A process, with the owner of its cgroup if that is known.
+    pub(in crate::tap::probe) fn owned(&mut self, process: Process) -> Process {
+        let owner = self.containers.of_process(process.pid, process.started);
+        process.owned_by(owner)
     }
 
     /// The containers of clients, for their counter of ignored log folders.

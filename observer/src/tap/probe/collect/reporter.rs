@@ -1,6 +1,6 @@
 //! Reports programs that the probe does not see and records that it missed, as notices.
 
-use observer_core::observation::ProbeMissed;
+use observer_core::observation::{ProbeMissed, Process};
 use observer_core::series::ProbeFiles;
 use observer_ebpf::Loss;
 
@@ -27,6 +27,12 @@ impl Reporter {
         self.intake.notice(Notice::NotProbed { at: self.clock.now(), file: file.to_owned(), why: why.to_owned() });
     }
 
+    /// Reports that a client is not seen, because a library of it cannot be probed.
+    pub(in crate::tap::probe) fn unprobed_client(&self, file: &str, why: &str, client: &Process) {
+        let client = words(client);
+        self.not_probed(file, &format!("{why}; {client} is connected with an API server and is not seen; use the proxy for it"));
+    }
+
     /// Notes how many files are probed.
     pub(in crate::tap::probe) fn files(&self, files: ProbeFiles) {
         self.intake.note_probe_files(files);
@@ -40,6 +46,19 @@ impl Reporter {
             self.intake.notice(Notice::ProbeMissed { at: self.clock.now(), missed: increase });
         }
     }
+}
+
+/// `java (PID 4711, in default/web-0)`.
+fn words(Process { pid, name, container, unit, .. }: &Process) -> String {
+    let place = match (container, unit) {
+        (Some(container), _) => match &container.pod {
+            Some(pod) => format!(", in {}/{}", pod.namespace, pod.name),
+            None => format!(", in the pod with the UID {}", container.pod_uid),
+        },
+        (None, Some(unit)) => format!(", of {unit}"),
+        (None, None) => String::new(),
+    };
+    format!("{name} (PID {pid}{place})")
 }
 
 /// The totals of data that the programs missed or the assembly could not place.
@@ -64,8 +83,27 @@ pub(in crate::tap::probe) fn missed(recorded: &Recorded, assembly: &Assembly) ->
 mod tests {
     use std::time::Duration;
 
+    use observer_core::k8s::{Container, Pod};
+    use observer_core::observation::CgroupOwner;
+
     use super::*;
     use crate::intake::{Delivery, IntakeLimits};
+
+    #[test]
+    fn unprobed_client_is_named_with_its_pod_or_unit() {
+        let java = || Process::new(7, 100, "java".to_owned());
+        let nameless = Container::nameless("12".repeat(32), "ab".repeat(16));
+        let pod = Pod { namespace: "default".to_owned(), name: "web-0".to_owned(), workload: None };
+        let named = Container { pod: Some(pod), ..nameless.clone() };
+        for (owner, expected) in [
+            (None, "java (PID 7)".to_owned()),
+            (Some(CgroupOwner::Unit("app.service".to_owned())), "java (PID 7, of app.service)".to_owned()),
+            (Some(CgroupOwner::Container(named)), "java (PID 7, in default/web-0)".to_owned()),
+            (Some(CgroupOwner::Container(nameless)), format!("java (PID 7, in the pod with the UID {})", "ab".repeat(16))),
+        ] {
+            assert_eq!(words(&java().owned_by(owner)), expected);
+        }
+    }
 
     #[test]
     fn missed_records_are_reported_once() {

@@ -52,6 +52,12 @@ impl Containers {
         self.of(record.connection.process, &Opened::read(payload)?, Instant::now())
     }
 
+    /// The owner of the cgroup of a process that started at `started`; `None` if it is gone.
+    pub(in crate::tap::probe) fn of_process(&mut self, process: u32, started: u64) -> Option<CgroupOwner> {
+        let owner = CgroupOwner::of_process(&cgroups(process, started)?)?;
+        Some(self.named(owner, process, started, Instant::now()))
+    }
+
     /// Number of entries among the log folders of pods that no kubelet creates.
     pub(in crate::tap::probe) const fn other_log_folders(&self) -> u64 {
         self.pod_logs.other_entries()
@@ -66,12 +72,17 @@ impl Containers {
             Some(cgroups) => CgroupOwner::of_process(&cgroups)?,
             None => self.numbered(opened.cgroup, now)?,
         };
-        Some(match owner {
+        Some(self.named(owner, process, started, now))
+    }
+
+    /// The owner of a process, with the names that log folders give to a container.
+    fn named(&mut self, owner: CgroupOwner, process: u32, started: u64, now: Instant) -> CgroupOwner {
+        match owner {
             CgroupOwner::Container(container) => {
                 CgroupOwner::Container(self.pod_logs.named(container, now, || mounts(process, started)))
             }
             CgroupOwner::Unit(unit) => CgroupOwner::Unit(unit),
-        })
+        }
     }
 
     fn numbered(&mut self, number: u64, now: Instant) -> Option<CgroupOwner> {

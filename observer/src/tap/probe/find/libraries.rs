@@ -11,9 +11,9 @@ use super::opened_file::OpenedFile;
 use super::program_file::ProgramFile;
 use crate::tap::probe::binary::names_tls_functions;
 
-/// Words in the names of shared libraries that are or contain a TLS library: libssl, `BoringSSL` under its own name, netty's
-/// tcnative and conscrypt of Java, the `_ssl` module of Python. If a library with such a name cannot be probed, that is reported.
-const TLS_WORDS: &[&str] = &["ssl", "tls", "tcnative", "conscrypt"];
+/// Words in the names of shared libraries that are or contain a TLS library: libssl (also of NSS), `BoringSSL` under its own name,
+/// `GnuTLS` and Mbed TLS, netty's tcnative and conscrypt of Java, the Java VM, the `_ssl` module of Python.
+const TLS_WORDS: &[&str] = &["ssl", "tls", "tcnative", "conscrypt", "libjvm"];
 /// Maximum number of remembered libraries; a machine has some hundreds to thousands.
 const MOST: usize = 16_384;
 /// How long a library is remembered. The time is limited, since a library that replaces it may get the same inode.

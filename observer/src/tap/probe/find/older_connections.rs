@@ -8,9 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use procfs::net::TcpState;
-use procfs::process::{FDTarget, Process};
-
+use super::connected_sockets::connected_sockets;
 use super::program_file::FileIdentity;
 
 /// Maximum number of checked processes that are remembered; beyond that, each new one replaces another.
@@ -113,27 +111,6 @@ impl OlderConnections {
     pub(in crate::tap::probe) fn renew(&mut self, process: u32) {
         self.checked.remove(&process);
     }
-}
-
-/// The sockets of a process that are connected with an API server, at either end.
-pub(in crate::tap::probe) fn connected_sockets(process: u32, api_servers: &[SocketAddr]) -> BTreeSet<u64> {
-    let Some(process) = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()) else { return BTreeSet::new() };
-    let is_api_server = |address: SocketAddr| api_servers.contains(&SocketAddr::new(address.ip().to_canonical(), address.port()));
-    let tables = [process.tcp(), process.tcp6()];
-    let connected: BTreeSet<u64> = tables
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| entry.state == TcpState::Established)
-        .filter(|entry| is_api_server(entry.remote_address) || is_api_server(entry.local_address))
-        .map(|entry| entry.inode)
-        .collect();
-    if connected.is_empty() {
-        return connected;
-    }
-    let descriptors = process.fd().into_iter().flatten().flatten();
-    let own = descriptors.filter_map(|descriptor| if let FDTarget::Socket(inode) = descriptor.target { Some(inode) } else { None });
-    own.filter(|inode| connected.contains(inode)).collect()
 }
 
 #[cfg(test)]
