@@ -3,7 +3,7 @@
 //! With the compiler of the system, the bytes of an image would depend on the distribution. zig is one package on `PyPI` that needs neither
 //! root nor a system. It only compiles: rustc links, with its own linker and its own musl.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,6 +47,10 @@ pub(super) struct CCompiler {
 impl CCompiler {
     pub(super) fn found_or_installed(folder: &Path) -> anyhow::Result<Self> {
         let compiler = Self { folder: folder.to_path_buf() };
+        // Tests may build the images of two architectures at the same time.
+        fs::create_dir_all(folder.parent().context("the folder of the C compiler has no parent")?)?;
+        let lock = File::create(folder.with_extension("lock"))?;
+        lock.lock().context("cannot lock the installation of the C compiler")?;
         let complete = folder.join("requirement.txt");
         if fs::read_to_string(&complete).is_ok_and(|installed| installed == REQUIREMENT) {
             return Ok(compiler);
