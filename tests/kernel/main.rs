@@ -17,6 +17,7 @@ mod libraries;
 mod lifetimes;
 mod live;
 mod loss;
+mod losses;
 mod moving_server;
 mod older_connections;
 mod pid_namespaces;
