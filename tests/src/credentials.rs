@@ -13,8 +13,10 @@ pub(crate) const ADMIN_TOKEN: &str = "admin-token-of-the-test-cluster";
 /// Bearer token of `visitor`, a user without RBAC rules.
 pub(crate) const VISITOR_TOKEN: &str = "visitor-token-of-the-test-cluster";
 
+/// The loopback of this machine, as qemu's user network shows it to a virtual machine.
+pub const LOOPBACK_OUTSIDE: &str = "10.0.2.2";
 /// Where a server listens that is not part of a node.
-const LOOPBACK: [&str; 3] = ["127.0.0.1", "::1", "localhost"];
+const LOOPBACK: [&str; 4] = ["127.0.0.1", "::1", "localhost", LOOPBACK_OUTSIDE];
 
 /// Number of users `client-0` to `client-63`, all members of `system:masters`. Each identifies one client.
 pub(crate) const CLIENTS: usize = 64;
@@ -48,7 +50,7 @@ pub(crate) struct Identity {
 pub(crate) struct Credentials {
     /// Certificate of the authority, PEM.
     pub(crate) authority: String,
-    /// For the API server: 127.0.0.1, `::1`, localhost.
+    /// For the API server: 127.0.0.1, `::1`, localhost, [`LOOPBACK_OUTSIDE`].
     pub(crate) server: Identity,
     /// For `certificate-admin`, a member of `system:masters`.
     pub(crate) admin: Identity,

@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use observer_tests::{Guest, VmKernel, go_late_client};
+use observer_tests::{GUEST_FILES, Guest, Ran, VmKernel, go_late_client};
 
-use super::{expected, proofs, results};
+use super::foreign::Outside;
+use super::results::{self, Row};
+use super::{expected, proofs};
 
 #[test]
 fn kernel_5_10_of_bullseye() {
@@ -27,6 +29,17 @@ fn newest_kernel_of_trixie_backports() {
     boots(VmKernel::Newest);
 }
 
+#[test]
+fn kernel_6_12_for_arm64() {
+    let kernel = VmKernel::Arm64V6_12;
+    let (expected, outside) = (expected::of(kernel), Outside::start());
+    let steps = [vec![proofs::check(&format!("{GUEST_FILES}/watchtap"))], outside.steps()].concat();
+    let ran = outside.equip(Guest::with(kernel)).run(&steps).unwrap();
+    let check = ran.steps.iter().take(1).map(|check| Row::of(check, &expected));
+    let rows: Vec<Row> = check.chain(outside.rows(&ran)).collect();
+    assert_as_expected(kernel, &ran, &rows);
+}
+
 /// Boots the kernel, and checks the results of each command against [`expected::of`].
 #[track_caller]
 fn boots(kernel: VmKernel) {
@@ -34,11 +47,18 @@ fn boots(kernel: VmKernel) {
     // The virtual machine cannot build it.
     go_late_client().unwrap();
     let tests = expected.can_probe.then(|| proofs::tests(kernel)).into_iter().flatten();
-    let steps: Vec<_> = [proofs::check()].into_iter().chain(tests).collect();
+    let steps: Vec<_> = [proofs::check(&proofs::watchtap())].into_iter().chain(tests).collect();
     let guest = Guest::with(kernel).env("PATH", &path());
     let ran = guest.run(&steps).unwrap();
-    results::report(kernel, &ran);
-    let faults: Vec<String> = ran.steps.iter().filter_map(|step| results::fault(step, &expected)).collect();
+    let rows: Vec<Row> = ran.steps.iter().map(|step| Row::of(step, &expected)).collect();
+    assert_as_expected(kernel, &ran, &rows);
+}
+
+/// Reports the results, and fails if one is not as expected.
+#[track_caller]
+fn assert_as_expected(kernel: VmKernel, ran: &Ran, rows: &[Row]) {
+    results::report(kernel, ran, rows);
+    let faults: Vec<&str> = rows.iter().filter_map(|row| row.fault.as_deref()).collect();
     assert!(faults.is_empty(), "kernel {}:\n{}", ran.release, faults.join("\n"));
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Expected {
 /// A guest has all rights, so the fallbacks of older kernels lack nothing.
 pub(super) const fn of(kernel: VmKernel) -> Expected {
     match kernel {
-        VmKernel::V5_10 | VmKernel::V6_1 | VmKernel::V6_12 | VmKernel::Newest => Expected { can_probe: true, lacks: &[] },
+        VmKernel::V5_10 | VmKernel::V6_1 | VmKernel::V6_12 | VmKernel::Newest | VmKernel::Arm64V6_12 => {
+            Expected { can_probe: true, lacks: &[] }
+        }
     }
 }

@@ -7,11 +7,16 @@ use observer_tests::{Step, VmKernel};
 /// The requirements of the probe.
 pub(super) const CHECK: &str = "`probe --check`";
 
+/// A client that uses OpenSSL without its own descriptor.
+pub(super) const CURL: &str = "curl, HTTP/1.1";
+/// A client that uses `crypto/tls`.
+pub(super) const GO: &str = "Go, HTTP/2";
+
 /// Tests of this binary, with what each proves. Those of clients compare the requests that the probe reports with those that were sent.
 const TESTS: [(&str, &str); 5] = [
     ("Python, HTTP/1.1", "live::lists_of_a_python_client_are_seen_without_a_proxy"),
-    ("curl, HTTP/1.1", "live::curl_requests_are_observed_without_its_descriptor"),
-    ("Go, HTTP/2", "older_connections::open_net_http_connection_is_identified_at_its_next_request"),
+    (CURL, "live::curl_requests_are_observed_without_its_descriptor"),
+    (GO, "older_connections::open_net_http_connection_is_identified_at_its_next_request"),
     ("seen and lost bytes are all", "loss::lost_bytes_are_counted_in_total"),
     ("SIGKILL leaves nothing", "command::killed_probe_leaves_nothing_in_the_kernel"),
 ];
@@ -22,12 +27,16 @@ const IN_BETWEEN: [(&str, &str); 2] = [
     ("features of 5.14", "fallbacks::perf_events_with_copies_of_the_programs_see_the_same_requests"),
 ];
 /// Time limit of a command. Alone on two processors, each takes less than a minute; beside other groups, some minutes.
-const LIMIT: Duration = Duration::from_mins(6);
+pub(super) const LIMIT: Duration = Duration::from_mins(6);
+
+/// The program of this build, as virtual machines with the root of this machine find it.
+pub(super) fn watchtap() -> String {
+    observer_tests::watchtap().unwrap().get_program().to_str().unwrap().to_owned()
+}
 
 /// `watchtap probe --check`, which works in every kernel.
-pub(super) fn check() -> Step {
-    let watchtap = observer_tests::watchtap().unwrap().get_program().to_str().unwrap().to_owned();
-    let command = [&watchtap, "probe", "--check", "--format", "json"].map(str::to_owned).into();
+pub(super) fn check(watchtap: &str) -> Step {
+    let command = [watchtap, "probe", "--check", "--format", "json"].map(str::to_owned).into();
     Step { name: CHECK, command, limit: LIMIT }
 }
 

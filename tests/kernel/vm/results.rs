@@ -12,8 +12,30 @@ use super::proofs::CHECK;
 /// The requirements that were tried and are not met, with their states.
 type Lacking = Vec<(String, String)>;
 
+/// The result of a proof.
+pub(super) struct Row {
+    name: &'static str,
+    /// For the table.
+    result: String,
+    /// The difference from what is expected, if there is one.
+    pub(super) fault: Option<String>,
+}
+
+impl Row {
+    /// That of a command.
+    pub(super) fn of(step: &StepEnd, expected: &Expected) -> Self {
+        Self { name: step.name, result: result(step), fault: fault(step, expected) }
+    }
+
+    /// That of a client whose requests were compared.
+    pub(super) fn of_client(name: &'static str, faults: &[String]) -> Self {
+        let fault = (!faults.is_empty()).then(|| format!("{name}: {}", faults.join("; ")));
+        Self { name, result: yes_if(fault.is_none()), fault }
+    }
+}
+
 /// The difference between the result of a command and the expectation, as text.
-pub(super) fn fault(step: &StepEnd, expected: &Expected) -> Option<String> {
+fn fault(step: &StepEnd, expected: &Expected) -> Option<String> {
     let StepEnd { name, code, output, .. } = step;
     if step.is_over_time() {
         return Some(format!("{name} did not end in time: {output}"));
@@ -30,13 +52,13 @@ pub(super) fn fault(step: &StepEnd, expected: &Expected) -> Option<String> {
 }
 
 /// Prints the seconds of each command, and writes the results for the table.
-pub(super) fn report(kernel: VmKernel, ran: &Ran) {
+pub(super) fn report(kernel: VmKernel, ran: &Ran, rows: &[Row]) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "kernel {}: the first command ran {:.1} s after its start", ran.release, ran.booted).unwrap();
     for StepEnd { name, code, seconds, .. } in &ran.steps {
         writeln!(out, "  {name:<24} {seconds:>6.1} s, exit code {code}").unwrap();
     }
-    let rows: Vec<Value> = ran.steps.iter().map(|step| json!({ "name": step.name, "result": result(step) })).collect();
+    let rows: Vec<Value> = rows.iter().map(|row| json!({ "name": row.name, "result": row.result })).collect();
     let folder = kernels_folder();
     fs::create_dir_all(&folder).unwrap();
     let content = json!({ "release": ran.release, "rows": rows }).to_string();
@@ -45,13 +67,17 @@ pub(super) fn report(kernel: VmKernel, ran: &Ran) {
 
 fn result(step: &StepEnd) -> String {
     if step.name != CHECK {
-        return if step.code == 0 { "yes".to_owned() } else { "no".to_owned() };
+        return yes_if(step.code == 0);
     }
     let Ok(output) = serde_json::from_str::<Value>(&step.output) else { return "no".to_owned() };
     let lacking: Vec<String> =
         lacking(&output).into_iter().map(|(name, state)| format!("{}: {name}", state.to_lowercase())).collect();
     let verdict = if output["can_probe"] == true { "can probe" } else { "cannot probe" };
     if lacking.is_empty() { verdict.to_owned() } else { format!("{verdict}; {}", lacking.join("; ")) }
+}
+
+fn yes_if(is_proven: bool) -> String {
+    if is_proven { "yes".to_owned() } else { "no".to_owned() }
 }
 
 fn lacking(output: &Value) -> Lacking {

@@ -1,6 +1,7 @@
 //! Packages of any release of Debian, downloaded by apt and not installed.
 //!
-//! Each suite has an apt configuration of its own. So the sources, the lists and the packages of this machine stay as they are.
+//! Each suite has an apt configuration of its own for each architecture. So the sources, the lists and the packages of this machine stay as
+//! they are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
+use super::architecture::Architecture;
 use crate::bounded::output_within;
 use crate::programs;
 
@@ -52,7 +54,7 @@ impl Suite {
     }
 }
 
-/// An apt of one suite.
+/// An apt of one suite for one architecture.
 #[derive(Debug)]
 pub(super) struct Apt {
     configuration: PathBuf,
@@ -60,22 +62,24 @@ pub(super) struct Apt {
 
 impl Apt {
     /// Reads the lists of the suite into the folder `all`.
-    pub(super) fn of(suite: Suite, all: &Path) -> Result<Self> {
+    pub(super) fn of(suite: Suite, architecture: Architecture, all: &Path) -> Result<Self> {
         ensure!(Path::new(KEYS).exists(), "no {KEYS}; install debian-archive-keyring");
-        let folder = all.join(suite.name());
+        let (suite_name, architecture) = (suite.name(), architecture.name());
+        let folder = all.join(format!("{suite_name}-{architecture}"));
         for name in ["lists/partial", "cache/archives/partial"] {
             fs::create_dir_all(folder.join(name)).with_context(|| format!("cannot create {}", folder.display()))?;
         }
         let (place, sources) = (folder.display(), folder.join("sources.list"));
         fs::write(folder.join("status"), "")?;
-        fs::write(&sources, format!("deb [arch=amd64 signed-by={KEYS}] {} {} main\n", suite.archive()?, suite.name()))?;
+        fs::write(&sources, format!("deb [arch={architecture} signed-by={KEYS}] {} {suite_name} main\n", suite.archive()?))?;
         let configuration = folder.join("apt.conf");
         fs::write(
             &configuration,
             format!(
                 "Dir::State \"{place}\"; Dir::State::status \"{place}/status\"; Dir::State::Lists \"{place}/lists\";\n\
                  Dir::Cache \"{place}/cache\"; Dir::Etc::SourceList \"{}\"; Dir::Etc::SourceParts \"/dev/null\";\n\
-                 Dir::Etc::PreferencesParts \"/dev/null\"; APT::Architecture \"amd64\"; APT::Architectures {{ \"amd64\"; }};\n\
+                 Dir::Etc::PreferencesParts \"/dev/null\"; APT::Architecture \"{architecture}\";\n\
+                 APT::Architectures {{ \"{architecture}\"; }}; APT::Install-Recommends \"false\";\n\
                  APT::Sandbox::User \"root\"; Acquire::Languages \"none\"; Acquire::Retries \"3\";\n\
                  Acquire::IndexTargets::deb::DEP-11::DefaultEnabled \"false\";\n",
                 sources.display()
@@ -94,10 +98,25 @@ impl Apt {
 
     /// Downloads packages and unpacks them into a folder. No script of theirs runs.
     pub(super) fn unpack(&self, packages: &[String], into: &Path) -> Result<()> {
+        self.unpack_by(&["download"], packages, into)
+    }
+
+    /// As [`Self::unpack`], with everything that the packages depend on.
+    pub(super) fn unpack_with_dependencies(&self, packages: &[&str], into: &Path) -> Result<()> {
+        let arguments = ["install", "--yes", "--download-only", "--option", "Dir::Cache::Archives=./"];
+        let packages: Vec<String> = packages.iter().map(|&package| package.to_owned()).collect();
+        self.unpack_by(&arguments, &packages, into)
+    }
+
+    /// These arguments make apt download the packages into its working directory.
+    fn unpack_by(&self, arguments: &[&str], packages: &[String], into: &Path) -> Result<()> {
         let debs = tempfile::tempdir_in(into.parent().context("the folder has no parent")?)?;
-        output(self.command("apt-get")?.args(["download", "-qq"]).args(packages).current_dir(&debs))?;
-        for deb in fs::read_dir(&debs)? {
-            output(Command::new(programs::require("dpkg-deb", PURPOSE)?).arg("-x").arg(deb?.path()).arg(into))?;
+        output(self.command("apt-get")?.arg("-qq").args(arguments).args(packages).current_dir(&debs))?;
+        for file in fs::read_dir(&debs)? {
+            let file = file?.path();
+            if file.extension().is_some_and(|extension| extension == "deb") {
+                output(Command::new(programs::require("dpkg-deb", PURPOSE)?).arg("-x").arg(file).arg(into))?;
+            }
         }
         Ok(())
     }

@@ -1,17 +1,20 @@
-//! A virtual machine that boots a kernel, runs some commands of this machine, and turns itself off.
+//! A virtual machine that boots a kernel, runs some commands, and turns itself off.
 //!
 //! Its root is the root of this machine, read-only below a layer in memory. So programs and libraries of this machine run in it, and find
-//! the files that they find here. It has no network but loopback. qemu emulates its processors, because CI has no hardware
+//! the files that they find here. It has no network but loopback. A machine of another architecture has packages of Debian as its root, and
+//! a network that leads to this machine's loopback. qemu emulates its processors, because CI has no hardware
 //! virtualization: everything takes ten to thirty times as long as here.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::architecture::Architecture;
 use super::cpio::Cpio;
 use super::kernel::{Unpacked, VmKernel};
+use super::root::Root;
 use crate::process::Process;
 use crate::programs;
 use crate::run_folder::RunFolder;
@@ -28,6 +31,8 @@ const SLOWNESS: &str = "20";
 /// Memory of the machine. Files that commands write take half of it at most.
 const MEMORY: &str = "2G";
 const PROCESSORS: &str = "2";
+/// The folder in the machine with the files of [`Guest::file`].
+pub const GUEST_FILES: &str = "/run/vm";
 /// Maximum number of lines of a log in an error.
 const MOST_LINES: usize = 40;
 const PURPOSE: &str = "to boot other kernels";
@@ -37,6 +42,7 @@ const PURPOSE: &str = "to boot other kernels";
 pub struct Guest {
     kernel: VmKernel,
     environment: Vec<(String, String)>,
+    files: Vec<(&'static str, PathBuf)>,
 }
 
 /// A command for the machine.
@@ -82,13 +88,12 @@ impl StepEnd {
 }
 
 impl Guest {
-    /// A machine with this kernel. The environment of the commands has PATH and Cargo's folder of this process, and
-    /// `WATCHTAP_TESTS_SLOWNESS`.
+    /// A machine with this kernel. The environment of the commands has `WATCHTAP_TESTS_SLOWNESS`, and if programs of this machine run
+    /// there, PATH and Cargo's folder of this process.
     pub fn with(kernel: VmKernel) -> Self {
-        let kept = ["PATH", "CARGO_TARGET_DIR"].into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
         let fixed = [("HOME", "/tmp"), ("LANG", "C.UTF-8"), ("RUST_BACKTRACE", "1"), (slowness::VARIABLE, SLOWNESS)];
-        let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Self { kernel, environment: kept.chain(fixed).collect() }
+        let environment = fixed.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        Self { kernel, environment, files: Vec::new() }
     }
 
     /// Sets an environment variable of the commands.
@@ -98,8 +103,15 @@ impl Guest {
         self
     }
 
-    /// Boots the machine and runs the commands in it, one after the other, in the working directory of this process. A command that fails
-    /// does not keep the next one from running.
+    /// Copies a file of this machine into the folder [`GUEST_FILES`], under this name.
+    #[must_use]
+    pub fn file(mut self, name: &'static str, path: PathBuf) -> Self {
+        self.files.push((name, path));
+        self
+    }
+
+    /// Boots the machine and runs the commands in it, one after the other, in the working directory of this process if that exists there.
+    /// A command that fails does not keep the next one from running.
     ///
     /// The machine ends with this call, and with this process.
     ///
@@ -108,15 +120,20 @@ impl Guest {
     /// If the kernel cannot be downloaded, or the machine does not run all commands to their ends. The error has the end of its console.
     pub fn run(&self, steps: &[Step]) -> Result<Ran> {
         let kernel = self.kernel.unpacked()?;
-        let folder = RunFolder::create()?;
-        let initramfs = folder.write("initramfs", initramfs(&kernel)?)?;
+        let (root, folder) = (kernel.root(), RunFolder::create()?);
+        let initramfs = folder.write("initramfs", initramfs(&kernel, &root)?)?;
         let shared = folder.path().join("shared");
         fs::create_dir(&shared)?;
-        fs::write(shared.join("steps"), self.script(steps)?)?;
+        for (name, path) in &self.files {
+            fs::copy(path, shared.join(name)).with_context(|| format!("cannot copy {}", path.display()))?;
+        }
+        fs::write(shared.join("steps"), self.script(&root, steps)?)?;
         let console = folder.path().join("console");
         let limit = BOOTED_WITHIN + steps.iter().map(|step| step.limit).sum::<Duration>();
-        let qemu = programs::require("qemu-system-x86_64", PURPOSE)?;
-        let arguments = arguments(&kernel.image(), &initramfs, &shared, &console);
+        let architecture = self.kernel.architecture();
+        let qemu = programs::require(architecture.emulator(), PURPOSE)?;
+        let files = [("-kernel", kernel.image()), ("-initrd", initramfs)];
+        let arguments = arguments(architecture, &files, root.path(), &shared, &console);
         let log = folder.path().join("qemu.log");
         let mut qemu = Process::start("qemu", &qemu, &arguments, log.clone())?;
         let ended = qemu.wait(limit).and_then(|_status| ran(&shared, steps));
@@ -124,10 +141,11 @@ impl Guest {
     }
 
     /// The script of the commands, for the shell of busybox.
-    fn script(&self, steps: &[Step]) -> Result<String> {
-        let timeout = programs::require("timeout", PURPOSE)?;
-        let folder = std::env::current_dir()?;
-        let exports = self.environment.iter().map(|(name, value)| format!("export {name}={}\n", quoted(value)));
+    fn script(&self, root: &Root, steps: &[Step]) -> Result<String> {
+        let (timeout, folder) = (root.program("timeout")?, root.working_directory()?);
+        let of_root = root.environment().into_iter().map(|(name, value)| (name.to_owned(), value));
+        let variables = of_root.chain(self.environment.iter().cloned());
+        let exports = variables.map(|(name, value)| format!("export {name}={}\n", quoted(&value)));
         let commands = steps.iter().enumerate().map(|(number, step)| {
             let words: Vec<String> = step.command.iter().map(|word| quoted(word)).collect();
             let bounded = format!("{} -k {KILLED_WITHIN} {}", quoted(&timeout.to_string_lossy()), step.limit.as_secs());
@@ -145,30 +163,30 @@ impl Guest {
     }
 }
 
-fn arguments(image: &Path, initramfs: &Path, shared: &Path, console: &Path) -> Vec<String> {
+fn arguments(architecture: Architecture, files: &[(&str, PathBuf)], root: &Path, shared: &Path, console: &Path) -> Vec<String> {
     let share = |tag: &str, path: &Path, more: &str| {
         let fsdev = format!("local,id={tag},path={},security_model=none{more}", path.display());
         ["-fsdev".to_owned(), fsdev, "-device".to_owned(), format!("virtio-9p-pci,fsdev={tag},mount_tag={tag}")]
     };
-    // With five levels of page tables, emulation is slower. A loaded machine may fail the kernel's test of its timer.
-    let fixed = "-M q35 -cpu max,la57=off -accel tcg,thread=multi -display none -nodefaults -no-reboot -nic none";
-    let kernel = "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off no_timer_check";
-    let mut arguments: Vec<String> = fixed.split(' ').map(str::to_owned).collect();
-    arguments.extend(["-smp", PROCESSORS, "-m", MEMORY, "-append", kernel].map(str::to_owned));
+    let fixed = "-accel tcg,thread=multi -display none -nodefaults -no-reboot";
+    let parameters = format!("{} quiet loglevel=4 panic=-1 mitigations=off", architecture.parameters());
+    let words = architecture.machine().split(' ').chain(fixed.split(' '));
+    let mut arguments: Vec<String> = words.map(str::to_owned).collect();
+    arguments.extend(["-smp", PROCESSORS, "-m", MEMORY, "-append", &parameters].map(str::to_owned));
     arguments.extend(["-serial".to_owned(), format!("file:{}", console.display())]);
-    for (flag, file) in [("-kernel", image), ("-initrd", initramfs)] {
-        arguments.extend([flag.to_owned(), file.display().to_string()]);
+    for (flag, file) in files {
+        arguments.extend([(*flag).to_owned(), file.display().to_string()]);
     }
-    arguments.extend(share("root", Path::new("/"), ",readonly=on,multidevs=remap"));
+    arguments.extend(share("root", root, ",readonly=on,multidevs=remap"));
     arguments.extend(share("vm", shared, ""));
     arguments
 }
 
 /// The first root: busybox, the modules, and the first process.
-fn initramfs(kernel: &Unpacked) -> Result<Vec<u8>> {
+fn initramfs(kernel: &Unpacked, root: &Root) -> Result<Vec<u8>> {
     let mut archive = Cpio::default();
     archive.add_file("init", include_bytes!("init"));
-    archive.add_file("busybox", &busybox()?);
+    archive.add_file("busybox", &busybox(root)?);
     archive.add_folder("modules");
     for module in fs::read_dir(kernel.modules())? {
         let module = module?;
@@ -177,10 +195,10 @@ fn initramfs(kernel: &Unpacked) -> Result<Vec<u8>> {
     Ok(archive.end())
 }
 
-/// The program of this machine. Before the root is mounted, no library exists.
-fn busybox() -> Result<Vec<u8>> {
+/// The program in this root. Before the root is mounted, no library exists.
+fn busybox(root: &Root) -> Result<Vec<u8>> {
     const LOADER: &[u8] = b"/ld-linux";
-    let path = programs::require("busybox", PURPOSE)?;
+    let path = root.program_here("busybox")?;
     let program = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let is_dynamic = program.windows(LOADER.len()).any(|bytes| bytes == LOADER);
     ensure!(!is_dynamic, "{} needs libraries; install busybox-static", path.display());

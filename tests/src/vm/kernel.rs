@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::architecture::Architecture;
 use super::debian::{Apt, Suite};
 use super::modules;
+use super::root::Root;
 use crate::folders;
 
-/// The package that depends on the newest kernel of a suite.
-const NEWEST_IN_SUITE: &str = "linux-image-amd64";
+/// The folder with the packages of a machine that does not run the programs of this machine.
+const ROOT: &str = "root";
 
 /// A kernel that a virtual machine can boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,22 +25,26 @@ pub enum VmKernel {
     V6_12,
     /// The newest that is backported to Debian 13.
     Newest,
+    /// 6.12, of Debian 13 for arm64.
+    Arm64V6_12,
 }
 
 /// A kernel on this machine's disk.
 #[derive(Debug)]
 pub(super) struct Unpacked {
     folder: PathBuf,
+    architecture: Architecture,
 }
 
 impl VmKernel {
-    /// The release without its patch, or `newest`.
+    /// The release without its patch, or `newest`. The name of an architecture other than x86-64 precedes it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V5_10 => "5.10",
             Self::V6_1 => "6.1",
             Self::V6_12 => "6.12",
             Self::Newest => "newest",
+            Self::Arm64V6_12 => "arm64-6.12",
         }
     }
 
@@ -46,12 +52,19 @@ impl VmKernel {
         match self {
             Self::V5_10 => Suite::Security("bullseye-security"),
             Self::V6_1 => Suite::Security("bookworm-security"),
-            Self::V6_12 => Suite::Main("trixie"),
+            Self::V6_12 | Self::Arm64V6_12 => Suite::Main("trixie"),
             Self::Newest => Suite::Main("trixie-backports"),
         }
     }
 
-    /// Downloads the kernel unless this machine has it: 55 to 120 MB, of which 15 MB are kept.
+    pub(super) const fn architecture(self) -> Architecture {
+        match self {
+            Self::V5_10 | Self::V6_1 | Self::V6_12 | Self::Newest => Architecture::Amd64,
+            Self::Arm64V6_12 => Architecture::Arm64,
+        }
+    }
+
+    /// Downloads the kernel unless this machine has it: 55 to 120 MB, of which 15 MB are kept. For arm64, there are programs, too.
     pub(super) fn unpacked(self) -> Result<Unpacked> {
         let all = folders::vm_cache();
         fs::create_dir_all(&all).with_context(|| format!("cannot create {}", all.display()))?;
@@ -62,13 +75,16 @@ impl VmKernel {
         if !folder.exists() {
             self.download(&folder, &all).with_context(|| format!("cannot get the kernel {} of Debian", self.name()))?;
         }
-        Ok(Unpacked { folder })
+        Ok(Unpacked { folder, architecture: self.architecture() })
     }
 
     fn download(self, folder: &Path, all: &Path) -> Result<()> {
-        let apt = Apt::of(self.suite(), &all.join("apt"))?;
+        let architecture = self.architecture();
+        let apt = Apt::of(self.suite(), architecture, &all.join("apt"))?;
         let image = |name: &String| name.starts_with("linux-image-");
-        let image = apt.dependencies(NEWEST_IN_SUITE)?.into_iter().find(image).context("the suite has no kernel")?;
+        // This package depends on the newest kernel of the suite.
+        let newest = format!("linux-image-{}", architecture.name());
+        let image = apt.dependencies(&newest)?.into_iter().find(image).context("the suite has no kernel")?;
         // In later releases, the image is in packages of its own.
         let parts = apt.dependencies(&image)?.into_iter().filter(|name| is_part(name));
         let packages: Vec<String> = [image.clone()].into_iter().chain(parts).collect();
@@ -80,11 +96,15 @@ impl VmKernel {
         let modules = ["lib/modules", "usr/lib/modules"].map(|place| tree.join(place)).into_iter().find(|place| place.is_dir());
         let modules =
             fs::read_dir(modules.context("the packages have no modules")?)?.next().context("no release has modules")??;
-        modules::copy(&modules.path(), &ready.join("modules"))?;
+        modules::copy(&modules.path(), architecture.network_modules(), &ready.join("modules"))?;
         let release = modules.file_name();
         let of_boot = tree.join("boot").join(["vmlinuz-", &release.to_string_lossy()].concat());
         let image = [of_boot, modules.path().join("vmlinuz")].into_iter().find(|image| image.is_file());
         fs::copy(image.context("the packages have no image of the kernel")?, ready.join("vmlinuz"))?;
+        if !architecture.packages().is_empty() {
+            fs::create_dir(ready.join(ROOT))?;
+            apt.unpack_with_dependencies(architecture.packages(), &ready.join(ROOT))?;
+        }
         fs::rename(ready, folder).with_context(|| format!("cannot make {}", folder.display()))
     }
 }
@@ -98,6 +118,12 @@ impl Unpacked {
     /// The folder with the modules, and their `order`.
     pub(super) fn modules(&self) -> PathBuf {
         self.folder.join("modules")
+    }
+
+    /// The root of a machine with this kernel.
+    pub(super) fn root(&self) -> Root {
+        let is_of_this_machine = self.architecture.packages().is_empty();
+        if is_of_this_machine { Root::OfThisMachine } else { Root::OfPackages(self.folder.join(ROOT)) }
     }
 }
 

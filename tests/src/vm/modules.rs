@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use crate::bounded::output_within;
 use crate::programs;
 
-/// Modules that lead to the root of the virtual machine, and those that the probe asks for sockets.
+/// Modules that lead to the root of each virtual machine, and those that the probe asks for sockets.
 const NEEDED: [&str; 6] = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "inet_diag", "tcp_diag"];
 /// Time limit for one file.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -23,12 +23,12 @@ struct Tree {
     built_in: Vec<String>,
 }
 
-/// Copies the needed modules of the kernel in `tree` (`lib/modules/RELEASE`) into `folder`, with a list of their names in `order`. A module
-/// follows those that it depends on.
-pub(super) fn copy(tree: &Path, folder: &Path) -> Result<()> {
+/// Copies the needed modules of the kernel in `tree` (`lib/modules/RELEASE`), and `more` of them, into `folder`, with a list of their names
+/// in `order`. A module follows those that it depends on.
+pub(super) fn copy(tree: &Path, more: &[&str], folder: &Path) -> Result<()> {
     let tree = Tree::read(tree)?;
     let mut order = Vec::new();
-    for name in NEEDED {
+    for name in NEEDED.iter().chain(more) {
         tree.add(name, folder, &mut order)?;
     }
     Ok(fs::write(folder.join("order"), order.concat())?)

@@ -29,7 +29,7 @@ mod scratch;
 
 pub(crate) use check::{possible as second_build_possible, second_build};
 pub(crate) use command::{Args, assemble, compiler_folder, execute};
-pub(crate) use for_tests::{TESTS_VARIABLE, for_tests};
+pub(crate) use for_tests::{TESTS_PROGRAM_VARIABLE, TESTS_VARIABLE, arm64_program_for_tests, for_tests};
 pub(crate) use gzip::compress;
 pub(crate) use layer::{File, Files, Mode, tar};
 pub(crate) use layout::digest;

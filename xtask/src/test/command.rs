@@ -1,7 +1,7 @@
 //! The command `cargo xtask test`: chooses the groups, runs them, and prints the overall result.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -35,8 +35,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "VERSION,…")]
     cluster: Option<Matrix>,
 
-    /// Kernels for virtual machines: `all`, or some of 5.10,6.1,6.12,newest [default: 6.1, or that of the sample]. `all` writes their table
-    /// into docs/probe.md
+    /// Kernels for virtual machines: `all`, or some of 5.10,6.1,6.12,newest,arm64-6.12 [default: 6.1, or that of the sample]. `all` writes
+    /// their table into docs/probe.md
     #[arg(long, value_name = "KERNEL,…")]
     vm: Option<Kernels>,
 
@@ -81,6 +81,10 @@ impl Args {
         }
     }
 
+    fn kernels(&self) -> Kernels {
+        self.vm.clone().unwrap_or_else(|| self.extent().kernels())
+    }
+
     /// The outcome of `group` if it does not run, because it is not selected or this machine cannot run it. A required group that the
     /// sample does not have is no failure.
     fn left_out(&self, group: Group, machine: &Machine) -> Option<Outcome> {
@@ -91,7 +95,8 @@ impl Args {
         } else {
             (!self.only.is_empty() && !self.only.contains(&group)).then_some("not among --only")
         };
-        let reason = not_asked_for.map(str::to_owned).or_else(|| group.impossible(machine));
+        let no_kernel = || if group == Group::Vm { self.kernels().impossible(machine) } else { None };
+        let reason = not_asked_for.map(str::to_owned).or_else(|| group.impossible(machine)).or_else(no_kernel);
         let required = self.require.contains(&group);
         let sampled = || self.extent().leaves_out(group).map(|reason| Outcome::LeftOut { reason, required: false });
         reason.map(|reason| Outcome::LeftOut { reason, required }).or_else(sampled)
@@ -103,7 +108,7 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
     let machine = Machine::here();
     let extent = args.extent();
     let matrix = args.cluster.clone().unwrap_or_else(|| extent.matrix());
-    let kernels = args.vm.clone().unwrap_or_else(|| extent.kernels());
+    let kernels = args.kernels();
     let environment = extent.environment(|name| std::env::var_os(name).is_some());
     let no_registry = machine.lacks(&["skopeo", "docker-registry"]);
     let runs = Runs {
@@ -172,9 +177,6 @@ struct Runs {
 impl Runs {
     /// Runs a group. Other groups may run at the same time, so this prints nothing except through `output`.
     fn run(&self, group: Group, output: &Output) -> anyhow::Result<Outcome> {
-        if group == Group::Image {
-            return self.run_image(output);
-        }
         if self.writes_accuracy(group) {
             accuracy::forget()?;
         }
@@ -192,19 +194,26 @@ impl Runs {
         if group == Group::Node && self.no_registry.is_none() {
             environment.extend(self.image_variable());
         }
-        running::run(group, self.extent, &self.matrix, &self.kernels, &environment, output)
+        let mut took = Took::default();
+        if let Some((variable, (command, path))) = self.built_before(group) {
+            let built = running::call(command, output)?;
+            if !built.status.success() {
+                return Ok(Outcome::could_not_run(format!("{} does not build", path.display())).with_time(built.took));
+            }
+            environment.push((variable, path.display().to_string()));
+            if group == Group::Image {
+                self.built_image.get_or_init(|| path);
+            }
+            took = built.took;
+        }
+        Ok(running::run(group, self.extent, &self.matrix, &self.kernels, &environment, output)?.with_time(took))
     }
 
-    /// Builds the image, and runs the tests that read it.
-    fn run_image(&self, output: &Output) -> anyhow::Result<Outcome> {
-        let (command, archive) = image::for_tests();
-        let built = running::call(command, output)?;
-        if !built.status.success() {
-            return Ok(Outcome::could_not_run(String::from("the image does not build")).with_time(built.took));
-        }
-        self.built_image.get_or_init(|| archive);
-        let environment: Vec<_> = self.image_variable().into_iter().collect();
-        Ok(running::run(Group::Image, self.extent, &self.matrix, &self.kernels, &environment, output)?.with_time(built.took))
+    /// The file that the tests of a group read and that is built before: its variable, the command that builds it, and its path.
+    fn built_before(&self, group: Group) -> Option<(&'static str, (Command, PathBuf))> {
+        let has_arm64 = group == Group::Vm && self.kernels.have_arm64();
+        let image = (group == Group::Image).then(|| (image::TESTS_VARIABLE, image::for_tests()));
+        image.or_else(|| has_arm64.then(|| (image::TESTS_PROGRAM_VARIABLE, image::arm64_program_for_tests())))
     }
 
     /// The environment variable that names the image to tests, if it is built.

@@ -78,7 +78,8 @@ const TURNS: [Turn; 15] = [
     Turn::of_test(Group::Kubectl, "churn_kubectl::churn::proxied_and_direct_controllers_agree_and_leak_no_resources", 2, &[1]),
     Turn::of_test(Group::Stories, "quiet::quiet_informers_raise_no_finding", 2, &[1]),
     Turn::of_group(Group::Soak, 2, &[1]),
-    Turn::of_group(Group::Image, 4, &[1]),
+    // It builds a program as it is released. So does the kernel for arm64, in the samples between these.
+    Turn::of_group(Group::Image, 8, &[1]),
     Turn::of_group(Group::Vm, 4, &[1, 2, 3]),
     Turn::of_group(Group::Collector, 4, &[2, 3]),
     // These have an API server of 1.31, which takes minutes to build.
@@ -324,6 +325,16 @@ mod tests {
             let sample = Extent::Sample(number);
             let left_out = sample.turns_left_out(Group::Cluster).filter(is_of_policy).count();
             assert_eq!(left_out == 0, sample.matrix() == Matrix::of(&["1.36"]), "{number}");
+        }
+    }
+
+    #[test]
+    fn arm64_is_booted_beside_no_other_build_of_a_program() {
+        let have_arm64: Vec<u64> = (0..24).filter(|number| Extent::Sample(*number).kernels().have_arm64()).collect();
+        assert_eq!(have_arm64.len(), 3);
+        for sample in have_arm64.into_iter().map(Extent::Sample) {
+            assert_eq!((sample.matrix(), sample.leaves_out(Group::Vm)), (Matrix::of(&[]), None));
+            assert!(sample.leaves_out(Group::Image).is_some());
         }
     }
 

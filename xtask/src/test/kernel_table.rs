@@ -16,8 +16,10 @@ const DOCUMENT: Document = Document { path: "docs/probe.md", folder: "kernels" }
 const HEADING: &str = "## Kernels that tests boot";
 
 const INTRODUCTION: &str = "
-Virtual machines boot these kernels of Debian (`tests/kernel/vm`), emulated on x86-64. Their programs, libraries and clients are those of the
-machine that runs the tests. The API server is the demo. A row of a client means: the probe reports exactly the requests that the client sent.
+Virtual machines boot these kernels of Debian (`tests/kernel/vm`), emulated on x86-64. Those for x86-64 have the programs, libraries and
+clients of the machine that runs the tests, and the API server is the demo. The one for arm64 has packages of Debian and the program of the
+image. Its client in Go is kubectl, and its API server is a kube-apiserver outside of it.
+A row of a client means: the probe reports exactly the requests that the client sent.
 For 5.14 (RHEL 9) and 5.15 (Ubuntu 22.04) there is no package. Their rows mean: a probe on 6.1 uses only the features that such a kernel has,
 and reports exactly the requests of clients in Python and Go.
 With losses: if writers fill the ring, the bytes seen and the bytes counted as lost are together all bytes.

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use super::machine::Machine;
+
 /// A kernel and its test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kernel {
@@ -16,6 +18,13 @@ const OLD: [Kernel; 3] = [
     Kernel { name: "6.12", test: "kernel_6_12_of_trixie" },
 ];
 const NEWEST: Kernel = Kernel { name: "newest", test: "newest_kernel_of_trixie_backports" };
+/// The only one whose machine needs a program of watchtap that is built for it.
+const ARM64: Kernel = Kernel { name: "arm64-6.12", test: "kernel_6_12_for_arm64" };
+
+/// A sample whose number leaves this remainder has [`ARM64`], and no other kernel. It has time for the build of the program: it has neither a
+/// minor of the matrix nor the image, and CI counts no instructions.
+const ARM64_DIVISOR: u64 = 8;
+const ARM64_REMAINDER: u64 = 5;
 
 /// The selected kernels.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +40,11 @@ impl Default for Kernels {
 }
 
 impl Kernels {
-    /// One of the old kernels. Consecutive numbers select one after the other.
+    /// One of the old kernels, or that for arm64. Consecutive numbers select one after the other.
     pub(super) fn of_sample(number: u64) -> Self {
+        if number % ARM64_DIVISOR == ARM64_REMAINDER {
+            return Self { chosen: vec![ARM64] };
+        }
         let place = usize::try_from(number % OLD.len() as u64).unwrap_or_default();
         Self { chosen: vec![OLD[place]] }
     }
@@ -56,14 +68,32 @@ impl Kernels {
         self.chosen.iter().map(|kernel| kernel.test.to_owned())
     }
 
+    /// Whether a machine for arm64 is selected.
+    pub(super) fn have_arm64(&self) -> bool {
+        self.chosen.contains(&ARM64)
+    }
+
+    /// The reason why one of them cannot be booted on `machine`, or `None` if all can.
+    pub(super) fn impossible(&self, machine: &Machine) -> Option<String> {
+        self.have_arm64().then(|| machine.lacks(&["qemu-system-aarch64"])).flatten()
+    }
+
     /// The remark on what does not run.
     pub(super) fn sentence(&self) -> String {
-        const IN_EACH: &str = "left out in each: a real kube-apiserver (the group kernel-cluster has one)";
-        if self.is_complete() {
+        const IN_EACH: &str = "left out in each for x86-64: a real kube-apiserver (the group kernel-cluster has one)";
+        let left_out: Vec<&str> = self.left_out().map(|kernel| kernel.name).collect();
+        if left_out.is_empty() {
             return IN_EACH.to_owned();
         }
-        let left_out: Vec<&str> = self.left_out().map(|kernel| kernel.name).collect();
-        format!("left out: kernels {}; --vm all runs them, for some minutes each; {IN_EACH}", left_out.join(", "))
+        let left_out = format!("left out: kernels {}; --vm all runs them, for some minutes each", left_out.join(", "));
+        if self.have_arm64() {
+            return format!("{left_out}; {IN_EACH}");
+        }
+        let name = ARM64.name;
+        let arm64 = format!(
+            "a sample has {name}, whose program takes minutes to build, if its number modulo {ARM64_DIVISOR} is {ARM64_REMAINDER}"
+        );
+        format!("{left_out}; {arm64}; {IN_EACH}")
     }
 
     fn left_out(&self) -> impl Iterator<Item = Kernel> {
@@ -72,7 +102,7 @@ impl Kernels {
 }
 
 fn known() -> impl Iterator<Item = Kernel> {
-    OLD.into_iter().chain([NEWEST])
+    OLD.into_iter().chain([NEWEST, ARM64])
 }
 
 /// Parses `all`, or names separated by commas.
@@ -100,17 +130,31 @@ mod tests {
     fn chosen_kernels_run_and_the_others_are_named() {
         let kernels: Kernels = "6.1,newest".parse().unwrap();
         assert_eq!(kernels.filters().collect::<Vec<_>>(), ["kernel_6_1_of_bookworm", "newest_kernel_of_trixie_backports"]);
-        assert!(kernels.sentence().starts_with("left out: kernels 5.10, 6.12; --vm all runs them"), "{}", kernels.sentence());
+        assert!(
+            kernels.sentence().starts_with("left out: kernels 5.10, 6.12, arm64-6.12; --vm all runs them"),
+            "{}",
+            kernels.sentence()
+        );
+        let arm64 = "a sample has arm64-6.12, whose program takes minutes to build, if its number modulo 8 is 5";
+        assert!(kernels.sentence().contains(arm64), "{}", kernels.sentence());
         assert!(!kernels.is_complete() && "all".parse::<Kernels>().unwrap().is_complete());
         let error = "6.6".parse::<Kernels>().unwrap_err().to_string();
-        assert_eq!(error, "there is no `6.6`: it is `all`, or some of 5.10,6.1,6.12,newest");
+        assert_eq!(error, "there is no `6.6`: it is `all`, or some of 5.10,6.1,6.12,newest,arm64-6.12");
     }
 
     #[test]
-    fn consecutive_samples_boot_every_old_kernel() {
-        let mut booted: Vec<String> =
-            (20_000..20_003).flat_map(|number| Kernels::of_sample(number).filters().collect::<Vec<_>>()).collect();
-        booted.sort();
-        assert_eq!(booted, ["kernel_5_10_of_bullseye", "kernel_6_12_of_trixie", "kernel_6_1_of_bookworm"]);
+    fn consecutive_samples_boot_every_old_kernel_and_seldom_arm64() {
+        let booted: Vec<String> =
+            (20_000..20_024).flat_map(|number| Kernels::of_sample(number).filters().collect::<Vec<_>>()).collect();
+        let times = |kernel: Kernel| booted.iter().filter(|test| *test == kernel.test).count();
+        assert_eq!((OLD.map(times), times(ARM64), booted.len()), ([7, 7, 7], 3, 24));
+    }
+
+    #[test]
+    fn test_of_one_kernel_is_not_selected_with_another() {
+        for kernel in known() {
+            let selected: Vec<&str> = known().map(|other| other.test).filter(|test| test.contains(kernel.test)).collect();
+            assert_eq!(selected, [kernel.test]);
+        }
     }
 }

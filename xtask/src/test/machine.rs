@@ -17,7 +17,7 @@ pub(crate) struct Machine {
 }
 
 /// Programs that tests run in addition to watchtap.
-const PROGRAMS: [&str; 24] = [
+const PROGRAMS: [&str; 25] = [
     "python3",
     "curl",
     "git",
@@ -37,6 +37,7 @@ const PROGRAMS: [&str; 24] = [
     "ctr",
     "runc",
     "qemu-system-x86_64",
+    "qemu-system-aarch64",
     "busybox",
     "apt-get",
     "dpkg-deb",
