@@ -370,7 +370,7 @@ mod tests {
         for (program, known) in [
             (&unprobed, Known::Unprobed(vec![UnprobedLibrary::Java])),
             (&nothing, Known::Nothing),
-            (&probed, Known::Probed(file(1, now))),
+            (&probed, Known::Probed(file(probed.identity, 1, now))),
             (&excluded, Known::Excluded),
         ] {
             files.table.insert(program.identity, known, now);
