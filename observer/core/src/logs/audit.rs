@@ -193,6 +193,13 @@ impl AuditEvent {
         }
     }
 
+    /// Estimated memory in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let Self { audit_id, uri, verb, resource, user, address, user_agent, .. } = self;
+        let texts = [audit_id, &uri.0, verb, resource, user, address, user_agent];
+        size_of::<Self>() + texts.iter().map(|text| text.len()).sum::<usize>()
+    }
+
     /// Whether it is the last stage of a request for a resource.
     pub fn is_complete_for_resource(&self) -> bool {
         self.stage == AuditStage::ResponseComplete && !self.resource.is_empty()

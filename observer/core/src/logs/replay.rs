@@ -14,8 +14,9 @@ use crate::observation::{
 };
 use crate::time::Timestamp;
 
-/// Maximum number of records that wait to be put in order.
+/// Maximum number of records that wait to be put in order, and of their bytes.
 const WINDOW: usize = 64 << 10;
+const WINDOW_BYTES: usize = 64 << 20;
 /// Maximum number of requests that are open at once, and of finished ones whose audit IDs are remembered.
 const MOST_REQUESTS: usize = 64 << 10;
 /// Maximum number of clients that are distinguished.
@@ -81,7 +82,7 @@ impl Default for LogReplay {
     fn default() -> Self {
         Self {
             unwrapper: Unwrapper::default(),
-            window: Window::of(WINDOW),
+            window: Window::of(WINDOW, WINDOW_BYTES),
             clients: HashMap::new(),
             open: BTreeMap::new(),
             finished: Finished::default(),
@@ -168,12 +169,12 @@ impl LogReplay {
         };
         self.latest = self.latest.max(Some(reached));
         let received = event.received.unwrap_or(reached).min(reached);
-        let event = Arc::new(event);
+        let (bytes, event) = (event.memory(), Arc::new(event));
         if event.stage != AuditStage::RequestReceived {
             // The policy may omit the stages before it.
-            self.window.push(received, (Step::Received, Arc::clone(&event)));
+            self.window.push(received, 0, (Step::Received, Arc::clone(&event)));
         }
-        self.window.push(reached, (step, event));
+        self.window.push(reached, bytes, (step, event));
     }
 
     fn step(&mut self, at: Timestamp, step: Step, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {

@@ -11,6 +11,9 @@ use crate::time::Timestamp;
 pub(super) struct Window<T> {
     waiting: BinaryHeap<Reverse<Waiting<T>>>,
     most: usize,
+    most_bytes: usize,
+    /// Bytes of the waiting records.
+    bytes: usize,
     /// Ordinal of the next record, since records of the same time keep their order.
     next: u64,
     released: Timestamp,
@@ -21,30 +24,33 @@ pub(super) struct Window<T> {
 struct Waiting<T> {
     at: Timestamp,
     ordinal: u64,
+    bytes: usize,
     record: T,
 }
 
 impl<T> Window<T> {
-    /// A window of at most this many records.
-    pub(super) fn of(most: usize) -> Self {
-        Self { waiting: BinaryHeap::new(), most, next: 0, released: Timestamp::default(), late: 0 }
+    /// A window of at most this many records, which have at most this many bytes together.
+    pub(super) fn of(most: usize, most_bytes: usize) -> Self {
+        Self { waiting: BinaryHeap::new(), most, most_bytes, bytes: 0, next: 0, released: Timestamp::default(), late: 0 }
     }
 
-    /// Takes a record. A record that is older than one already released counts as late, and is released all the same.
-    pub(super) fn push(&mut self, at: Timestamp, record: T) {
+    /// Takes a record of so many bytes. A record that is older than one already released counts as late, and is released all the same.
+    pub(super) fn push(&mut self, at: Timestamp, bytes: usize, record: T) {
         self.late = self.late.saturating_add(u64::from(at < self.released));
-        self.waiting.push(Reverse(Waiting { at, ordinal: self.next, record }));
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.waiting.push(Reverse(Waiting { at, ordinal: self.next, bytes, record }));
         self.next = self.next.saturating_add(1);
     }
 
     /// The oldest record if the window is full.
     pub(super) fn pop_full(&mut self) -> Option<(Timestamp, T)> {
-        if self.waiting.len() > self.most { self.pop() } else { None }
+        if self.waiting.len() > self.most || self.bytes > self.most_bytes { self.pop() } else { None }
     }
 
     /// The oldest record.
     pub(super) fn pop(&mut self) -> Option<(Timestamp, T)> {
-        let Reverse(Waiting { at, record, .. }) = self.waiting.pop()?;
+        let Reverse(Waiting { at, bytes, record, .. }) = self.waiting.pop()?;
+        self.bytes = self.bytes.saturating_sub(bytes);
         self.released = self.released.max(at);
         Some((at, record))
     }
@@ -95,9 +101,9 @@ mod tests {
 
     #[test]
     fn records_come_in_order_of_time_and_then_of_arrival() {
-        let mut window = Window::of(8);
+        let mut window = Window::of(8, 100);
         for (second, record) in [(3, 'd'), (1, 'a'), (2, 'b'), (2, 'c')] {
-            window.push(at(second), record);
+            window.push(at(second), 1, record);
         }
         assert_eq!(window.pop_full(), None);
         assert_eq!((all(&mut window).as_str(), window.late()), ("abcd", 0));
@@ -105,11 +111,20 @@ mod tests {
 
     #[test]
     fn record_that_is_too_late_is_released_and_counted() {
-        let mut window = Window::of(1);
-        window.push(at(5), 'b');
-        window.push(at(6), 'c');
+        let mut window = Window::of(1, 100);
+        window.push(at(5), 1, 'b');
+        window.push(at(6), 1, 'c');
         assert_eq!(window.pop_full(), Some((at(5), 'b')));
-        window.push(at(1), 'a');
+        window.push(at(1), 1, 'a');
         assert_eq!((window.pop_full(), window.late()), (Some((at(1), 'a')), 1));
+    }
+
+    #[test]
+    fn large_records_fill_the_window_sooner() {
+        let mut window = Window::of(8, 100);
+        window.push(at(5), 60, 'a');
+        assert_eq!(window.pop_full(), None);
+        window.push(at(6), 60, 'b');
+        assert_eq!((window.pop_full(), window.pop_full()), (Some((at(5), 'a')), None));
     }
 }
