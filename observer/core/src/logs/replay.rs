@@ -1,6 +1,6 @@
 //! Joins the records of each request, and makes the observations of a tap of them.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::audit::{AuditEvent, AuditStage, MAX_LINE};
@@ -29,7 +29,8 @@ const MOST_CLIENTS: usize = 64 << 10;
 #[derive(Debug)]
 pub struct LogReplay {
     unwrapper: Unwrapper,
-    window: Window<(Step, Arc<AuditEvent>)>,
+    /// Each event with the stage that its time belongs to: its own, or the receipt of its request.
+    window: Window<(AuditStage, Arc<AuditEvent>)>,
     clients: HashMap<ClientKey, Connection>,
     open: BTreeMap<String, OpenRequest>,
     /// The audit IDs of finished requests, the latest one last.
@@ -38,15 +39,6 @@ pub struct LogReplay {
     /// The latest time in the present line.
     latest: Option<Timestamp>,
     extent: LogExtent,
-}
-
-/// The event at the time of a record.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Received,
-    Started,
-    Complete,
-    Panicked,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -74,7 +66,7 @@ struct OpenRequest {
 
 #[derive(Debug, Default)]
 struct Finished {
-    ids: std::collections::HashSet<String>,
+    ids: HashSet<String>,
     order: VecDeque<String>,
 }
 
@@ -116,8 +108,8 @@ impl LogReplay {
         });
         self.unwrapper = unwrapper;
         self.extent.not_understood = self.extent.not_understood.saturating_add(u64::from(!is_understood));
-        while let Some((at, (step, event))) = self.window.pop_full() {
-            self.step(at, step, &event, emit);
+        while let Some((at, (stage, event))) = self.window.pop_full() {
+            self.reach(at, stage, &event, emit);
         }
         self.latest
     }
@@ -129,8 +121,8 @@ impl LogReplay {
 
     /// Notes that there are no further lines.
     pub fn finish(&mut self, emit: &mut dyn FnMut(Observation)) {
-        while let Some((at, (step, event))) = self.window.pop() {
-            self.step(at, step, &event, emit);
+        while let Some((at, (stage, event))) = self.window.pop() {
+            self.reach(at, stage, &event, emit);
         }
     }
 
@@ -161,29 +153,23 @@ impl LogReplay {
             self.extent.without_time = self.extent.without_time.saturating_add(1);
             return;
         };
-        let step = match event.stage {
-            AuditStage::RequestReceived => Step::Received,
-            AuditStage::ResponseStarted => Step::Started,
-            AuditStage::ResponseComplete => Step::Complete,
-            AuditStage::Panic => Step::Panicked,
-        };
         self.latest = self.latest.max(Some(reached));
         let received = event.received.unwrap_or(reached).min(reached);
         let (bytes, event) = (event.memory(), Arc::new(event));
         if event.stage != AuditStage::RequestReceived {
             // The policy may omit the stages before it.
-            self.window.push(received, 0, (Step::Received, Arc::clone(&event)));
+            self.window.push(received, 0, (AuditStage::RequestReceived, Arc::clone(&event)));
         }
-        self.window.push(reached, bytes, (step, event));
+        self.window.push(reached, bytes, (event.stage, event));
     }
 
-    fn step(&mut self, at: Timestamp, step: Step, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
-        match step {
-            Step::Received => self.receive(at, event, emit),
-            Step::Started => self.answer(at, event, emit),
-            Step::Complete | Step::Panicked => {
+    fn reach(&mut self, at: Timestamp, stage: AuditStage, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
+        match stage {
+            AuditStage::RequestReceived => self.receive(at, event, emit),
+            AuditStage::ResponseStarted => self.answer(at, event, emit),
+            AuditStage::ResponseComplete | AuditStage::Panic => {
                 self.answer(at, event, emit);
-                self.end(at, step, event, emit);
+                self.end(at, event, emit);
             }
         }
     }
@@ -225,14 +211,16 @@ impl LogReplay {
         emit(observation(at, id, ExchangeObservation::Responded { response: Box::new(response) }));
     }
 
-    fn end(&mut self, at: Timestamp, step: Step, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
+    fn end(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
         let Some(open) = self.open.remove(&event.audit_id) else { return };
         self.finished.add(event.audit_id.clone());
-        let end = match step {
-            Step::Panicked => ExchangeEnd::Cut(None),
+        let end = if event.stage == AuditStage::Panic {
+            ExchangeEnd::Cut(None)
+        } else if open.is_cut(at, event.status) {
             // The client, the server or the end of their connection ended the watch. The log does not have which.
-            Step::Received | Step::Started | Step::Complete if open.is_cut(at, event.status) => ExchangeEnd::NotObserved,
-            Step::Received | Step::Started | Step::Complete => ExchangeEnd::Complete,
+            ExchangeEnd::NotObserved
+        } else {
+            ExchangeEnd::Complete
         };
         emit(observation(at, open.id, ExchangeObservation::Ended { end }));
     }
