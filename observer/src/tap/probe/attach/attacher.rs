@@ -1,8 +1,8 @@
 //! The thread that examines processes, and attaches programs to the files that they run.
 //!
-//! It reads programs, which takes milliseconds each, and longer if they are not in the page cache. It also waits for the kernel, which takes some
-//! ten milliseconds to detach the probes of a file. So it is separate from the thread that takes records, and it alone owns the
-//! attachments. It ends when the sender of orders is gone, and all attachments end with it.
+//! It reads programs, which takes milliseconds each, and longer if they are not in the page cache. So it is separate from the
+//! thread that takes records, and it alone owns the attachments. It ends when the sender of orders is gone, and all attachments end
+//! with it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
