@@ -2,7 +2,7 @@
 //! program must not wait so long.
 
 use std::mem;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SendError, Sender, TryRecvError, channel};
 use std::thread::{Builder, JoinHandle};
 
 /// Attachments that end, each with the name `T` of what ends with them. Dropping the value waits until all have ended.
@@ -29,13 +29,14 @@ impl<T: Copy + PartialEq + Send + 'static, A: Send + 'static> Endings<T, A> {
 
     /// Begins to end attachments.
     pub(super) fn end(&mut self, of: T, attachments: Vec<A>) {
-        if let Some(sender) = &self.sender {
-            // If the thread has panicked, they end here, and `wait_for` notices it.
-            let _gone = sender.send((of, attachments));
-            self.under_way.push(of);
-        } else {
+        let Some(sender) = &self.sender else {
             (self.end_all)(attachments);
-            self.finished.push(of);
+            return self.finished.push(of);
+        };
+        match sender.send((of, attachments)) {
+            Ok(()) => self.under_way.push(of),
+            // The thread panicked. The attachments end where they are dropped.
+            Err(SendError((of, _attachments))) => self.finished.push(of),
         }
     }
 
@@ -50,8 +51,16 @@ impl<T: Copy + PartialEq + Send + 'static, A: Send + 'static> Endings<T, A> {
 
     /// The names whose attachments have ended since the last call.
     pub(super) fn take_finished(&mut self) -> Vec<T> {
-        while let Ok(of) = self.ended.try_recv() {
-            self.finish(of);
+        loop {
+            match self.ended.try_recv() {
+                Ok(of) => self.finish(of),
+                Err(TryRecvError::Empty) => break,
+                // As in `wait_for`, or the thread never ran.
+                Err(TryRecvError::Disconnected) => {
+                    self.finished.append(&mut self.under_way);
+                    break;
+                }
+            }
         }
         mem::take(&mut self.finished)
     }
@@ -122,6 +131,30 @@ mod tests {
         endings.end(2, vec![sender]);
         drop(endings);
         assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["ended", "ended"]);
+    }
+
+    /// Notes its end by itself, as an attachment does that is dropped.
+    struct Dropped(SyncSender<&'static str>);
+
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.send("dropped").unwrap();
+        }
+    }
+
+    #[test]
+    fn attachments_end_after_a_panic_of_the_thread() {
+        let mut endings = Endings::<_, Dropped>::start("endings", |_| panic!("a test lets the thread of endings panic"));
+        let (sender, receiver) = std::sync::mpsc::sync_channel(3);
+        endings.end(1, vec![Dropped(sender.clone())]);
+        endings.wait_for(|of| of == 1);
+        assert_eq!(endings.take_finished(), [1]);
+        endings.end(2, vec![Dropped(sender.clone())]);
+        endings.under_way.push(3);
+        let mut finished = endings.take_finished();
+        finished.sort_unstable();
+        assert_eq!(finished, [2, 3]);
+        assert_eq!(receiver.try_iter().count(), 2);
     }
 
     #[test]
