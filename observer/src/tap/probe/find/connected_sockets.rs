@@ -45,6 +45,7 @@ fn sockets(process: u32, is_wanted: impl Fn(&TcpNetEntry) -> bool) -> BTreeSet<u
 #[cfg(test)]
 mod tests {
     use std::net::{TcpListener, TcpStream};
+    use std::process::{Command, Stdio};
 
     use super::*;
 
@@ -59,7 +60,10 @@ mod tests {
         let (server, _) = listener.accept().unwrap();
         assert_eq!(connected(&api_servers), [true; 3]);
         assert_eq!(connected(&[]), [false; 3]);
-        assert!(!is_connected(1, &api_servers, ServerEnds::Added), "another process has no such descriptor");
+        let mut other = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        assert!(!is_connected(other.id(), &api_servers, ServerEnds::Added), "another process has no such descriptor");
+        drop(other.stdin.take());
+        other.wait().unwrap();
         drop((client, server));
         assert_eq!(connected(&api_servers), [false; 3]);
     }
