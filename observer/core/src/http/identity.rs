@@ -42,13 +42,17 @@ impl Identity {
         Self::of_user(&subject)
     }
 
-    /// The identity of a user with this name, cut at [`Self::MAX_SUBJECT`].
+    /// The identity of a user with this name, each part cut at [`Self::MAX_SUBJECT`].
     pub fn of_user(name: &str) -> Self {
         match name.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':')) {
-            Some((namespace, name)) => Self::ServiceAccount { namespace: namespace.to_owned(), name: name.to_owned() },
-            None => Self::Subject { subject: name.get(..name.floor_char_boundary(MAX_SUBJECT)).unwrap_or_default().to_owned() },
+            Some((namespace, name)) => Self::ServiceAccount { namespace: cut(namespace), name: cut(name) },
+            None => Self::Subject { subject: cut(name) },
         }
     }
+}
+
+fn cut(name: &str) -> String {
+    name.get(..name.floor_char_boundary(MAX_SUBJECT)).unwrap_or_default().to_owned()
 }
 
 fn bearer_token(value: &[u8]) -> Option<&[u8]> {
