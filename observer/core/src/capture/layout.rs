@@ -5,7 +5,6 @@ use flate2::Crc;
 use crate::time::Timestamp;
 
 /// First bytes of every capture. A transfer in text mode changes the first byte or the line end, so such damage is detected.
-/// The first bytes of a file of a capture.
 pub const MAGIC: [u8; 8] = *b"\x89wtcap\r\n";
 /// Version of the file format. It rises when an earlier reader would misread a file, but not for additions that it may skip.
 pub const VERSION: u16 = 1;
