@@ -44,6 +44,7 @@ fn check_replay(input: &[u8]) {
             | ExchangeObservation::BodyRead { .. }
             | ExchangeObservation::BodyNotRead { .. }
             | ExchangeObservation::BodyGap { .. }
+            | ExchangeObservation::Recorded { .. }
             | ExchangeObservation::Upgraded { .. } => assert!(open.contains(&id), "{id:?} is not open: {observed:?}"),
         }
     };

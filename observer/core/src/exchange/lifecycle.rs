@@ -10,7 +10,7 @@ use crate::k8s::{Status, Verb, is_namespaced};
 use crate::observation::{
     Blockage, Body, BodyNotRead, ExchangeEnd, ExchangeId, ExchangeObservation, RequestLine, ResponseLine, UpstreamName,
 };
-use crate::routing::{Certainty, EventWindow, Evidence, ListSeen, Proof, Verdict, proof, weigh};
+use crate::routing::{Certainty, EventWindow, Evidence, ListSeen, Proof, RecordedRead, Verdict, proof, weigh};
 use crate::time::Timestamp;
 use crate::wire::{EventType, ListMeta, ObjectRef};
 
@@ -69,6 +69,8 @@ pub struct Exchange {
     pub stall: Stall,
     /// Protocol after an upgrade, such as `websocket`.
     pub upgraded: Option<String>,
+    /// What a log of the API server or of etcd shows about how it was answered.
+    pub recorded: Option<RecordedRead>,
     /// When and how it ended; `None` while it is open.
     pub ended: Option<(Timestamp, ExchangeEnd)>,
 }
@@ -105,6 +107,7 @@ impl Exchange {
             not_read: None,
             stall: Stall::default(),
             upgraded: None,
+            recorded: None,
             ended: None,
         }
     }
@@ -162,6 +165,10 @@ impl Exchange {
                 self.missed_bytes = self.missed_bytes.saturating_add(*bytes);
             }
             ExchangeObservation::Upgraded { protocol } => self.upgraded = Some(protocol.clone()),
+            ExchangeObservation::Recorded { read } => {
+                self.recorded = Some(*read);
+                self.weigh();
+            }
             ExchangeObservation::Ended { end } => self.end(at, *end),
             ExchangeObservation::Requested { .. }
             | ExchangeObservation::InterimResponse { .. }
@@ -220,6 +227,7 @@ impl Exchange {
             items: self.items,
             error: self.watch.as_ref().and_then(|watch| watch.error.as_ref()),
             initial_events_ended: self.watch.as_ref().is_some_and(|watch| watch.initial_events_end.is_some()),
+            recorded: self.recorded,
         };
         weigh(verdict, &evidence);
     }

@@ -10,7 +10,7 @@ use super::vocabulary::{
     UpstreamName,
 };
 use crate::http::{Direction, Loss, Protocol, StreamId};
-use crate::routing::ServerProfile;
+use crate::routing::{RecordedRead, ServerProfile};
 use crate::time::Timestamp;
 
 /// One record of a tap or its decoder, with its time.
@@ -180,6 +180,11 @@ pub enum ExchangeObservation {
     Upgraded {
         /// Such as `websocket` or `spdy/3.1`.
         protocol: String,
+    },
+    /// A log of the API server or of etcd shows how the request was answered.
+    Recorded {
+        /// What the log shows.
+        read: RecordedRead,
     },
     /// The exchange ended.
     Ended {

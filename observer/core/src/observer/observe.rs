@@ -312,6 +312,10 @@ impl Observer {
                 emit(Event::Upgraded { at, exchange: id, protocol: protocol.clone() });
                 self.on(id, at, &observed);
             }
+            ExchangeObservation::Recorded { .. } => {
+                self.on(id, at, &observed);
+                self.report_contradiction(id, at, emit);
+            }
             ExchangeObservation::Ended { end } => {
                 self.note_cut(id, at, end);
                 self.end(id, at, end, emit);

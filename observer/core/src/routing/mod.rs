@@ -41,7 +41,7 @@ pub use etcd_read::{EtcdOperation, EtcdRead, Purpose, RevisionAt};
 pub use etcd_support::{EtcdSupport, EtcdVersion, InvalidEtcdVersion};
 pub use etcd_write::{EtcdWrite, etcd_writes};
 pub use event_window::EventWindow;
-pub use evidence::{Evidence, ListSeen, Proof, ProofId, all_proofs, lesson, proof, weigh};
+pub use evidence::{Evidence, ListSeen, Proof, ProofId, RecordedRead, all_proofs, lesson, proof, weigh};
 pub use explain::{VersionSpan, across_versions, cheaper};
 pub use from_metrics::FromMetrics;
 pub use gates::{Gate, GateStage, GateState, UnknownGate};

@@ -51,6 +51,7 @@ impl Series {
             | ExchangeObservation::BodyNotRead { .. }
             | ExchangeObservation::BodyGap { .. }
             | ExchangeObservation::Upgraded { .. }
+            | ExchangeObservation::Recorded { .. }
             | ExchangeObservation::Ended { .. } => {}
         }
     }

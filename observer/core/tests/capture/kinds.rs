@@ -11,6 +11,7 @@ use observer_core::observation::{
     CaptureObservation, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, Observation, RequestLine,
     RunObservation, Subject, TapObservation, UpstreamName,
 };
+use observer_core::routing::RecordedRead;
 use observer_core::time::Timestamp;
 
 use super::rig::{Read, file, observed};
@@ -135,7 +136,8 @@ fn others(at: Timestamp) -> Vec<Subject> {
     ];
     let mut all: Vec<Subject> = of_connection.into_iter().map(|one| Subject::Connection(connection, one)).collect();
     let upgraded = ExchangeObservation::Upgraded { protocol: text("websocket") };
-    let of_exchange = [ExchangeObservation::Requested { request }, upgraded];
+    let recorded = ExchangeObservation::Recorded { read: RecordedRead::NoEtcdTime };
+    let of_exchange = [ExchangeObservation::Requested { request }, upgraded, recorded];
     all.splice(1..1, of_exchange.map(|one| Subject::Exchange(exchange, one)));
     all.extend([
         Subject::Tap(TapObservation::ConnectFailed { why: text("connection refused") }),

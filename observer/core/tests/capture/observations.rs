@@ -7,7 +7,7 @@ use observer_core::observation::{
     ListenerState, Observation, Plaintext, ProbeMissed, Process, RequestLine, ResponseLine, RunObservation, Subject,
     TapObservation, UpstreamName, UpstreamObservation,
 };
-use observer_core::routing::{Basis, ServerProfile};
+use observer_core::routing::{Basis, RecordedRead, ServerProfile};
 use observer_core::time::Timestamp;
 use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
 use proptest::prelude::*;
@@ -91,6 +91,7 @@ fn of_exchange() -> impl Strategy<Value = ExchangeObservation> {
         1 => not_read().prop_map(|reason| ExchangeObservation::BodyNotRead { reason }),
         1 => (direction(), number()).prop_map(|(direction, bytes)| ExchangeObservation::BodyGap { direction, bytes }),
         1 => text().prop_map(|protocol| ExchangeObservation::Upgraded { protocol }),
+        1 => select(vec![RecordedRead::EtcdTime, RecordedRead::CacheList]).prop_map(|read| ExchangeObservation::Recorded { read }),
         3 => end().prop_map(|end| ExchangeObservation::Ended { end }),
     ]
 }

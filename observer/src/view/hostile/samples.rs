@@ -9,7 +9,7 @@ use observer_core::observation::{
     ListenerState, Observation, Process, RequestLine, ResponseLine, RunObservation, Subject, TapObservation, UpstreamName,
     UpstreamObservation,
 };
-use observer_core::routing::{Basis, ServerProfile};
+use observer_core::routing::{Basis, RecordedRead, ServerProfile};
 use observer_core::wire::{EventType, ListMeta, ObjectRef, WatchFrame};
 
 use super::super::page::tests::stories;
@@ -70,6 +70,7 @@ const fn name_of_exchange(observed: &ExchangeObservation) -> &'static str {
         ExchangeObservation::InterimResponse { .. }
         | ExchangeObservation::BodyBytes { .. }
         | ExchangeObservation::BodyGap { .. }
+        | ExchangeObservation::Recorded { .. }
         | ExchangeObservation::Ended { .. } => NUMBERS,
     }
 }
@@ -178,6 +179,7 @@ fn answers(status: u16) -> Vec<ExchangeObservation> {
     let mut answers = vec![ExchangeObservation::Responded { response }];
     answers.extend(understood.chain(not_read));
     answers.push(ExchangeObservation::Upgraded { protocol: text() });
+    answers.push(ExchangeObservation::Recorded { read: RecordedRead::EtcdList });
     answers.push(ExchangeObservation::Ended { end: ExchangeEnd::Complete });
     answers
 }

@@ -10,6 +10,7 @@ mod seen;
 mod finding;
 
 mod list;
+mod recorded;
 mod refusal;
 mod watch;
 
@@ -21,5 +22,6 @@ mod tests;
 
 pub use lesson::lesson;
 pub use proof::{Proof, ProofId, all_proofs, proof};
+pub use recorded::RecordedRead;
 pub use seen::{Evidence, ListSeen};
 pub use weigh::weigh;

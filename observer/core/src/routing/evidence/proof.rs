@@ -53,6 +53,11 @@ const TOO_LARGE: &str = "kubernetes/apiserver pkg/storage/errors.go NewTooLargeR
 const TOO_OLD: &str = "kubernetes/apiserver pkg/storage/cacher/watch_cache.go getAllEventsSinceLocked and pkg/storage/etcd3/errors.go interpretWatchError, v0.16 to v0.36";
 const VALIDATION: &str = "kubernetes/apimachinery pkg/apis/meta/internalversion/validation/validation.go, v0.19 to v0.36";
 
+const ETCD_TIME: &str =
+    "kubernetes/apiserver pkg/endpoints/request/webhook_duration.go and pkg/storage/etcd3/latency_tracker.go, v0.24 to v0.36";
+const TRACES: &str =
+    "kubernetes/apiserver pkg/storage/cacher/cacher.go GetList and pkg/storage/etcd3/store.go GetList, v0.16 to v0.36";
+
 proofs! {
     MORE_THAN_LIMIT = "more-than-the-limit", "§9", CACHER,
         "resourceVersion=0 with a limit returned more items than the limit: only the watch cache ignores a limit";
@@ -87,6 +92,16 @@ proofs! {
         "the request succeeded, although a refusal was predicted";
     REFUSED_AS_PREDICTED = "refused-as-predicted", "§1.11", VALIDATION,
         "the request was refused with the predicted status";
+    ETCD_TIME_LOGGED = "etcd-time-logged", "§5.3", ETCD_TIME,
+        "the audit event has a time in etcd: the API server read etcd for this request, at least its current revision";
+    NO_ETCD_TIME_LOGGED = "no-etcd-time-logged", "§5.3", ETCD_TIME,
+        "the audit event of a request of more than half a second has no time in etcd: no object was read from etcd";
+    ETCD_LIST_TRACED = "etcd-list-traced", "§5.3", TRACES,
+        "the API server traced a list in etcd for this request";
+    CACHE_LIST_TRACED = "cache-list-traced", "§5.3", TRACES,
+        "the API server traced a list in the watch cache for most of this request, and none in etcd";
+    ETCD_READ_LOGGED = "etcd-read-logged", "§5.3", "etcd-io/etcd server/etcdserver/api/v3rpc/interceptor.go logUnaryRequestStats, release-3.4 to release-3.6",
+        "etcd logged a read of the listed objects within the time of this request";
     REFUSED = "refused-before-storage", "§8.5", "kubernetes/apiserver pkg/server/config.go DefaultBuildHandlerChain, v0.16 to v0.36",
         "a status that the API server returns before it reads any object";
     FAILED = "answered-with-an-error", "§8.5", "kubernetes/apiserver pkg/endpoints/handlers/responsewriters/errors.go and status.go, v0.16 to v0.36",

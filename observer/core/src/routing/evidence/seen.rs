@@ -1,5 +1,6 @@
 //! The parts of a request and its answer that can prove something.
 
+use super::recorded::RecordedRead;
 use crate::k8s::{Continue, ContinueRevision, ListOptions, RequestInfo, ResourceVersion, ResourceVersionMatch, Status, Verb};
 use crate::routing::facts::names_one;
 use crate::routing::rules::RuleId;
@@ -28,6 +29,8 @@ pub struct Evidence<'e> {
     pub error: Option<&'e Status>,
     /// Whether the bookmark that ends the initial events of a watch has arrived.
     pub initial_events_ended: bool,
+    /// What a log shows about how the request was answered.
+    pub recorded: Option<RecordedRead>,
 }
 
 /// The metadata of a list that can prove something.

@@ -5,13 +5,14 @@ use crate::k8s::{Status, StatusCause};
 use crate::routing::tests::asking::{Request, server};
 use crate::routing::{Basis, Certainty, Gate, Verdict, route};
 
-const NOTHING: Seen = Seen { status: 200, body: Body::Nothing, shown_before: None };
+const NOTHING: Seen = Seen { status: 200, body: Body::Nothing, shown_before: None, recorded: None };
 
 #[derive(Clone, Copy)]
 struct Seen {
     status: u16,
     body: Body,
     shown_before: Option<u64>,
+    recorded: Option<RecordedRead>,
 }
 
 #[derive(Clone, Copy)]
@@ -55,6 +56,27 @@ const COMPACTED: Body = Body::Error { code: 410, message: "The resourceVersion f
 
 const WATCH_LIST: &str =
     "GET /api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+
+#[test]
+fn logs_show_whether_etcd_was_read() {
+    let (consistent, old, paged) = ("GET /api/v1/pods", "GET /api/v1/pods?resourceVersion=0", "GET /api/v1/pods?limit=5");
+    for (version, line, read, expected) in [
+        ("v1.34.4", old, RecordedRead::NoEtcdTime, "Cache confirmed no-etcd-time-logged"),
+        ("v1.34.4", old, RecordedRead::CacheList, "Cache confirmed cache-list-traced"),
+        // The watch cache was not ready.
+        ("v1.30.4", old, RecordedRead::EtcdTime, "Etcd confirmed etcd-time-logged"),
+        ("v1.34.4", old, RecordedRead::EtcdRead, "Etcd confirmed etcd-read-logged"),
+        // A consistent list reads the current revision, which the audit event may count or not.
+        ("v1.34.4", consistent, RecordedRead::EtcdTime, "CacheConsistent predicted"),
+        ("v1.34.4", consistent, RecordedRead::NoEtcdTime, "CacheConsistent confirmed no-etcd-time-logged"),
+        ("v1.34.4", consistent, RecordedRead::EtcdList, "Etcd confirmed etcd-list-traced"),
+        ("v1.30.4", paged, RecordedRead::EtcdTime, "Etcd predicted"),
+        ("v1.30.4", paged, RecordedRead::EtcdList, "Etcd confirmed etcd-list-traced"),
+        ("v1.30.4", paged, RecordedRead::NoEtcdTime, "Unknown contradicted no-etcd-time-logged, predicted Etcd"),
+    ] {
+        check(version, line, logged(read), expected);
+    }
+}
 
 #[test]
 fn limit_that_was_ignored_proves_the_cache() {
@@ -287,6 +309,10 @@ fn every_proof_has_a_sentence_and_its_sources() {
     }
 }
 
+const fn logged(read: RecordedRead) -> Seen {
+    Seen { recorded: Some(read), ..NOTHING }
+}
+
 const fn list(revision: u64, items: u64, continues: bool) -> Seen {
     Seen { body: Body::List { revision, items, continues }, ..NOTHING }
 }
@@ -315,6 +341,7 @@ fn weighed(verdict: &mut Verdict, line: &str, seen: Seen) -> String {
         items: 0,
         error: None,
         initial_events_ended: false,
+        recorded: seen.recorded,
     };
     let mut status = Status::default();
     match seen.body {

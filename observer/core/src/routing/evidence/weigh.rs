@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::finding::{Finding, Shows};
 use super::proof::{NOT_REFUSED, REFUSED_AS_PREDICTED};
 use super::seen::Evidence;
-use super::{list, refusal, watch};
+use super::{list, recorded, refusal, watch};
 use crate::k8s::Verb;
 use crate::routing::rules;
 use crate::routing::served_from::{Certainty, Fallback, Layer, ServedFrom, UnknownReason};
@@ -44,7 +44,8 @@ fn of_success(verdict: &Verdict, evidence: &Evidence<'_>) -> Option<Finding> {
         let is_read = matches!(evidence.info.verb, Verb::Get | Verb::List | Verb::Watch);
         return (is_read && (!in_stream || evidence.initial_events_ended)).then_some(Finding::layers(NOT_REFUSED, ANY_READ));
     }
-    list::finding(verdict.rule, evidence).or_else(|| watch::finding(evidence))
+    let of_answer = list::finding(verdict.rule, evidence).or_else(|| watch::finding(evidence));
+    of_answer.or_else(|| evidence.recorded.map(recorded::finding))
 }
 
 /// The status of a refusal. If the server sent it inside a watch that it answered with 200, this is the code of the `ERROR` event.
@@ -76,7 +77,7 @@ fn of_layers(verdict: &mut Verdict, layers: &'static [Layer], is_list: bool) -> 
             verdict.certainty = Certainty::Confirmed;
         }
         decides
-    } else if layers == [Layer::Etcd] && (falls_back || in_place_of_the_cache) {
+    } else if layers.contains(&Layer::Etcd) && (falls_back || in_place_of_the_cache) {
         verdict.served_from = ServedFrom::Etcd;
         verdict.certainty = Certainty::Confirmed;
         verdict.otherwise = None;
