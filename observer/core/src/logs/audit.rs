@@ -7,7 +7,9 @@ use serde::Deserialize;
 
 use super::go_duration::go_duration;
 use super::text::{Text, cut};
+use crate::k8s::{Status, StatusCause};
 use crate::redacted::Redacted;
+use crate::routing::RecordedRead;
 use crate::time::Timestamp;
 
 /// Longest line that is read, in bytes. With bodies (level `RequestResponse`) an event can be as long as an object.
@@ -43,6 +45,8 @@ pub struct AuditEvent {
     pub user_agent: String,
     /// The HTTP status; 0 if the stage has none. For a watch, that of the response head.
     pub status: u16,
+    /// The `Status` of a refusal, if the stage has one. Of a write, it has no texts, which may quote data.
+    pub refusal: Option<Box<Status>>,
     /// When the server received the request.
     pub received: Option<Timestamp>,
     /// When the request reached this stage.
@@ -104,7 +108,8 @@ struct Line<'l> {
     user_agent: Cow<'l, str>,
     #[serde(borrow)]
     object_ref: Option<ObjectRef<'l>>,
-    response_status: Option<ResponseStatus>,
+    #[serde(borrow)]
+    response_status: Option<ResponseStatus<'l>>,
     #[serde(borrow, default)]
     request_received_timestamp: Text<'l>,
     #[serde(borrow, default)]
@@ -134,10 +139,38 @@ struct ObjectRef<'l> {
     api_group: Cow<'l, str>,
 }
 
+/// The bounded fields of a `Status` (kubernetes/apiserver `pkg/audit/request.go`, `LogResponseObject`).
 #[derive(Deserialize)]
-struct ResponseStatus {
+struct ResponseStatus<'l> {
     #[serde(default)]
     code: u16,
+    #[serde(borrow, default)]
+    status: Text<'l>,
+    #[serde(borrow, default)]
+    reason: Text<'l>,
+    #[serde(borrow, default)]
+    message: Text<'l>,
+    #[serde(borrow)]
+    details: Option<Details<'l>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Details<'l> {
+    #[serde(borrow, default)]
+    causes: Vec<Cause<'l>>,
+    #[serde(default)]
+    retry_after_seconds: Option<u32>,
+}
+
+#[derive(Deserialize)]
+struct Cause<'l> {
+    #[serde(borrow, default)]
+    reason: Text<'l>,
+    #[serde(borrow, default)]
+    message: Text<'l>,
+    #[serde(borrow, default)]
+    field: Text<'l>,
 }
 
 /// The time spent in etcd and in total, only for requests that took more than half a second in total (kubernetes/apiserver
@@ -148,6 +181,27 @@ struct Annotations<'l> {
     etcd: Text<'l>,
     #[serde(borrow, default, rename = "apiserver.latency.k8s.io/total")]
     total: Text<'l>,
+}
+
+impl ResponseStatus<'_> {
+    fn read(&self) -> Status {
+        let text = |text: &Text<'_>| text.get().map_or_else(String::new, |text| cut(text, Status::MAX_TEXT));
+        let of_cause = |cause: &Cause<'_>| StatusCause {
+            reason: text(&cause.reason),
+            message: text(&cause.message),
+            field: text(&cause.field),
+        };
+        let causes = self.details.iter().flat_map(|details| &details.causes).take(Status::MAX_CAUSES).map(of_cause).collect();
+        Status {
+            status: text(&self.status),
+            message: text(&self.message),
+            reason: text(&self.reason),
+            code: self.code,
+            retry_after_seconds: self.details.as_ref().and_then(|details| details.retry_after_seconds),
+            causes,
+            continue_token: String::new(),
+        }
+    }
 }
 
 impl AuditEvent {
@@ -174,6 +228,9 @@ impl AuditEvent {
             group => format!("{}.{}", cut(&object.resource, MAX_TEXT), cut(group, MAX_TEXT)),
         });
         let user = line.impersonated_user.unwrap_or(line.user);
+        let is_read = matches!(&*line.verb, "get" | "list" | "watch");
+        let refusal = line.response_status.as_ref().filter(|status| status.code >= 400).map(ResponseStatus::read);
+        let refusal = refusal.map(|status| Box::new(if is_read { status } else { status.without_words() }));
         let time = |text: &Text<'_>| text.get().and_then(Timestamp::from_rfc3339);
         Self {
             audit_id: cut(&line.audit_id, MAX_ID),
@@ -186,6 +243,7 @@ impl AuditEvent {
             address: line.addresses.first().and_then(Text::get).map_or_else(String::new, |address| cut(address, MAX_TEXT)),
             user_agent: cut(&line.user_agent, MAX_TEXT),
             status: line.response_status.map_or(0, |status| status.code),
+            refusal,
             received: time(&line.request_received_timestamp),
             reached: time(&line.stage_timestamp),
             etcd_latency: line.annotations.etcd.get().and_then(go_duration),
@@ -193,11 +251,19 @@ impl AuditEvent {
         }
     }
 
+    /// What the annotations about latency show of a read: they are recorded for requests of more than half a second, from 1.24 on.
+    pub fn recorded_read(&self) -> Option<RecordedRead> {
+        let is_read = matches!(self.verb.as_str(), "get" | "list" | "watch");
+        let _slow = self.total_latency.filter(|_| is_read && self.stage == AuditStage::ResponseComplete)?;
+        Some(if self.etcd_latency.is_some() { RecordedRead::EtcdTime } else { RecordedRead::NoEtcdTime })
+    }
+
     /// Estimated memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let Self { audit_id, uri, verb, resource, user, address, user_agent, .. } = self;
         let texts = [audit_id, &uri.0, verb, resource, user, address, user_agent];
-        size_of::<Self>() + texts.iter().map(|text| text.len()).sum::<usize>()
+        let refusal = self.refusal.as_ref().map_or(0, |refusal| refusal.memory());
+        size_of::<Self>() + texts.iter().map(|text| text.len()).sum::<usize>() + refusal
     }
 
     /// Whether it is the last stage of a request for a resource.

@@ -9,8 +9,8 @@ use super::extent::LogExtent;
 use super::window::Window;
 use crate::http::{Field, Identity, RequestHead, StreamId, Target};
 use crate::observation::{
-    ConnectionId, ConnectionObservation, ExchangeEnd, ExchangeId, ExchangeObservation, LoggedClient, Observation, RequestLine,
-    ResponseLine, Subject, UpstreamName,
+    Body, ConnectionId, ConnectionObservation, ExchangeEnd, ExchangeId, ExchangeObservation, LoggedClient, Observation,
+    RequestLine, ResponseLine, Subject, UpstreamName,
 };
 use crate::time::Timestamp;
 
@@ -57,10 +57,6 @@ struct Connection {
 #[derive(Debug)]
 struct OpenRequest {
     id: ExchangeId,
-    received: Timestamp,
-    /// `timeoutSeconds` of a watch.
-    timeout_seconds: Option<u64>,
-    is_watch: bool,
     is_answered: bool,
 }
 
@@ -190,9 +186,7 @@ impl LogReplay {
             return;
         };
         let request = request(event);
-        let is_watch = event.verb == "watch";
-        let timeout_seconds = request.options.timeout_seconds.and_then(|seconds| u64::try_from(seconds).ok());
-        let open = OpenRequest { id, received: at, timeout_seconds, is_watch, is_answered: false };
+        let open = OpenRequest { id, is_answered: false };
         self.open.insert(event.audit_id.clone(), open);
         emit(observation(at, id, ExchangeObservation::Requested { request: Box::new(request) }));
     }
@@ -209,19 +203,18 @@ impl LogReplay {
         let status = Some(event.status).filter(|status| *status != 0);
         let response = ResponseLine { status, audit_id: Some(event.audit_id.clone()), ..ResponseLine::default() };
         emit(observation(at, id, ExchangeObservation::Responded { response: Box::new(response) }));
+        if let Some(status) = &event.refusal {
+            emit(observation(at, id, ExchangeObservation::BodyRead { body: Body::Status(status.clone()) }));
+        }
     }
 
     fn end(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
         let Some(open) = self.open.remove(&event.audit_id) else { return };
         self.finished.add(event.audit_id.clone());
-        let end = if event.stage == AuditStage::Panic {
-            ExchangeEnd::Cut(None)
-        } else if open.is_cut(at, event.status) {
-            // The client, the server or the end of their connection ended the watch. The log does not have which.
-            ExchangeEnd::NotObserved
-        } else {
-            ExchangeEnd::Complete
-        };
+        if let Some(read) = event.recorded_read() {
+            emit(observation(at, open.id, ExchangeObservation::Recorded { read }));
+        }
+        let end = if event.stage == AuditStage::Panic { ExchangeEnd::Cut(None) } else { ExchangeEnd::Complete };
         emit(observation(at, open.id, ExchangeObservation::Ended { end }));
     }
 
@@ -251,14 +244,6 @@ impl LogReplay {
         let stream = StreamId(connection.next_stream);
         connection.next_stream = connection.next_stream.saturating_add(1);
         Some(ExchangeId { connection: connection.id, stream })
-    }
-}
-
-impl OpenRequest {
-    /// Whether a watch ended before its time, by a second or more.
-    fn is_cut(&self, at: Timestamp, status: u16) -> bool {
-        let asked = self.timeout_seconds.unwrap_or(u64::MAX);
-        self.is_watch && status < 300 && at.since(self.received).as_secs().saturating_add(1) < asked
     }
 }
 

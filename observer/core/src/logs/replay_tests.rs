@@ -109,14 +109,11 @@ fn clients_differ_by_user_agent_and_address() {
 }
 
 #[test]
-fn watch_that_ends_before_its_time_is_cut() {
-    let ended = |second| {
-        let line = event(("ResponseComplete", "a", 1, second), "watch", WATCH, "u", 200);
-        words(&replayed(&[line]).0).pop().unwrap()
-    };
-    assert_eq!([ended(30), ended(60)], ["30 cut 1.1", "60 complete 1.1"]);
-    let refused = event(("ResponseComplete", "a", 1, 2), "watch", WATCH, "u", 410);
-    assert_eq!(words(&replayed(&[refused]).0).pop().unwrap(), "2 complete 1.1");
+fn answer_is_cut_if_the_server_panicked() {
+    for (stage, expected) in [("ResponseComplete", "2 complete 1.1"), ("Panic", "2 cut 1.1")] {
+        let line = event((stage, "a", 1, 2), "list", "/api/v1/pods", "u", 500);
+        assert_eq!(words(&replayed(&[line]).0).pop().unwrap(), expected);
+    }
 }
 
 #[test]

@@ -27,6 +27,7 @@ fn facts_of_an_audit_event_are_read() {
         address: "127.0.0.1".to_owned(),
         user_agent: "kubectl/v1.33.1".to_owned(),
         status: 200,
+        refusal: None,
         received: Timestamp::from_rfc3339("2026-11-22T02:00:00.1Z"),
         reached: Timestamp::from_rfc3339("2026-11-22T02:00:01.8Z"),
         etcd_latency: Some(Duration::from_millis(1_612)),
@@ -77,6 +78,23 @@ fn etcd_latency_is_parsed_as_a_go_duration() {
         );
         assert_eq!(AuditEvent::read(line.as_bytes()).unwrap().etcd_latency, expected, "{text}");
     }
+}
+
+#[test]
+fn refusal_is_read_and_that_of_a_write_without_its_texts() {
+    let event = |verb: &str| {
+        let line = format!(
+            r#"{{"auditID":"a","stage":"ResponseComplete","verb":"{verb}","responseStatus":{{"metadata":{{}},"status":"Failure",
+            "message":"Timeout: Too large resource version: 9, current: 5","reason":"Timeout","details":{{"causes":[{{"reason":
+            "ResourceVersionTooLarge","message":"Too large resource version"}}],"retryAfterSeconds":1}},"code":504}}}}"#
+        );
+        *AuditEvent::read(line.as_bytes()).unwrap().refusal.unwrap()
+    };
+    let refusal = event("list");
+    assert_eq!((refusal.code, refusal.retry_after_seconds, refusal.current_revision()), (504, Some(1), Some(5)));
+    assert_eq!(refusal.causes[0].reason, "ResourceVersionTooLarge");
+    assert_eq!(event("update"), refusal.without_words());
+    assert_eq!(AuditEvent::read(EVENT.as_bytes()).unwrap().refusal, None);
 }
 
 #[test]

@@ -86,10 +86,12 @@ pub enum UnknownCause {
     ByWatchtap,
     /// The client cancelled its watch and listed from its own revision, as client-go does after an event that it cannot decode.
     Cancelled,
+    /// A log shows that the watch ended before its time, but not why.
+    EndNotLogged,
 }
 
 impl RelistCause {
-    /// Maximum number of distinct causes that are counted for a reflector or a storm. There are 22 causes without a status code,
+    /// Maximum number of distinct causes that are counted for a reflector or a storm. There are 23 causes without a status code,
     /// and two for each status code.
     pub(crate) const MOST_COUNTED: usize = 64;
 
@@ -197,6 +199,7 @@ impl UnknownCause {
             Self::AfterRefusal => "after-refusal",
             Self::ByWatchtap => "by-watchtap",
             Self::Cancelled => "cancelled",
+            Self::EndNotLogged => "end-not-logged",
         }
     }
 
@@ -210,6 +213,7 @@ impl UnknownCause {
             }
             Self::ByWatchtap => "watchtap had closed the connection",
             Self::Cancelled => "the client cancelled its watch, as it does after an event that it cannot decode",
+            Self::EndNotLogged => "the watch ended before its requested timeout, and the log does not show why",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Short labels for the causes of relists, for cells of tables.
 
 /// Labels by identifier, for causes without a status code.
-const LABELS: [(&str, &str); 22] = [
+const LABELS: [(&str, &str); 23] = [
     ("expired/bookmarks-not-requested", "410 Gone: bookmarks off"),
     ("expired/no-bookmarks", "410 Gone: no bookmarks sent"),
     ("expired/cache-reset", "410 Gone: watch cache reset"),
@@ -24,6 +24,7 @@ const LABELS: [(&str, &str); 22] = [
     ("unknown/after-refusal", "unknown: after refused connections"),
     ("unknown/by-watchtap", "connection closed by watchtap"),
     ("unknown/cancelled", "unknown: client cancelled its watch"),
+    ("unknown/end-not-logged", "unknown: end of the watch not logged"),
 ];
 
 /// The label of the cause with this [`RelistCause::id`](super::RelistCause::id).

@@ -4,7 +4,7 @@ use super::cause::{RelistCause, Stale, UnknownCause, watch_error, watch_refused}
 use super::cause_label::cause_label;
 
 /// All causes without a status code, in the order in which they are decided.
-pub(super) const WITHOUT_CODE: [RelistCause; 22] = [
+pub(super) const WITHOUT_CODE: [RelistCause; 23] = [
     RelistCause::Unknown { reason: UnknownCause::NotObserved },
     RelistCause::TooLargeResourceVersion,
     RelistCause::ContinueExpired,
@@ -27,6 +27,7 @@ pub(super) const WITHOUT_CODE: [RelistCause; 22] = [
     RelistCause::StreamReset,
     RelistCause::ConnectionLost,
     RelistCause::Unknown { reason: UnknownCause::WatchEndedNormally },
+    RelistCause::Unknown { reason: UnknownCause::EndNotLogged },
 ];
 
 /// First part of the identifier of [`RelistCause::WatchError`]; the code of the `ERROR` event follows.
@@ -131,7 +132,7 @@ mod tests {
     fn first_part_stands_for_all_reasons() {
         let ids = |name| causes_named(name).into_iter().map(NamedCause::id).collect::<Vec<_>>();
         assert_eq!(ids("expired").len(), 6);
-        assert_eq!(ids("unknown").len(), 5);
+        assert_eq!(ids("unknown").len(), 6);
         assert_eq!(ids("expired/no-bookmarks"), ["expired/no-bookmarks"]);
     }
 

@@ -80,6 +80,7 @@ pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Serv
         (WatchEnd::StreamReset { .. } | WatchEnd::ConnectionLost { .. }, _) if without_revision && past.refused => {
             RelistCause::WatchWithoutRevision
         }
+        (WatchEnd::BeforeTimeout, _) => after_logged_end(past, watch, options, server),
         (WatchEnd::StreamReset { .. }, _) => RelistCause::StreamReset,
         // A client that closes its connection and then lists from its own revision had received no answer to its HTTP/2 pings.
         (WatchEnd::ConnectionLost { .. } | WatchEnd::ClientLeft, _) => RelistCause::ConnectionLost,
@@ -108,6 +109,24 @@ fn after_refusal(past: &Past<'_>, options: &ListOptions, begins_from_nothing: bo
         (_, true) => RelistCause::RefusedMisread,
         (true, false) => RelistCause::Unknown { reason: UnknownCause::AfterRefusal },
         (false, false) => RelistCause::ConnectionLost,
+    }
+}
+
+/// The cause of a relist after a watch of which a log shows only that it ended before its time. An expired revision is answered at once,
+/// with an `ERROR` event. client-go then lists at its own revision; up to 1.17, at 0 (§6.4 T4 of docs/semantics.md).
+fn after_logged_end(past: &Past<'_>, watch: &PastWatch, options: &ListOptions, server: Option<&Server>) -> RelistCause {
+    let is_old = past.age == Some(ClientAge::Until1_17);
+    match options.resource_version {
+        ResourceVersion::Any if is_old && watch.is_brief() => RelistCause::Expired { because: stale(past, watch, server) },
+        ResourceVersion::Any if is_old => RelistCause::Unknown { reason: UnknownCause::EndNotLogged },
+        ResourceVersion::Unset | ResourceVersion::Any if options.watch && !options.ends_state_with_bookmark() => {
+            RelistCause::WatchWithoutRevision
+        }
+        ResourceVersion::Unset | ResourceVersion::Any if past.refused => after_refusal(past, options, true),
+        ResourceVersion::Unset | ResourceVersion::Any if past.may_be_another_process => RelistCause::NewProcess,
+        ResourceVersion::Unset | ResourceVersion::Any => RelistCause::Rebuilt,
+        _ if watch.is_brief() => RelistCause::Expired { because: stale(past, watch, server) },
+        _ => RelistCause::Unknown { reason: UnknownCause::EndNotLogged },
     }
 }
 

@@ -52,6 +52,7 @@ impl Reflector {
             | WatchEnd::Cancelled
             | WatchEnd::ClientLeft
             | WatchEnd::ByWatchtap
+            | WatchEnd::BeforeTimeout
             | WatchEnd::NotObserved => false,
         };
         unsynced.cut = unsynced.cut.saturating_add(u64::from(is_cut));

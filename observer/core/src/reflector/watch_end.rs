@@ -44,6 +44,8 @@ pub enum WatchEnd {
     ClientLeft,
     /// watchtap ended the connection.
     ByWatchtap,
+    /// Before the requested time, as a log shows; the log has neither an `ERROR` event nor the side that ended it.
+    BeforeTimeout,
     /// Observation stopped while the watch was open. The watch may still be running.
     NotObserved,
 }
@@ -63,6 +65,7 @@ impl WatchEnd {
             return Some(Self::Refused { status });
         }
         Some(match end {
+            ExchangeEnd::Complete if exchange.is_logged => Self::logged(exchange, ended),
             ExchangeEnd::Complete => Self::complete(exchange, ended),
             ExchangeEnd::Reset { by: Direction::Request, .. } => Self::Cancelled,
             ExchangeEnd::Reset { by: Direction::Response, code } => Self::StreamReset { code },
@@ -75,18 +78,24 @@ impl WatchEnd {
 
     fn complete(exchange: &Exchange, ended: Timestamp) -> Self {
         let lived = ended.since(exchange.started).as_nanos();
-        let is_partly_unread =
-            exchange.is_logged || exchange.missed_bytes > 0 || (exchange.not_read.is_some() && exchange.response_bytes > 0);
+        let is_partly_unread = exchange.missed_bytes > 0 || (exchange.not_read.is_some() && exchange.response_bytes > 0);
         let delivered = is_partly_unread || exchange.watch.as_ref().is_some_and(|watch| watch.last_event.is_some());
         if lived < VERY_SHORT_WATCH.as_nanos() && !delivered {
             return Self::VeryShort;
         }
+        if Self::is_of_its_time(exchange, ended) { Self::TimedOut } else { Self::Early }
+    }
+
+    /// The end of a watch that an API server logged when its response ended, for whatever reason.
+    fn logged(exchange: &Exchange, ended: Timestamp) -> Self {
+        if Self::is_of_its_time(exchange, ended) { Self::TimedOut } else { Self::BeforeTimeout }
+    }
+
+    /// Whether the requested time had passed.
+    fn is_of_its_time(exchange: &Exchange, ended: Timestamp) -> bool {
+        let lived = ended.since(exchange.started).as_nanos() + u128::from(Self::TIMEOUT_SLACK_NANOS);
         let asked = exchange.request.options.timeout_seconds.and_then(|seconds| u64::try_from(seconds).ok());
-        let asked = asked.map(|seconds| u128::from(seconds) * 1_000_000_000);
-        match asked {
-            Some(asked) if lived + u128::from(Self::TIMEOUT_SLACK_NANOS) >= asked => Self::TimedOut,
-            Some(_) | None => Self::Early,
-        }
+        asked.is_some_and(|seconds| lived >= u128::from(seconds) * 1_000_000_000)
     }
 
     /// The HTTP status or `ERROR` code with which the server ended it; `None` for any other end.
@@ -101,6 +110,7 @@ impl WatchEnd {
             | Self::Cancelled
             | Self::ClientLeft
             | Self::ByWatchtap
+            | Self::BeforeTimeout
             | Self::NotObserved => None,
         }
     }
@@ -118,6 +128,7 @@ impl WatchEnd {
             Self::Cancelled => "was cancelled by the client".to_owned(),
             Self::ClientLeft => "ended when the client disconnected".to_owned(),
             Self::ByWatchtap => "was closed by watchtap".to_owned(),
+            Self::BeforeTimeout => "ended before its requested timeout; the log does not show why".to_owned(),
             Self::NotObserved => "was no longer observed".to_owned(),
         }
     }

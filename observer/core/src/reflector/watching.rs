@@ -130,6 +130,11 @@ impl PastWatch {
         Failure { at: self.ended, code: self.end.code(), kind: self.failure.unwrap_or(FailureKind::Broken), is_page: false }
     }
 
+    /// Whether it ended within a second of its request.
+    pub(super) fn is_brief(&self) -> bool {
+        self.ended.since(self.asked) <= VERY_SHORT_WATCH
+    }
+
     /// Whether it was accepted, and neither very short nor ended by an `ERROR` event within a second of its request.
     pub(super) fn was_of_use(&self) -> bool {
         match self.end {
@@ -141,7 +146,8 @@ impl PastWatch {
             | WatchEnd::ClientLeft
             | WatchEnd::ByWatchtap
             | WatchEnd::NotObserved => self.opened,
-            WatchEnd::ErrorEvent { .. } => self.ended.since(self.asked) > VERY_SHORT_WATCH,
+            WatchEnd::BeforeTimeout => self.opened && !self.is_brief(),
+            WatchEnd::ErrorEvent { .. } => !self.is_brief(),
             WatchEnd::VeryShort | WatchEnd::Refused { .. } => false,
         }
     }

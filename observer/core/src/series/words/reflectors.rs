@@ -81,6 +81,8 @@ words! {
         ByWatchtap = "unknown/by-watchtap",
         /// The client cancelled its watch.
         Cancelled = "unknown/cancelled",
+        /// The end of its watch is in a log, without its reason.
+        EndNotLogged = "unknown/end-not-logged",
     }
 }
 
@@ -150,6 +152,7 @@ impl CauseWord {
                 UnknownCause::AfterRefusal => Self::AfterRefusal,
                 UnknownCause::ByWatchtap => Self::ByWatchtap,
                 UnknownCause::Cancelled => Self::Cancelled,
+                UnknownCause::EndNotLogged => Self::EndNotLogged,
             },
             RelistCause::NewProcess | RelistCause::Rebuilt => return None,
         })

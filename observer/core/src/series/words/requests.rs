@@ -108,6 +108,8 @@ words! {
         ClientLeft = "client_left",
         /// watchtap ended the connection.
         ByWatchtap = "by_watchtap",
+        /// Before the requested time, as a log shows, which does not show why.
+        BeforeTimeout = "before_timeout",
         /// It was no longer observed.
         NotObserved = "not_observed",
     }
@@ -210,6 +212,7 @@ impl EndWord {
             WatchEnd::Cancelled => Self::Cancelled,
             WatchEnd::ClientLeft => Self::ClientLeft,
             WatchEnd::ByWatchtap => Self::ByWatchtap,
+            WatchEnd::BeforeTimeout => Self::BeforeTimeout,
             WatchEnd::NotObserved => Self::NotObserved,
         }
     }
