@@ -48,6 +48,11 @@ pub fn accuracy_folder() -> PathBuf {
     cluster_cache().join("accuracy")
 }
 
+/// Comparisons of logs with live runs, one file per story.
+pub fn log_accuracy_folder() -> PathBuf {
+    cluster_cache().join("log-accuracy")
+}
+
 /// Results of the fault tests, one file per fault.
 pub fn faults_folder() -> PathBuf {
     cluster_cache().join("faults")

@@ -86,7 +86,7 @@ pub use credentials::{LOOPBACK_OUTSIDE, client_token, client_user};
 pub use digest::{Digest, Hasher};
 pub use exec_session::{ExecSession, Finished};
 pub use field_lines::field_line;
-pub use folders::{accuracy_folder, chart, faults_folder, kernels_folder, panels_folder, soak_folder};
+pub use folders::{accuracy_folder, chart, faults_folder, kernels_folder, log_accuracy_folder, panels_folder, soak_folder};
 pub use go_client::{go_client, go_controllers, go_first_client, go_late_client, go_trivial, go_workload};
 pub use go_hpack::{GoBlock, go_blocks};
 pub use go_modules::go_modules;

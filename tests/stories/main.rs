@@ -6,6 +6,7 @@
 mod bookmarks;
 mod events;
 mod expired;
+mod from_logs;
 mod incidents;
 mod informer_start;
 mod loops;

@@ -16,6 +16,7 @@ use watchtap::capture::{Due, Pace, Recording};
 use watchtap::view::{Colour, Run, report_json, report_text};
 
 use super::events::Events;
+use super::from_logs::{self, Seen};
 use super::server_saw::ServerSaw;
 
 /// The namespace of every story.
@@ -181,8 +182,17 @@ impl Stage {
         Ok(ServerSaw::of(&self.cluster.audit_log()?, user))
     }
 
+    /// What watchtap has seen so far.
+    fn seen(&self) -> Result<Seen> {
+        let (mut observer, mut seen) = (Observer::new(Limits::default()), Seen::default());
+        let mut observe = |Due { observation, .. }: Due| observer.observe(observation, &mut |event| seen.note(&event));
+        Recording::of(&[capture_in(&self.folder)])?.replay(Pace::AtOnce, &mut observe)?;
+        Ok(seen)
+    }
+
     /// Shuts watchtap down; fails if it missed anything or contradicted a verdict.
     pub(crate) fn close(self) -> Result<()> {
+        from_logs::compare(&self.seen()?, &fs::read_to_string(self.cluster.audit_log_file())?, self.cluster.version())?;
         let report = self.watchtap.finish()?;
         let missed = &report["missed"];
         ensure!(missed["bytes"] == 0 && missed["unrecorded_spans"] == Value::Null, "{missed}");

@@ -1,0 +1,128 @@
+//! Compares what the audit log of the API server shows with what watchtap reported of the same traffic.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use observer_core::k8s::Verb;
+use observer_core::logs::LogReplay;
+use observer_core::observation::{Observation, Subject, UpstreamName, UpstreamObservation};
+use observer_core::observer::{Event, Limits, Observer, RequestRecord};
+use observer_core::routing::{Basis, ServerProfile};
+use observer_tests::log_accuracy_folder;
+use serde_json::{Value, json};
+
+/// The results that can be compared: of a live run, or of a log.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// The layers of lists and watches, by audit ID: the request and the layer.
+    layers: BTreeMap<String, (String, Value)>,
+    /// The causes of relists, in order, by program and resource.
+    relists: BTreeMap<(String, String), Vec<String>>,
+    /// The triggers of storms.
+    storms: Vec<String>,
+}
+
+/// What was compared, and each difference.
+#[derive(Debug, Default)]
+struct Compared {
+    compared: usize,
+    differences: Vec<Value>,
+}
+
+impl Seen {
+    pub(super) fn note(&mut self, event: &Event) {
+        match event {
+            Event::Request { record } | Event::WatchOpened { record } => self.note_request(record),
+            Event::RelistBegan { began } => {
+                let of = (began.client.program.clone(), began.shape.resource.clone());
+                self.relists.entry(of).or_default().push(began.cause.to_string());
+            }
+            Event::StormBegan { record } => self.storms.push(json!(record.trigger).as_str().unwrap_or_default().to_owned()),
+            _ => {}
+        }
+    }
+
+    fn note_request(&mut self, record: &RequestRecord) {
+        let (Some(id), Some(verdict), Some(Verb::List | Verb::Watch)) = (&record.audit_id, &record.verdict, record.verb) else {
+            return;
+        };
+        let asked = format!("{} of {} {:?}", json!(record.verb), record.shape.resource, json!(record.list_options).to_string());
+        self.layers.insert(id.clone(), (asked, json!(verdict.served_from)));
+    }
+
+    /// The results of an audit log of an API server of this version.
+    fn of_log(log: &str, version: &str) -> Result<Self> {
+        let profile = ServerProfile::of_version(version.parse().context("a version")?, Basis::Flag);
+        let (mut seen, mut observer, mut replay) = (Self::default(), Observer::new(Limits::default()), LogReplay::default());
+        let mut profile = Some(Box::new(profile));
+        let mut each = |observation: Observation| {
+            if let Some(profile) = profile.take() {
+                let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile });
+                observer.observe(Observation { at: observation.at, subject }, &mut |event| seen.note(&event));
+            }
+            observer.observe(observation, &mut |event| seen.note(&event));
+        };
+        for line in log.lines() {
+            replay.line(line.as_bytes(), &mut each);
+        }
+        replay.finish(&mut each);
+        Ok(seen)
+    }
+
+    fn compare_layers(&self, log: &Self) -> Compared {
+        let mut compared = Compared::default();
+        for (id, (asked, layer)) in &self.layers {
+            // What an open request does after the end of the log is not in it.
+            let Some((_, of_log)) = log.layers.get(id) else { continue };
+            compared.note(asked, layer, of_log);
+        }
+        compared
+    }
+
+    fn compare_relists(&self, log: &Self) -> Compared {
+        let mut compared = Compared::default();
+        let of_both: std::collections::BTreeSet<_> = self.relists.keys().chain(log.relists.keys()).collect();
+        for of in of_both {
+            let both = [self, log].map(|seen| seen.relists.get(of).map_or(&[][..], Vec::as_slice));
+            for number in 0..both[0].len().max(both[1].len()) {
+                let [live, logged] = both.map(|causes| json!(causes.get(number)));
+                compared.note(&format!("relist {} of {} by {}", number + 1, of.1, of.0), &live, &logged);
+            }
+        }
+        compared
+    }
+}
+
+impl Compared {
+    fn note(&mut self, of: &str, live: &Value, log: &Value) {
+        self.compared += 1;
+        if live != log {
+            self.differences.push(json!({"of": of, "live": live, "log": log}));
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({"compared": self.compared, "differences": self.differences})
+    }
+}
+
+/// Compares the audit log with the results of the live run, and keeps the comparison for the table.
+pub(super) fn compare(live: &Seen, log: &str, version: &str) -> Result<()> {
+    let logged = Seen::of_log(log, version)?;
+    let (layers, relists) = (live.compare_layers(&logged), live.compare_relists(&logged));
+    let (mut storms, mut of_log) = (live.storms.clone(), logged.storms.clone());
+    storms.sort_unstable();
+    of_log.sort_unstable();
+    let story = std::thread::current().name().context("a test has a name")?.to_owned();
+    let row = json!({
+        "story": story, "version": version, "source": "audit log",
+        "layers": layers.json(), "relists": relists.json(), "storms": {"live": storms, "log": of_log},
+    });
+    let folder: PathBuf = log_accuracy_folder();
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join(format!("{}.json", story.replace("::", "-"))), row.to_string())?;
+    ensure!(layers.compared > 0, "no request is in both: {row:#}");
+    Ok(())
+}
