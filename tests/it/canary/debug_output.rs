@@ -10,7 +10,6 @@ use observer_core::http::{
     Blocks, Connection, Direction, Event, Field, FrameWalker, HeaderFields, Part, Protocol, Start, WebSocket,
 };
 use observer_core::k8s::{Container, ListOptions, Pod, Unnamed, Workload};
-use observer_core::logs::{AuditEvent, Envelope, EtcdRequest, LogReplay, Unwrapper};
 use observer_core::metrics::MetricsReader;
 use observer_core::observation::{
     Body, CaptureObservation, CgroupOwner, ConnectionDecoder, ConnectionId, ConnectionObservation, EndManner, ExchangeObservation,
@@ -24,6 +23,7 @@ use super::bodies::{NAME, secrets_cbor, secrets_gzip, secrets_json, secrets_prot
 use super::core_types::TYPES;
 use super::followed::followed;
 use super::http2::{END_HEADERS, END_STREAM, HEADERS, frame, plain_request_fields, request_fields};
+use super::log_lines::logs;
 use super::secrets::{search, secret};
 use super::traffic::{Conversation, conversations};
 
@@ -377,44 +377,6 @@ fn pages(chunk: usize) -> Shown {
 }
 
 /// Replays a log with one event, in an envelope and in parts.
-fn replayed_log(event: &str, shown: &mut Shown) {
-    let (mut replay, mut unwrapper) = (LogReplay::default(), Unwrapper::default());
-    for line in [event.to_owned(), format!("2026-11-22T02:00:00.000000000Z stderr P {event}")] {
-        let mut observations = Vec::new();
-        replay.line(line.as_bytes(), &mut |observation| observations.push(observation));
-        shown.note(&replay);
-        unwrapper.unwrap(line.as_bytes(), &mut |envelope, _text| {
-            if let Some(envelope) = envelope {
-                shown.note(&envelope);
-            }
-            false
-        });
-        shown.note(&unwrapper);
-    }
-    replay.finish(&mut |observation| shown.note(&observation));
-    shown.note(&replay.extent());
-    shown.note(&Envelope::Cri);
-}
-
-fn logs() -> Shown {
-    let mut shown = Shown::new("lines of logs");
-    let (audit, etcd) = (secret("audit log"), secret("etcd log"));
-    let line = format!(
-        r#"{{"stage":"ResponseComplete","stageTimestamp":"2026-11-22T02:00:00Z","auditID":"a","verb":"create","user":{{"username":"u","extra":{{"x":["{audit}"]}}}},"requestURI":"/x?token={audit}","objectRef":{{"resource":"secrets","name":"{NAME}"}},"responseStatus":{{"code":201,"message":"{audit}"}},"requestObject":{{"data":{{"x":"{audit}"}}}},"annotations":{{"x":"{audit}"}}}}"#
-    );
-    shown.note(&AuditEvent::read(line.as_bytes()).unwrap());
-    replayed_log(&line, &mut shown);
-    for (kind, content) in
-        [("Range", "key:\\\"/registry/pods/\\\" limit:1"), ("Put", &*format!("key:\\\"k\\\" value:\\\"{etcd}\\\""))]
-    {
-        let line = format!(
-            r#"{{"level":"debug","msg":"request stats","response type":"/etcdserverpb.KV/{kind}","request content":"{content}","x":"{etcd}"}}"#
-        );
-        shown.note(&EtcdRequest::read(line.as_bytes()).unwrap());
-    }
-    shown
-}
-
 pub(super) fn protocol(conversation: &Conversation) -> Protocol {
     if conversation.protocol == "h2" { Protocol::Http2 } else { Protocol::Http1 }
 }

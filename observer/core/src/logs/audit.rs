@@ -15,12 +15,12 @@ use crate::time::Timestamp;
 /// Longest line that is read, in bytes. With bodies (level `RequestResponse`) an event can be as long as an object.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
 /// Longest text that is kept of a user name, a user agent or another short field, in bytes.
-const MAX_TEXT: usize = 1024;
+pub(super) const MAX_TEXT: usize = 1024;
 /// Longest audit ID that is kept, in bytes. A client may choose it; the server cuts it at 64 characters (kubernetes/apiserver
 /// `pkg/endpoints/request/auditid.go`).
-const MAX_ID: usize = 256;
+pub(super) const MAX_ID: usize = 256;
 /// Longest URI that is kept, in bytes: more than the server accepts of a request line.
-const MAX_URI: usize = 64 << 10;
+pub(super) const MAX_URI: usize = 64 << 10;
 
 /// One stage of one request (kubernetes/apiserver `pkg/apis/audit/v1/types.go`). Bodies are not read.
 #[derive(Clone, Debug, PartialEq, Eq)]

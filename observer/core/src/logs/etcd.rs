@@ -1,6 +1,10 @@
 //! etcd's log at level debug, which has one line per request.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
+
+use super::go_text::unquote;
 
 /// Longest line that is read, in bytes. A write's line holds the size of its value, not the value.
 const MAX_LINE: usize = 1024 * 1024;
@@ -62,14 +66,16 @@ impl EtcdRequest {
 
 impl RangeRead {
     /// Parses the text form of a protobuf message, as Go logs it: `key:"/registry/pods/" range_end:"/registry/pods0" limit:500`.
-    fn of(content: &str) -> Self {
+    ///
+    /// The library of 3.7 puts one or two spaces between fields, so their number means nothing.
+    pub(super) fn of(content: &str) -> Self {
         let mut read = Self::default();
         let mut rest = content.trim_start();
         while let Some((name, behind)) = rest.split_once(':') {
             let (value, after) = value(behind.trim_start());
             match name {
-                "key" => read.key = value,
-                "range_end" => read.range_end = value,
+                "key" => read.key = value.into_owned(),
+                "range_end" => read.range_end = value.into_owned(),
                 "limit" => read.limit = value.parse().unwrap_or(0),
                 "revision" => read.revision = value.parse().unwrap_or(0),
                 "count_only" => read.count_only = value == "true",
@@ -87,28 +93,10 @@ impl RangeRead {
     }
 }
 
-/// A quoted text without its escapes, or a word; and the rest of `text`.
-fn value(text: &str) -> (String, &str) {
-    let Some(inside) = text.strip_prefix('"') else {
-        return text.split_once(' ').map_or((text.to_owned(), ""), |(word, after)| (word.to_owned(), after));
-    };
-    let mut value = String::new();
-    let mut characters = inside.char_indices();
-    while let Some((at, character)) = characters.next() {
-        match character {
-            '"' => return (value, inside.get(at + 1..).unwrap_or_default()),
-            // A start key after a name ends in NUL, `\000`.
-            '\\' => match characters.next() {
-                Some((_, digit @ '0'..='7')) => {
-                    let more: String = characters.by_ref().take(2).map(|(_, digit)| digit).collect();
-                    let code = u32::from_str_radix(&format!("{digit}{more}"), 8).ok().and_then(char::from_u32);
-                    value.extend(code);
-                }
-                Some((_, escaped)) => value.push(escaped),
-                None => break,
-            },
-            other => value.push(other),
-        }
+/// A quoted text without its escapes, or a word; and the rest of `text`. A start key after a name ends in NUL, `\000`.
+fn value(text: &str) -> (Cow<'_, str>, &str) {
+    if let Some(quoted) = unquote(text) {
+        return (quoted.text, quoted.rest);
     }
-    (value, "")
+    text.split_once(' ').map_or((Cow::Borrowed(text), ""), |(word, after)| (Cow::Borrowed(word), after))
 }

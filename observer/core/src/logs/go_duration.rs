@@ -4,6 +4,9 @@ use std::time::Duration;
 
 /// Reads a duration such as `1.5s`, `612.3ms`, `1m2.5s` or `850µs` (Go `time.Duration.String`); `None` for any other text.
 pub(super) fn go_duration(text: &str) -> Option<Duration> {
+    if text.is_empty() {
+        return None;
+    }
     let mut total = Duration::ZERO;
     let mut rest = text;
     while !rest.is_empty() {

@@ -1,17 +1,30 @@
-//! Logs of API servers and of etcd, as operators already have them.
+//! Logs of API servers, of their clients and of etcd, as operators already have them.
 //!
 //! A line goes through three stages. [`Unwrapper`] strips what a cloud or a container runtime has wrapped around it. A reader of one
-//! form makes a typed record of it: [`AuditEvent`], [`EtcdRequest`]. [`LogReplay`] joins the records of each request, and returns
-//! the observations that a tap would have made, as far as the log has them. The [`crate::observer::Observer`] takes these as any
-//! others, so there is one copy of each rule.
+//! form makes a typed record of it: [`LogLine`] has all forms, and [`EtcdRequest`] is for counting. [`LogReplay`] joins the records of
+//! each request, and returns the observations that a tap would have made, as far as the log has them. The
+//! [`crate::observer::Observer`] takes these as any others, so there is one copy of each rule.
 
 mod audit;
+mod cache_lines;
+mod client_requests;
 mod envelope;
 mod etcd;
+mod etcd_line;
 mod extent;
+mod gke;
 mod go_duration;
+mod go_text;
+mod klog;
+mod legacy_audit;
+mod line;
+mod logged_error;
+mod reflector_lines;
 mod replay;
+mod request_log;
 mod text;
+mod trace;
+mod watch_started;
 mod window;
 
 #[cfg(test)]
@@ -20,7 +33,18 @@ mod replay_tests;
 mod tests;
 
 pub use audit::{AuditEvent, AuditLevel, AuditStage, MAX_LINE};
+pub use cache_lines::{CacheEvent, CacheLine, CacheWatch, CachedResource};
+pub use client_requests::ClientRequest;
 pub use envelope::{Envelope, Unwrapper};
 pub use etcd::{EtcdRequest, RangeRead};
+pub use etcd_line::{EtcdEvent, EtcdLine};
 pub use extent::LogExtent;
+pub use gke::GkeAuditEntry;
+pub use klog::LogClock;
+pub use line::LogLine;
+pub use logged_error::{LoggedError, LoggedErrorKind};
+pub use reflector_lines::{ReflectorLine, ReflectorLineEvent};
 pub use replay::LogReplay;
+pub use request_log::{RequestLog, RequestOutcome};
+pub use trace::{EtcdListSpan, LayerSpans, RequestTrace, TraceCollector, TracePart, TraceSpan, TraceStep};
+pub use watch_started::WatchStarted;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AuditEvent, AuditLevel, AuditStage, EtcdRequest, RangeRead};
+use crate::logs::{AuditEvent, AuditLevel, AuditStage, EtcdRequest, RangeRead};
 use crate::redacted::Redacted;
 use crate::time::Timestamp;
 

@@ -1,0 +1,15 @@
+//! Lines as real programs wrote them, shortened. Those without a source are built as the code of that version builds them.
+
+mod cache_lines;
+mod client_requests;
+mod etcd_line;
+mod gke;
+mod hostile;
+mod klog;
+mod legacy_audit;
+mod reading;
+mod records;
+mod reflector_lines;
+mod request_log;
+mod trace;
+mod watch_started;
