@@ -75,10 +75,11 @@ fn typed_lines(audit: &str, etcd: &str, shown: &mut Shown) {
                 shown.note(&**line);
                 shown.note(&line.event);
                 shown.note::<CachedResource>(line.resource.as_ref().unwrap());
-                match &line.event {
-                    CacheEvent::SourceFailed(error) => shown.note(error),
-                    CacheEvent::WatchUnresponsive { watch, .. } => shown.note(watch.as_ref().unwrap()),
-                    other => panic!("{other:?}"),
+                if let CacheEvent::SourceFailed(error) = &line.event {
+                    shown.note(error);
+                }
+                if let CacheEvent::WatchUnresponsive { watch: Some(watch), .. } = &line.event {
+                    shown.note(watch);
                 }
             }
             LogLine::Reflector(line) => {

@@ -21,7 +21,7 @@ pub struct ClientRequest {
     pub uri: Redacted<String>,
     /// The HTTP status. `None` before the response, and if there was none.
     pub status: Option<u16>,
-    /// Time until the head of the response, in whole milliseconds. `None` before the response.
+    /// Time until the head of the response, to a millisecond. `None` before the response.
     pub latency: Option<Duration>,
 }
 

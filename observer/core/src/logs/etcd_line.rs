@@ -24,7 +24,7 @@ pub struct EtcdLine {
     pub event: EtcdEvent,
 }
 
-/// Events of etcd.
+/// Facts about requests and maintenance that etcd logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EtcdEvent {
     /// A request took longer than etcd expects, 100 ms by default (etcd-io/etcd `etcdserver/util.go`, v3.4.0;
@@ -48,7 +48,7 @@ pub enum EtcdEvent {
         took: Duration,
         /// The address of the client, usually an API server, with its port.
         remote: String,
-        /// The request.
+        /// Its keys and options if it is a read; otherwise its kind.
         request: EtcdRequest,
         /// Number of keys in the range, which may be more than the response has.
         count: Option<u64>,
@@ -88,7 +88,7 @@ pub enum EtcdEvent {
         /// How long it took, from 3.5 on.
         took: Option<Duration>,
     },
-    /// A defragmentation failed.
+    /// A defragmentation ended with an error, so the file has its old size.
     DefragmentationFailed,
 }
 

@@ -22,7 +22,7 @@ pub struct GkeAuditEntry {
     pub path: String,
     /// Plural name and group, as in `deployments.apps`; empty without a resource.
     pub resource: String,
-    /// The user.
+    /// The account that sent the request, as Google Cloud or Kubernetes names it.
     pub user: String,
     /// The client's address.
     pub address: String,
@@ -69,9 +69,9 @@ struct Payload<'l> {
     #[serde(borrow, default)]
     authentication_info: Authentication<'l>,
     #[serde(borrow, default)]
-    request_metadata: Metadata<'l>,
+    request_metadata: RequestMetadata<'l>,
     #[serde(default)]
-    status: Status,
+    status: RpcStatus,
 }
 
 #[derive(Default, Deserialize)]
@@ -83,7 +83,7 @@ struct Authentication<'l> {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Metadata<'l> {
+struct RequestMetadata<'l> {
     #[serde(borrow)]
     caller_ip: Text<'l>,
     #[serde(borrow)]
@@ -92,7 +92,7 @@ struct Metadata<'l> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Status {
+struct RpcStatus {
     code: i64,
 }
 

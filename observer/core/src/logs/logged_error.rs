@@ -7,7 +7,7 @@ use crate::redacted::Redacted;
 /// An error as a line states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedError {
-    /// What the error means.
+    /// The meaning of the text.
     pub kind: LoggedErrorKind,
     /// The error's text, cut at 1 KiB. It may hold a URL with a secret.
     pub text: Redacted<String>,

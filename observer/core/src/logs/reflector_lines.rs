@@ -8,7 +8,7 @@ use super::logged_error::{LoggedError, LoggedErrorKind};
 use super::text::cut;
 use crate::time::Timestamp;
 
-/// A line of a reflector (kubernetes/client-go `tools/cache/reflector.go`, 1.15.0 to v0.36.0).
+/// A line about the list or the watch of a reflector (kubernetes/client-go `tools/cache/reflector.go`, 1.15.0 to v0.36.0).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReflectorLine {
     /// When the line was written.
@@ -22,7 +22,7 @@ pub struct ReflectorLine {
     pub event: ReflectorLineEvent,
 }
 
-/// Events of a reflector.
+/// Steps of a reflector's cycle, and their errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReflectorLineEvent {
     /// A cycle of list and watch begins.
@@ -40,7 +40,7 @@ pub enum ReflectorLineEvent {
         /// Number of events that it delivered.
         items: Option<u64>,
     },
-    /// The list failed.
+    /// The server refused the list, or it was cut off.
     ListFailed(LoggedError),
     /// The first list of the cycle is complete, from 0.29 on.
     Synced,

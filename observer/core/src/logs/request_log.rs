@@ -28,9 +28,9 @@ pub struct RequestLog {
     pub address: String,
     /// The `Audit-Id` of the response, cut at 64 characters; empty before 1.22.
     pub audit_id: String,
-    /// The priority level and the flow schema of API Priority and Fairness (APF), from 1.23 on; empty without APF.
+    /// The priority level of API Priority and Fairness (APF), from 1.23 on; empty without APF.
     pub priority_level: String,
-    /// The flow schema (see [`Self::priority_level`]).
+    /// The flow schema that chose the priority level, from 1.23 on; empty without APF.
     pub flow_schema: String,
     /// Seats that the request occupied at first, from 1.24 on.
     pub seats: Option<u64>,
@@ -43,8 +43,8 @@ pub struct RequestLog {
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The HTTP status.
-    Status(u16),
+    /// With this HTTP status.
+    Answered(u16),
     /// The connection was taken over, for example by `exec`.
     Hijacked,
     /// A watch without a status, whose end is unknown. Servers of 1.30.0 to 1.30.3 log a watch when it opens (kubernetes/kubernetes
@@ -145,7 +145,7 @@ fn outcome(status: &str, verb: &str, uri: &str) -> RequestOutcome {
     match status.parse().unwrap_or(0) {
         0 if is_watch(verb, uri) => RequestOutcome::UnknownLife,
         0 => RequestOutcome::NotWritten,
-        status => RequestOutcome::Status(status),
+        status => RequestOutcome::Answered(status),
     }
 }
 

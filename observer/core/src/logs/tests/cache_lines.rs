@@ -6,17 +6,16 @@ use super::reading::{read, time};
 use crate::logs::{CacheEvent, CacheLine, CacheWatch, CachedResource, LogLine, LoggedError, LoggedErrorKind};
 use crate::redacted::Redacted;
 
-#[allow(clippy::unnecessary_wraps, reason = "most lines have a resource, and the table needs one type")]
-fn named(name: &str) -> Option<CachedResource> {
-    Some(CachedResource::Named(name.to_owned()))
+fn named(name: &str) -> CachedResource {
+    CachedResource::Named(name.to_owned())
 }
 
 fn error(kind: LoggedErrorKind, text: &str) -> LoggedError {
     LoggedError { kind, text: Redacted(text.to_owned()) }
 }
 
-fn watch(key: &str, fields: &str) -> Option<CacheWatch> {
-    Some(CacheWatch { key: key.to_owned(), labels: String::new(), fields: fields.to_owned() })
+fn watch(key: &str, fields: &str) -> CacheWatch {
+    CacheWatch { key: key.to_owned(), labels: String::new(), fields: fields.to_owned() }
 }
 
 #[test]
@@ -24,11 +23,11 @@ fn each_form_is_read() {
     const COMPACTED: LoggedErrorKind = LoggedErrorKind::Expired { requested: None, oldest: None };
     let core_pod = || Some(CachedResource::GoType("*core.Pod".to_owned()));
     let table: Vec<(&str, Option<CachedResource>, CacheEvent)> = vec![
-        ("W cacher.go:168] Terminating all watchers from cacher pods", named("pods"), CacheEvent::Restarted),
+        ("W cacher.go:168] Terminating all watchers from cacher pods", Some(named("pods")), CacheEvent::Restarted),
         ("W cacher.go:155] Terminating all watchers from cacher *core.Pod", core_pod(), CacheEvent::Restarted),
         (
             "E cacher.go:475] cacher (deployments.apps): unexpected ListAndWatch error: failed to list *apps.Deployment: connection refused; reinitializing...",
-            named("deployments.apps"),
+            Some(named("deployments.apps")),
             CacheEvent::SourceFailed(error(
                 LoggedErrorKind::ConnectionRefused,
                 "failed to list *apps.Deployment: connection refused",
@@ -39,17 +38,17 @@ fn each_form_is_read() {
             None,
             CacheEvent::SourceFailed(error(LoggedErrorKind::Other, "storage/cacher.go:/pods: Failed to list *core.Pod: x")),
         ),
-        (r#"I cacher.go:471] "cacher initialized" group="" resource="pods""#, named("pods"), CacheEvent::Initialized),
+        (r#"I cacher.go:471] "cacher initialized" group="" resource="pods""#, Some(named("pods")), CacheEvent::Initialized),
         (
             r#"I cacher.go:494] "cacher initialized" group="apps" resource="deployments" duration="1s""#,
-            named("deployments.apps"),
+            Some(named("deployments.apps")),
             CacheEvent::Initialized,
         ),
         (
             r#"I cache_watcher.go:203] Forcing pods watcher close due to unresponsiveness: key: "/pods", labels: "", fields: "spec.nodeName=n1, a=b". len(c.input) = 10, len(c.result) = 10, graceful = false"#,
-            named("pods"),
+            Some(named("pods")),
             CacheEvent::WatchUnresponsive {
-                watch: watch("/pods", "spec.nodeName=n1, a=b"),
+                watch: Some(watch("/pods", "spec.nodeName=n1, a=b")),
                 waiting: Some(10),
                 graceful: Some(false),
             },
@@ -57,7 +56,7 @@ fn each_form_is_read() {
         (
             r#"I cacher.go:1259] Forcing *core.Pod watcher close due to unresponsiveness: key: "/pods/a", labels: "", fields: "". len(c.input) = 7, len(c.result) = 10"#,
             core_pod(),
-            CacheEvent::WatchUnresponsive { watch: watch("/pods/a", ""), waiting: Some(7), graceful: None },
+            CacheEvent::WatchUnresponsive { watch: Some(watch("/pods/a", "")), waiting: Some(7), graceful: None },
         ),
         (
             "I cacher.go:1162] Forcing watcher close due to unresponsiveness: *core.Pod",
@@ -66,8 +65,8 @@ fn each_form_is_read() {
         ),
         (
             r#"I cache_watcher.go:503] processing 14040 initEvents of pods (key: "/pods", labels: "", fields: "") took 993.5ms"#,
-            named("pods"),
-            CacheEvent::InitialEvents { watch: watch("/pods", ""), events: 14_040, took: Duration::from_micros(993_500) },
+            Some(named("pods")),
+            CacheEvent::InitialEvents { watch: Some(watch("/pods", "")), events: 14_040, took: Duration::from_micros(993_500) },
         ),
         (
             "I cacher.go:1281] processing 14040 initEvents of *core.Pod took 993.5ms",
@@ -86,7 +85,7 @@ fn each_form_is_read() {
         ),
         (
             r#"E delegator.go:347] "Cache consistency check failed" group="apps" resource="deployments" resourceVersion="42" etcdDigest="a" cacheDigest="b""#,
-            named("deployments.apps"),
+            Some(named("deployments.apps")),
             CacheEvent::Inconsistent { resource_version: "42".to_owned() },
         ),
     ];
@@ -101,7 +100,7 @@ fn each_form_is_read() {
 #[test]
 fn event_in_json_is_read() {
     let line = r#"{"ts":1718886797389.016,"caller":"cacher/cacher.go:168","msg":"Terminating all watchers from cacher pods\n"}"#;
-    let expected = CacheLine { at: time("2024-06-20T12:33:17.389016Z"), resource: named("pods"), event: CacheEvent::Restarted };
+    let expected = CacheLine { at: time("2024-06-20T12:33:17.389016Z"), resource: Some(named("pods")), event: CacheEvent::Restarted };
     assert_eq!(read(line), LogLine::Cache(Box::new(expected)));
 }
 

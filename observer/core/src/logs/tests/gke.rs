@@ -58,7 +58,7 @@ fn line_of_a_component_is_read_in_each_payload() {
             r#"{{"resource":{{"type":"k8s_control_plane_component","labels":{{"component_name":"apiserver"}}}},{payload},"severity":"INFO","timestamp":"2024-06-20T12:33:17.389016Z"}}"#
         );
         let LogLine::Request(request) = read(&entry) else { panic!("{payload}") };
-        assert_eq!((request.uri.as_str(), request.outcome), ("/api/v1/pods", RequestOutcome::Status(200)));
+        assert_eq!((request.uri.as_str(), request.outcome), ("/api/v1/pods", RequestOutcome::Answered(200)));
         assert_eq!(request.logged, time("2024-06-20T12:33:17.389016Z"));
     }
     let warning = r#"{"resource":{"type":"k8s_control_plane_component"},"textPayload":"Terminating all watchers from cacher pods","severity":"WARNING","timestamp":"2024-06-20T12:33:17Z"}"#;

@@ -1,7 +1,5 @@
 //! Reading of lines, for the tests of all forms.
 
-use std::time::Duration;
-
 use crate::logs::{LogClock, LogLine};
 use crate::time::Timestamp;
 
@@ -17,9 +15,7 @@ pub(super) fn read(line: &str) -> LogLine {
 
 #[track_caller]
 pub(super) fn time(text: &str) -> Option<Timestamp> {
-    Some(Timestamp::from_rfc3339(text).unwrap())
-}
-
-pub(super) fn micros(micros: u64) -> Option<Duration> {
-    Some(Duration::from_micros(micros))
+    let time = Timestamp::from_rfc3339(text);
+    assert!(time.is_some(), "{text}");
+    time
 }

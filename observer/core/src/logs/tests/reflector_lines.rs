@@ -44,6 +44,7 @@ fn cycles_and_clean_ends_are_read() {
 
 #[test]
 fn expired_watches_are_read() {
+    const OLD: LoggedErrorKind = LoggedErrorKind::Expired { requested: None, oldest: None };
     const NUMBERS: LoggedErrorKind = LoggedErrorKind::Expired { requested: Some(123), oldest: Some(456) };
     let text = "too old resource version: 123 (456)";
     for line in [
@@ -55,7 +56,6 @@ fn expired_watches_are_read() {
     ] {
         assert_reads(&line, NAME, "*v1.Pod", ReflectorLineEvent::WatchExpired(error(NUMBERS, text)));
     }
-    const OLD: LoggedErrorKind = LoggedErrorKind::Expired { requested: None, oldest: None };
     let text = "The resourceVersion for the provided watch is too old.";
     let line = format!("I {NAME}: watch of *v1.Pod closed with: {text}");
     assert_reads(&line, NAME, "*v1.Pod", ReflectorLineEvent::WatchExpired(error(OLD, text)));

@@ -1,15 +1,15 @@
 //! The request log, by version.
 
-use super::reading::{micros, read, time};
+use std::time::Duration;
+
+use super::reading::{read, time};
 use crate::logs::{LogLine, RequestLog, RequestOutcome};
 use crate::redacted::Redacted;
 
 #[track_caller]
 fn request(line: &str) -> RequestLog {
-    match read(line) {
-        LogLine::Request(request) => *request,
-        other => panic!("{other:?}"),
-    }
+    let LogLine::Request(request) = read(line) else { panic!("{line}") };
+    *request
 }
 
 fn of(logged: &str, verb: &str, uri: &str, outcome: RequestOutcome) -> RequestLog {
@@ -35,17 +35,17 @@ fn requests_of_1_16_and_1_17_are_read() {
     // kubernetes/kubernetes issue 74412.
     let line = "I0222 12:33:17.389016       1 wrap.go:47] GET /api/v1/pods?limit=500&resourceVersion=0: (1m55.976728767s) 200 [kubelet/v1.15.0 (linux/amd64) kubernetes/465f7eb 35.237.12.113:35324]";
     let expected = RequestLog {
-        latency: micros(115_976_728).map(|latency| latency + std::time::Duration::from_nanos(767)),
+        latency: Some(Duration::from_nanos(115_976_728_767)),
         user_agent: "kubelet/v1.15.0 (linux/amd64) kubernetes/465f7eb".to_owned(),
         address: "35.237.12.113".to_owned(),
-        ..of("2024-02-22T12:33:17.389016Z", "GET", "/api/v1/pods?limit=500&resourceVersion=0", RequestOutcome::Status(200))
+        ..of("2024-02-22T12:33:17.389016Z", "GET", "/api/v1/pods?limit=500&resourceVersion=0", RequestOutcome::Answered(200))
     };
     assert_eq!(request(line), expected);
     assert_eq!(expected.received(), time("2024-02-22T12:31:21.412287233Z"));
 
     let hijacked = "I0222 12:33:17.389016       1 httplog.go:90] POST /api/v1/namespaces/a/pods/b/exec?command=ls: (5ms) hijacked [kubectl/v1.17.0 [x] [::1]:4711]";
     let expected = RequestLog {
-        latency: micros(5_000),
+        latency: Some(Duration::from_micros(5_000)),
         user_agent: "kubectl/v1.17.0 [x]".to_owned(),
         address: "::1".to_owned(),
         ..of("2024-02-22T12:33:17.389016Z", "POST", "/api/v1/namespaces/a/pods/b/exec?command=ls", RequestOutcome::Hijacked)
@@ -55,14 +55,14 @@ fn requests_of_1_16_and_1_17_are_read() {
     // A stack follows, and the client stands at its end.
     let failed = "I0222 12:33:17.389016       1 wrap.go:47] GET /api/v1/pods: (5ms) 500";
     let expected = RequestLog {
-        latency: micros(5_000),
-        ..of("2024-02-22T12:33:17.389016Z", "GET", "/api/v1/pods", RequestOutcome::Status(500))
+        latency: Some(Duration::from_micros(5_000)),
+        ..of("2024-02-22T12:33:17.389016Z", "GET", "/api/v1/pods", RequestOutcome::Answered(500))
     };
     assert_eq!(request(failed), expected);
     let joined = request(&format!("{failed}\ngoroutine 1 [running]:\nx()\n\n [a/b 10.0.0.1:1]"));
     assert_eq!(
         (joined.user_agent.as_str(), joined.address.as_str(), joined.outcome),
-        ("a/b", "10.0.0.1", RequestOutcome::Status(500))
+        ("a/b", "10.0.0.1", RequestOutcome::Answered(500))
     );
 }
 
@@ -70,10 +70,10 @@ fn requests_of_1_16_and_1_17_are_read() {
 fn requests_of_1_18_are_read() {
     let line = r#"I0222 12:33:17.389016       1 httplog.go:90] verb="GET" URI="/api/v1/pods?watch=true" latency=49.392301ms resp=200 UserAgent="a/v1 \"b\"" srcIP="10.0.0.1:41922": "#;
     let expected = RequestLog {
-        latency: micros(49_392).map(|latency| latency + std::time::Duration::from_nanos(301)),
+        latency: Some(Duration::from_nanos(49_392_301)),
         user_agent: "a/v1 \"b\"".to_owned(),
         address: "10.0.0.1".to_owned(),
-        ..of("2024-02-22T12:33:17.389016Z", "GET", "/api/v1/pods?watch=true", RequestOutcome::Status(200))
+        ..of("2024-02-22T12:33:17.389016Z", "GET", "/api/v1/pods?watch=true", RequestOutcome::Answered(200))
     };
     assert_eq!(request(line), expected);
     let hijacked = r#"I0222 12:33:17.389016       1 httplog.go:90] verb="POST" URI="/x" latency=5ms UserAgent="a" srcIP="10.0.0.1:41922": hijacked"#;
@@ -94,15 +94,15 @@ fn requests_of_1_22_and_later_are_read() {
     // gitops-engine issue 616, with the fields of 1.23 and 1.24.
     let line = r#"I0620 12:33:17.389016      11 httplog.go:132] "HTTP" verb="LIST" URI="/api/v1/pods?limit=500&resourceVersion=0" latency="95.186516ms" userAgent="argocd-application-controller/v0.0.0 (linux/amd64) kubernetes/$Format" audit-ID="976ba7bb-1" srcIP="10.0.3.7:41922" apf_pl="workload-low" apf_fs="service-accounts" apf_iseats=10 apf_fseats=0 apf_additionalLatency="0s" apf_execution_time="94.5ms" resp=200"#;
     let expected = RequestLog {
-        latency: micros(95_186).map(|latency| latency + std::time::Duration::from_nanos(516)),
+        latency: Some(Duration::from_nanos(95_186_516)),
         user_agent: "argocd-application-controller/v0.0.0 (linux/amd64) kubernetes/$Format".to_owned(),
         address: "10.0.3.7".to_owned(),
         audit_id: "976ba7bb-1".to_owned(),
         priority_level: "workload-low".to_owned(),
         flow_schema: "service-accounts".to_owned(),
         seats: Some(10),
-        execution: micros(94_500),
-        ..of("2024-06-20T12:33:17.389016Z", "LIST", "/api/v1/pods?limit=500&resourceVersion=0", RequestOutcome::Status(200))
+        execution: Some(Duration::from_micros(94_500)),
+        ..of("2024-06-20T12:33:17.389016Z", "LIST", "/api/v1/pods?limit=500&resourceVersion=0", RequestOutcome::Answered(200))
     };
     assert_eq!(request(line), expected);
 
@@ -110,22 +110,22 @@ fn requests_of_1_22_and_later_are_read() {
         "{}resp=504 statusStack=<\n\t\n\tgoroutine 1 [running]:\n > addedInfo=<\n\tlogging error output: \"x\"\n >",
         &line[..line.len() - 8]
     );
-    assert_eq!(request(&failed).outcome, RequestOutcome::Status(504));
+    assert_eq!(request(&failed).outcome, RequestOutcome::Answered(504));
     let hijacked = line.replace("resp=200", "hijacked=true");
     assert_eq!(request(&hijacked).outcome, RequestOutcome::Hijacked);
     let streamed = line.replace("resp=200", r#"watchlist_init_latency="1.25ms" resp=200"#);
-    assert_eq!(request(&streamed).watch_list_init, micros(1_250));
+    assert_eq!(request(&streamed).watch_list_init, Some(Duration::from_micros(1_250)));
 }
 
 #[test]
 fn request_in_json_is_read() {
     let line = r#"{"ts":1718886797389.016,"caller":"httplog/httplog.go:132","msg":"HTTP","v":3,"verb":"LIST","URI":"/api/v1/pods","latency":"95ms","userAgent":"a","audit-ID":"i","srcIP":"10.0.3.7:4","resp":200}"#;
     let expected = RequestLog {
-        latency: micros(95_000),
+        latency: Some(Duration::from_micros(95_000)),
         user_agent: "a".to_owned(),
         address: "10.0.3.7".to_owned(),
         audit_id: "i".to_owned(),
-        ..of("2024-06-20T12:33:17.389016Z", "LIST", "/api/v1/pods", RequestOutcome::Status(200))
+        ..of("2024-06-20T12:33:17.389016Z", "LIST", "/api/v1/pods", RequestOutcome::Answered(200))
     };
     assert_eq!(request(line), expected);
 }
@@ -136,7 +136,7 @@ fn watch_without_a_status_has_an_unknown_life() {
     let line = r#"I0620 12:33:17.389016      11 httplog.go:132] "HTTP" verb="WATCH" URI="/api/v1/pods?allowWatchBookmarks=true&resourceVersion=97186&timeout=9m12s&timeoutSeconds=552&watch=true" latency="470.891µs" userAgent="kube-scheduler/v1.30.2" audit-ID="2cf3b6d8" srcIP="[::1]:60566" apf_pl="workload-high" apf_fs="kube-scheduler" apf_iseats=1 apf_fseats=0 resp=0"#;
     assert_eq!(request(line).outcome, RequestOutcome::UnknownLife);
     assert_eq!(request(&line.replace("\"WATCH\"", "\"GET\"")).outcome, RequestOutcome::UnknownLife);
-    assert_eq!(request(&line.replace("resp=0", "resp=200")).outcome, RequestOutcome::Status(200));
+    assert_eq!(request(&line.replace("resp=0", "resp=200")).outcome, RequestOutcome::Answered(200));
     assert_eq!(request(&line.replace("\"WATCH\"", "\"LIST\"")).outcome, RequestOutcome::NotWritten);
 }
 

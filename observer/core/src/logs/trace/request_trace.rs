@@ -40,7 +40,7 @@ pub struct TraceSpan {
     pub name: String,
     /// Number of spans around it.
     pub depth: usize,
-    /// How long it took, in whole milliseconds if it is nested.
+    /// How long it took; to a millisecond if it is nested.
     pub took: Duration,
     /// For etcd, the first key of the read without etcd's prefix, as in `/pods/default`; otherwise empty.
     pub key: String,
