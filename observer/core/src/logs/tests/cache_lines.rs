@@ -100,7 +100,8 @@ fn each_form_is_read() {
 #[test]
 fn event_in_json_is_read() {
     let line = r#"{"ts":1718886797389.016,"caller":"cacher/cacher.go:168","msg":"Terminating all watchers from cacher pods\n"}"#;
-    let expected = CacheLine { at: time("2024-06-20T12:33:17.389016Z"), resource: Some(named("pods")), event: CacheEvent::Restarted };
+    let expected =
+        CacheLine { at: time("2024-06-20T12:33:17.389016Z"), resource: Some(named("pods")), event: CacheEvent::Restarted };
     assert_eq!(read(line), LogLine::Cache(Box::new(expected)));
 }
 
