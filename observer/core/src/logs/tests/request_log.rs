@@ -45,7 +45,7 @@ fn requests_of_1_16_and_1_17_are_read() {
 
     let hijacked = "I0222 12:33:17.389016       1 httplog.go:90] POST /api/v1/namespaces/a/pods/b/exec?command=ls: (5ms) hijacked [kubectl/v1.17.0 [x] [::1]:4711]";
     let expected = RequestLog {
-        latency: Some(Duration::from_micros(5_000)),
+        latency: Some(Duration::from_millis(5)),
         user_agent: "kubectl/v1.17.0 [x]".to_owned(),
         address: "::1".to_owned(),
         ..of("2024-02-22T12:33:17.389016Z", "POST", "/api/v1/namespaces/a/pods/b/exec?command=ls", RequestOutcome::Hijacked)
@@ -55,7 +55,7 @@ fn requests_of_1_16_and_1_17_are_read() {
     // A stack follows, and the client stands at its end.
     let failed = "I0222 12:33:17.389016       1 wrap.go:47] GET /api/v1/pods: (5ms) 500";
     let expected = RequestLog {
-        latency: Some(Duration::from_micros(5_000)),
+        latency: Some(Duration::from_millis(5)),
         ..of("2024-02-22T12:33:17.389016Z", "GET", "/api/v1/pods", RequestOutcome::Answered(500))
     };
     assert_eq!(request(failed), expected);
@@ -121,7 +121,7 @@ fn requests_of_1_22_and_later_are_read() {
 fn request_in_json_is_read() {
     let line = r#"{"ts":1718886797389.016,"caller":"httplog/httplog.go:132","msg":"HTTP","v":3,"verb":"LIST","URI":"/api/v1/pods","latency":"95ms","userAgent":"a","audit-ID":"i","srcIP":"10.0.3.7:4","resp":200}"#;
     let expected = RequestLog {
-        latency: Some(Duration::from_micros(95_000)),
+        latency: Some(Duration::from_millis(95)),
         user_agent: "a".to_owned(),
         address: "10.0.3.7".to_owned(),
         audit_id: "i".to_owned(),
