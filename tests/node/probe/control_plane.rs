@@ -9,7 +9,7 @@ use crate::chart::installed::{IMAGE, Installed, eventually, expect};
 use crate::sidecar::follower::{Follower, wait_for_stores};
 use crate::sidecar::stage::Stage;
 
-/// Its library is rustls, and its PID namespace is another one than that of the node, so no probe sees its own end.
+/// Its library is rustls, so no probe sees its own end.
 const CLIENT: (PodClient, &str) = (PodClient::KubeRs, "kube-rs-remote");
 
 #[test]

@@ -2,10 +2,10 @@
 
 mod control_plane;
 mod observed;
+mod page;
 mod pod;
 mod readiness;
 mod report;
 mod rights;
-mod sight;
 mod static_pod;
 mod witness;

@@ -1,18 +1,19 @@
 //! The probe of the chart beside real clients: their names, their relists as their sidecars count them, and its own requests.
 
 use std::net::IpAddr;
+use std::path::Path;
 
-use observer_tests::node::{Node, PodSecurity};
+use observer_tests::built;
+use observer_tests::node::{InPod, Node, PodSecurity};
 use observer_tests::pod_client::PodClient;
 use observer_tests::scrape::Scraper;
-use observer_tests::{Screen, built, wait_within};
 use serde_json::{Value, json};
 
+use super::page;
 use super::pod::CPU;
 use super::report::{pod_of, report};
-use super::sight::in_sight;
 use super::static_pod::StaticPod;
-use crate::chart::installed::{IMAGE, Installed, LIMIT, eventually, expect};
+use crate::chart::installed::{IMAGE, Installed, eventually, expect, run};
 use crate::sidecar::follower::{Follower, wait_for_stores};
 use crate::sidecar::stage::{Stage, inject};
 
@@ -40,15 +41,18 @@ fn probe_names_the_clients_of_a_node_and_counts_their_relists_as_their_sidecars_
 
     let static_pod = StaticPod::start(&stage, PodClient::ClientGo, STATIC);
     for (client, name) in DIRECT {
-        stage.namespace.apply(&in_sight(&Stage::pod(client, name))).unwrap();
+        stage.namespace.apply(&Stage::pod(client, name)).unwrap();
     }
     for (client, name) in BESIDE {
-        stage.namespace.apply(&inject(&in_sight(&Stage::pod(client, name)))).unwrap();
+        stage.namespace.apply(&inject(&Stage::pod(client, name))).unwrap();
     }
     let pods = DIRECT.iter().chain(&BESIDE).map(|(_, name)| *name);
     let mut followers: Vec<_> = pods.map(|pod| Follower::start(&stage, pod, "app", pod)).collect();
     wait_for_stores(&stage, &mut followers);
     probe.names_pods(stage.namespace.name(), &static_pod);
+    for (_, name) in DIRECT.iter().chain(&BESIDE) {
+        probe.numbers_as_the_node(&stage, name);
+    }
     probe.shows(stage.namespace.name(), DIRECT[0].1);
 
     // Its connection is older than the probe, and its next watches may begin after minutes.
@@ -114,6 +118,18 @@ impl Probe<'_> {
         self.has_metrics("kubelet", "", "")
     }
 
+    /// The client is in a PID namespace of its own, as each container without `hostPID`, and the report has its PID on the node.
+    #[track_caller]
+    fn numbers_as_the_node(&self, stage: &Stage<'_>, pod: &str) {
+        let process = stage.namespace.process(pod, InPod::Container("app")).unwrap();
+        let mut readlink = self.node.command(Path::new("readlink")).unwrap();
+        readlink.args([format!("/proc/{process}/ns/pid"), "/proc/self/ns/pid".to_owned()]);
+        let namespaces = run(readlink);
+        let [of_client, of_node] = namespaces.lines().collect::<Vec<_>>()[..] else { panic!("{namespaces}") };
+        assert_ne!(of_client, of_node, "{pod}");
+        assert_eq!(self.row(pod).unwrap()["process"]["pid"], process, "{pod}");
+    }
+
     /// The pod of the process of a client.
     fn pod_of(&self, program: &str) -> Result<Value, String> {
         Ok(self.row(program)?["process"]["container"]["pod"].clone())
@@ -147,14 +163,9 @@ impl Probe<'_> {
 
     /// The attached page has a row with this pod.
     fn shows(&self, namespace: &str, pod: &str) {
-        let mut screen = Screen::open(LIMIT).unwrap();
-        screen.resize(160, 50).unwrap();
         let mut attach = self.node.command(&built("watchtap").unwrap()).unwrap();
         attach.args(["attach", &format!("pod/{}", self.pod), "--namespace", self.namespace]).env("TERM", "xterm-256color");
-        let mut page = screen.start(&attach).unwrap();
-        screen.wait_for(&format!("{namespace}/{pod}")).unwrap();
-        screen.press("q").unwrap();
-        assert_eq!(wait_within(&mut page, LIMIT).unwrap().code(), Some(0));
+        page::shows(&attach, &format!("client:{pod}"), &format!("{namespace}/{pod}"));
     }
 }
 

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use observer_tests::node::Node;
 use observer_tests::pod_client::PodClient;
 
-use super::sight::in_sight;
 use crate::chart::installed::eventually;
 use crate::sidecar::stage::Stage;
 
@@ -28,7 +27,7 @@ impl<'s> StaticPod<'s> {
     pub(super) fn start(stage: &'s Stage<'_>, client: PodClient, workload: &'static str) -> Self {
         let credentials = stage.node.folder().join(format!("{workload}-credentials"));
         write_credentials(stage, &credentials);
-        let of_client = in_sight(&Stage::pod(client, workload));
+        let of_client = Stage::pod(client, workload);
         let manifest = of_client
             .replace("metadata:\n", &format!("metadata:\n  namespace: {}\n", stage.namespace.name()))
             // The kubelet refuses static pods with a ServiceAccount.

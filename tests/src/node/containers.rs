@@ -35,6 +35,11 @@ impl Namespace<'_> {
         self.node().in_network_of(process, work)
     }
 
+    /// The PID on the node of the first process of a container.
+    pub fn process(&self, pod: &str, which: InPod<'_>) -> Result<u32> {
+        Ok(self.task(pod, which)?.process)
+    }
+
     fn task(&self, pod: &str, which: InPod<'_>) -> Result<Task> {
         let kind = match which {
             InPod::Container(name) => format!(r#"labels."io.kubernetes.container.name"=={name}"#),
