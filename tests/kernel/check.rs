@@ -102,6 +102,35 @@ fn capabilities_in_the_help_are_enough_without_root() {
     }
 }
 
+/// The probe raises its own limit, and only a process with this right may do so.
+#[test]
+fn low_limit_of_locked_memory_matters_only_before_linux_5_11_and_without_sys_resource() {
+    let check = |rights: &[&str]| -> Value {
+        let mut check = Command::new("prlimit");
+        check.arg("--memlock=65536:65536").args(rights).arg(watchtap().unwrap().get_program());
+        let output = check.args(["probe", "--check", "--format", "json"]).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(&output)))
+    };
+    let missing = |check: &Value| -> Vec<String> {
+        let rows = check["requirements"].as_array().unwrap().iter().filter(|row| row["state"] == "Missing");
+        rows.map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let without = check(&["setpriv", "--inh-caps=-sys_resource", "--bounding-set=-sys_resource"]);
+    let expected: &[&str] = if counts_locked_memory() { &["eBPF programs are loaded"] } else { &[] };
+    assert_eq!(missing(&without), expected, "{without:#}");
+    if counts_locked_memory() {
+        let with = check(&[]);
+        assert_eq!(missing(&with), [""; 0], "{with:#}");
+    }
+}
+
+/// Whether the kernel counts the memory of maps as locked memory, as those before 5.11.
+fn counts_locked_memory() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let numbers: Vec<u32> = release.split(['.', '-']).map_while(|number| number.parse().ok()).take(2).collect();
+    numbers < vec![5, 11]
+}
+
 /// Whether this PID namespace differs from the initial one (`PROC_PID_INIT_INO` of Linux `include/linux/proc_ns.h`), which is a
 /// limitation too.
 fn is_in_a_container() -> bool {

@@ -26,6 +26,9 @@ const IN_BETWEEN: [(&str, &str); 2] = [
     ("features of 5.15", "fallbacks::perf_events_with_links_see_the_same_requests"),
     ("features of 5.14", "fallbacks::perf_events_with_copies_of_the_programs_see_the_same_requests"),
 ];
+/// A test of this binary that only [`VmKernel::V5_10`] runs, because later kernels do not count the memory of maps as locked memory.
+const BEFORE_5_11: (&str, &str) =
+    ("`CAP_SYS_RESOURCE` is needed", "check::low_limit_of_locked_memory_matters_only_before_linux_5_11_and_without_sys_resource");
 /// Time limit of a command. Alone on two processors, each takes less than a minute; beside other groups, some minutes.
 pub(super) const LIMIT: Duration = Duration::from_mins(6);
 
@@ -44,7 +47,8 @@ pub(super) fn check(watchtap: &str) -> Step {
 pub(super) fn tests(kernel: VmKernel) -> impl Iterator<Item = Step> {
     let binary = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
     let in_between = IN_BETWEEN.into_iter().filter(move |_| kernel == VmKernel::V6_1);
-    TESTS.into_iter().chain(in_between).map(move |(name, test)| {
+    let before = (kernel == VmKernel::V5_10).then_some(BEFORE_5_11);
+    TESTS.into_iter().chain(before).chain(in_between).map(move |(name, test)| {
         let command = [&binary, "--exact", "--nocapture", "--test-threads", "1", test].map(str::to_owned).into();
         Step { name, command, limit: LIMIT }
     })
