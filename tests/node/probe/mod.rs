@@ -1,6 +1,7 @@
 //! watchtap as the probe of the chart on each node.
 
 mod control_plane;
+mod coverage;
 mod guide;
 mod observed;
 mod page;

@@ -74,7 +74,7 @@ impl Turn {
 }
 
 /// Every fourth sample has a minor of the matrix, for which CI builds an API server; the others have more of the rest.
-const TURNS: [Turn; 15] = [
+const TURNS: [Turn; 16] = [
     Turn::of_test(Group::Kubectl, "churn_kubectl::churn::proxied_and_direct_controllers_agree_and_leak_no_resources", 2, &[1]),
     Turn::of_test(Group::Stories, "quiet::quiet_informers_raise_no_finding", 2, &[1]),
     Turn::of_group(Group::Soak, 2, &[1]),
@@ -100,6 +100,12 @@ const TURNS: [Turn; 15] = [
         &[3],
     ),
     Turn::of_test(Group::Node, "probe::rights::each_capability_of_the_chart_is_needed_for_what_the_check_names", 4, &[2]),
+    Turn::of_test(
+        Group::Node,
+        "probe::coverage::each_probe_observes_the_clients_that_its_check_names_and_two_count_the_same",
+        4,
+        &[1],
+    ),
     Turn::of_test(
         Group::Node,
         "probe::control_plane::probe_of_the_control_plane_observes_clients_that_no_other_probe_sees",
@@ -296,6 +302,7 @@ mod tests {
             "cluster/injection/policy/same_pods.rs",
             "cluster/injection/policy/cost.rs",
             "node/probe/rights.rs",
+            "node/probe/coverage.rs",
             "node/probe/control_plane.rs",
             "cluster/verify.rs",
             "stories/rows.rs",
