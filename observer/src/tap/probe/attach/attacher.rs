@@ -22,7 +22,7 @@ use super::schedule::{Due, Schedule};
 use super::watchdog::Heartbeat;
 use crate::tap::probe::addresses::FollowedAddresses;
 use crate::tap::probe::find::{
-    Libraries, OlderConnections, ProgramFile, Selection, connected_sockets, installed_libraries, is_connected, process_name,
+    ConnectedSockets, Libraries, OlderConnections, ProgramFile, Selection, installed_libraries, is_connected, process_name,
     program_files, started,
 };
 use crate::tap::probe::kernel::Programs;
@@ -170,17 +170,18 @@ impl Attacher {
             return;
         }
         self.connection_checks.renew_all();
+        let mut connected = ConnectedSockets::with(&added);
         for process in self.older_connections.checked() {
             self.heartbeat.beat();
-            self.record_fields_at(process, &added);
+            self.record_fields_at(process, &mut connected);
         }
         self.report(Finding::Readdressed);
     }
 
     /// Starts recording the header fields of a process that has connections with new addresses.
-    fn record_fields_at(&mut self, process: u32, added: &[SocketAddr]) {
+    fn record_fields_at(&mut self, process: u32, connected: &mut ConnectedSockets<'_>) {
         let since = kernels_now();
-        let sockets = connected_sockets(process, added);
+        let sockets = connected.of(process);
         let is_checked = |began| !self.older_connections.is_of_another(process, began);
         if sockets.is_empty() || !started(process).is_some_and(is_checked) {
             return;
@@ -308,7 +309,7 @@ impl Attacher {
     }
 
     fn all_examined(&mut self) {
-        for process in self.older_connections.over(&self.api_servers) {
+        for process in self.older_connections.over() {
             self.stop_fields(process);
         }
         self.files.detach_unused();

@@ -1,16 +1,47 @@
 //! The sockets of a process that are connected with an API server.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use procfs::net::{TcpNetEntry, TcpState};
 use procfs::process::{FDTarget, Process};
 
+use super::namespace::network_of;
 use crate::tap::probe::options::ServerEnds;
 
-/// The sockets of a process that are connected with an API server, at either end, by their inodes.
-pub(in crate::tap::probe) fn connected_sockets(process: u32, api_servers: &[SocketAddr]) -> BTreeSet<u64> {
-    sockets(process, |entry| has(api_servers, entry.remote_address) || has(api_servers, entry.local_address))
+/// The sockets that are connected with one of some API servers, at either end, by network namespace.
+///
+/// The tables of a namespace have the sockets of all its processes, so they are read once for all of them. A connection that opens
+/// after the first process of its namespace was looked at may be missing.
+#[derive(Debug)]
+pub(in crate::tap::probe) struct ConnectedSockets<'a> {
+    api_servers: &'a [SocketAddr],
+    /// By the inode of the namespace.
+    by_namespace: BTreeMap<u64, BTreeSet<u64>>,
+}
+
+impl<'a> ConnectedSockets<'a> {
+    pub(in crate::tap::probe) const fn with(api_servers: &'a [SocketAddr]) -> Self {
+        Self { api_servers, by_namespace: BTreeMap::new() }
+    }
+
+    /// The connected sockets of a process, by their inodes. Empty if the process is gone or may not be inspected.
+    pub(in crate::tap::probe) fn of(&mut self, process: u32) -> BTreeSet<u64> {
+        let own = own_sockets(process);
+        let Some(namespace) = network_of(process).filter(|_| !own.is_empty()) else { return BTreeSet::new() };
+        let Self { api_servers, by_namespace } = self;
+        let connected = by_namespace.entry(namespace).or_insert_with(|| {
+            let is_wanted = |entry: &TcpNetEntry| has(api_servers, entry.remote_address) || has(api_servers, entry.local_address);
+            established(process, is_wanted)
+        });
+        own.intersection(connected).copied().collect()
+    }
+}
+
+/// All sockets that a process has open, by their inodes, whether or not they are connected. This reads no table.
+pub(in crate::tap::probe) fn own_sockets(process: u32) -> BTreeSet<u64> {
+    let descriptors = opened(process).and_then(|process| process.fd().ok()).into_iter().flatten().flatten();
+    descriptors.filter_map(|descriptor| if let FDTarget::Socket(inode) = descriptor.target { Some(inode) } else { None }).collect()
 }
 
 /// Whether a process is connected with an API server, at an end at which connections are followed.
@@ -20,26 +51,24 @@ pub(in crate::tap::probe) fn is_connected(process: u32, api_servers: &[SocketAdd
         ServerEnds::Added => has(api_servers, entry.remote_address) || has(api_servers, entry.local_address),
         ServerEnds::Alone => has(api_servers, entry.local_address),
     };
-    !sockets(process, is_followed).is_empty()
+    let own = own_sockets(process);
+    !own.is_empty() && !established(process, is_followed).is_disjoint(&own)
 }
 
 fn has(api_servers: &[SocketAddr], address: SocketAddr) -> bool {
     api_servers.contains(&SocketAddr::new(address.ip().to_canonical(), address.port()))
 }
 
-/// The established sockets of a process that `is_wanted` accepts. The tables have all sockets of its network namespace, and take
-/// milliseconds to read, so a process without a socket is excluded first.
-fn sockets(process: u32, is_wanted: impl Fn(&TcpNetEntry) -> bool) -> BTreeSet<u64> {
-    let Some(process) = i32::try_from(process).ok().and_then(|number| Process::new(number).ok()) else { return BTreeSet::new() };
-    let descriptors = process.fd().into_iter().flatten().flatten();
-    let own = descriptors.filter_map(|descriptor| if let FDTarget::Socket(inode) = descriptor.target { Some(inode) } else { None });
-    let own: BTreeSet<u64> = own.collect();
-    if own.is_empty() {
-        return own;
-    }
-    let entries = [process.tcp(), process.tcp6()].into_iter().flatten().flatten();
-    let connected = entries.filter(|entry| entry.state == TcpState::Established && is_wanted(entry)).map(|entry| entry.inode);
-    connected.filter(|inode| own.contains(inode)).collect()
+fn opened(process: u32) -> Option<Process> {
+    Process::new(i32::try_from(process).ok()?).ok()
+}
+
+/// The established sockets that `is_wanted` accepts, of all processes in the network namespace of a process. The tables take
+/// milliseconds to read.
+fn established(process: u32, is_wanted: impl Fn(&TcpNetEntry) -> bool) -> BTreeSet<u64> {
+    let tables = opened(process).map(|process| [process.tcp(), process.tcp6()]);
+    let entries = tables.into_iter().flatten().flatten().flatten();
+    entries.filter(|entry| entry.state == TcpState::Established && is_wanted(entry)).map(|entry| entry.inode).collect()
 }
 
 #[cfg(test)]
@@ -66,5 +95,22 @@ mod tests {
         other.wait().unwrap();
         drop((client, server));
         assert_eq!(connected(&api_servers), [false; 3]);
+    }
+
+    #[test]
+    fn tables_of_a_namespace_are_read_once_for_all_its_processes() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let api_servers = [listener.local_addr().unwrap()];
+        let own = std::process::id();
+        let (client, opened_before) = (TcpStream::connect(api_servers[0]).unwrap(), listener.accept().unwrap());
+        let mut sockets = ConnectedSockets::with(&api_servers);
+        let both_ends = sockets.of(own);
+        assert_eq!(both_ends.len(), 2);
+        let (later, opened_later) = (TcpStream::connect(api_servers[0]).unwrap(), listener.accept().unwrap());
+        assert_eq!(sockets.of(own), both_ends, "the table is not read again");
+        assert_eq!(ConnectedSockets::with(&api_servers).of(own).len(), 4);
+        drop((client, opened_before));
+        assert!(sockets.of(own).is_empty(), "the process no longer has them");
+        drop((later, opened_later));
     }
 }

@@ -19,7 +19,7 @@ mod program_files;
 mod selection;
 mod start_time;
 
-pub(super) use connected_sockets::{connected_sockets, is_connected};
+pub(super) use connected_sockets::{ConnectedSockets, is_connected};
 pub(super) use containers::Containers;
 pub(super) use excluded::ExcludedFiles;
 pub(super) use installed::installed_libraries;

@@ -1,4 +1,4 @@
-//! The namespaces of this process, by the inodes of their files.
+//! The namespaces of processes, by the inodes of their files.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -12,4 +12,9 @@ pub(in crate::tap::probe) const INITIAL_USER_NAMESPACE: u64 = 0xEFFF_FFFD;
 pub(in crate::tap::probe) fn own(kind: &str) -> Option<(u64, u64)> {
     let file = fs::metadata(format!("/proc/self/ns/{kind}")).ok()?;
     Some((file.dev(), file.ino()))
+}
+
+/// Inode of a process's network namespace; `None` if the process is gone or may not be inspected.
+pub(in crate::tap::probe) fn network_of(process: u32) -> Option<u64> {
+    fs::metadata(format!("/proc/{process}/ns/net")).ok().map(|namespace| namespace.ino())
 }

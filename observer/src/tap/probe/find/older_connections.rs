@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use super::connected_sockets::connected_sockets;
+use super::connected_sockets::{ConnectedSockets, own_sockets};
 use super::program_file::FileIdentity;
 
 /// Maximum number of checked processes that are remembered; beyond that, each new one replaces another.
@@ -51,7 +51,7 @@ impl OlderConnections {
             self.checked.pop_last();
         }
         self.checked.insert(process, began);
-        let sockets = if began <= probed { connected_sockets(process, api_servers) } else { BTreeSet::new() };
+        let sockets = if began <= probed { ConnectedSockets::with(api_servers).of(process) } else { BTreeSet::new() };
         if sockets.is_empty() {
             return false;
         }
@@ -86,11 +86,10 @@ impl OlderConnections {
         self.checked.get(&process).is_some_and(|former| *former != began)
     }
 
-    /// Processes whose connections from before the probe are gone.
-    pub(in crate::tap::probe) fn over(&self, api_servers: &[SocketAddr]) -> Vec<u32> {
-        let is_over = |(process, recorded): (&u32, &Recorded)| {
-            connected_sockets(*process, api_servers).is_disjoint(&recorded.sockets).then_some(*process)
-        };
+    /// Processes whose connections from before the probe are gone: the process has closed all their sockets, or is gone itself.
+    pub(in crate::tap::probe) fn over(&self) -> Vec<u32> {
+        let is_over =
+            |(process, recorded): (&u32, &Recorded)| own_sockets(*process).is_disjoint(&recorded.sockets).then_some(*process);
         self.recorded.iter().filter_map(is_over).collect()
     }
 
@@ -139,12 +138,13 @@ mod tests {
         );
         connections.renew(own);
         assert!(connections.begins(own, began, vec![FILE], ticks_now(), &api_servers));
-        assert_eq!(connections.over(&api_servers), [0; 0]);
+        assert_eq!(connections.over(), [0; 0]);
 
         let other = TcpStream::connect(api_servers[0]).unwrap();
-        drop(connection);
         drop(listener.accept().unwrap());
-        assert_eq!(connections.over(&api_servers), [own], "a connection that began later does not count");
+        assert_eq!(connections.over(), [0; 0], "the process still has the socket");
+        drop(connection);
+        assert_eq!(connections.over(), [own], "a connection that began later does not count");
         assert_eq!(connections.forget(own), Some(vec![FILE]));
         assert_eq!(connections.forget(own), None);
         drop(other);
