@@ -55,6 +55,21 @@ pub struct Programs {
     btf: Btf,
 }
 
+/// A program and the place in the kernel where it is attached.
+#[derive(Clone, Copy)]
+struct Hook {
+    program: &'static str,
+    place: Place,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    /// A tracepoint, by its name.
+    Tracepoint(&'static str),
+    /// The returns of a function, by its name.
+    Return(&'static str),
+}
+
 impl Programs {
     /// Makes the maps and loads the programs for uprobes, so that new processes can be probed at once. One thread may take the
     /// records while another attaches programs.
@@ -123,19 +138,40 @@ impl Programs {
 
     fn pair_by(&mut self, by: PairBy) -> Result<(), KernelError> {
         match by {
-            PairBy::Tracepoints => {
-                self.attach_to_tracepoint("socket_sent", "sock_send_length")?;
-                self.attach_to_tracepoint("socket_received", "sock_recv_length")
-            }
+            PairBy::Tracepoints => self.hook_all(&[
+                Hook { program: "socket_sent", place: Place::Tracepoint("sock_send_length") },
+                Hook { program: "socket_received", place: Place::Tracepoint("sock_recv_length") },
+            ]),
             PairBy::Returns => {
+                let sent = Hook { program: "tcp_sent", place: Place::Return("tcp_sendmsg") };
+                let received = |program| Hook { program, place: Place::Return("tcp_recvmsg") };
                 // The verifier refuses the older form where the function has fewer arguments. Where it has more, it would accept the
                 // later form, which takes the last argument for the result.
-                if self.attach_to_return("tcp_received_before_5_19", "tcp_recvmsg").is_err() {
-                    self.attach_to_return("tcp_received", "tcp_recvmsg")?;
-                }
-                self.attach_to_return("tcp_sent", "tcp_sendmsg")
+                self.hook_all(&[received("tcp_received_before_5_19"), sent])
+                    .or_else(|_refused| self.hook_all(&[received("tcp_received"), sent]))
             }
         }
+    }
+
+    /// Attaches all of these programs or none: a send that two ways report would be paired twice.
+    fn hook_all(&mut self, hooks: &[Hook]) -> Result<(), KernelError> {
+        all_or_none(self, hooks, |programs, hook| programs.hook(hook), |programs, hook| programs.unhook(hook))
+    }
+
+    fn hook(&mut self, hook: &Hook) -> Result<(), KernelError> {
+        match hook.place {
+            Place::Tracepoint(tracepoint) => self.attach_to_tracepoint(hook.program, tracepoint),
+            Place::Return(function) => self.attach_to_return(hook.program, function),
+        }
+    }
+
+    /// Detaches and unloads a program, as far as it was loaded.
+    fn unhook(&mut self, hook: &Hook) {
+        let Some(found) = self.ebpf.program_mut(hook.program) else { return };
+        let _not_loaded = match hook.place {
+            Place::Tracepoint(_) => <&mut BtfTracePoint>::try_from(found).and_then(BtfTracePoint::unload),
+            Place::Return(_) => <&mut FExit>::try_from(found).and_then(FExit::unload),
+        };
     }
 
     /// Number of calls of a file's probed functions so far. `file` is the number in the file's attach cookies.
@@ -163,6 +199,22 @@ impl Programs {
         found.load(function, &self.btf).and_then(|()| found.attach()).map_err(|error| failed(error.to_string()))?;
         Ok(())
     }
+}
+
+/// Takes all steps in their order. If one fails, it and those before it are undone, the last one first.
+fn all_or_none<C, S, E>(
+    context: &mut C,
+    steps: &[S],
+    take: impl Fn(&mut C, &S) -> Result<(), E>,
+    undo: impl Fn(&mut C, &S),
+) -> Result<(), E> {
+    for (number, step) in steps.iter().enumerate() {
+        if let Err(error) = take(context, step) {
+            steps.iter().take(number + 1).rev().for_each(|taken| undo(context, taken));
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 fn total(calls: &PerCpuArray<MapData, u64>, file: u16) -> u64 {
@@ -230,4 +282,23 @@ fn descriptor(map: &Map) -> Option<RawFd> {
         return None;
     };
     Some(data.fd().as_fd().as_raw_fd())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_step_undoes_those_before_it() {
+        for (refused, expected) in [(3, "+1 +2 "), (2, "+1 -2 -1 "), (1, "-1 ")] {
+            let mut log = String::new();
+            let take = |log: &mut String, step: &u8| {
+                let is_taken = *step != refused;
+                log.push_str(&if is_taken { format!("+{step} ") } else { String::new() });
+                is_taken.then_some(()).ok_or(*step)
+            };
+            let result = all_or_none(&mut log, &[1, 2], take, |log, step| log.push_str(&format!("-{step} ")));
+            assert_eq!((result.is_ok(), log.as_str()), (refused == 3, expected));
+        }
+    }
 }
