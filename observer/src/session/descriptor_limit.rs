@@ -1,8 +1,10 @@
-//! Raises the limit of open file descriptors to the maximum that the system allows, since each connection takes two.
+//! Raises the limit of open file descriptors to the maximum that the system allows, since each connection of a proxy takes two, and
+//! each file that a probe probes takes a descriptor for each program, or for each place in the file.
 //!
 //! Many systems start a process with a low limit, because some programs use select(2) (`man 2 select`). A command that watchtap
 //! starts may be such a program, so it gets the original limit. The same holds for an exec plugin that a client starts. `verify`
-//! starts a plugin itself, but needs few connections and does not raise the limit.
+//! starts a plugin itself, but needs few connections and does not raise the limit. A plugin that a probe starts for watchtap's own
+//! requests gets the raised limit.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

@@ -6,6 +6,7 @@ use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
 use super::address_renewal::{Renewal, Renewed, SystemResolver};
+use super::descriptor_limit::DescriptorLimit;
 use super::{ObservedServer, ObservedServers};
 use crate::api_server::{ProfileSource, request};
 use crate::intake::{Intake, Notice};
@@ -37,6 +38,8 @@ impl ProbeSession {
         outputs: Outputs,
         memory: &MemoryBudget,
     ) -> Result<Self> {
+        // It stays raised: a probe starts no command.
+        let _raised = DescriptorLimit::raise();
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(memory.intake);
         let upstreams: Vec<Upstream> = servers.all().iter().map(ObservedServer::upstream).collect();

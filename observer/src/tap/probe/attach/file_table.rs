@@ -38,6 +38,8 @@ pub(super) enum Known<P> {
     Unprobed(Vec<UnprobedLibrary>),
     /// It is not probed, which was reported.
     Reported,
+    /// It is not probed for lack of descriptors or memory, which was reported. It may be tried again from this time on.
+    Postponed(Instant),
     /// It is not probed, because the options exclude it.
     Excluded,
     /// It is probed, with this attachment.
@@ -98,8 +100,8 @@ impl<P> FileTable<P> {
             match &entry.known {
                 Known::Probed(probed) if is_complete(probed) => counts.all += 1,
                 Known::Probed(_) => counts.part += 1,
-                Known::Reported if now.duration_since(entry.used) < UNUSED => counts.none += 1,
-                Known::Reported | Known::Nothing | Known::Unprobed(_) | Known::Excluded => {}
+                Known::Reported | Known::Postponed(_) if now.duration_since(entry.used) < UNUSED => counts.none += 1,
+                Known::Reported | Known::Postponed(_) | Known::Nothing | Known::Unprobed(_) | Known::Excluded => {}
             }
         }
         counts
@@ -135,7 +137,7 @@ impl<P> FileTable<P> {
             is_unused
                 && match &entry.known {
                     Known::Nothing | Known::Unprobed(_) => true,
-                    Known::Reported | Known::Excluded => false,
+                    Known::Reported | Known::Postponed(_) | Known::Excluded => false,
                     Known::Probed(probed) => !is_there(*file, probed),
                 }
         };
@@ -193,6 +195,7 @@ mod tests {
             (Known::Nothing, true, (false, vec![])),
             (Known::Unprobed(vec![UnprobedLibrary::Java]), true, (false, vec![])),
             (Known::Reported, false, (true, vec![])),
+            (Known::Postponed(begin), false, (true, vec![])),
             (Known::Excluded, false, (true, vec![])),
             (Known::Probed(7), false, (false, vec![7])),
             (Known::Probed(7), true, (true, vec![])),
@@ -227,10 +230,11 @@ mod tests {
     fn files_are_counted_by_how_much_is_seen() {
         let (mut table, now) = (FileTable::new(), Instant::now());
         let without = [Known::Nothing, Known::Unprobed(vec![UnprobedLibrary::Java]), Known::Excluded, Known::Reported];
-        for (number, known) in (0..).zip(without.into_iter().chain([1, 2, 3].map(Known::Probed))) {
+        let without = without.into_iter().chain([Known::Postponed(now)]);
+        for (number, known) in (0..).zip(without.chain([1, 2, 3].map(Known::Probed))) {
             assert_eq!(table.insert(file(number), known, now), None);
         }
-        assert_eq!(table.counts(now, |probed| *probed > 1), ProbeFiles { all: 2, part: 1, none: 1 });
+        assert_eq!(table.counts(now, |probed| *probed > 1), ProbeFiles { all: 2, part: 1, none: 2 });
         assert_eq!(table.counts(now + UNUSED, |probed| *probed > 1), ProbeFiles { all: 2, part: 1, none: 0 });
     }
 

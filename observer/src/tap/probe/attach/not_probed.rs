@@ -64,6 +64,9 @@ pub(in crate::tap::probe) enum NotProbed {
         /// Calls per second allowed.
         budget: u32,
     },
+    /// The system or this process lacks descriptors or memory, which may end.
+    #[error("{0}; it is probed as soon as there are enough file descriptors and memory")]
+    Shortage(Box<NotProbed>),
     /// [`MAX_FILES`] files are in use already.
     #[error("{MAX_FILES} files that processes run are probed already, which is the most")]
     TooMany,
@@ -74,6 +77,17 @@ impl NotProbed {
     pub(in crate::tap::probe) fn is_gone(&self) -> bool {
         let Self::Opening(source) = self else { return false };
         source.kind() == io::ErrorKind::NotFound || source.raw_os_error() == Some(libc::ESRCH)
+    }
+
+    /// Whether the reason is a lack of descriptors or memory. It has nothing to do with the file, and may end.
+    pub(super) fn is_shortage(&self) -> bool {
+        let (Self::Opening(source)
+        | Self::Binary(BinaryError::Unreadable { source, .. })
+        | Self::Kernel(KernelError::Attach { source, .. } | KernelError::Load { source, .. })) = self
+        else {
+            return false;
+        };
+        source.raw_os_error().is_some_and(|number| [libc::EMFILE, libc::ENFILE, libc::ENOMEM].contains(&number))
     }
 
     /// The finding that a file is not probed, or not all of it, for this reason.

@@ -1,7 +1,7 @@
 //! The files that are probed, each once however many processes run it.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use observer_core::observation::Process;
 use observer_core::series::ProbeFiles;
@@ -19,6 +19,9 @@ use crate::tap::probe::binary::{TlsLibrary, TlsSearch, read_program};
 use crate::tap::probe::find::{ExcludedFiles, FileIdentity, OpenedFile, ProgramFile, ticks_now};
 use crate::tap::probe::kernel::{Attachment, KernelError, Programs};
 use crate::tap::probe::kernel_clock::kernels_now;
+
+/// Minimum time after which a file is tried again that could not be probed for lack of descriptors or memory.
+const TRY_AGAIN: Duration = Duration::from_secs(10);
 
 /// The examined files, and the attachments to them.
 #[derive(Debug)]
@@ -72,7 +75,17 @@ impl ProbedFiles {
 
     /// Probes a file that a process runs, unless it is probed already. If its connections cannot be seen, that is reported once.
     pub(in crate::tap::probe) fn probe(&mut self, file: &ProgramFile, programs: &Programs, report: &mut dyn FnMut(Finding)) {
-        let now = Instant::now();
+        self.probe_by(file, Instant::now(), report, |number, left| probe(file, number, programs, left));
+    }
+
+    /// As [`Self::probe`]; `attach` gets the number of a new file, and reports why parts of it cannot be probed.
+    fn probe_by(
+        &mut self,
+        file: &ProgramFile,
+        now: Instant,
+        report: &mut dyn FnMut(Finding),
+        attach: impl FnOnce(u16, &mut dyn FnMut(NotProbed)) -> Result<Known<ProbedFile>, NotProbed>,
+    ) {
         let is_excluded = self.excluded.contains(file);
         match self.table.used(file.identity, now) {
             Some(Known::Excluded) => {}
@@ -82,12 +95,20 @@ impl ProbedFiles {
                 self.detach(former);
                 report(NotProbed::Excluded.of(&file.name));
             }
+            Some(Known::Postponed(until)) if *until <= now => self.probe_new(file, now, true, report, attach),
             Some(_) => {}
-            None => self.probe_new(file, now, programs, report),
+            None => self.probe_new(file, now, false, report, attach),
         }
     }
 
-    fn probe_new(&mut self, file: &ProgramFile, now: Instant, programs: &Programs, report: &mut dyn FnMut(Finding)) {
+    fn probe_new(
+        &mut self,
+        file: &ProgramFile,
+        now: Instant,
+        is_postponed: bool,
+        report: &mut dyn FnMut(Finding),
+        attach: impl FnOnce(u16, &mut dyn FnMut(NotProbed)) -> Result<Known<ProbedFile>, NotProbed>,
+    ) {
         // Two attachments to one place would record each call twice.
         self.endings.wait_for(|ending| ending.file == file.identity);
         let Some(number) = self.number(now, report) else {
@@ -96,10 +117,16 @@ impl ProbedFiles {
             }
             return;
         };
-        let known = match probe(file, number, programs, &mut |why| report(why.of(&file.name))) {
+        let known = match attach(number, &mut |why| report(why.of(&file.name))) {
             Ok(known) => known,
             // Its process is gone, but another process may still run it.
             Err(error) if error.is_gone() => return self.numbers.give_back(number),
+            Err(error) if error.is_shortage() => {
+                if !is_postponed {
+                    report(NotProbed::Shortage(Box::new(error)).of(&file.name));
+                }
+                Known::Postponed(now + TRY_AGAIN)
+            }
             Err(error) => {
                 report(error.of(&file.name));
                 Known::Reported
@@ -334,7 +361,7 @@ fn attach(file: &Path, number: u16, placements: &[Placement], programs: &Program
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::io;
 
     use observer_ebpf::MAX_FILES;
 
@@ -387,6 +414,54 @@ mod tests {
         let why = UnprobedLibrary::Java.reason();
         assert_eq!(findings, [Finding::UnprobedClient { file: unprobed.name.clone(), why, client }]);
         assert!(files.unprobed(&[unprobed]).is_empty());
+    }
+
+    #[test]
+    fn file_without_room_for_descriptors_is_tried_again_and_reported_once() {
+        let begin = Instant::now();
+        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap());
+        let program = program(1);
+        let refused = |number| {
+            let source = io::Error::from_raw_os_error(number);
+            NotProbed::Kernel(KernelError::Attach { program: "ssl_read", source })
+        };
+        let (mut attempts, mut reports) = (Vec::new(), Vec::new());
+        for (second, error) in [
+            (0, Some(libc::EMFILE)),
+            (5, Some(libc::EMFILE)),
+            (10, Some(libc::ENOMEM)),
+            (20, Some(libc::ENFILE)),
+            (30, None),
+            (60, None),
+        ] {
+            let now = begin + Duration::from_secs(second);
+            let mut report = |finding| {
+                if let Finding::NotProbed { why, .. } = finding {
+                    reports.push(why);
+                }
+            };
+            files.probe_by(&program, now, &mut report, |number, _| {
+                attempts.push(second);
+                error.map_or_else(|| Ok(Known::Probed(file(program.identity, number, now))), |error| Err(refused(error)))
+            });
+        }
+        assert_eq!(attempts, [0, 10, 20, 30]);
+        assert!(matches!(&reports[..], [why] if why.contains("as soon as there are enough file descriptors")), "{reports:?}");
+        assert!(files.table.probed(program.identity).is_some());
+    }
+
+    #[test]
+    fn file_that_the_kernel_refuses_is_not_tried_again() {
+        let begin = Instant::now();
+        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap());
+        let mut attempts = 0;
+        for second in [0, 60] {
+            files.probe_by(&program(1), begin + Duration::from_secs(second), &mut |_| {}, |_, _| {
+                attempts += 1;
+                Err(NotProbed::Opening(io::ErrorKind::PermissionDenied.into()))
+            });
+        }
+        assert_eq!(attempts, 1);
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Readiness {
             return Self { executed: None, thread: None };
         }
         let (executed, receiver) = sync_channel(1);
-        let thread = Builder::new().name("probe-ready".to_owned()).spawn(move || keep(&programs, &receiver)).ok();
+        let thread = Builder::new().name("probe-ready".to_owned()).spawn(move || keep_ready(&programs, &receiver)).ok();
         Self { executed: Some(executed), thread }
     }
 
@@ -66,11 +66,25 @@ impl Drop for Readiness {
     }
 }
 
-fn keep(programs: &Programs, executed: &Receiver<()>) {
-    let Some(page) = page() else { return };
-    let path = PathBuf::from(format!("/proc/self/fd/{}", page.as_raw_fd()));
+/// Attaches a uprobe every few milliseconds, while programs are executed.
+fn keep_ready(programs: &Programs, executed: &Receiver<()>) {
     let cookie = AttachCookie { file: 0, descriptor: DescriptorOffsets::UNKNOWN };
-    let mut endings = Endings::start("probe-unready", Attachment::end_all);
+    let mut made = None;
+    let attach = || {
+        if made.is_none() {
+            made = page();
+        }
+        let path = PathBuf::from(format!("/proc/self/fd/{}", made.as_ref()?.as_raw_fd()));
+        // The program runs nowhere, so any program will do.
+        programs.attach(Probe::GoClose, &path, &[0], cookie).ok()
+    };
+    keep(executed, attach, Attachment::end_all);
+}
+
+/// `attach` returns `None` if the kernel refuses, for example for lack of descriptors or memory. Then the next note of an executed
+/// program causes the next attempt.
+fn keep<A: Send + 'static>(executed: &Receiver<()>, mut attach: impl FnMut() -> Option<A>, end_all: fn(Vec<A>)) {
+    let mut endings = Endings::start("probe-unready", end_all);
     let mut end = |attached| {
         // Those before them come first, so there are never more than two batches.
         endings.wait_for(|()| true);
@@ -81,13 +95,16 @@ fn keep(programs: &Programs, executed: &Receiver<()>) {
         let mut attached = Vec::new();
         let mut until = Instant::now() + KEPT;
         while Instant::now() < until {
-            // The program runs nowhere, so any program will do.
-            let Ok(attachment) = programs.attach(Probe::GoClose, &path, &[0], cookie) else { return };
-            attached.push(attachment);
+            let attachment = attach();
+            let is_refused = attachment.is_none();
+            attached.extend(attachment);
             if attached.len() == BATCH {
                 end(std::mem::take(&mut attached));
             }
             thread::sleep(EVERY);
+            if is_refused {
+                break;
+            }
             match executed.try_recv() {
                 Ok(()) => until = Instant::now() + KEPT,
                 Err(TryRecvError::Empty) => {}
@@ -103,4 +120,33 @@ fn page() -> Option<OwnedFd> {
     let page = memfd_create("watchtap", MemfdFlags::CLOEXEC).ok()?;
     ftruncate(&page, PAGE).ok()?;
     Some(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_attachment_is_tried_again_with_the_next_program() {
+        let (notes, executed) = sync_channel(1);
+        let (attempts, attempted) = sync_channel(0);
+        let thread = thread::spawn(move || {
+            let mut number = 0;
+            let attach = || {
+                number += 1;
+                attempts.send(number).unwrap();
+                // The kernel refuses the first one.
+                (number > 1).then_some(())
+            };
+            keep(&executed, attach, |_| {});
+        });
+        notes.send(()).unwrap();
+        assert_eq!(attempted.recv(), Ok(1));
+        notes.send(()).unwrap();
+        // Without another note, the kernel is kept ready.
+        assert_eq!([attempted.recv(), attempted.recv()], [Ok(2), Ok(3)]);
+        drop(notes);
+        attempted.into_iter().for_each(drop);
+        thread.join().unwrap();
+    }
 }
