@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
-use super::address_renewal::{Renewal, Renewed, SystemResolver};
+use super::address_renewal::{Listeners, Renewal, Renewed, SystemResolver};
 use super::descriptor_limit::DescriptorLimit;
 use super::{ObservedServer, ObservedServers};
 use crate::api_server::{ProfileSource, request};
@@ -13,7 +13,7 @@ use crate::intake::{Intake, Notice};
 use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{Observing, Outcome, Outputs, Upstream};
 use crate::tap::Clock;
-use crate::tap::probe::{ProbeError, ProbeOptions, ProbeOutcome, ProbeTap};
+use crate::tap::probe::{ProbeError, ProbeOptions, ProbeOutcome, ProbeTap, ServerEnds, is_any_listened_on};
 use crate::view::counted;
 
 /// A running probe and the receivers of its data.
@@ -38,7 +38,7 @@ impl ProbeSession {
         outputs: Outputs,
         memory: &MemoryBudget,
     ) -> Result<Self> {
-        // It stays raised: a probe starts no command.
+        // It stays raised until the end.
         let _raised = DescriptorLimit::raise();
         let clock = Clock::start();
         let (intake, receiver) = Intake::new(memory.intake);
@@ -46,6 +46,7 @@ impl ProbeSession {
         let observing =
             Observing::start(receiver, clock.now(), upstreams, outputs, memory).context("cannot start the observing thread")?;
         let tap_intake = intake.clone();
+        let listeners = (options.server_ends != ServerEnds::Ignored).then(|| Listeners::by(is_any_listened_on));
         let tap = spawn_blocking(move || ProbeTap::start(&options, tap_intake, clock)).await?;
         let tap = tap.context("this machine cannot be probed")?;
         let mut learning = JoinSet::new();
@@ -62,6 +63,7 @@ impl ProbeSession {
             names: servers.all().iter().map(|server| (server.id(), server.name().to_owned())).collect(),
             slice: servers.in_slice().cloned(),
             resolver: Box::new(SystemResolver),
+            listeners,
             addresses: tap.addresses(),
             intake: intake.clone(),
         };

@@ -10,6 +10,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::sleep;
 
 use super::known_addresses::KnownAddresses;
+use super::listeners::Listeners;
 use super::pace::{Due, Pace};
 use super::resolver::Resolver;
 use crate::api_server::{EndpointSliceReader, UpstreamId};
@@ -26,6 +27,8 @@ pub(in crate::session) struct Renewal {
     /// The EndpointSlice to read, and the server whose addresses it has.
     pub(in crate::session) slice: Option<(UpstreamId, EndpointSliceReader)>,
     pub(in crate::session) resolver: Box<dyn Resolver>,
+    /// The check for listeners on this machine, if connections are followed at the server's end.
+    pub(in crate::session) listeners: Option<Listeners>,
     /// Where the addresses go.
     pub(in crate::session) addresses: ServerAddresses,
     /// Where the numbers for metrics go.
@@ -77,6 +80,7 @@ impl Renewing {
         let begun = Instant::now();
         loop {
             self.look().into_iter().for_each(print_message);
+            self.check_listeners().await.into_iter().for_each(print_message);
             let pause = self.pace.next().saturating_sub(begun.elapsed());
             let is_due = tokio::select! {
                 () = sleep(pause) => true,
@@ -109,10 +113,23 @@ impl Renewing {
         if slice {
             messages.extend(self.read_slice(now, chance).await);
         }
+        if lookups && let Some(listeners) = &mut self.renewal.listeners {
+            listeners.look_again();
+        }
         if lookups || slice {
             self.renewal.addresses.are(self.renewal.known.servers());
         }
         messages
+    }
+
+    /// Checks whether a process listens on the ports of the known addresses, if they have changed, or if there was none. Returns a
+    /// message if that has changed.
+    pub(super) async fn check_listeners(&mut self) -> Option<String> {
+        let ProbeAddresses { slice_read, slice_refused, slice_failed, .. } = self.numbers;
+        let Renewal { listeners, known, slice, .. } = &mut self.renewal;
+        let is_slice_awaited = slice.is_some() && slice_read + slice_refused + slice_failed == 0;
+        let listeners = listeners.as_mut().filter(|_| !is_slice_awaited)?;
+        listeners.check(known.servers().keys().map(SocketAddr::port).collect()).await
     }
 
     async fn read_slice(&mut self, now: Duration, chance: u64) -> Option<String> {
@@ -172,6 +189,7 @@ impl Renewing {
             sentences.push(without_room(self.numbers.no_room));
         }
         sentences.extend(self.slice_error);
+        sentences.extend(self.renewal.listeners.as_ref().and_then(Listeners::trouble));
         Renewed(sentences)
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of renewals, with a scripted resolver, a scripted API server and chosen times.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use observer_core::series::ProbeAddresses;
 
 use super::renewal::{Renewal, Renewing};
-use super::{KnownAddresses, Renewed, Resolver};
+use super::{KnownAddresses, Listeners, Renewed, Resolver};
 use crate::api_server::{EndpointSliceReader, Reply, ScriptedServer, UpstreamEndpoint, UpstreamId};
 use crate::intake::{Intake, IntakeLimits, IntakeReceiver};
 use crate::tap::probe::{MAX_ADDRESSES, ServerAddresses};
@@ -35,34 +35,49 @@ impl Resolver for Name {
     }
 }
 
+/// The ports on which processes of this machine listen; at first all of them.
+type Listened = Arc<Mutex<Option<BTreeSet<u16>>>>;
+
 /// A renewal for one server with a name, whose probe follows each address at once.
 struct Stage {
     name: Name,
     addresses: ServerAddresses,
     follow: Box<dyn FnMut()>,
     renewing: Renewing,
+    listened: Listened,
     receiver: IntakeReceiver,
     now: Duration,
 }
 
 impl Stage {
     fn begin(server: Option<&ScriptedServer>) -> Self {
+        Self::begin_at(vec![address(1)], server)
+    }
+
+    /// Begins with these addresses of the name.
+    fn begin_at(at_first: Vec<SocketAddr>, server: Option<&ScriptedServer>) -> Self {
         let name = Name::default();
-        name.is_at(Some(vec![address(1)]));
+        name.is_at(Some(at_first.clone()));
         let mut known = KnownAddresses::default();
-        known.add(SERVER, UpstreamEndpoint { host: "api.example".to_owned(), port: 6443 }, vec![address(1)]);
+        known.add(SERVER, UpstreamEndpoint { host: "api.example".to_owned(), port: 6443 }, at_first);
         let (addresses, follow) = ServerAddresses::without_a_probe(known.servers());
         let (intake, receiver) = Intake::new(IntakeLimits::default());
+        let listened = Listened::default();
+        let ports = Arc::clone(&listened);
+        let is_listened_on = move |asked: &BTreeSet<u16>| {
+            ports.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_none_or(|ports| !ports.is_disjoint(asked))
+        };
         let renewal = Renewal {
             known,
             names: BTreeMap::from([(SERVER, "api.example:6443".to_owned())]),
             slice: server.map(|server| (SERVER, EndpointSliceReader::of(server.service()))),
             resolver: Box::new(name.clone()),
+            listeners: Some(Listeners::by(is_listened_on)),
             addresses: addresses.clone(),
             intake,
         };
         let renewing = Renewing::begin(renewal, 0);
-        Self { name, addresses, follow: Box::new(follow), renewing, receiver, now: Duration::ZERO }
+        Self { name, addresses, follow: Box::new(follow), renewing, listened, receiver, now: Duration::ZERO }
     }
 
     /// Does what is due now, and then each half minute until this time has passed; returns all messages.
@@ -80,7 +95,13 @@ impl Stage {
         let mut messages = self.renewing.turn(self.now, 0).await;
         (self.follow)();
         messages.extend(self.renewing.look());
+        messages.extend(self.renewing.check_listeners().await);
         messages
+    }
+
+    /// From now on, processes of this machine listen on these ports only.
+    fn listened_ports_are<const N: usize>(&self, ports: [u16; N]) {
+        *self.listened.lock().unwrap_or_else(PoisonError::into_inner) = Some(ports.into());
     }
 
     fn followed(&self) -> Vec<SocketAddr> {
@@ -130,6 +151,45 @@ async fn addresses_without_room_are_counted_and_reported_once() {
     assert_eq!(messages.iter().filter(|message| *message == expected).count(), 1, "{messages:?}");
     assert_eq!(stage.numbers(), ProbeAddresses { current: 64, no_room: 2, ..ProbeAddresses::default() });
     assert_eq!(stage.renewing.end(), Renewed(vec![expected.to_owned()]));
+}
+
+/// The port in the EndpointSlice differs from that of the Service, as in a cluster.
+#[tokio::test]
+async fn listeners_are_checked_at_the_ports_of_the_endpoint_slice() {
+    let server = ScriptedServer::start("127.0.0.1:0", Reply::slice(&["10.0.0.7"])).await;
+    let service = SocketAddr::from(([10, 96, 0, 1], 443));
+    let mut stage = Stage::begin_at(vec![service], Some(&server));
+    stage.listened_ports_are([6443]);
+    assert_eq!(stage.renewing.check_listeners().await, None, "the EndpointSlice is not read yet");
+    let messages = stage.pass(5 * MINUTE).await;
+    assert!(matches!(&messages[..], [one] if one.contains("10.0.0.7:6443, too")), "{messages:?}");
+    assert_eq!(stage.renewing.end(), Renewed(vec![]));
+}
+
+#[tokio::test]
+async fn missing_listener_is_reported_until_a_process_listens() {
+    let mut stage = Stage::begin(None);
+    stage.listened_ports_are([]);
+    let messages = stage.pass(5 * MINUTE).await;
+    let expected = "no process on this machine is seen to listen on port 6443: no API server's end is seen until one does";
+    assert_eq!(messages, [expected]);
+    stage.listened_ports_are([6443]);
+    let messages = stage.pass(5 * MINUTE).await;
+    assert_eq!(messages, ["a process on this machine listens on port 6443: the API server's end is seen"]);
+    // An API server that restarts does not listen for a moment.
+    stage.listened_ports_are([]);
+    assert_eq!(stage.pass(5 * MINUTE).await, [""; 0]);
+    assert_eq!(stage.renewing.end(), Renewed(vec![]));
+}
+
+#[tokio::test]
+async fn missing_listener_is_in_the_report() {
+    let server = ScriptedServer::start("127.0.0.1:0", Reply::Answer(403, String::new())).await;
+    let mut stage = Stage::begin(Some(&server));
+    stage.listened_ports_are([]);
+    let messages = stage.pass(MINUTE).await;
+    assert!(matches!(&messages[..], [_, one] if one.contains("listen on port 6443")), "{messages:?}");
+    assert!(stage.renewing.end().0.contains(&messages[1]));
 }
 
 #[tokio::test]

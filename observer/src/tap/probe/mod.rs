@@ -18,5 +18,6 @@ mod run;
 pub use addresses::{FollowedAddresses, MAX_ADDRESSES, ServerAddresses};
 pub use assembly::{Assembly, Limits, Recording};
 pub use error::{OptionsError, ProbeError};
+pub(crate) use find::is_any_listened_on;
 pub use options::{ProbeOptions, ProbeOutcome, ServerEnds};
 pub use run::ProbeTap;

@@ -29,7 +29,7 @@ use super::attach::{Attacher, Heartbeat, Orders, ProbedFiles, Task, findings};
 use super::collect::{Collector, InOrder, Reporter, Wakeups};
 use super::error::ProbeError;
 use super::find::namespace::{self, INITIAL_PID_NAMESPACE};
-use super::find::{Containers, ExcludedFiles, Selection, without_listeners};
+use super::find::{Containers, ExcludedFiles, Selection};
 use super::kernel::{Options, Programs};
 use super::kernel_clock::Times;
 use super::limit;
@@ -69,7 +69,7 @@ impl ProbeTap {
             ring_bytes: options.memory.ring,
             filter: Filter { flags, own: std::process::id(), namespace_inode },
             selected: selection.selected(),
-            api_servers: api_servers.clone(),
+            api_servers,
             attach_by: options.attach_by,
         })?;
         let wakeups = Wakeups::of(recorded.rings()).map_err(ProbeError::Wakeups)?;
@@ -85,9 +85,6 @@ impl ProbeTap {
         if let Err(error) = programs.report_sockets() {
             limits.push(limit::without(&error, limit::NO_ENDS));
             kept.linger = Duration::ZERO;
-        }
-        if has_server_ends {
-            limits.extend(without_listeners(&api_servers));
         }
         let (ready, is_ready) = sync_channel(1);
         let (orders, given) = Orders::new();

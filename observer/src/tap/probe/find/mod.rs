@@ -24,7 +24,7 @@ pub(super) use containers::Containers;
 pub(super) use excluded::ExcludedFiles;
 pub(super) use installed::installed_libraries;
 pub(super) use libraries::Libraries;
-pub(super) use listeners::without_listeners;
+pub(crate) use listeners::is_any_listened_on;
 pub(super) use older_connections::OlderConnections;
 pub(super) use opened_file::OpenedFile;
 pub(super) use process_name::process_name;
