@@ -197,7 +197,11 @@ impl Probe {
         for server in servers {
             let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
             let addresses = addresses.join(", ");
-            let at = if addresses == server.name() { String::new() } else { format!(" ({addresses})") };
+            let at = match addresses.as_str() {
+                "" => " (address unknown)".to_owned(),
+                addresses if addresses == server.name() => String::new(),
+                addresses => format!(" ({addresses})"),
+            };
             out.push_line(format_args!("watchtap probe: observes connections to {}{at}, {}", server.name(), self.flags.at_ends()));
         }
         out.push_line(capitalized(&self.flags.whose()));

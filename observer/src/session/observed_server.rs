@@ -9,7 +9,7 @@ use super::address_renewal::{KnownAddresses, Resolver, SystemResolver};
 use crate::api_server::{self, EndpointSliceReader, ServiceInPod, UpstreamEndpoint, UpstreamId};
 use crate::kubeconfig::{Kubeconfig, Selected, ServerTrust};
 use crate::pipeline::Upstream;
-use crate::tap::probe::MAX_ADDRESSES;
+use crate::printable::print_message;
 
 /// An API server that the probe observes.
 #[derive(Clone, Debug)]
@@ -116,22 +116,35 @@ impl ObservedServer {
 impl ObservedServers {
     /// Looks the names of `servers` up, and numbers them. If earlier servers have all addresses of a name, it is another name of the
     /// first of them. With `reads_slice`, the addresses in the EndpointSlice of this pod's cluster belong to its server, too.
+    ///
+    /// A name that cannot be looked up has no address at first, and a message is printed.
+    ///
+    /// # Errors
+    ///
+    /// No server has an address.
     pub(crate) async fn find(servers: Vec<ObservedServer>, reads_slice: bool) -> Result<Self> {
-        Self::find_by(&SystemResolver, servers, reads_slice).await
+        let (found, unknown) = Self::find_by(&SystemResolver, servers, reads_slice).await?;
+        unknown.into_iter().for_each(print_message);
+        Ok(found)
     }
 
-    async fn find_by(resolver: &dyn Resolver, servers: Vec<ObservedServer>, reads_slice: bool) -> Result<Self> {
+    /// As [`Self::find`]; also returns a message for each server without an address.
+    async fn find_by(resolver: &dyn Resolver, servers: Vec<ObservedServer>, reads_slice: bool) -> Result<(Self, Vec<String>)> {
         let mut found = Self { servers: Vec::new(), known: KnownAddresses::default(), in_slice: None };
         let mut taken: BTreeMap<SocketAddr, UpstreamId> = BTreeMap::new();
+        let mut failures = Vec::new();
         for mut server in servers {
             let Selected { upstream, .. } = &server.selected;
             let endpoint = UpstreamEndpoint { host: upstream.host.clone(), port: upstream.port };
-            let addresses = resolver.look_up(&endpoint).await;
-            let addresses = addresses.with_context(|| format!("cannot look up the API server {}", server.name))?;
-            let first = addresses.first().with_context(|| format!("the API server {} has no address", server.name))?;
-            let is_new = addresses.iter().any(|address| !taken.contains_key(address));
+            let addresses = looked_up(resolver, &endpoint, &server.name).await;
+            let addresses = addresses.unwrap_or_else(|failure| {
+                failures.push(failure);
+                Vec::new()
+            });
+            let is_new = addresses.is_empty() || addresses.iter().any(|address| !taken.contains_key(address));
             let next = UpstreamId(u32::try_from(found.servers.len()).unwrap_or(u32::MAX));
-            server.id = taken.get(first).copied().filter(|_| !is_new).unwrap_or(next);
+            let first = addresses.first().and_then(|first| taken.get(first)).copied();
+            server.id = first.filter(|_| !is_new).unwrap_or(next);
             server.addresses = addresses.iter().copied().filter(|address| !taken.contains_key(address)).collect();
             for address in &addresses {
                 taken.entry(*address).or_insert(server.id);
@@ -144,12 +157,11 @@ impl ObservedServers {
                 found.servers.push(server);
             }
         }
-        ensure!(
-            taken.len() <= MAX_ADDRESSES,
-            "the API servers have {} addresses, and a probe observes {MAX_ADDRESSES} at most; pass fewer with --api-server",
-            taken.len()
-        );
-        Ok(found)
+        if taken.is_empty() && !failures.is_empty() {
+            return Err(failures.swap_remove(0));
+        }
+        let unknown = failures.iter().map(|failure| format!("{failure:#}; its clients are not seen until it can be looked up"));
+        Ok((found, unknown.collect()))
     }
 
     /// The servers in order of their numbers.
@@ -171,6 +183,13 @@ impl ObservedServers {
     pub(super) fn in_slice(&self) -> Option<&(UpstreamId, EndpointSliceReader)> {
         self.in_slice.as_ref()
     }
+}
+
+/// The addresses of a server's name, at least one.
+async fn looked_up(resolver: &dyn Resolver, endpoint: &UpstreamEndpoint, name: &str) -> Result<Vec<SocketAddr>> {
+    let found = resolver.look_up(endpoint).await.with_context(|| format!("cannot look up the API server {name}"))?;
+    ensure!(!found.is_empty(), "the API server {name} has no address");
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -206,7 +225,8 @@ mod tests {
             ("two.example", &["10.0.0.2", "10.0.0.3"]),
         ]);
         let servers = ["one.example", "alias.example", "two.example"].map(server).to_vec();
-        let found = ObservedServers::find_by(&names, servers, true).await.unwrap();
+        let (found, unknown) = ObservedServers::find_by(&names, servers, true).await.unwrap();
+        assert_eq!(unknown, [""; 0]);
         let shown: Vec<_> = found.all().iter().map(|server| (server.id().0, server.name().to_owned())).collect();
         assert_eq!(shown, [(0, "one.example:6443".to_owned()), (1, "two.example:6443".to_owned())]);
         let by_address: Vec<String> =
@@ -221,14 +241,27 @@ mod tests {
         let at = UpstreamEndpoint { host: "10.96.0.1".to_owned(), port: 6443 };
         let service = ServiceInPod { at: at.clone(), authority: None };
         let servers = || vec![server("10.0.0.1"), ObservedServer::at(&at, None, Some(&service)).unwrap()];
-        let found = ObservedServers::find_by(&names, servers(), true).await.unwrap();
+        let (found, _) = ObservedServers::find_by(&names, servers(), true).await.unwrap();
         assert_eq!(found.in_slice().map(|(server, _)| server.0), Some(1));
-        let without = ObservedServers::find_by(&names, servers(), false).await.unwrap();
+        let (without, _) = ObservedServers::find_by(&names, servers(), false).await.unwrap();
         assert!(without.in_slice().is_none());
     }
 
     #[tokio::test]
-    async fn unknown_names_and_too_many_addresses_are_refused() {
+    async fn probe_begins_without_the_names_that_cannot_be_looked_up() {
+        let names = Names(&[("10.96.0.1", &["10.96.0.1"]), ("empty.example", &[]), ("one.example", &["10.0.0.1"])]);
+        let servers = ["10.96.0.1", "missing.example", "empty.example", "one.example"].map(server).to_vec();
+        let (found, unknown) = ObservedServers::find_by(&names, servers, true).await.unwrap();
+        let [missing, empty] = unknown.as_slice() else { panic!("{unknown:?}") };
+        assert!(missing.contains("cannot look up the API server missing.example:6443"), "{missing}");
+        assert!(empty.contains("empty.example:6443 has no address; its clients are not seen until"), "{empty}");
+        let shown: Vec<_> = found.all().iter().map(|server| (server.id().0, server.addresses().len())).collect();
+        assert_eq!(shown, [(0, 1), (1, 0), (2, 0), (3, 1)]);
+        assert_eq!(found.addresses().len(), 2);
+    }
+
+    #[tokio::test]
+    async fn without_any_address_there_is_nothing_to_observe() {
         let names = Names(&[("empty.example", &[])]);
         for (host, expected) in
             [("missing.example", "cannot look up the API server missing.example:6443"), ("empty.example", "has no address")]

@@ -24,9 +24,10 @@ struct Name {
 }
 
 impl KnownAddresses {
-    /// Adds a name of a server, with the addresses that were found for it.
+    /// Adds a name of a server, with the addresses that were found for it; none if the lookup failed.
     pub(in crate::session) fn add(&mut self, server: UpstreamId, endpoint: UpstreamEndpoint, addresses: Vec<SocketAddr>) {
-        self.names.push(Name { server, endpoint, addresses, is_failing: false });
+        let is_failing = addresses.is_empty();
+        self.names.push(Name { server, endpoint, addresses, is_failing });
     }
 
     /// The names whose addresses may change, by number. A name that is an address has no other.
@@ -124,6 +125,17 @@ mod tests {
         known.looked_up(0, Ok(vec![address(7)]));
         assert!(known.servers().contains_key(&address(7)) && !known.servers().contains_key(&address(1)));
         assert_eq!(known.looked_up(9, Ok(vec![])), None);
+    }
+
+    #[test]
+    fn name_that_failed_at_the_start_is_looked_up_again() {
+        let mut known = KnownAddresses::default();
+        known.add(FIRST, endpoint("api.example.com"), vec![]);
+        assert_eq!(known.changeable().len(), 1);
+        assert_eq!(known.looked_up(0, Err("no such host".to_owned())), None, "the start has reported it");
+        let message = known.looked_up(0, Ok(vec![address(1)])).unwrap();
+        assert!(message.contains("api.example.com:6443 can be looked up again"), "{message}");
+        assert_eq!(known.servers(), [(address(1), FIRST)].into());
     }
 
     #[test]

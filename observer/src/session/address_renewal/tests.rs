@@ -153,6 +153,14 @@ async fn addresses_without_room_are_counted_and_reported_once() {
     assert_eq!(stage.renewing.end(), Renewed(vec![expected.to_owned()]));
 }
 
+#[tokio::test]
+async fn addresses_without_room_at_the_start_are_reported() {
+    let mut stage = Stage::begin_at((1..MAX_ADDRESSES + 2).map(address).collect(), None);
+    let messages = stage.pass(5 * MINUTE).await;
+    assert!(matches!(&messages[..], [one] if one.starts_with("no room for 1 address of API servers")), "{messages:?}");
+    assert_eq!(stage.followed().len(), MAX_ADDRESSES);
+}
+
 /// The port in the EndpointSlice differs from that of the Service, as in a cluster.
 #[tokio::test]
 async fn listeners_are_checked_at_the_ports_of_the_endpoint_slice() {

@@ -21,8 +21,9 @@ const PROCESSOR_BUDGET: u32 = 1_000;
 /// takes another name or cgroup later keeps the decision until it executes another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeOptions {
-    /// The addresses of API servers at first, 64 at most, as their clients reach them. The value is the server at the address. Only
-    /// connections to one of these addresses are followed, or of those that [`ServerAddresses`](super::ServerAddresses) gives later.
+    /// The addresses of API servers at first, as their clients reach them. The value is the server at the address. Only connections
+    /// to one of these addresses are followed, or of those that [`ServerAddresses`](super::ServerAddresses) gives later. Of more
+    /// than 64, those of the first servers are followed.
     pub api_servers: BTreeMap<SocketAddr, UpstreamId>,
     /// The ends at which connections are followed.
     pub server_ends: ServerEnds,

@@ -42,7 +42,7 @@ pub(in crate::tap::probe) struct Change {
 }
 
 impl FollowedAddresses {
-    /// Takes the addresses that API servers have now. Without room, a former address without a connection makes way: the one that
+    /// Takes the addresses that API servers have now, those of the first server first. Without room, a former address without a connection makes way: the one that
     /// has been former for the longest time.
     pub(super) fn take(
         &mut self,
@@ -58,7 +58,9 @@ impl FollowedAddresses {
             }
         }
         self.without_room.clear();
-        for (address, server) in servers {
+        let mut in_order: Vec<_> = servers.iter().collect();
+        in_order.sort_by_key(|(address, server)| (**server, **address));
+        for (address, server) in in_order {
             if self.addresses.contains_key(address) {
                 continue;
             }
@@ -205,6 +207,15 @@ mod tests {
         // The connection is over, so there is room.
         assert_eq!(followed.take(later, &of_server(3..MAX_ADDRESSES + 3), |_| false).added, [address(66)]);
         assert!(followed.without_room().is_empty());
+    }
+
+    #[test]
+    fn addresses_of_the_first_server_come_before_others() {
+        let mut servers: BTreeMap<_, _> = (0..MAX_ADDRESSES).map(|number| (address(number), OTHER)).collect();
+        servers.insert(address(MAX_ADDRESSES), SERVER);
+        let mut followed = FollowedAddresses::default();
+        assert_eq!(followed.take(Instant::now(), &servers, |_| false).added.len(), MAX_ADDRESSES);
+        assert_eq!(followed.without_room(), &BTreeSet::from([address(MAX_ADDRESSES - 1)]));
     }
 
     #[test]
