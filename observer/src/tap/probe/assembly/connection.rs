@@ -7,7 +7,7 @@ use observer_ebpf::{UNDECIDED_BYTES, UNDECIDED_TIME};
 
 use super::followed::Followed;
 use super::header_recovery::HeldRead;
-use super::socket::Socket;
+use super::socket::{Endpoints, Socket};
 use super::socket_ends::SocketEnds;
 use super::transfer::{HeldTransfers, Transfer};
 
@@ -25,6 +25,9 @@ pub(super) struct Waiting {
     /// The ends that its socket reported before its first bytes came.
     pub ends: SocketEnds,
     pub held: HeldTransfers,
+    /// The socket's address in the kernel and the endpoints of the connection before it at this address of the process, if that
+    /// had not ended.
+    pub former: Option<(u64, Endpoints)>,
     /// When its first record came.
     pub since: Timestamp,
 }
@@ -75,8 +78,13 @@ impl Connection {
 }
 
 impl Waiting {
-    pub(super) fn new(since: Timestamp) -> Self {
-        Self { socket: None, ends: SocketEnds::default(), held: HeldTransfers::default(), since }
+    pub(super) fn new(since: Timestamp, former: Option<(u64, Endpoints)>) -> Self {
+        Self { socket: None, ends: SocketEnds::default(), held: HeldTransfers::default(), former, since }
+    }
+
+    /// Whether the programs have forgotten the connection and taken it for a new one: it has the socket of the one before it.
+    pub(super) fn is_forgotten_one(&self) -> bool {
+        self.former.is_some() && self.former == self.socket.as_ref().map(|socket| (socket.address, socket.endpoints))
     }
 
     /// Holds bytes, up to the number that the programs record for a connection with an unknown socket. Returns false if the bytes

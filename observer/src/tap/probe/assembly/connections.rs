@@ -76,6 +76,8 @@ pub struct Assembly {
     /// Number of records of unknown kinds, and of unreadable ones.
     ignored: u64,
     unplaced: u64,
+    /// Number of connections that the programs forgot while they were followed.
+    forgotten: u64,
     /// Number of bytes that wait now.
     waiting_bytes: u64,
 }
@@ -116,6 +118,7 @@ impl Assembly {
             header_recovery: HeaderRecovery::new(limits.field_bytes),
             ignored: 0,
             unplaced: 0,
+            forgotten: 0,
             waiting_bytes: 0,
         }
     }
@@ -274,6 +277,12 @@ impl Assembly {
         self.unplaced
     }
 
+    /// Number of connections that the programs forgot while they were followed, because their map was full. Each was reported as no
+    /// longer observed, and is followed again as one whose beginning was not seen.
+    pub const fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
     fn transferred(&mut self, at: Timestamp, record: &Record, way: Way, payload: &[u8]) -> Recording {
         let key = record.connection;
         if self.dismissed.contains(&key) {
@@ -331,7 +340,9 @@ impl Assembly {
         let has_bytes = match self.connection(at, key) {
             Some(Connection::Waiting(waiting)) => {
                 waiting.socket = Some(socket);
-                !waiting.held.is_empty()
+                let (has_bytes, is_forgotten_one) = (!waiting.held.is_empty(), waiting.is_forgotten_one());
+                self.forgotten = self.forgotten.saturating_add(u64::from(is_forgotten_one));
+                has_bytes
             }
             Some(Connection::Followed(_)) => return Recording::Continues,
             None => {
@@ -375,15 +386,18 @@ impl Assembly {
     /// The entry of a connection, new if there is none; `None` if there is no room.
     fn connection(&mut self, at: Timestamp, key: ConnectionKey) -> Option<&mut Connection> {
         if !self.connections.contains_key(&key) {
-            // Its end was not seen: another connection uses its memory now.
+            let mut former_socket = None;
+            // Its end was not seen: another connection uses its memory now, or the programs have forgotten it.
             if let Some(former) = self.present.get(&(key.process, key.address)).copied() {
-                let is_abandoned = self.connections.get(&former).is_some_and(Connection::is_abandoned);
+                let connection = self.connections.get(&former);
+                let is_abandoned = connection.is_some_and(Connection::is_abandoned);
+                former_socket = connection.and_then(Connection::socket).map(|socket| (socket.address, socket.endpoints));
                 self.forget(at, former, if is_abandoned { Last::Ended(EndManner::Fin) } else { Last::NotObserved });
             }
             if self.connections.len() >= self.limits.connections {
                 return None;
             }
-            self.connections.insert(key, Connection::Waiting(Box::new(Waiting::new(at))));
+            self.connections.insert(key, Connection::Waiting(Box::new(Waiting::new(at, former_socket))));
             self.present.insert((key.process, key.address), key);
         }
         self.connections.get_mut(&key)

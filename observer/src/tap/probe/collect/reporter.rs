@@ -70,7 +70,7 @@ pub(in crate::tap::probe) fn missed(recorded: &Recorded, assembly: &Assembly) ->
         beyond_largest_call: recorded.lost(Loss::BeyondLargestCall),
         calls: recorded.lost(Loss::EntryNotSeen),
         calls_without_room: recorded.lost(Loss::CallNotKept),
-        connections: recorded.lost(Loss::ConnectionNotKept),
+        connections: recorded.lost(Loss::ConnectionNotKept).saturating_add(assembly.forgotten()),
         sockets: recorded.lost(Loss::SocketNotKnown),
         lifetimes: recorded.lost(Loss::LifetimeNoRoom),
         unused_fields: assembly.unused_fields(),

@@ -114,6 +114,43 @@ fn waiting_bytes_are_bounded_over_all_connections() {
     assert_eq!(stage.assembly.unplaced(), 29 + 29, "what found room waited in vain");
 }
 
+/// The programs keep the connections that were used last. One that they forget is new to them with its next call.
+#[test]
+fn followed_connection_that_the_programs_forget_is_counted() {
+    for is_socket_known_first in [true, false] {
+        let mut stage = Stage::new();
+        let ends = ["10.0.0.7:40000", "10.0.0.1:6443"];
+        let open = |stage: &mut Stage, socket, since| {
+            assert_eq!(stage.open_at(since, socket, (CLIENT, since), ends), Recording::Continues)
+        };
+        open(&mut stage, 1, 1);
+        stage.take(CLIENT, 1, SENT, 0, GET);
+        if is_socket_known_first {
+            open(&mut stage, 1, 2);
+            stage.take(CLIENT, 2, RECEIVED, 0, b"an event");
+        } else {
+            stage.take(CLIENT, 2, RECEIVED, 0, b"an event");
+            open(&mut stage, 1, 2);
+        }
+        let opened = |id: u32, start| format!("{id} opened {start} 10.0.0.7:40000 to 10.0.0.1:6443");
+        assert_eq!(
+            stage.reports(),
+            [
+                &opened(1, "Some(Http1) Beginning"),
+                "1 request 29 bytes",
+                "1 out of sight",
+                "1 closed",
+                &opened(2, "None Middle"),
+                "2 response 8 bytes"
+            ]
+        );
+        assert_eq!(stage.assembly.forgotten(), 1);
+        // Another connection at this address of the process has another socket.
+        open(&mut stage, 2, 3);
+        assert_eq!(stage.assembly.forgotten(), 1);
+    }
+}
+
 #[test]
 fn beginning_is_recognized_by_the_first_client_bytes() {
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
