@@ -8,15 +8,16 @@ use observer_core::observation::{CgroupOwner, Process};
 
 use super::owners::Owners;
 use super::process_file::cgroups;
+use super::share::Share;
 use super::socket::SocketDiagnosis;
 
 /// Number of recently found client processes whose descriptors are searched first for a new socket. After a restart of the API
 /// server all clients reconnect at once, and some disconnect before they are found. That must not cause a scan of all processes.
 const REGULARS: usize = 256;
-/// Unsuccessful scans of all processes take at most 1/`SHARE` of the time.
-const SHARE: u32 = 20;
+/// The part of the time that unsuccessful scans of all processes take at most.
+const SHARE: Share = Share::TWENTIETH;
 /// The same limit if the socket was closed during the scan. It is higher, because the scan for the next socket may succeed.
-const SHARE_FOR_GONE: u32 = 2;
+const SHARE_FOR_GONE: Share = Share::HALF;
 
 /// Finds the processes of clients by asking the kernel. A lookup of a known client takes about 10 µs. It takes about 1 ms for the
 /// most recently started process, and a few ms for others.
@@ -72,7 +73,7 @@ impl ClientProcesses {
         let found = self.owners.of(inode).cloned();
         if found.is_none() {
             let share = if self.inode(client, listener) == Some(inode) { SHARE } else { SHARE_FOR_GONE };
-            self.next_look = began.checked_add(began.elapsed().saturating_mul(share).max(Duration::from_millis(1)));
+            self.next_look = began.checked_add(share.period(began.elapsed()).max(Duration::from_millis(1)));
         }
         found
     }

@@ -13,6 +13,8 @@ mod owners;
 #[cfg(target_os = "linux")]
 mod process_file;
 #[cfg(target_os = "linux")]
+mod share;
+#[cfg(target_os = "linux")]
 mod socket;
 
 #[cfg(test)]
@@ -22,3 +24,5 @@ mod tests;
 pub use finder::{Inquiry, ProcessFinder};
 #[cfg(target_os = "linux")]
 pub use process_file::{cgroups, mounts};
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+pub(crate) use share::Share;

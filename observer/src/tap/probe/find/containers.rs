@@ -15,15 +15,15 @@ use observer_ebpf::{Kind, NANOSECONDS_A_TICK, Opened, Record, Role};
 
 use super::cgroup::mounted;
 use super::pod_logs::PodLogs;
-use crate::client_process::{cgroups, mounts};
+use crate::client_process::{Share, cgroups, mounts};
 
 /// Maximum number of cgroups whose numbers are read in one scan. A node has a few thousand. Cgroups near the root come first, so
 /// the cgroup of a container comes before those inside it.
 const MAX_CGROUPS: usize = 65_536;
 /// Minimum time between two scans. The lookup of an unknown number causes a scan.
 const SCAN_EVERY: Duration = Duration::from_secs(1);
-/// Scans take at most 1/`SHARE` of the thread's time.
-const SHARE: u32 = 20;
+/// The part of the thread's time that scans take at most.
+const SHARE: Share = Share::TWENTIETH;
 
 /// Containers and units, by the numbers of their cgroups.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ impl Containers {
         if !self.by_number.contains_key(&number) && self.next_scan.is_none_or(|next| next <= now) {
             let began = Instant::now();
             self.by_number = self.mounted.as_ref().map(|(mounted, root)| numbers(mounted, root)).unwrap_or_default();
-            self.next_scan = now.checked_add(began.elapsed().saturating_mul(SHARE).max(SCAN_EVERY));
+            self.next_scan = now.checked_add(SHARE.period(began.elapsed()).max(SCAN_EVERY));
         }
         self.by_number.get(&number)?.clone()
     }

@@ -14,6 +14,7 @@ use observer_core::k8s::{Container, Pod, Unnamed};
 
 use super::container_name::container_name;
 use super::pod_log_folder::pod_of_folder;
+use crate::client_process::Share;
 use crate::dns_label::is_dns_label;
 
 /// Maximum number of entries read of one folder. A node has some hundred pods at most; folders of deleted pods stay for a minute.
@@ -22,8 +23,8 @@ const MAX_ENTRIES: usize = 4_096;
 const MAX_CONTAINERS: usize = 4_096;
 /// Minimum time between two lookups of one container that has no name yet.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Reading the folder of all pods takes at most 1/`SHARE` of the time.
-const SHARE: u32 = 20;
+/// The part of the time that reading the folder of all pods takes at most.
+const SHARE: Share = Share::TWENTIETH;
 
 /// The log folders of pods, and the names that were found in them.
 #[derive(Debug, Default)]
@@ -84,7 +85,7 @@ impl PodLogs {
         }
         let began = Instant::now();
         let found = folders(&self.folder);
-        self.next_reading = now.checked_add(began.elapsed().saturating_mul(SHARE));
+        self.next_reading = now.checked_add(SHARE.period(began.elapsed()));
         self.pods.clear();
         self.other_entries = 0;
         for name in found.map_err(|_error| Unnamed::LogFoldersUnread)? {
