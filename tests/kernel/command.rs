@@ -75,6 +75,18 @@ fn killed_probe_leaves_nothing_in_the_kernel() {
     }
 }
 
+/// Before Linux 6.6, each probed place of a file takes a descriptor.
+#[test]
+fn limit_of_descriptors_is_raised() {
+    let server = DemoServer::start(DemoConfig::default()).unwrap();
+    let mut probe = ProbeSession::start(server.address(), Path::new("/nonexistent"), &["--no-version-request"]).unwrap();
+    let limits = fs::read_to_string(format!("/proc/{}/limits", probe.id())).unwrap();
+    probe.kill().unwrap();
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let [soft, hard, "files"] = files.split_whitespace().collect::<Vec<_>>()[..] else { panic!("{limits}") };
+    assert_eq!(soft, hard);
+}
+
 /// The IDs of the eBPF links that a process holds.
 fn links(process: u32) -> BTreeSet<u32> {
     let descriptors = fs::read_dir(format!("/proc/{process}/fdinfo")).unwrap();

@@ -1,5 +1,6 @@
-//! Raises the limit of open file descriptors to the maximum that the system allows, since each connection of a proxy takes two, and
-//! each file that a probe probes takes a descriptor for each program, or for each place in the file.
+//! Raises the limit of open file descriptors to the maximum that the system allows.
+//!
+//! Each connection of a proxy takes two. Each file of a probe takes one for each program, or for each place where one is attached.
 //!
 //! Many systems start a process with a low limit, because some programs use select(2) (`man 2 select`). A command that watchtap
 //! starts may be such a program, so it gets the original limit. The same holds for an exec plugin that a client starts. `verify`

@@ -52,7 +52,7 @@ impl Listeners {
         }
     }
 
-    /// What is not seen, if no process listens on the ports.
+    /// A sentence for the report, if no process listens on the ports.
     pub(super) fn trouble(&self) -> Option<String> {
         let ports = self.ports();
         let trouble =
