@@ -41,8 +41,8 @@ pub(crate) struct ProbeFlags {
     #[arg(long, value_name = "N", default_value_t = ProbeOptions::default().calls_per_second)]
     calls_per_second: u32,
 
-    /// Maximum CPU time of watchtap itself, such as 2 or 500m. If it takes more over five seconds, the program or library with the most
-    /// calls is reported and no longer probed; 0 means no limit
+    /// Maximum CPU time of watchtap itself, such as 2 or 500m. If it takes more over five seconds, the program or library that it
+    /// records most of is reported and no longer probed; 0 means no limit
     #[arg(long, value_name = "CPUS", default_value = "1", value_parser = thousandths_of_a_processor)]
     cpu_budget: u32,
 

@@ -13,6 +13,7 @@ pub mod kernel;
 mod kernel_clock;
 mod limit;
 mod options;
+mod recorded_work;
 mod run;
 
 pub use addresses::{FollowedAddresses, MAX_ADDRESSES, ServerAddresses};

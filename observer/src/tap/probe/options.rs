@@ -48,8 +48,8 @@ pub struct ProbeOptions {
     /// Unrecorded processes count too, since their calls cost the same: a probe is attached to a file, whichever process runs it.
     pub calls_per_second: u32,
     /// Maximum processor time of watchtap itself, in thousandths of a processor; 0 for no limit. Measured over five seconds, without
-    /// the examination of files. If watchtap takes more, the file with the most calls is reported, and is not probed for the rest of
-    /// the run, as with [`Self::calls_per_second`].
+    /// the examination of files. If watchtap takes more, the file that it records most of is reported. It is not probed for the rest
+    /// of the run, as with [`Self::calls_per_second`].
     pub processor_budget: u32,
     /// The folder in which the kubelet keeps the logs of all pods. Its subfolders name the pods and containers of clients.
     pub pod_logs: PathBuf,

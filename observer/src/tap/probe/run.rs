@@ -61,7 +61,7 @@ impl ProbeTap {
         let (servers, receiver) = watch::channel(options.api_servers.clone());
         let (readdressing, api_servers, followed) = Readdressing::of(receiver);
         let selection = Selection::of(options)?;
-        let files = ProbedFiles::new(ExcludedFiles::of(&options.exclude)?);
+        let excluded = ExcludedFiles::of(&options.exclude)?;
         let namespace_inode = pid_namespace();
         let has_server_ends = options.server_ends != ServerEnds::Ignored;
         let flags = selection.flags() | if has_server_ends { FILTER_SERVER_ENDS } else { 0 };
@@ -86,13 +86,17 @@ impl ProbeTap {
             limits.push(limit::without(&error, limit::NO_ENDS));
             kept.linger = Duration::ZERO;
         }
+        let mut assembly = Assembly::new(intake.clone(), options.api_servers.clone(), kept);
+        if options.server_ends == ServerEnds::Alone {
+            assembly = assembly.with_server_ends_alone();
+        }
         let (ready, is_ready) = sync_channel(1);
         let (orders, given) = Orders::new();
         let (found, findings) = findings();
         let ProbeOptions { calls_per_second, processor_budget, .. } = *options;
         let heartbeat = Heartbeat::now();
         let task = Task {
-            files,
+            files: ProbedFiles::new(excluded, assembly.work()),
             programs,
             selection,
             addresses: followed.clone(),
@@ -104,10 +108,6 @@ impl ProbeTap {
         let attacher = Attacher::new(task, ready, found);
         // The collecting thread sees from the findings how this thread ended.
         Builder::new().name("probe-attach".to_owned()).spawn(move || attacher.run(&given)).map_err(ProbeError::Thread)?;
-        let mut assembly = Assembly::new(intake.clone(), options.api_servers.clone(), kept);
-        if options.server_ends == ServerEnds::Alone {
-            assembly = assembly.with_server_ends_alone();
-        }
         let addresses = ServerAddresses::new(servers, followed, assembly.activity());
         let containers = Containers::new(options.pod_logs.clone(), options.node_name.clone());
         let in_order = InOrder::new(Times::now(clock), assembly, containers);

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use observer_core::observation::CgroupOwner;
 use observer_core::time::Timestamp;
@@ -13,34 +12,16 @@ use super::both_ends::BothEnds;
 use super::connection::{Connection, Waiting};
 use super::followed::{Followed, Last, beginning};
 use super::header_recovery::HeaderRecovery;
+use super::limits::Limits;
 use super::socket::Socket;
 use super::transfer::{Plaintext, Transfer, Way};
 use crate::api_server::UpstreamId;
-use crate::intake::{EndManner, Intake, ProbeLimits};
+use crate::intake::{EndManner, Intake};
 use crate::tap::probe::addresses::Activity;
+use crate::tap::probe::recorded_work::RecordedWork;
 
 /// Maximum number of state changes of a socket after it is connected, plus one for its state when it became known.
 const MAX_CHANGES: usize = 8;
-
-/// Bounds on the memory and the waiting times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Maximum number of connections that are followed or wait for their socket. Further connections are counted, but not followed.
-    /// The same maximum applies separately to the unwanted connections that are remembered.
-    pub connections: usize,
-    /// Maximum number of bytes that wait for the socket of their connection, over all connections. Further bytes are lost, and
-    /// counted.
-    pub waiting_bytes: u64,
-    /// Maximum number of bytes of header fields that wait for the bytes of their block, over all connections. With more, all of them
-    /// are given up, and counted.
-    pub field_bytes: usize,
-    /// How long a connection is kept after its process has given it up or exited, to wait until its socket reports how it ended.
-    /// After its socket is closed, it is kept this long after each read, since the process may still read earlier bytes.
-    pub linger: Duration,
-    /// How long received bytes wait for their header fields, counted from when all earlier records were taken. A process that gets
-    /// CPU time decodes them within microseconds.
-    pub decoding: Duration,
-}
 
 /// Whether the programs need to record a connection any longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +40,7 @@ pub struct Assembly {
     /// The API server at each address.
     upstreams: BTreeMap<SocketAddr, UpstreamId>,
     activity: Activity,
+    work: RecordedWork,
     limits: Limits,
     connections: HashMap<ConnectionKey, Connection>,
     /// Unwanted connections. The programs may still record them, until they find the verdict in their map.
@@ -82,31 +64,13 @@ pub struct Assembly {
     waiting_bytes: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Self::within(ProbeLimits::default())
-    }
-}
-
-impl Limits {
-    /// The usual limits, with those of `memory`.
-    pub const fn within(memory: ProbeLimits) -> Self {
-        Self {
-            connections: 16_384,
-            waiting_bytes: memory.waiting,
-            field_bytes: memory.fields,
-            linger: Duration::from_secs(1),
-            decoding: Duration::from_millis(200),
-        }
-    }
-}
-
 impl Assembly {
     /// Creates an assembly that reports recorded connections to `intake`.
     pub fn new(intake: Intake, upstreams: BTreeMap<SocketAddr, UpstreamId>, limits: Limits) -> Self {
         Self {
             intake,
             activity: Activity::of(&upstreams),
+            work: RecordedWork::none(),
             upstreams,
             limits,
             connections: HashMap::new(),
@@ -133,6 +97,11 @@ impl Assembly {
     /// How much is seen of each API server.
     pub(in crate::tap::probe) fn activity(&self) -> Activity {
         self.activity.clone()
+    }
+
+    /// How much is recorded of each file's connections.
+    pub(in crate::tap::probe) fn work(&self) -> RecordedWork {
+        self.work.clone()
     }
 
     /// Notes that the API servers are at these addresses from now on.
@@ -298,6 +267,7 @@ impl Assembly {
         };
         let transfer = Transfer { at, way, offset: record.offset, bytes, fields };
         let length = transfer.bytes.length();
+        self.work.note(self.connections.get(&key).and_then(Connection::socket).map(|socket| socket.file), length);
         let waiting_bytes = self.waiting_bytes.saturating_add(length);
         let has_room = waiting_bytes <= self.limits.waiting_bytes;
         match self.connection(at, key) {

@@ -5,10 +5,12 @@ mod connection;
 mod connections;
 mod followed;
 mod header_recovery;
+mod limits;
 mod socket;
 mod socket_ends;
 #[cfg(test)]
 mod tests;
 mod transfer;
 
-pub use connections::{Assembly, Limits, Recording};
+pub use connections::{Assembly, Recording};
+pub use limits::Limits;

@@ -325,7 +325,7 @@ impl Attacher {
         }
         if let Some(excess) = self.processor_use.excess() {
             let Self { files, findings, .. } = self;
-            files.detach_busiest(excess, &mut |finding| report(findings, finding));
+            files.detach_cause(excess, &mut |finding| report(findings, finding));
         }
     }
 

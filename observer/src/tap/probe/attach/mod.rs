@@ -3,11 +3,13 @@
 mod attacher;
 mod connection_checks;
 mod endings;
+mod excess_cause;
 mod file_numbers;
 mod file_table;
 mod not_probed;
 mod orders;
 mod plan;
+mod probed_file;
 mod probed_files;
 mod processor_use;
 mod rate;

@@ -40,10 +40,10 @@ pub(in crate::tap::probe) enum NotProbed {
         /// Calls per second allowed.
         budget: u32,
     },
-    /// watchtap itself takes more processor time than its budget has, and no other file has more calls.
+    /// watchtap itself takes more processor time than its budget has, and most of it probably for this file.
     #[error(
-        "watchtap takes {taken}m of a CPU, more than its budget of {budget}m, and its TLS functions are called most often: {rate} times a second; \
-         it is left alone for the rest of this run, and its connections are no longer seen"
+        "watchtap takes {taken}m of a CPU, more than its budget of {budget}m, and most of it for this file: its TLS functions are called {rate} times a \
+         second, and {bytes} bytes a second are recorded of them; it is left alone for the rest of this run, and its connections are no longer seen"
     )]
     TooMuchProcessor {
         /// Processor time taken, in thousandths of a processor.
@@ -52,6 +52,8 @@ pub(in crate::tap::probe) enum NotProbed {
         budget: u32,
         /// Calls per second.
         rate: u64,
+        /// Recorded bytes per second, as [`RecordedWork`](crate::tap::probe::recorded_work::RecordedWork) counts them.
+        bytes: u64,
     },
     /// The probes for header fields would cost too much.
     #[error(

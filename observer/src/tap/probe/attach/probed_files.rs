@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 
 use observer_core::observation::Process;
 use observer_core::series::ProbeFiles;
-use observer_ebpf::AttachCookie;
 
 use super::endings::Endings;
+use super::excess_cause::{Cost, cause};
 use super::file_numbers::FileNumbers;
 use super::file_table::{FileTable, Known};
-use super::not_probed::{NotProbed, out_of_reach};
+use super::not_probed::NotProbed;
 use super::orders::Finding;
-use super::plan::{Placement, field_placements, placements};
+use super::probed_file::{ProbedFile, attach, probe};
 use super::processor_use::Excess;
 use super::rate::Rate;
-use crate::tap::probe::binary::{TlsLibrary, TlsSearch, read_program};
-use crate::tap::probe::find::{ExcludedFiles, FileIdentity, OpenedFile, ProgramFile, ticks_now};
-use crate::tap::probe::kernel::{Attachment, KernelError, Programs};
+use crate::tap::probe::find::{ExcludedFiles, FileIdentity, OpenedFile, ProgramFile};
+use crate::tap::probe::kernel::{Attachment, Programs};
 use crate::tap::probe::kernel_clock::kernels_now;
+use crate::tap::probe::recorded_work::RecordedWork;
 
 /// Minimum time after which a file is tried again that could not be probed for lack of descriptors or memory.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
@@ -31,6 +31,9 @@ pub(in crate::tap::probe) struct ProbedFiles {
     numbers: FileNumbers,
     endings: Endings<Ending, Attachment>,
     are_too_many: bool,
+    work: RecordedWork,
+    /// Recorded bytes whose file is unknown.
+    unassigned: Rate,
 }
 
 /// The end of a file's attachments.
@@ -41,32 +44,11 @@ struct Ending {
     number: Option<u16>,
 }
 
-/// A probed file and its attachments.
-#[derive(Debug)]
-struct ProbedFile {
-    identity: FileIdentity,
-    attached: Vec<Attachment>,
-    /// Whether all its plaintext is seen.
-    is_complete: bool,
-    /// The file's number in the kernel.
-    number: u16,
-    /// The file's path, as seen by the process in which it was found.
-    name: String,
-    calls: Rate,
-    /// When it was probed, in clock ticks since boot.
-    since: u64,
-    /// Placements for header fields; empty if the file has none, or if they turned out to cost too much.
-    fields: Vec<Placement>,
-    /// Attachments of `fields`, while header fields are recorded.
-    attached_fields: Vec<Attachment>,
-    /// Calls of the functions for header fields, since `attached_fields` were attached.
-    field_calls: Rate,
-}
-
 impl ProbedFiles {
-    pub(in crate::tap::probe) fn new(excluded: ExcludedFiles) -> Self {
+    pub(in crate::tap::probe) fn new(excluded: ExcludedFiles, work: RecordedWork) -> Self {
         let endings = Endings::start("probe-ends", Attachment::end_all);
-        Self { excluded, table: FileTable::new(), numbers: FileNumbers::new(), endings, are_too_many: false }
+        let unassigned = Rate::since(Instant::now(), work.unassigned());
+        Self { excluded, table: FileTable::new(), numbers: FileNumbers::new(), endings, are_too_many: false, work, unassigned }
     }
 
     pub(in crate::tap::probe) fn excluded(&self) -> &ExcludedFiles {
@@ -75,7 +57,8 @@ impl ProbedFiles {
 
     /// Probes a file that a process runs, unless it is probed already. If its connections cannot be seen, that is reported once.
     pub(in crate::tap::probe) fn probe(&mut self, file: &ProgramFile, programs: &Programs, report: &mut dyn FnMut(Finding)) {
-        self.probe_by(file, Instant::now(), report, |number, left| probe(file, number, programs, left));
+        let work = self.work.clone();
+        self.probe_by(file, Instant::now(), report, |number, left| probe(file, number, programs, &work, left));
     }
 
     /// As [`Self::probe`]; `attach` gets the number of a new file, and reports why parts of it cannot be probed.
@@ -179,11 +162,13 @@ impl ProbedFiles {
         }
     }
 
-    /// Counts the calls of all probed functions.
+    /// Counts the calls of all probed functions, and what was recorded of them.
     pub(super) fn count_calls(&mut self, programs: &Programs) {
         let now = Instant::now();
+        self.unassigned.add(now, self.work.unassigned());
         for (_, probed) in self.table.all_probed_mut() {
             probed.calls.add(now, programs.calls(probed.number));
+            probed.work.add(now, self.work.of(probed.number));
             if !probed.attached_fields.is_empty() {
                 probed.field_calls.add(now, programs.field_calls(probed.number));
             }
@@ -215,22 +200,21 @@ impl ProbedFiles {
         without_fields
     }
 
-    /// Stops probing the file whose functions are called most often, if it can be the cause of the excess, and reports that.
-    pub(super) fn detach_busiest(&mut self, excess: Excess, report: &mut dyn FnMut(Finding)) {
-        let most = self.table.all_probed().map(|probed| probed.calls.per_second()).max();
-        let Some(rate) = most.filter(|rate| excess.may_come_from(*rate)) else { return };
-        let mut is_found = false;
-        let busiest = self.table.end_probing(|probed| {
-            // Of two with this rate, one is enough.
-            let is_it = !is_found && probed.calls.per_second() == rate;
-            is_found |= is_it;
+    /// Stops probing the file that is most probably the cause of the excess, if there is one, and reports that.
+    pub(super) fn detach_cause(&mut self, excess: Excess, report: &mut dyn FnMut(Finding)) {
+        let cost =
+            |probed: &ProbedFile| Cost { file: probed.identity, calls: probed.calls.per_second(), work: probed.work.per_second() };
+        let costs: Vec<Cost> = self.table.all_probed().map(cost).collect();
+        let Some(cause) = cause(excess, &costs, self.unassigned.per_second()) else { return };
+        let over = self.table.end_probing(|probed| {
+            let is_it = probed.identity == cause.file;
             if is_it {
                 let Excess { taken, budget } = excess;
-                report(NotProbed::TooMuchProcessor { taken, budget, rate }.of(&probed.name));
+                report(NotProbed::TooMuchProcessor { taken, budget, rate: cause.calls, bytes: cause.work }.of(&probed.name));
             }
             is_it
         });
-        self.detach(busiest);
+        self.detach(over);
     }
 
     /// Stops probing files that are no longer found at their path, after a long time in which no process ran them. These are
@@ -309,56 +293,6 @@ impl Drop for ProbedFiles {
     }
 }
 
-/// Probes as much of a file as possible, if it contains a TLS library. `left` receives the reason for each library that cannot be
-/// probed completely.
-fn probe(
-    file: &ProgramFile,
-    number: u16,
-    programs: &Programs,
-    left: &mut dyn FnMut(NotProbed),
-) -> Result<Known<ProbedFile>, NotProbed> {
-    let opened = OpenedFile::of(file)?;
-    let program = read_program(opened.path())?;
-    let search = TlsSearch::of(&program)?;
-    let mut libraries = search.probed()?;
-    let wanted: Vec<Placement> = libraries.iter().flat_map(placements).collect();
-    // The number may have been another file's before.
-    let calls = Rate::since(Instant::now(), programs.calls(number));
-    // Its process may send its first request in milliseconds, and the rest of the search reads the complete file.
-    let attached = attach(opened.path(), number, &wanted, programs)?;
-    let since = ticks_now();
-    let unprobed = search.unprobed(&libraries)?;
-    if libraries.is_empty() {
-        return Ok(if unprobed.is_empty() { Known::Nothing } else { Known::Unprobed(unprobed) });
-    }
-    libraries.extend(unprobed.into_iter().map(TlsLibrary::Unprobed));
-    let out_of_reach: Vec<NotProbed> = libraries.iter().filter_map(out_of_reach).collect();
-    let is_complete = out_of_reach.is_empty();
-    out_of_reach.into_iter().for_each(left);
-    if attached.is_empty() {
-        return Ok(Known::Reported);
-    }
-    Ok(Known::Probed(ProbedFile {
-        identity: file.identity,
-        attached,
-        is_complete,
-        number,
-        name: file.name.clone(),
-        calls,
-        since,
-        fields: libraries.iter().flat_map(field_placements).collect(),
-        attached_fields: Vec::new(),
-        field_calls: Rate::since(Instant::now(), programs.field_calls(number)),
-    }))
-}
-
-fn attach(file: &Path, number: u16, placements: &[Placement], programs: &Programs) -> Result<Vec<Attachment>, KernelError> {
-    let attach = |Placement { probe, offsets, descriptor }: &Placement| {
-        programs.attach(*probe, file, offsets, AttachCookie { file: number, descriptor: *descriptor })
-    };
-    placements.iter().map(attach).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::io;
@@ -367,6 +301,7 @@ mod tests {
 
     use super::*;
     use crate::tap::probe::binary::UnprobedLibrary;
+    use crate::tap::probe::kernel::KernelError;
 
     /// A file without attachments.
     fn file(identity: FileIdentity, number: u16, now: Instant) -> ProbedFile {
@@ -377,6 +312,7 @@ mod tests {
             number,
             name: format!("/usr/bin/program-{number}"),
             calls: Rate::since(now, 0),
+            work: Rate::since(now, 0),
             field_calls: Rate::since(now, 0),
             since: 0,
             fields: Vec::new(),
@@ -392,7 +328,7 @@ mod tests {
     #[test]
     fn unprobed_file_is_reported_once_if_no_other_file_may_have_the_connections() {
         let now = Instant::now();
-        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap());
+        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap(), RecordedWork::none());
         let [unprobed, nothing, probed, excluded, unknown] = [1, 2, 3, 4, 5].map(program);
         for (program, known) in [
             (&unprobed, Known::Unprobed(vec![UnprobedLibrary::Java])),
@@ -419,7 +355,7 @@ mod tests {
     #[test]
     fn file_without_room_for_descriptors_is_tried_again_and_reported_once() {
         let begin = Instant::now();
-        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap());
+        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap(), RecordedWork::none());
         let program = program(1);
         let refused = |number| {
             let source = io::Error::from_raw_os_error(number);
@@ -453,7 +389,7 @@ mod tests {
     #[test]
     fn file_that_the_kernel_refuses_is_not_tried_again() {
         let begin = Instant::now();
-        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap());
+        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap(), RecordedWork::none());
         let mut attempts = 0;
         for second in [0, 60] {
             files.probe_by(&program(1), begin + Duration::from_secs(second), &mut |_| {}, |_, _| {
@@ -467,7 +403,7 @@ mod tests {
     #[test]
     fn number_of_a_detached_file_is_reused_only_after_the_report() {
         let begin = Instant::now();
-        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap());
+        let mut files = ProbedFiles::new(ExcludedFiles::of(&[]).unwrap(), RecordedWork::none());
         for inode in 0..u64::from(MAX_FILES) {
             let number = files.number(begin, &mut |finding| panic!("{finding:?}")).unwrap();
             let identity = FileIdentity { device: 1, inode, born: None };

@@ -152,6 +152,19 @@ fn followed_connection_that_the_programs_forget_is_counted() {
 }
 
 #[test]
+fn records_count_as_work_of_their_file() {
+    let mut stage = Stage::new();
+    let work = stage.assembly.work();
+    stage.take(CLIENT, 1, SENT, 0, &[b'x'; 600]);
+    assert_eq!(work.unassigned(), 600, "its file is unknown");
+    stage.open(CLIENT, 1);
+    stage.take(CLIENT, 1, RECEIVED, 0, &[b'x'; 10_000]);
+    stage.take(CLIENT, 1, RECEIVED, 10_000, b"an event");
+    let file = u16::try_from(CLIENT).unwrap();
+    assert_eq!((work.of(file), work.unassigned()), (10_000 + 512, 600));
+}
+
+#[test]
 fn beginning_is_recognized_by_the_first_client_bytes() {
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     for (way, offset, bytes, expected) in [
