@@ -155,7 +155,7 @@ impl Programs {
 
     /// Attaches all of these programs or none: a send that two ways report would be paired twice.
     fn hook_all(&mut self, hooks: &[Hook]) -> Result<(), KernelError> {
-        all_or_none(self, hooks, |programs, hook| programs.hook(hook), |programs, hook| programs.unhook(hook))
+        all_or_none(self, hooks, Self::hook, Self::unhook)
     }
 
     fn hook(&mut self, hook: &Hook) -> Result<(), KernelError> {
@@ -290,15 +290,15 @@ mod tests {
 
     #[test]
     fn refused_step_undoes_those_before_it() {
-        for (refused, expected) in [(3, "+1 +2 "), (2, "+1 -2 -1 "), (1, "-1 ")] {
-            let mut log = String::new();
-            let take = |log: &mut String, step: &u8| {
+        for (refused, expected) in [(3, &[1, 2][..]), (2, &[1, -2, -1]), (1, &[-1])] {
+            let mut log = Vec::new();
+            let take = |log: &mut Vec<i8>, step: &i8| {
                 let is_taken = *step != refused;
-                log.push_str(&if is_taken { format!("+{step} ") } else { String::new() });
+                log.extend(is_taken.then_some(*step));
                 is_taken.then_some(()).ok_or(*step)
             };
-            let result = all_or_none(&mut log, &[1, 2], take, |log, step| log.push_str(&format!("-{step} ")));
-            assert_eq!((result.is_ok(), log.as_str()), (refused == 3, expected));
+            let result = all_or_none(&mut log, &[1, 2], take, |log, step| log.push(-step));
+            assert_eq!((result.is_ok(), log.as_slice()), (refused == 3, expected));
         }
     }
 }

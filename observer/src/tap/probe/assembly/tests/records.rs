@@ -121,7 +121,7 @@ fn followed_connection_that_the_programs_forget_is_counted() {
         let mut stage = Stage::new();
         let ends = ["10.0.0.7:40000", "10.0.0.1:6443"];
         let open = |stage: &mut Stage, socket, since| {
-            assert_eq!(stage.open_at(since, socket, (CLIENT, since), ends), Recording::Continues)
+            assert_eq!(stage.open_at(since, socket, (CLIENT, since), ends), Recording::Continues);
         };
         open(&mut stage, 1, 1);
         stage.take(CLIENT, 1, SENT, 0, GET);
