@@ -69,7 +69,7 @@ pub struct Exchange {
     pub stall: Stall,
     /// Protocol after an upgrade, such as `websocket`.
     pub upgraded: Option<String>,
-    /// What a log of the API server or of etcd shows about how it was answered.
+    /// How it was answered, as a log of the API server or of etcd shows.
     pub recorded: Option<RecordedRead>,
     /// When and how it ended; `None` while it is open.
     pub ended: Option<(Timestamp, ExchangeEnd)>,
@@ -166,7 +166,7 @@ impl Exchange {
             }
             ExchangeObservation::Upgraded { protocol } => self.upgraded = Some(protocol.clone()),
             ExchangeObservation::Recorded { read } => {
-                self.recorded = Some(*read);
+                self.recorded = self.recorded.max(Some(*read));
                 self.weigh();
             }
             ExchangeObservation::Ended { end } => self.end(at, *end),

@@ -183,7 +183,7 @@ pub enum ExchangeObservation {
     },
     /// A log of the API server or of etcd shows how the request was answered.
     Recorded {
-        /// What the log shows.
+        /// The layer, as far as the log shows it.
         read: RecordedRead,
     },
     /// The exchange ended.

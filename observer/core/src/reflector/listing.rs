@@ -58,6 +58,8 @@ pub(super) struct Listing {
     pub items: u64,
     /// Response bytes with content coding. For a streaming list, bytes of its events without content coding.
     pub bytes: u64,
+    /// Whether it comes from a log.
+    pub is_logged: bool,
     /// Whether part of a response was not observed or not decoded.
     pub is_partial: bool,
     pub repeats: RepeatCounter,
@@ -87,6 +89,7 @@ impl Listing {
             token: None,
             items: 0,
             bytes: 0,
+            is_logged: exchange.is_logged,
             is_partial: false,
             repeats: RepeatCounter::default(),
             objects: Versions::default(),
@@ -200,9 +203,9 @@ impl Listing {
         !self.awaits_page
     }
 
-    /// Notes the verdict, and whether the response was decoded completely.
+    /// Notes the verdict, and whether the response was decoded completely. A log has none of it.
     pub(super) fn note_answer(&mut self, exchange: &Exchange) {
-        self.is_partial |= exchange.missed_bytes > 0 || exchange.not_read.is_some();
+        self.is_partial |= exchange.is_logged || exchange.missed_bytes > 0 || exchange.not_read.is_some();
         if let Some(verdict) = &exchange.verdict {
             self.served_from.get_or_insert_with(|| (verdict.served_from.clone(), verdict.rule.as_str(), verdict.certainty));
         }

@@ -261,6 +261,9 @@ impl Reflector {
             self.listed_revision = self.revision_chosen.map(|chosen| (revision, chosen));
             self.revision = Some(revision);
         }
+        // The next watch of a streaming list begins at a later revision.
+        let has_unlogged_revision = listing.is_logged && !listing.options.watch && !listing.options.is_exact();
+        self.unlogged_revision = has_unlogged_revision.then_some(listing.chosen);
         self.revision_since = at;
         self.end_stuck(at);
         self.forget_watches();

@@ -113,21 +113,27 @@ fn after_refusal(past: &Past<'_>, options: &ListOptions, begins_from_nothing: bo
 }
 
 /// The cause of a relist after a watch of which a log shows only that it ended before its time. An expired revision is answered at once,
-/// with an `ERROR` event. client-go then lists at its own revision; up to 1.17, at 0 (§6.4 T4 of docs/semantics.md).
+/// with an `ERROR` event, and the client lists (§6.4 T4 of docs/semantics.md).
 fn after_logged_end(past: &Past<'_>, watch: &PastWatch, options: &ListOptions, server: Option<&Server>) -> RelistCause {
-    let is_old = past.age == Some(ClientAge::Until1_17);
-    match options.resource_version {
-        ResourceVersion::Any if is_old && watch.is_brief() => RelistCause::Expired { because: stale(past, watch, server) },
-        ResourceVersion::Any if is_old => RelistCause::Unknown { reason: UnknownCause::EndNotLogged },
-        ResourceVersion::Unset | ResourceVersion::Any if options.watch && !options.ends_state_with_bookmark() => {
-            RelistCause::WatchWithoutRevision
-        }
-        ResourceVersion::Unset | ResourceVersion::Any if past.refused => after_refusal(past, options, true),
-        ResourceVersion::Unset | ResourceVersion::Any if past.may_be_another_process => RelistCause::NewProcess,
-        ResourceVersion::Unset | ResourceVersion::Any => RelistCause::Rebuilt,
-        _ if watch.is_brief() => RelistCause::Expired { because: stale(past, watch, server) },
-        _ => RelistCause::Unknown { reason: UnknownCause::EndNotLogged },
+    let begins_from_nothing = matches!(options.resource_version, ResourceVersion::Unset | ResourceVersion::Any);
+    if begins_from_nothing && options.watch && !options.ends_state_with_bookmark() {
+        return RelistCause::WatchWithoutRevision;
     }
+    if watch.is_brief() {
+        // The server surely had a young revision, so it ended the watch for another reason, and the client took that for a failure.
+        let is_young = past.revision_chosen.is_some_and(|chosen| watch.ended.since(chosen) < SURELY_HELD);
+        let may_be_reset = server.is_some_and(|server| server.refused_between(past.expires_from, watch.ended).is_some());
+        if !is_young || may_be_reset {
+            return RelistCause::Expired { because: stale(past, watch, server) };
+        }
+        if !begins_from_nothing || past.age == Some(ClientAge::Until1_17) {
+            return RelistCause::VeryShortWatch;
+        }
+    }
+    if past.refused {
+        return after_refusal(past, options, begins_from_nothing);
+    }
+    RelistCause::Unknown { reason: UnknownCause::EndNotLogged }
 }
 
 fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale {
@@ -155,8 +161,8 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
     let Some(watch) = past.useful_watch else { return Stale::Unknown };
     let is_old = age.is_some() || expired.ended.since(past.revision_since) >= SURELY_HELD;
     match (is_old, watch.allows_bookmarks, watch.bookmarks) {
-        (false, ..) | (true, true, 1..) => Stale::Unknown,
+        (false, ..) | (true, true, Some(1..) | None) => Stale::Unknown,
         (true, false, _) => Stale::BookmarksNotRequested,
-        (true, true, 0) => Stale::NoBookmarks,
+        (true, true, Some(0)) => Stale::NoBookmarks,
     }
 }

@@ -59,6 +59,8 @@ pub(super) struct Reflector {
     pub revision_chosen: Option<Timestamp>,
     /// Revision of its last complete list, and the earliest time at which the server can have chosen it.
     pub listed_revision: Option<(u64, Timestamp)>,
+    /// The same time for a list of a log, which lacks its revision: the next watch requests it.
+    pub unlogged_revision: Option<Timestamp>,
     pub objects: Versions,
     pub timeline: Timeline,
     pub counts: Counts,
@@ -216,6 +218,7 @@ impl Reflector {
             revision_since: exchange.started,
             revision_chosen: None,
             listed_revision: None,
+            unlogged_revision: None,
             objects: Versions::default(),
             timeline: Timeline::default(),
             counts: Counts::default(),

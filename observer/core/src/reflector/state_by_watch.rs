@@ -55,6 +55,19 @@ impl Reflector {
         }
     }
 
+    /// Completes the initial state of a watch in a log, when the watch is answered. A log has neither events nor bookmarks, so it
+    /// does not show when the state is complete.
+    pub(super) fn end_logged_state(&mut self, exchange: &Exchange, at: Timestamp, emit: &mut dyn FnMut(ReflectorEvent)) {
+        match std::mem::replace(&mut self.state, State::Waiting) {
+            State::Listing(mut listing, Some(watching)) if exchange.is_logged && watching.exchange == exchange.id => {
+                listing.note_answer(exchange);
+                self.state = State::Watching(watching);
+                self.complete_list(*listing, at, emit);
+            }
+            other @ (State::Listing(..) | State::Listed | State::Watching(_) | State::Waiting) => self.state = other,
+        }
+    }
+
     /// Completes the state. `exchange` is `None` if only time passed.
     pub(super) fn end_state(&mut self, exchange: Option<&Exchange>, emit: &mut dyn FnMut(ReflectorEvent)) {
         match std::mem::replace(&mut self.state, State::Waiting) {

@@ -29,6 +29,9 @@ impl Reflector {
             // earlier state.
             ResourceVersion::Unset | ResourceVersion::Any => self.forget_all(),
             ResourceVersion::At(revision) => {
+                if let Some(chosen) = self.unlogged_revision.take() {
+                    self.listed_revision = Some((revision, chosen));
+                }
                 // The revision in the request counts, since events under way when the previous watch broke may not have reached the
                 // client.
                 if self.revision != Some(revision) {
@@ -80,7 +83,7 @@ impl Reflector {
             listing.note_answer(exchange);
         }
         if !matches!(self.state, State::Watching(_)) {
-            return;
+            return self.end_logged_state(exchange, at, emit);
         }
         if let Some(list) = self.first_list.take() {
             emit(ReflectorEvent::InitialList(list));

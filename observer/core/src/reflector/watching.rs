@@ -20,6 +20,8 @@ pub(super) struct Watching {
     pub asked: Timestamp,
     pub opened: Option<Timestamp>,
     pub allows_bookmarks: bool,
+    /// Whether it comes from a log, which has no events and no bookmarks.
+    pub is_logged: bool,
     /// How far back the server's watch cache reaches.
     pub window: EventWindow,
     pub events: u64,
@@ -41,7 +43,8 @@ pub(super) struct PastWatch {
     pub end: WatchEnd,
     pub allows_bookmarks: bool,
     pub window: EventWindow,
-    pub bookmarks: u64,
+    /// Number of bookmarks; `None` for a watch of a log, which lacks them.
+    pub bookmarks: Option<u64>,
     /// Whether the server accepted it.
     pub opened: bool,
     /// Whether the client did not read for at least 1 s shortly before the end.
@@ -58,6 +61,7 @@ impl Watching {
             asked: exchange.started,
             opened: None,
             allows_bookmarks: options.allow_watch_bookmarks,
+            is_logged: exchange.is_logged,
             window: exchange.event_window,
             events: 0,
             latest: None,
@@ -116,7 +120,7 @@ impl Watching {
             end,
             allows_bookmarks: self.allows_bookmarks,
             window: self.window,
-            bookmarks: self.bookmarks,
+            bookmarks: (!self.is_logged).then_some(self.bookmarks),
             opened: self.opened.is_some(),
             stalled,
             failure,

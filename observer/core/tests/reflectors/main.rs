@@ -16,6 +16,7 @@ mod findings;
 mod futile_watches;
 mod gaps;
 mod given_up;
+mod logged;
 mod odd;
 mod pace;
 mod pages;

@@ -3,6 +3,7 @@
 mod comparison;
 mod etcd_reads;
 mod late;
+mod logs;
 mod scopes;
 mod script;
 mod unrecorded;

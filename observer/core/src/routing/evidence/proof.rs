@@ -99,7 +99,7 @@ proofs! {
     ETCD_LIST_TRACED = "etcd-list-traced", "§5.3", TRACES,
         "the API server traced a list in etcd for this request";
     CACHE_LIST_TRACED = "cache-list-traced", "§5.3", TRACES,
-        "the API server traced a list in the watch cache for most of this request, and none in etcd";
+        "the API server traced a complete list in the watch cache for this request, and none in etcd";
     ETCD_READ_LOGGED = "etcd-read-logged", "§5.3", "etcd-io/etcd server/etcdserver/api/v3rpc/interceptor.go logUnaryRequestStats, release-3.4 to release-3.6",
         "etcd logged a read of the listed objects within the time of this request";
     REFUSED = "refused-before-storage", "§8.5", "kubernetes/apiserver pkg/server/config.go DefaultBuildHandlerChain, v0.16 to v0.36",

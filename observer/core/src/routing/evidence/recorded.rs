@@ -6,7 +6,7 @@ use super::finding::Finding;
 use super::proof::{CACHE_LIST_TRACED, ETCD_LIST_TRACED, ETCD_READ_LOGGED, ETCD_TIME_LOGGED, NO_ETCD_TIME_LOGGED};
 use crate::routing::Layer;
 
-/// What a log shows about how the API server answered a read.
+/// The way in which the API server answered a read, as a log shows it: the weakest evidence first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordedRead {
@@ -14,12 +14,12 @@ pub enum RecordedRead {
     EtcdTime,
     /// A request that took more than half a second has no time in etcd in its audit event.
     NoEtcdTime,
-    /// A trace of the request has a span of a list in etcd.
-    EtcdList,
-    /// A trace of the request has a span of a list in the watch cache, for most of its time, and none of a list in etcd.
+    /// A trace of the request has a complete list in the watch cache, and none in etcd.
     CacheList,
     /// etcd logged a read of the keys and values of the list, within the time of the request.
     EtcdRead,
+    /// A trace of the request has a span of a list in etcd.
+    EtcdList,
 }
 
 const NOT_FROM_ETCD: &[Layer] = &[Layer::Cache, Layer::CacheConsistent, Layer::Snapshot];

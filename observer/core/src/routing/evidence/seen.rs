@@ -29,7 +29,7 @@ pub struct Evidence<'e> {
     pub error: Option<&'e Status>,
     /// Whether the bookmark that ends the initial events of a watch has arrived.
     pub initial_events_ended: bool,
-    /// What a log shows about how the request was answered.
+    /// How the request was answered, as a log shows.
     pub recorded: Option<RecordedRead>,
 }
 

@@ -12,20 +12,21 @@ const LIST: Logged<'_> = ((0, 20), "list", "limit=500&resourceVersion=0", 200, "
 const WATCH: &str = "allowWatchBookmarks=true&resourceVersion=100&timeoutSeconds=400&watch=true";
 const AT_LAST: &str = "resourceVersion=100";
 
-/// What an observer makes of the lines of these requests of one client: causes of relists, and verdicts of lists with a proof.
+/// The causes of relists, and the proofs of verdicts, that an observer finds in the lines of these requests of one client.
 fn observed(requests: &[Logged<'_>]) -> String {
     let (mut replay, mut observer, mut words) = (LogReplay::default(), Observer::new(Limits::default()), Vec::new());
     let mut take = |observation| {
-        observer.observe(observation, &mut |event| match event {
-            Event::RelistBegan { began } => words.push(began.cause.to_string()),
-            Event::Request { record } => {
+        observer.observe(observation, &mut |event| {
+            if let Event::RelistBegan { began } = &event {
+                words.push(began.cause.to_string());
+            }
+            if let Event::Request { record } = event {
                 words.extend(record.verdict.and_then(|verdict| verdict.proof).map(|proof| proof.to_string()));
             }
-            _ => {}
         });
     };
     for (number, request) in requests.iter().enumerate() {
-        replay.line(line(number, request).as_bytes(), &mut take);
+        replay.line(0, line(number, request).as_bytes(), &mut take);
     }
     replay.finish(&mut take);
     words.join(" ")
@@ -51,13 +52,19 @@ fn watch_that_ended_at_once_before_a_list_at_its_revision_had_expired() {
     let watch = ((50, 400_100), "watch", WATCH, 200, "");
     let expired = ((400_200, 400_204), "watch", WATCH, 200, "");
     let relist = ((401_300, 401_400), "list", AT_LAST, 200, "");
-    assert_eq!(observed(&[LIST, watch, expired, relist]), "expired/no-bookmarks");
+    assert_eq!(observed(&[LIST, watch, expired, relist]), "expired/unknown");
+}
+
+#[test]
+fn short_watch_at_a_young_revision_had_not_expired() {
+    let watch = ((50, 400), "watch", WATCH, 200, "");
+    assert_eq!(observed(&[LIST, watch, ((1_500, 1_600), "list", AT_LAST, 200, "")]), "very-short-watch");
 }
 
 #[test]
 fn end_before_the_timeout_is_unknown_as_the_log_does_not_show_it() {
     let watch = ((50, 100_000), "watch", WATCH, 200, "");
-    for (query, cause) in [(AT_LAST, "unknown/end-not-logged"), ("limit=500&resourceVersion=0", "rebuilt")] {
+    for (query, cause) in [(AT_LAST, "unknown/end-not-logged"), ("limit=500&resourceVersion=0", "unknown/end-not-logged")] {
         assert_eq!(observed(&[LIST, watch, ((101_000, 101_100), "list", query, 200, "")]), cause, "{query}");
     }
 }
