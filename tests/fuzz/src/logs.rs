@@ -49,7 +49,7 @@ fn check_replay(input: &[u8]) {
         }
     };
     for line in input.split(|byte| *byte == b'\n') {
-        replay.line(line, &mut take);
+        replay.line(0, line, &mut take);
     }
     replay.finish(&mut take);
     assert_eq!(replay.extent().requests, requests);

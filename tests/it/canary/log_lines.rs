@@ -13,7 +13,7 @@ fn replayed_log(event: &str, shown: &mut Shown) {
     let (mut replay, mut unwrapper) = (LogReplay::default(), Unwrapper::default());
     for line in [event.to_owned(), format!("2026-11-22T02:00:00.000000000Z stderr P {event}")] {
         let mut observations = Vec::new();
-        replay.line(line.as_bytes(), &mut |observation| observations.push(observation));
+        replay.line(0, line.as_bytes(), &mut |observation| observations.push(observation));
         shown.note(&replay);
         unwrapper.unwrap(line.as_bytes(), &mut |envelope, _text| {
             if let Some(envelope) = envelope {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::go_duration::go_duration;
 use super::text::{Text, cut};
@@ -43,7 +43,7 @@ pub struct AuditEvent {
     pub address: String,
     /// The client's `User-Agent`.
     pub user_agent: String,
-    /// The HTTP status; 0 if the stage has none. For a watch, that of the response head.
+    /// The HTTP status; 0 if the stage has none, or if the client left before the response. For a watch, that of the response head.
     pub status: u16,
     /// The `Status` of a refusal, if the stage has one. Of a write, it has no texts, which may quote data.
     pub refusal: Option<Box<Status>>,
@@ -51,15 +51,15 @@ pub struct AuditEvent {
     pub received: Option<Timestamp>,
     /// When the request reached this stage.
     pub reached: Option<Timestamp>,
-    /// Time in etcd, if the server recorded it: for a write, or at least one read of a single key. It never covers the read of
-    /// etcd's current revision that precedes a consistent list from the watch cache.
+    /// Time in etcd, if the server recorded it: for a write, or at least one read of keys. The read of etcd's current revision, which
+    /// precedes a consistent list from the watch cache, may be part of it. 1.37 does not time reads of ranges.
     pub etcd_latency: Option<Duration>,
     /// Time in total, if the server recorded it: for requests that took more than half a second.
     pub total_latency: Option<Duration>,
 }
 
 /// How much of a request an audit policy records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub enum AuditLevel {
     /// Neither body.
     Metadata,
@@ -74,7 +74,7 @@ pub enum AuditLevel {
 }
 
 /// The stage of a request when its event was recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub enum AuditStage {
     /// The server has received the request.
     RequestReceived,
@@ -86,9 +86,10 @@ pub enum AuditStage {
     Panic,
 }
 
+/// The fields of an event that are read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'l> {
+pub(super) struct Line<'l> {
     #[serde(borrow, rename = "auditID")]
     audit_id: Cow<'l, str>,
     stage: AuditStage,
@@ -116,12 +117,6 @@ struct Line<'l> {
     stage_timestamp: Text<'l>,
     #[serde(borrow, default)]
     annotations: Annotations<'l>,
-}
-
-#[derive(Deserialize)]
-struct EventList<'l> {
-    #[serde(borrow)]
-    items: Vec<Line<'l>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -184,6 +179,11 @@ struct Annotations<'l> {
 }
 
 impl ResponseStatus<'_> {
+    /// Whether the client left before the response (kubernetes/apiserver `pkg/endpoints/filters/audit.go`, `WithAudit`).
+    fn is_of_nothing(&self) -> bool {
+        self.message.get() == Some("Connection closed early")
+    }
+
     fn read(&self) -> Status {
         let text = |text: &Text<'_>| text.get().map_or_else(String::new, |text| cut(text, Status::MAX_TEXT));
         let of_cause = |cause: &Cause<'_>| StatusCause {
@@ -213,16 +213,28 @@ impl AuditEvent {
         serde_json::from_slice::<Line<'_>>(line).ok().map(Self::of)
     }
 
-    /// Reads a list of events, as a webhook gets them (`EventList`). `None` for text that is not such a list.
-    pub fn read_list(line: &[u8]) -> Option<Vec<Self>> {
-        if line.len() > MAX_LINE {
-            return None;
+    /// An event of which nothing but its stage is known.
+    pub(super) const fn of_stage(stage: AuditStage) -> Self {
+        Self {
+            audit_id: String::new(),
+            level: AuditLevel::Unknown,
+            stage,
+            uri: Redacted(String::new()),
+            verb: String::new(),
+            resource: String::new(),
+            user: String::new(),
+            address: String::new(),
+            user_agent: String::new(),
+            status: 0,
+            refusal: None,
+            received: None,
+            reached: None,
+            etcd_latency: None,
+            total_latency: None,
         }
-        let list: EventList<'_> = serde_json::from_slice(line).ok()?;
-        Some(list.items.into_iter().map(Self::of).collect())
     }
 
-    fn of(line: Line<'_>) -> Self {
+    pub(super) fn of(line: Line<'_>) -> Self {
         let resource = line.object_ref.map_or_else(String::new, |object| match &*object.api_group {
             "" => cut(&object.resource, MAX_TEXT),
             group => format!("{}.{}", cut(&object.resource, MAX_TEXT), cut(group, MAX_TEXT)),
@@ -242,7 +254,7 @@ impl AuditEvent {
             user: cut(&user.username, MAX_TEXT),
             address: line.addresses.first().and_then(Text::get).map_or_else(String::new, |address| cut(address, MAX_TEXT)),
             user_agent: cut(&line.user_agent, MAX_TEXT),
-            status: line.response_status.map_or(0, |status| status.code),
+            status: line.response_status.filter(|status| !status.is_of_nothing()).map_or(0, |status| status.code),
             refusal,
             received: time(&line.request_received_timestamp),
             reached: time(&line.stage_timestamp),
@@ -251,9 +263,11 @@ impl AuditEvent {
         }
     }
 
-    /// What the annotations about latency show of a read: they are recorded for requests of more than half a second, from 1.24 on.
+    /// The layer of a read, as far as the annotations about latency show it. They are recorded for requests of more than half a second, from
+    /// 1.24 on.
     pub fn recorded_read(&self) -> Option<RecordedRead> {
-        let is_read = matches!(self.verb.as_str(), "get" | "list" | "watch");
+        // The time of watches in etcd is not recorded.
+        let is_read = matches!(self.verb.as_str(), "get" | "list");
         let _slow = self.total_latency.filter(|_| is_read && self.stage == AuditStage::ResponseComplete)?;
         Some(if self.etcd_latency.is_some() { RecordedRead::EtcdTime } else { RecordedRead::NoEtcdTime })
     }

@@ -7,14 +7,16 @@ use std::io::Read as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::MultiGzDecoder;
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use super::audit::MAX_LINE;
 use super::text::Text;
 use crate::redacted::Redacted;
 
 /// The wrapping of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Envelope {
     /// An entry of `CloudWatch`, as a subscription or the command line gives it (EKS).
     CloudWatch,
@@ -47,8 +49,17 @@ impl Envelope {
 /// Unwraps the lines of one log. It joins the parts of lines that a container runtime has split.
 #[derive(Debug, Default)]
 pub struct Unwrapper {
-    /// The parts of a line so far.
-    parts: Redacted<Vec<u8>>,
+    /// The parts of a line so far, of each stream.
+    parts: [Redacted<Vec<u8>>; 2],
+}
+
+/// A line of the container runtime interface.
+struct CriLine<'l> {
+    /// 0 for stdout, 1 for stderr.
+    stream: usize,
+    /// Whether it continues in the next line of its stream.
+    is_part: bool,
+    text: &'l [u8],
 }
 
 #[derive(Deserialize)]
@@ -59,6 +70,8 @@ struct Object<'l> {
     message: Text<'l>,
     #[serde(borrow, default, rename = "@message")]
     at_message: Text<'l>,
+    #[serde(default, rename = "ingestionTime")]
+    ingestion_time: Option<IgnoredAny>,
     #[serde(borrow, default, rename = "MESSAGE")]
     journal_message: Text<'l>,
     #[serde(borrow, default)]
@@ -95,8 +108,14 @@ impl Unwrapper {
     /// Unwraps a line. `each` receives the lines inside, from the outermost envelope to the innermost; it returns whether it has
     /// understood the line, and if so, nothing is looked for in it.
     pub fn unwrap(&mut self, line: &[u8], each: &mut dyn FnMut(Option<Envelope>, &[u8]) -> bool) -> bool {
-        let line = line.trim_ascii();
-        each(None, line) || self.look_inside(line, 0, each)
+        // Spaces at the end of a part belong to its line.
+        let line = line.strip_suffix(b"\r").unwrap_or(line).trim_ascii_start();
+        each(None, line.trim_ascii_end()) || self.look_inside(line, 0, each)
+    }
+
+    /// Notes that there are no further lines. Returns the number of lines of which parts have come, but not the last one.
+    pub fn finish(&mut self) -> u64 {
+        std::mem::take(&mut self.parts).iter().filter(|parts| !parts.is_empty()).count() as u64
     }
 
     fn look_inside(&mut self, line: &[u8], depth: usize, each: &mut dyn FnMut(Option<Envelope>, &[u8]) -> bool) -> bool {
@@ -117,16 +136,21 @@ impl Unwrapper {
             }
             return is_understood;
         }
-        if let Some((is_part, text)) = cri(line) {
-            if is_part || !self.parts.is_empty() {
-                let room = MAX_LINE.saturating_sub(self.parts.len());
-                self.parts.0.extend_from_slice(text.get(..text.len().min(room)).unwrap_or_default());
+        if let Some(CriLine { stream, is_part, text }) = cri(line) {
+            let Some(parts) = self.parts.get_mut(stream) else { return false };
+            if is_part || !parts.is_empty() {
+                let room = MAX_LINE.saturating_sub(parts.len());
+                parts.0.extend_from_slice(text.get(..text.len().min(room)).unwrap_or_default());
             }
             if is_part {
                 return true;
             }
-            let joined = std::mem::take(&mut self.parts.0);
+            let joined = std::mem::take(&mut parts.0);
             return inside(self, Envelope::Cri, if joined.is_empty() { text } else { &joined });
+        }
+        if let Some(text) = timed(line) {
+            // The object may begin on the next line.
+            return text.is_empty() || inside(self, Envelope::CloudWatch, text);
         }
         if let Some(text) = journal(line) {
             return inside(self, Envelope::Journal, text);
@@ -142,7 +166,7 @@ impl Object<'_> {
             (Envelope::Docker, &self.log),
             (Envelope::Azure, &self.log_s),
             (Envelope::Journal, &self.journal_message),
-            (Envelope::Message, &self.message),
+            (if self.ingestion_time.is_some() { Envelope::CloudWatch } else { Envelope::Message }, &self.message),
             (Envelope::Message, &self.at_message),
         ];
         let properties = self.records.iter().filter_map(|record| record.properties.as_ref()).chain(&self.properties);
@@ -154,17 +178,36 @@ impl Object<'_> {
     }
 }
 
-/// `TIME stdout F LINE`: whether the line continues in the next one, and the text of this one.
-fn cri(line: &[u8]) -> Option<(bool, &[u8])> {
+/// `TIME stdout F LINE`.
+fn cri(line: &[u8]) -> Option<CriLine<'_>> {
     let mut fields = line.splitn(4, |byte| *byte == b' ');
     let (time, stream, tags, text) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
-    let is_time = time.len() > 20 && time.get(10) == Some(&b'T');
+    let stream = [&b"stdout"[..], b"stderr"].iter().position(|known| *known == stream)?;
     let is_part = match tags {
         b"F" => false,
         b"P" => true,
         _other => return None,
     };
-    (is_time && matches!(stream, b"stdout" | b"stderr")).then_some((is_part, text))
+    is_time(time).then_some(CriLine { stream, is_part, text })
+}
+
+/// `TIME LINE` or `TIME STREAM LINE`, as `CloudWatch` exports lines and `aws logs tail` prints them: the line, if it is an object.
+/// `aws logs tail --format json` writes the object on lines of its own; then the line is empty.
+fn timed(line: &[u8]) -> Option<&[u8]> {
+    let mut fields = line.splitn(3, |byte| *byte == b' ');
+    let (time, stream) = (fields.next()?, fields.next()?);
+    if !is_time(time) {
+        return None;
+    }
+    let text = if stream.starts_with(b"{") { line.get(time.len()..)? } else { fields.next()? };
+    let text = text.trim_ascii();
+    (text.is_empty() || text.starts_with(b"{")).then_some(text)
+}
+
+/// Whether a word begins as a time does: `2026-11-22T02:00:00`.
+fn is_time(word: &[u8]) -> bool {
+    let place = |at: usize, byte: u8| word.get(at) == Some(&byte);
+    word.len() >= 19 && place(4, b'-') && place(7, b'-') && place(10, b'T') && place(13, b':') && place(16, b':')
 }
 
 /// `Mon DD hh:mm:ss host unit[pid]: LINE`, as journalctl and syslog write it: the text of the line.
@@ -223,6 +266,7 @@ mod tests {
             ("Nov 22 02:00:00 node-1 kube-apiserver[812]: the line", Some(Envelope::Journal)),
             (r#"{"MESSAGE":"the line","_PID":"812"}"#, Some(Envelope::Journal)),
             (r#"{"message":"the line"}"#, Some(Envelope::Message)),
+            (r#"{"timestamp":1,"message":"the line","ingestionTime":1}"#, Some(Envelope::CloudWatch)),
             (r#"{"@timestamp":"2026","@message":"the line"}"#, Some(Envelope::Message)),
             (r#"{"log_s":"the line","pod_s":"kube-apiserver-1"}"#, Some(Envelope::Azure)),
             (r#"{"category":"kube-audit","properties":{"log":"the line","stream":"stdout"},"time":"2026"}"#, Some(Envelope::Azure)),
@@ -253,6 +297,42 @@ mod tests {
         let parts = ["2026-11-22T02:00:00.123456789Z stderr P the", "2026-11-22T02:00:00.123456790Z stderr F  line"];
         assert_eq!(found(&parts), [Some(Envelope::Cri)]);
         assert_eq!(found(&[parts[0], parts[1], "2026-11-22T02:00:01.123456790Z stderr F the line"]), [Some(Envelope::Cri); 2]);
+    }
+
+    #[test]
+    fn parts_keep_their_spaces_and_their_streams() {
+        let of = |stream: &str, rest: &str| format!("2026-11-22T02:00:00.123456789Z {stream} {rest}");
+        let lines = [
+            of("stdout", "P the "),
+            of("stderr", "F the line\r"),
+            of("stderr", "P the"),
+            of("stdout", "F line\r"),
+            of("stderr", "F  line"),
+        ];
+        assert_eq!(found(&lines.each_ref().map(String::as_str)), [Some(Envelope::Cri); 3]);
+    }
+
+    #[test]
+    fn unfinished_parts_are_counted() {
+        let mut unwrapper = Unwrapper::default();
+        for stream in ["stdout", "stderr", "stderr"] {
+            assert!(unwrapper.unwrap(format!("2026-11-22T02:00:00.1Z {stream} P the").as_bytes(), &mut |_, _| false));
+        }
+        assert_eq!((unwrapper.finish(), unwrapper.finish()), (2, 0));
+    }
+
+    #[test]
+    fn object_after_its_time_is_found() {
+        let mut unwrapper = Unwrapper::default();
+        for line in [
+            r#"2026-11-22T02:00:00.123Z {"a": 1}"#,
+            r#"2026-11-22T02:00:00 {"a": 1}"#,
+            r#"2026-11-22T02:00:00.123000+00:00 kube-apiserver-audit-1a2b {"a": 1}"#,
+        ] {
+            assert!(unwrapper.unwrap(line.as_bytes(), &mut |_, text| text == br#"{"a": 1}"#), "{line}");
+        }
+        assert!(unwrapper.unwrap(b"2026-11-22T02:00:00.123000+00:00 kube-apiserver-audit-1a2b ", &mut |_, _| false));
+        assert!(!unwrapper.unwrap(b"2026-11-22T02:00:00.123Z text {", &mut |_, _| false));
     }
 
     #[test]

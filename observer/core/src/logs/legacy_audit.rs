@@ -1,6 +1,6 @@
 //! The text form of audit events, `--audit-log-format=legacy`.
 
-use super::audit::{AuditEvent, AuditLevel, AuditStage, MAX_ID, MAX_TEXT, MAX_URI};
+use super::audit::{AuditEvent, AuditStage, MAX_ID, MAX_TEXT, MAX_URI};
 use super::go_text::unquote;
 use super::klog::zoned;
 use super::text::cut;
@@ -13,22 +13,7 @@ use crate::redacted::Redacted;
 /// The line has the time of receipt only, and no level. Its resource is that of the path.
 pub(super) fn read(text: &str) -> Option<AuditEvent> {
     let (time, mut rest) = text.split_once(" AUDIT: ")?;
-    let mut event = AuditEvent {
-        audit_id: String::new(),
-        level: AuditLevel::Unknown,
-        stage: AuditStage::Panic,
-        uri: Redacted(String::new()),
-        verb: String::new(),
-        resource: String::new(),
-        user: String::new(),
-        address: String::new(),
-        user_agent: String::new(),
-        status: 0,
-        received: Some(zoned(time)?),
-        reached: None,
-        etcd_latency: None,
-        total_latency: None,
-    };
+    let mut event = AuditEvent { received: Some(zoned(time)?), ..AuditEvent::of_stage(AuditStage::Panic) };
     let mut stage = None;
     while let Some((key, quoted)) = rest.split_once('=') {
         let value = unquote(quoted)?;

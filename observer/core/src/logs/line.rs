@@ -6,6 +6,7 @@ use super::audit::{AuditEvent, MAX_LINE};
 use super::cache_lines::CacheLine;
 use super::client_requests::{ClientRecord, ClientRequest};
 use super::etcd_line::EtcdLine;
+use super::event_list::read_list;
 use super::gke::{GkeAuditEntry, GkeEntry};
 use super::klog::{KlogRecord, LogClock, read_json};
 use super::legacy_audit;
@@ -66,7 +67,8 @@ impl LogLine {
             if let Some(event) = AuditEvent::read(line) {
                 return Some(Self::Audit(Box::new(event)));
             }
-            if let Some(events) = AuditEvent::read_list(line) {
+            let mut events = Vec::new();
+            if read_list(line, &mut |event| events.push(event)) {
                 return Some(Self::AuditList(events));
             }
         }
@@ -99,6 +101,20 @@ impl LogLine {
             Self::Etcd(line) if line.event.is_request() => "etcd request",
             Self::Etcd(_) => "etcd maintenance",
             Self::Other { .. } => "other klog line",
+        }
+    }
+
+    /// Whether klog wrote it, whose values may continue in further lines.
+    pub const fn is_klog(&self) -> bool {
+        match self {
+            Self::Request(_)
+            | Self::WatchStarted(_)
+            | Self::Cache(_)
+            | Self::Trace { .. }
+            | Self::Reflector(_)
+            | Self::Client(_)
+            | Self::Other { .. } => true,
+            Self::Audit(_) | Self::AuditList(_) | Self::LegacyAudit(_) | Self::GkeAudit(_) | Self::Etcd(_) => false,
         }
     }
 

@@ -11,6 +11,7 @@ mod client_requests;
 mod envelope;
 mod etcd;
 mod etcd_line;
+mod event_list;
 mod extent;
 mod gke;
 mod go_duration;
@@ -25,10 +26,7 @@ mod request_log;
 mod text;
 mod trace;
 mod watch_started;
-mod window;
 
-#[cfg(test)]
-mod replay_tests;
 #[cfg(test)]
 mod tests;
 

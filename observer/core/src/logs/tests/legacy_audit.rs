@@ -19,6 +19,7 @@ fn event_is_read() {
         address: "10.0.0.1".to_owned(),
         user_agent: "kubectl/v1.17.0".to_owned(),
         status: 200,
+        refusal: None,
         received: time("2020-03-01T10:00:00.000000123Z"),
         reached: None,
         etcd_latency: None,
@@ -37,6 +38,7 @@ fn event_is_read() {
         resource: String::new(),
         user: "eve".to_owned(),
         status: 0,
+        refusal: None,
         received: time("2020-03-01T09:00:00.000000123Z"),
         ..expected
     };

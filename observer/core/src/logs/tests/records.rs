@@ -55,13 +55,6 @@ fn strange_values_of_an_audit_event_are_left_out() {
 }
 
 #[test]
-fn list_of_events_is_read() {
-    let list = format!(r#"{{"kind":"EventList","items":[{EVENT},{EVENT}]}}"#);
-    assert_eq!(AuditEvent::read_list(list.as_bytes()).unwrap().len(), 2);
-    assert_eq!(AuditEvent::read_list(EVENT.as_bytes()), None);
-}
-
-#[test]
 fn etcd_latency_is_parsed_as_a_go_duration() {
     for (text, expected) in [
         ("612.345ms", Some(Duration::from_micros(612_345))),

@@ -1,0 +1,402 @@
+//! Joins the records of each request, and makes the observations of a tap of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::as_event::{self, OwnIds};
+use super::clients::Clients;
+use super::indented::Indented;
+use super::record::{Record, TracedRead, head, observation};
+use super::requests::{Close, OpenRequest, Requests};
+use super::restart::{RestartSigns, SERVER, is_first_list};
+use super::window::Window;
+use crate::logs::audit::{AuditEvent, AuditStage, MAX_LINE};
+use crate::logs::envelope::{Envelope, Unwrapper};
+use crate::logs::event_list::read_list;
+use crate::logs::extent::LogExtent;
+use crate::logs::klog::LogClock;
+use crate::logs::line::LogLine;
+use crate::logs::trace::{RequestTrace, TraceCollector};
+use crate::observation::{
+    Body, ExchangeEnd, ExchangeId, ExchangeObservation, ListenerState, Observation, RequestLine, ResponseLine, Subject,
+    UpstreamName, UpstreamObservation,
+};
+use crate::routing::{RecordedRead, ServerVersion};
+use crate::time::Timestamp;
+
+/// Maximum number of records that wait to be put in order, and of their bytes.
+const WINDOW: usize = 64 << 10;
+const WINDOW_BYTES: usize = 64 << 20;
+
+/// Makes observations of the lines of logs.
+///
+/// The records of a request carry the same audit ID. A log has no connections: all requests of one client (user, user agent and address)
+/// count as those of one connection.
+#[derive(Debug)]
+pub struct LogReplay {
+    /// By the number of the log.
+    logs: BTreeMap<usize, Log>,
+    /// By the number of the log, whose records may wait longer than it has lines.
+    signs: BTreeMap<usize, RestartSigns>,
+    window: Window<Record>,
+    clients: Clients,
+    requests: Requests,
+    own_ids: OwnIds,
+    /// Whether the missing time in etcd of a slow list shows that etcd was not read.
+    shows_absent_times: bool,
+    /// The latest time in the present line.
+    latest: Option<Timestamp>,
+    extent: LogExtent,
+}
+
+/// One of the logs that are read together.
+#[derive(Debug)]
+struct Log {
+    clock: LogClock,
+    unwrapper: Unwrapper,
+    indented: Indented,
+    traces: TraceCollector,
+    /// Whether the last line was one of klog, whose values may continue in further lines.
+    is_in_klog: bool,
+}
+
+impl Log {
+    fn of(clock: LogClock) -> Self {
+        Self {
+            clock,
+            unwrapper: Unwrapper::default(),
+            indented: Indented::default(),
+            traces: TraceCollector::default(),
+            is_in_klog: false,
+        }
+    }
+}
+
+impl Default for LogReplay {
+    fn default() -> Self {
+        Self::within(WINDOW, WINDOW_BYTES)
+    }
+}
+
+impl LogReplay {
+    /// A replay of which at most so many records, with at most so many bytes together, wait to be put in order. For each request without
+    /// an earlier stage, its receipt is a record, too.
+    pub fn within(records: usize, bytes: usize) -> Self {
+        Self {
+            logs: BTreeMap::new(),
+            signs: BTreeMap::new(),
+            window: Window::of(records, bytes),
+            clients: Clients::default(),
+            requests: Requests::default(),
+            own_ids: OwnIds::default(),
+            shows_absent_times: false,
+            latest: None,
+            extent: LogExtent::default(),
+        }
+    }
+
+    /// Sets the version of the API servers. From 1.24 to 1.36, the audit event of a slow list has the time in etcd, or etcd was not read. 1.37
+    /// does not time reads of ranges (kubernetes/apiserver `pkg/storage/etcd3/latency_tracker.go`).
+    #[must_use]
+    pub fn with_version(mut self, version: &ServerVersion) -> Self {
+        self.shows_absent_times = (24..37).contains(&version.minor());
+        self
+    }
+
+    /// Sets the year and the zone of those lines of a log that have neither. Without it, they are taken for those of 1970.
+    pub fn begin(&mut self, log: usize, clock: LogClock) {
+        self.logs.insert(log, Log::of(clock));
+    }
+
+    /// Takes the next line of a log, without its end. `log` is the log's number among those that are read together. Empty lines are
+    /// passed over. Returns the time that the line has; of several, the latest.
+    pub fn line(&mut self, log: usize, line: &[u8], emit: &mut dyn FnMut(Observation)) -> Option<Timestamp> {
+        if line.trim_ascii().is_empty() {
+            return None;
+        }
+        if line.len() > MAX_LINE {
+            self.too_long();
+            return None;
+        }
+        self.latest = None;
+        let mut of = self.logs.remove(&log).unwrap_or_else(|| Log::of(LogClock::of_year(1970, 0)));
+        // The value of a field may have several lines, and a last one with its end (kubernetes/klog `internal/serialize/keyvalues.go`).
+        let continues = of.is_in_klog && (line.starts_with(b"\t") || line == b" >");
+        if !continues {
+            of.is_in_klog = false;
+            let Log { clock, unwrapper, indented, traces, is_in_klog, .. } = &mut of;
+            let others = indented.line(line, &mut |line| {
+                unwrapper.unwrap(line, &mut |envelope, text| {
+                    let is_understood = self.text((log, clock, traces, is_in_klog), text, emit);
+                    if let Some(envelope) = envelope.filter(|_| is_understood) {
+                        let number = self.extent.envelopes.entry(envelope).or_default();
+                        *number = number.saturating_add(1);
+                    }
+                    is_understood
+                })
+            });
+            self.extent.not_understood = self.extent.not_understood.saturating_add(others);
+        }
+        self.logs.insert(log, of);
+        self.release(emit);
+        self.latest
+    }
+
+    /// Notes that a log has no further lines.
+    pub fn end_of(&mut self, log: usize) {
+        let Some(Log { mut unwrapper, mut indented, mut traces, .. }) = self.logs.remove(&log) else { return };
+        self.extent.not_understood = self.extent.not_understood.saturating_add(unwrapper.finish() + indented.finish());
+        traces.finish(&mut |trace| self.trace(&trace));
+    }
+
+    /// Notes a line that is longer than [`MAX_LINE`].
+    pub fn too_long(&mut self) {
+        self.extent.too_long = self.extent.too_long.saturating_add(1);
+    }
+
+    /// Notes that no log has further lines.
+    pub fn finish(&mut self, emit: &mut dyn FnMut(Observation)) {
+        while let Some((log, _)) = self.logs.first_key_value() {
+            self.end_of(*log);
+        }
+        while let Some((at, record)) = self.window.pop() {
+            self.reach(at, &record, emit);
+        }
+    }
+
+    /// How much of the traffic the lines so far show.
+    pub fn extent(&self) -> LogExtent {
+        LogExtent { late: self.window.late(), ..self.extent.clone() }
+    }
+
+    /// Takes a line without its envelopes. Returns whether it is understood.
+    fn text(
+        &mut self,
+        (log, clock, traces, is_in_klog): (usize, &LogClock, &mut TraceCollector, &mut bool),
+        text: &[u8],
+        emit: &mut dyn FnMut(Observation),
+    ) -> bool {
+        if text.first() == Some(&b'{') {
+            if let Some(event) = AuditEvent::read(text) {
+                self.audit_event(log, event, emit);
+                return true;
+            }
+            if read_list(text, &mut |event| self.audit_event(log, event, emit)) {
+                return true;
+            }
+        }
+        let Some(line) = LogLine::read(text, clock) else { return false };
+        self.latest = self.latest.max(line.at());
+        if !matches!(line, LogLine::Audit(_) | LogLine::AuditList(_) | LogLine::LegacyAudit(_)) {
+            let number = self.extent.forms.entry(line.form()).or_default();
+            *number = number.saturating_add(1);
+        }
+        *is_in_klog = line.is_klog();
+        match line {
+            LogLine::Audit(event) | LogLine::LegacyAudit(event) => self.audit_event(log, *event, emit),
+            LogLine::AuditList(events) => events.into_iter().for_each(|event| self.audit_event(log, event, emit)),
+            // It may be one of those in the audit log.
+            LogLine::Request(request) if request.audit_id.is_empty() && self.extent.events > 0 => {}
+            LogLine::Client(_) if self.extent.events > 0 => {}
+            LogLine::Request(request) => {
+                let event = as_event::of_request_log(&request, &mut self.own_ids);
+                self.event(log, event, false);
+            }
+            LogLine::Client(request) => {
+                if let Some(event) = as_event::of_client_request(&request, &mut self.own_ids) {
+                    self.event(log, event, false);
+                }
+            }
+            LogLine::Trace { at, parts } => {
+                for part in parts {
+                    traces.take(&part, at, &mut |trace| self.trace(&trace));
+                }
+            }
+            LogLine::GkeAudit(_)
+            | LogLine::WatchStarted(_)
+            | LogLine::Cache(_)
+            | LogLine::Reflector(_)
+            | LogLine::Etcd(_)
+            | LogLine::Other { .. } => {}
+        }
+        true
+    }
+
+    fn audit_event(&mut self, log: usize, event: AuditEvent, emit: &mut dyn FnMut(Observation)) {
+        self.extent.note(&event);
+        self.event(log, event, true);
+        self.release(emit);
+    }
+
+    fn event(&mut self, log: usize, event: AuditEvent, is_audit: bool) {
+        let Some(reached) = event.reached.or(event.received) else {
+            self.extent.without_time = self.extent.without_time.saturating_add(1);
+            return;
+        };
+        self.extent.note_time(reached);
+        self.latest = self.latest.max(Some(reached));
+        let received = event.received.unwrap_or(reached).min(reached);
+        let (bytes, event) = (event.memory(), Arc::new(event));
+        if event.stage != AuditStage::RequestReceived && !self.requests.has(&event.audit_id) {
+            // The policy may omit the stages before it.
+            let record = Record::Stage { stage: AuditStage::RequestReceived, event: Arc::clone(&event), log, is_audit };
+            self.window.push(received, 0, record);
+        }
+        self.window.push(reached, bytes, Record::Stage { stage: event.stage, event, log, is_audit });
+    }
+
+    fn trace(&mut self, trace: &RequestTrace) {
+        let Some((at, traced)) = TracedRead::of(trace) else { return };
+        self.window.push(at, traced.memory(), Record::Traced(traced));
+    }
+
+    /// Passes on what has no room to wait.
+    fn release(&mut self, emit: &mut dyn FnMut(Observation)) {
+        while let Some((at, record)) = self.window.pop_full() {
+            self.reach(at, &record, emit);
+        }
+    }
+
+    fn reach(&mut self, at: Timestamp, record: &Record, emit: &mut dyn FnMut(Observation)) {
+        match record {
+            Record::Stage { stage, event, log, is_audit } => {
+                if *is_audit && self.is_repeated(*stage, event) {
+                    self.extent.repeated = self.extent.repeated.saturating_add(1);
+                }
+                if *stage == AuditStage::RequestReceived {
+                    return self.receive(at, event, *log, emit);
+                }
+                let is_own = self.requests.open_mut(&event.audit_id).is_some_and(|open| open.is_own);
+                let emit: &mut dyn FnMut(Observation) = if is_own { &mut |_| {} } else { emit };
+                self.answer(at, event, emit);
+                match (stage, is_audit) {
+                    (AuditStage::RequestReceived, _) | (AuditStage::ResponseStarted, true) => {}
+                    (AuditStage::ResponseStarted, false) => self.leave(at, event, emit),
+                    (AuditStage::ResponseComplete | AuditStage::Panic, _) => self.end(at, event, emit),
+                }
+            }
+            Record::Traced(traced) => {
+                if let Some(open) = self.requests.open_mut(&traced.audit_id).filter(|open| !open.is_own) {
+                    emit(observation(at, open.id, ExchangeObservation::Recorded { read: traced.read }));
+                }
+            }
+        }
+    }
+
+    /// Whether a stage of a request has come before.
+    fn is_repeated(&self, stage: AuditStage, event: &AuditEvent) -> bool {
+        if stage == AuditStage::RequestReceived {
+            // An event of a later stage stands for the receipt, too.
+            return event.stage == stage && self.requests.has(&event.audit_id);
+        }
+        self.requests.closed(&event.audit_id) == Some(Close::Finished)
+    }
+
+    fn receive(&mut self, at: Timestamp, event: &AuditEvent, log: usize, emit: &mut dyn FnMut(Observation)) {
+        if self.requests.has(&event.audit_id) {
+            return;
+        }
+        let request = head(event);
+        let is_own = event.user == SERVER;
+        let mut ignore = |_| {};
+        let of_client: &mut dyn FnMut(Observation) = if is_own { &mut ignore } else { &mut *emit };
+        let Some(id) = self.clients.exchange(at, event, of_client) else {
+            self.extent.without_client = self.extent.without_client.saturating_add(1);
+            return self.requests.note_closed(event.audit_id.clone(), Close::GivenUp);
+        };
+        self.note_first_list((at, log), event, &request, id, emit);
+        if let Some(watch) = self.requests.close_watch_before(id.connection, &request) {
+            give_up(at, &watch, ExchangeEnd::Cut(None), emit);
+        }
+        if let Some(oldest) = self.requests.open(&event.audit_id, (log, is_own), id, &request) {
+            self.extent.given_up = self.extent.given_up.saturating_add(1);
+            give_up(at, &oldest, ExchangeEnd::NotObserved, emit);
+        }
+        if is_own {
+            self.extent.own = self.extent.own.saturating_add(1);
+            return;
+        }
+        self.extent.requests = self.extent.requests.saturating_add(1);
+        emit(observation(at, id, ExchangeObservation::Requested { request: Box::new(request) }));
+    }
+
+    /// Notes a list that may show that the API server of a log was killed. Then its requests ended, and it refused connections.
+    fn note_first_list(
+        &mut self,
+        (at, log): (Timestamp, usize),
+        event: &AuditEvent,
+        request: &RequestLine,
+        id: ExchangeId,
+        emit: &mut dyn FnMut(Observation),
+    ) {
+        // The log of a cloud has the events of several API servers.
+        let is_of_cloud = [Envelope::CloudWatch, Envelope::Azure].iter().any(|cloud| self.extent.envelopes.contains_key(cloud));
+        let signs = self.signs.entry(log).or_default();
+        if is_of_cloud || !is_first_list(event, request) || !self.requests.has_watch_of(id.connection, request) {
+            return;
+        }
+        let Some(resource) = request.resource().map(ToString::to_string) else { return };
+        let Some(ordinal) = signs.note(at, self.requests.next_ordinal(), resource) else { return };
+        self.extent.restarts = self.extent.restarts.saturating_add(1);
+        for open in self.requests.close_before(ordinal, log) {
+            give_up(at, &open, ExchangeEnd::Cut(None), emit);
+        }
+        // The other API servers of a cluster did not refuse connections.
+        if self.signs.len() == 1 {
+            for state in [ListenerState::Refusing, ListenerState::Listening] {
+                let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Listener { state });
+                emit(Observation { at, subject });
+            }
+        }
+    }
+
+    fn answer(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
+        let Some(open) = self.requests.open_mut(&event.audit_id) else { return };
+        if std::mem::replace(&mut open.is_answered, true) {
+            return;
+        }
+        let id = open.id;
+        let status = Some(event.status).filter(|status| *status != 0);
+        if status.is_none() && event.stage == AuditStage::ResponseComplete {
+            // Nothing was written, so there was no response.
+            return;
+        }
+        let audit_id = Some(&event.audit_id).filter(|audit_id| !OwnIds::has(audit_id)).cloned();
+        let response = ResponseLine { status, audit_id, ..ResponseLine::default() };
+        emit(observation(at, id, ExchangeObservation::Responded { response: Box::new(response) }));
+        if let Some(status) = &event.refusal {
+            emit(observation(at, id, ExchangeObservation::BodyRead { body: Body::Status(status.clone()) }));
+        }
+    }
+
+    fn end(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
+        let Some(open) = self.requests.close(&event.audit_id, Close::Finished) else { return };
+        if let Some(read) = event.recorded_read().filter(|read| *read != RecordedRead::NoEtcdTime || self.shows_absent_times) {
+            emit(observation(at, open.id, ExchangeObservation::Recorded { read }));
+        }
+        let has_times = event.received.is_some() && event.reached.is_some();
+        let end = if event.stage == AuditStage::Panic || event.status == 0 {
+            ExchangeEnd::Cut(None)
+        } else if event.verb == "watch" && !has_times {
+            // Its length is unknown, and with that the reason of its end.
+            ExchangeEnd::NotObserved
+        } else {
+            ExchangeEnd::Complete
+        };
+        emit(observation(at, open.id, ExchangeObservation::Ended { end }));
+    }
+
+    /// Leaves a watch of a log that has no ends of watches.
+    fn leave(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
+        if let Some(open) = self.requests.close(&event.audit_id, Close::GivenUp) {
+            emit(observation(at, open.id, ExchangeObservation::Ended { end: ExchangeEnd::NotObserved }));
+        }
+    }
+}
+
+/// Ends a request whose end is not in the log.
+fn give_up(at: Timestamp, open: &OpenRequest, end: ExchangeEnd, emit: &mut dyn FnMut(Observation)) {
+    if !open.is_own {
+        emit(observation(at, open.id, ExchangeObservation::Ended { end }));
+    }
+}

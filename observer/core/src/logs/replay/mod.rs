@@ -1,0 +1,15 @@
+//! Joins the records of each request, and makes the observations of a tap of them.
+
+mod as_event;
+mod clients;
+mod indented;
+mod log_replay;
+mod record;
+mod requests;
+mod restart;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+pub use log_replay::LogReplay;

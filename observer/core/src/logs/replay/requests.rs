@@ -1,0 +1,183 @@
+//! The requests in logs, by their audit IDs: the open ones, and the last ones that were closed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use crate::k8s::{Continue, ResourceVersion, ResourceVersionMatch, Verb};
+use crate::observation::{ConnectionId, ExchangeId, RequestLine};
+
+/// Maximum number of requests that are open at once, and of closed ones whose audit IDs are remembered.
+const MOST_REQUESTS: usize = 64 << 10;
+
+/// The requests that are open, or were closed last.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    open: HashMap<String, OpenRequest>,
+    /// The audit IDs of the open requests, in the order in which they were opened.
+    opened: BTreeMap<u64, String>,
+    next: u64,
+    /// The ordinals of the open watches, by what they watch.
+    watches: HashMap<Watched, BTreeSet<u64>>,
+    /// Number of watches whose ends were logged, and that no request has followed yet.
+    ended: HashMap<Watched, u32>,
+    closed: HashMap<String, Close>,
+    order: VecDeque<String>,
+}
+
+/// A request whose last stage has not come yet.
+#[derive(Debug)]
+pub(super) struct OpenRequest {
+    pub id: ExchangeId,
+    /// The number of the log that it was read from.
+    pub log: usize,
+    pub is_answered: bool,
+    /// Whether an API server itself made it. No tap sees such requests, so they give no observations.
+    pub is_own: bool,
+    ordinal: u64,
+    watched: Option<Watched>,
+}
+
+/// Why a request is no longer open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Close {
+    /// Its last stage has come.
+    Finished,
+    /// There was no room for it, or the log shows that its end was not logged.
+    GivenUp,
+}
+
+/// The objects that a client watches or lists.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Watched {
+    client: ConnectionId,
+    resource: String,
+    namespace: String,
+    selectors: [String; 2],
+}
+
+impl Requests {
+    /// Whether the receipt of a request has been passed on.
+    pub(super) fn has(&self, audit_id: &str) -> bool {
+        self.open.contains_key(audit_id) || self.closed.contains_key(audit_id)
+    }
+
+    /// How a request was closed, if it was.
+    pub(super) fn closed(&self, audit_id: &str) -> Option<Close> {
+        self.closed.get(audit_id).copied()
+    }
+
+    /// An open request.
+    pub(super) fn open_mut(&mut self, audit_id: &str) -> Option<&mut OpenRequest> {
+        self.open.get_mut(audit_id)
+    }
+
+    /// Opens a request. Returns the oldest one if there was no room for both.
+    pub(super) fn open(
+        &mut self,
+        audit_id: &str,
+        (log, is_own): (usize, bool),
+        id: ExchangeId,
+        request: &RequestLine,
+    ) -> Option<OpenRequest> {
+        let given_up = (self.open.len() >= MOST_REQUESTS).then(|| self.close_oldest()).flatten();
+        let ordinal = self.next;
+        self.next = self.next.saturating_add(1);
+        let is_watch = request.info.as_ref().is_some_and(|info| info.verb == Verb::Watch);
+        let watched = Watched::of(id.connection, request).filter(|_| is_watch);
+        if let Some(watched) = &watched {
+            self.watches.entry(watched.clone()).or_default().insert(ordinal);
+            self.follow_end(watched);
+        }
+        self.open.insert(audit_id.to_owned(), OpenRequest { id, log, is_answered: false, is_own, ordinal, watched });
+        self.opened.insert(ordinal, audit_id.to_owned());
+        given_up
+    }
+
+    /// Closes an open request.
+    pub(super) fn close(&mut self, audit_id: &str, close: Close) -> Option<OpenRequest> {
+        let open = self.open.remove(audit_id)?;
+        self.opened.remove(&open.ordinal);
+        if let Some(watched) = &open.watched
+            && let Some(ordinals) = self.watches.get_mut(watched)
+        {
+            ordinals.remove(&open.ordinal);
+            if ordinals.is_empty() {
+                self.watches.remove(watched);
+            }
+            if close == Close::Finished && self.ended.len() < MOST_REQUESTS {
+                *self.ended.entry(watched.clone()).or_default() += 1;
+            }
+        }
+        self.note_closed(audit_id.to_owned(), close);
+        Some(open)
+    }
+
+    /// Remembers the audit ID of a request that is not followed.
+    pub(super) fn note_closed(&mut self, audit_id: String, close: Close) {
+        if self.order.len() >= MOST_REQUESTS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.closed.remove(&oldest);
+        }
+        self.order.push_back(audit_id.clone());
+        self.closed.insert(audit_id, close);
+    }
+
+    /// Closes the open watch that a list of its client shows to be over. A reflector lists at its own revision only after its watch has
+    /// ended for it. The API server ends the watch later, if their connection was lost. With several such watches, it is unknown which one
+    /// has ended.
+    pub(super) fn close_watch_before(&mut self, client: ConnectionId, list: &RequestLine) -> Option<OpenRequest> {
+        let options = &list.options;
+        let is_list = list.info.as_ref().is_some_and(|info| info.verb == Verb::List) && options.continue_token == Continue::Unset;
+        let is_relist = is_list
+            && options.limit == 0
+            && options.resource_version_match != ResourceVersionMatch::Exact
+            && matches!(options.resource_version, ResourceVersion::At(_));
+        let watched = Watched::of(client, list).filter(|_| is_relist)?;
+        if self.follow_end(&watched) {
+            return None;
+        }
+        let open = self.watches.get(&watched).filter(|open| open.len() == 1)?;
+        let audit_id = self.opened.get(open.first()?)?.clone();
+        self.close(&audit_id, Close::GivenUp)
+    }
+
+    /// Whether the client has an open watch of the objects that a request lists.
+    pub(super) fn has_watch_of(&self, client: ConnectionId, list: &RequestLine) -> bool {
+        Watched::of(client, list).is_some_and(|watched| self.watches.contains_key(&watched))
+    }
+
+    /// The ordinal of the next request.
+    pub(super) const fn next_ordinal(&self) -> u64 {
+        self.next
+    }
+
+    /// Closes the open requests of a log that came before the request with this ordinal, the oldest first.
+    pub(super) fn close_before(&mut self, ordinal: u64, log: usize) -> Vec<OpenRequest> {
+        let is_of_it = |audit_id: &&String| self.open.get(*audit_id).is_some_and(|open| open.log == log);
+        let ids: Vec<String> = self.opened.range(..ordinal).map(|(_, audit_id)| audit_id).filter(is_of_it).cloned().collect();
+        ids.iter().filter_map(|audit_id| self.close(audit_id, Close::GivenUp)).collect()
+    }
+
+    /// Attributes a request to a watch that has ended. Whether there was one.
+    fn follow_end(&mut self, watched: &Watched) -> bool {
+        let Some(ends) = self.ended.get_mut(watched) else { return false };
+        *ends -= 1;
+        if *ends == 0 {
+            self.ended.remove(watched);
+        }
+        true
+    }
+
+    fn close_oldest(&mut self) -> Option<OpenRequest> {
+        let audit_id = self.opened.first_key_value()?.1.clone();
+        self.close(&audit_id, Close::GivenUp)
+    }
+}
+
+impl Watched {
+    fn of(client: ConnectionId, request: &RequestLine) -> Option<Self> {
+        let info = request.info.as_ref()?;
+        let selectors = [request.options.label_selector.clone(), request.options.field_selector.clone()];
+        Some(Self { client, resource: request.resource()?.to_string(), namespace: info.namespace.clone(), selectors })
+    }
+}

@@ -1,0 +1,281 @@
+//! Observations of audit logs.
+
+use super::LogReplay;
+use crate::logs::{Envelope, LogClock, LogExtent};
+use crate::observation::{ConnectionObservation, ExchangeEnd, ExchangeObservation, Observation, Subject};
+use crate::routing::RecordedRead;
+
+/// An event: stage, audit ID, second of receipt, second of the stage, verb, URI, user and status.
+fn event((stage, id, received, reached): (&str, &str, u64, u64), verb: &str, uri: &str, user: &str, code: u16) -> String {
+    let time = |second: u64| format!("2026-11-22T02:{:02}:{:02}.000000Z", second / 60, second % 60);
+    format!(
+        r#"{{"level":"Metadata","auditID":"{id}","stage":"{stage}","requestURI":"{uri}","verb":"{verb}","user":{{"username":"{user}"}},
+            "sourceIPs":["10.0.0.1"],"userAgent":"controller/1","responseStatus":{{"code":{code}}},
+            "requestReceivedTimestamp":"{}","stageTimestamp":"{}"}}"#,
+        time(received),
+        time(reached)
+    )
+    .replace('\n', "")
+}
+
+fn replayed(lines: &[String]) -> (Vec<Observation>, LogExtent) {
+    replayed_within(usize::MAX, lines)
+}
+
+/// The same through a window of so many records.
+fn replayed_within(records: usize, lines: &[String]) -> (Vec<Observation>, LogExtent) {
+    let (mut replay, mut observations) = (LogReplay::within(records, usize::MAX), Vec::new());
+    for line in lines {
+        replay.line(0, line.as_bytes(), &mut |observation| observations.push(observation));
+    }
+    replay.finish(&mut |observation| observations.push(observation));
+    (observations, replay.extent())
+}
+
+/// The observations in a word each, with their second.
+fn words(observations: &[Observation]) -> Vec<String> {
+    let word = |subject: &Subject| match subject {
+        Subject::Connection(id, ConnectionObservation::Opened { .. }) => format!("opened {id}"),
+        Subject::Exchange(id, ExchangeObservation::Requested { .. }) => format!("requested {}.{}", id.connection, id.stream.0),
+        Subject::Exchange(id, ExchangeObservation::Responded { response }) => {
+            format!("{} {}.{}", response.status.unwrap_or(0), id.connection, id.stream.0)
+        }
+        Subject::Exchange(id, ExchangeObservation::Ended { end }) => {
+            let end = if *end == ExchangeEnd::Complete { "complete" } else { "cut" };
+            format!("{end} {}.{}", id.connection, id.stream.0)
+        }
+        Subject::Connection(..)
+        | Subject::Exchange(..)
+        | Subject::Upstream(..)
+        | Subject::Tap(_)
+        | Subject::Capture(_)
+        | Subject::Run(_)
+        | Subject::Unknown => format!("{subject:?}"),
+    };
+    let second = |observation: &Observation| observation.at.as_nanos() / 1_000_000_000 % 3_600;
+    observations.iter().map(|observation| format!("{} {}", second(observation), word(&observation.subject))).collect()
+}
+
+const WATCH: &str = "/api/v1/pods?watch=true&resourceVersion=5&timeoutSeconds=60";
+
+#[test]
+fn stages_of_a_request_give_the_observations_of_a_tap() {
+    let lines = [
+        event(("RequestReceived", "a", 1, 1), "watch", WATCH, "u", 0),
+        event(("ResponseStarted", "a", 1, 2), "watch", WATCH, "u", 200),
+        event(("RequestReceived", "b", 3, 3), "list", "/api/v1/pods", "u", 0),
+        event(("ResponseComplete", "b", 3, 4), "list", "/api/v1/pods", "u", 200),
+        event(("ResponseComplete", "a", 1, 61), "watch", WATCH, "u", 200),
+    ];
+    let expected =
+        ["1 opened 1", "1 requested 1.1", "2 200 1.1", "3 requested 1.2", "4 200 1.2", "4 complete 1.2", "61 complete 1.1"];
+    let (observations, extent) = replayed(&lines);
+    assert_eq!(words(&observations), expected);
+    assert_eq!((extent.events, extent.requests, extent.is_complete()), (5, 2, true));
+}
+
+#[test]
+fn missing_stages_are_no_loss_of_requests() {
+    let lines = [
+        event(("ResponseComplete", "b", 3, 4), "list", "/api/v1/pods", "u", 200),
+        event(("ResponseComplete", "a", 1, 61), "watch", WATCH, "u", 200),
+        event(("ResponseStarted", "c", 62, 62), "watch", WATCH, "u", 200),
+    ];
+    let expected = [
+        "1 opened 1",
+        "1 requested 1.1",
+        "3 requested 1.2",
+        "4 200 1.2",
+        "4 complete 1.2",
+        "61 200 1.1",
+        "61 complete 1.1",
+        "62 requested 1.3",
+        "62 200 1.3",
+    ];
+    assert_eq!(words(&replayed(&lines).0), expected);
+}
+
+#[test]
+fn repeated_events_count_once() {
+    let lines = [
+        event(("RequestReceived", "b", 3, 3), "list", "/api/v1/pods", "u", 0),
+        event(("ResponseComplete", "b", 3, 4), "list", "/api/v1/pods", "u", 200),
+    ];
+    let twice = [lines.as_slice(), lines.as_slice()].concat();
+    let (observations, extent) = replayed(&twice);
+    assert_eq!(words(&observations), words(&replayed(&lines).0));
+    assert_eq!((extent.requests, extent.repeated), (1, 2));
+}
+
+#[test]
+fn clients_differ_by_user_agent_and_address() {
+    let list = |id: &str, user: &str| event(("ResponseComplete", id, 3, 4), "list", "/api/v1/pods", user, 200);
+    let lines = [list("a", "u"), list("b", "v"), list("c", "u").replace("10.0.0.1", "10.0.0.2"), list("d", "u")];
+    let opened = words(&replayed(&lines).0).iter().filter(|word| word.contains("opened")).count();
+    assert_eq!(opened, 3);
+}
+
+#[test]
+fn answer_is_cut_if_the_server_panicked() {
+    for (stage, expected) in [("ResponseComplete", "2 complete 1.1"), ("Panic", "2 cut 1.1")] {
+        let line = event((stage, "a", 1, 2), "list", "/api/v1/pods", "u", 500);
+        assert_eq!(words(&replayed(&[line]).0).pop().unwrap(), expected);
+    }
+}
+
+#[test]
+fn lines_that_are_no_events_are_counted() {
+    let line = event(("ResponseComplete", "a", 1, 2), "list", "/api/v1/pods", "u", 200);
+    let torn = line[..line.len() / 2].to_owned();
+    let (observations, extent) = replayed(&[String::new(), torn, "I1122 02:00:00.1 1 x.go:1] text".to_owned(), line]);
+    assert_eq!(words(&observations).len(), 4);
+    assert_eq!((extent.not_understood, extent.events, extent.is_complete()), (2, 1, false));
+}
+
+#[test]
+fn long_watch_is_not_late() {
+    let mut lines = vec![event(("ResponseStarted", "a", 1, 1), "watch", WATCH, "u", 200)];
+    lines.extend(
+        (2..40).map(|second| event(("ResponseComplete", &second.to_string(), second, second), "list", "/api/v1/pods", "v", 200)),
+    );
+    lines.push(event(("ResponseComplete", "a", 1, 61), "watch", WATCH, "u", 200));
+    let (observations, extent) = replayed_within(4, &lines);
+    assert_eq!(words(&observations).last().unwrap(), "61 complete 1.1");
+    assert_eq!((extent.late, extent.is_complete()), (0, true));
+}
+
+#[test]
+fn list_of_events_takes_no_more_room_than_the_window() {
+    let items: Vec<String> = (1..9)
+        .rev()
+        .map(|second| event(("RequestReceived", &second.to_string(), second, second), "list", "/api/v1/pods", "u", 0))
+        .collect();
+    let line = format!(r#"{{"kind":"EventList","items":[{}]}}"#, items.join(","));
+    let (_, extent) = replayed_within(2, &[line]);
+    assert_eq!((extent.requests, extent.late), (8, 5));
+}
+
+#[test]
+fn oldest_open_request_gives_way_to_a_new_one() {
+    const MOST: u64 = 64 << 10;
+    let received = |id: u64| event(("RequestReceived", &id.to_string(), 1, 1), "watch", WATCH, "u", 0);
+    let mut lines: Vec<String> = (0..=MOST).map(received).collect();
+    lines.push(event(("ResponseComplete", "0", 1, 2), "watch", WATCH, "u", 200));
+    lines.push(event(("ResponseComplete", &MOST.to_string(), 1, 3), "watch", WATCH, "u", 200));
+    let (observations, extent) = replayed(&lines);
+    let words = words(&observations);
+    let last: Vec<&str> = words.iter().rev().take(4).rev().map(String::as_str).collect();
+    assert_eq!(last, ["1 cut 1.1", "1 requested 1.65537", "3 200 1.65537", "3 complete 1.65537"]);
+    assert_eq!((extent.requests, extent.given_up, extent.repeated, extent.without_client), (MOST + 1, 1, 0, 0));
+}
+
+#[test]
+fn requests_of_clients_without_room_are_counted_as_such() {
+    const MOST: u64 = 64 << 10;
+    let lines: Vec<String> = (0..=MOST)
+        .map(|id| event(("ResponseComplete", &id.to_string(), 1, 1), "get", "/api/v1/pods", &format!("user-{id}"), 200))
+        .collect();
+    let (_, extent) = replayed(&lines);
+    assert_eq!((extent.requests, extent.given_up, extent.without_client, extent.is_complete()), (MOST, 0, 1, false));
+}
+
+#[test]
+fn lines_over_several_logs_and_lines_are_joined() {
+    let line = |id: &str| event(("ResponseComplete", id, 1, 2), "list", "/api/v1/pods", "u", 200);
+    let (first, second) = (line("a"), line("b"));
+    let cri = |tag: &str, text: &str| format!("2026-11-22T02:00:00.123456789Z stdout {tag} {text}");
+    let (mut replay, mut emit) = (LogReplay::default(), |_| {});
+    let indented =
+        format!("{{\n  \"events\": [\n    {{\n      \"ingestionTime\": 1,\n      \"message\": {first:?}\n    }}\n  ]\n}}");
+    let mut lines = indented.lines();
+    replay.line(0, cri("P", second.split_at(30).0).as_bytes(), &mut emit);
+    for line in lines.by_ref().take(4) {
+        replay.line(1, line.as_bytes(), &mut emit);
+    }
+    replay.line(0, cri("F", second.split_at(30).1).as_bytes(), &mut emit);
+    for line in lines {
+        replay.line(1, line.as_bytes(), &mut emit);
+    }
+    replay.line(2, cri("P", "rest").as_bytes(), &mut emit);
+    replay.line(3, b"{", &mut emit);
+    replay.line(3, b"\"a\": 1", &mut emit);
+    replay.end_of(3);
+    assert_eq!(replay.extent().not_understood, 2);
+    replay.finish(&mut emit);
+    let extent = replay.extent();
+    assert_eq!((extent.requests, extent.not_understood), (2, 3));
+    assert_eq!(extent.envelopes.into_iter().collect::<Vec<_>>(), [(Envelope::CloudWatch, 1), (Envelope::Cri, 1)]);
+}
+
+/// Events of an API server's own reflectors: what each lists or watches.
+fn of_server(id: &str, second: u64, verb: &str, resource: &str, query: &str) -> String {
+    let stage = if verb == "watch" { "ResponseStarted" } else { "ResponseComplete" };
+    event((stage, id, second, second), verb, &format!("/api/v1/{resource}?{query}"), "system:apiserver", 200)
+}
+
+#[test]
+fn killed_server_ends_the_requests_in_its_log() {
+    let resources = ["secrets", "services", "namespaces"];
+    let watch = event(("ResponseStarted", "w", 1, 1), "watch", WATCH, "u", 200);
+    let before = resources.iter().map(|resource| of_server(resource, 1, "watch", resource, "watch=true&resourceVersion=7"));
+    let first = |resource: &&str| of_server(&format!("{resource}-again"), 9, "list", resource, "limit=500&resourceVersion=0");
+    let lines: Vec<String> = before.chain([watch]).chain(resources.iter().map(first)).collect();
+    let (observations, extent) = replayed(&lines);
+    assert_eq!(extent.restarts, 1);
+    let of_watch = observations.iter().filter(|observation| {
+        matches!(observation.subject, Subject::Exchange(_, ExchangeObservation::Ended { end: ExchangeEnd::Cut(None) }))
+    });
+    assert_eq!(of_watch.map(|observation| observation.at.as_nanos() / 1_000_000_000 % 60).collect::<Vec<_>>(), [9]);
+    let own = |resource: &&str| of_server(&format!("{resource}-again"), 9, "list", resource, "resourceVersion=7");
+    let resumed: Vec<String> = lines.iter().take(4).cloned().chain(resources.iter().map(own)).collect();
+    assert_eq!(replayed(&resumed).1.restarts, 0, "a lost watch alone is no restart");
+}
+
+#[test]
+fn list_at_its_own_revision_ends_the_watch_of_a_reflector() {
+    let watch = event(("ResponseStarted", "w", 1, 1), "watch", WATCH, "u", 200);
+    for (query, is_cut) in [("resourceVersion=6", true), ("resourceVersion=0", false), ("resourceVersion=6&limit=5", false)] {
+        let list = event(("ResponseComplete", "l", 9, 9), "list", &format!("/api/v1/pods?{query}"), "u", 200);
+        let (observations, _) = replayed(&[watch.clone(), list]);
+        assert_eq!(words(&observations).contains(&"9 cut 1.1".to_owned()), is_cut, "{query}");
+    }
+}
+
+#[test]
+fn request_in_two_logs_counts_once_and_a_trace_shows_its_layer() {
+    let time = "1122 02:00:0";
+    let list = event(("ResponseComplete", "a", 3, 5), "list", "/api/v1/pods", "u", 200);
+    let httplog = format!(
+        r#"I{time}5.100000       1 httplog.go:132] "HTTP" verb="LIST" URI="/api/v1/pods" latency="2.05s" userAgent="controller/1" audit-ID="a" srcIP="10.0.0.1:4" resp=200"#
+    );
+    let trace = [
+        format!(
+            r#"I{time}4.900000       1 trace.go:236] Trace[7]: "List" accept:,audit-id:a,resource:pods,verb:LIST (22-Nov-2026 02:00:03.000) (total time: 1900ms):"#
+        ),
+        r#"Trace[7]: ["List(recursive=true) etcd3" audit-id:a,key:/pods,resourceVersion:,limit:0 1800ms (02:00:03.100)]"#
+            .to_owned(),
+        "Trace[7]: [1.9s] [1.9s] END".to_owned(),
+    ];
+    let (mut replay, mut observations) = (LogReplay::default(), Vec::new());
+    replay.begin(1, LogClock::of_year(2026, 0));
+    replay.line(0, list.as_bytes(), &mut |observation| observations.push(observation));
+    for line in trace.iter().chain([&httplog]) {
+        replay.line(1, line.as_bytes(), &mut |observation| observations.push(observation));
+    }
+    replay.finish(&mut |observation| observations.push(observation));
+    let extent = replay.extent();
+    assert_eq!((extent.requests, extent.not_understood), (1, 0));
+    let recorded = observations.iter().filter_map(|observation| {
+        if let Subject::Exchange(_, ExchangeObservation::Recorded { read }) = &observation.subject { Some(*read) } else { None }
+    });
+    assert_eq!(recorded.collect::<Vec<_>>(), [RecordedRead::EtcdList]);
+}
+
+#[test]
+fn client_log_has_its_requests() {
+    let line =
+        "I1122 02:00:01.000000   77 round_trippers.go:553] GET https://h:6443/api/v1/pods?limit=500 200 OK in 8 milliseconds";
+    let (observations, extent) = replayed(&[line.to_owned(), "Response Headers:".to_owned()]);
+    assert_eq!((extent.requests, extent.forms.get("client request")), (1, Some(&1)));
+    assert_eq!(observations.len(), 4);
+}
