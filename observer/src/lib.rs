@@ -20,6 +20,7 @@ mod exec_plugin;
 pub mod forward_proxy;
 mod injected_fault;
 pub mod injection;
+pub mod input_file;
 pub mod intake;
 mod invocation;
 pub mod kubeconfig;

@@ -3,11 +3,14 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use observer_core::capture::{FileEnd, Writer};
+use observer_core::observation::{ConnectionId, ConnectionObservation, Observation, Subject, UpstreamName};
+use observer_core::time::Timestamp;
 use observer_tests::{output_within, watchtap};
 use serde_json::{Value, json};
 
@@ -58,6 +61,7 @@ fn report(output: &Output) -> Value {
     let mut report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
     report["command"].take();
     report["notes"].take();
+    report["log"].take();
     report
 }
 
@@ -77,9 +81,17 @@ fn storm_is_found_in_an_audit_log() {
     assert_eq!(report["totals"]["requests"], CLIENTS * 4);
     assert_eq!(report["storms"][0]["reflectors"], CLIENTS, "{}", report["storms"]);
     assert_eq!(report["reflectors"].as_array().unwrap().len() as u64, CLIENTS);
-    let notes = report["notes"].to_string();
-    for note in ["audit log, level Metadata", "60 requests", "the log has no bodies"] {
-        assert!(notes.contains(note), "{notes}");
+    let source = &report["log"];
+    assert_eq!(
+        (&source["kind"], &source["levels"], &source["requests"]),
+        (&json!("audit"), &json!(["Metadata"]), &json!(CLIENTS * 4))
+    );
+    assert_eq!((&source["version"], &source["version_from"]), (&json!("v1.34.2"), &json!("flag")));
+    let text = String::from_utf8(read(&[&log]).stdout).unwrap();
+    let head = text.split("STORM").next().unwrap();
+    let head = head.split("REFLECTORS").next().unwrap();
+    for line in ["audit log, level Metadata", "60 requests", "the log has no bodies", "no version given (--server-version)"] {
+        assert!(head.contains(line), "{text}");
     }
 }
 
@@ -118,13 +130,13 @@ fn envelopes_packing_order_and_stdin_change_no_report() {
 fn lines_that_are_not_understood_are_counted_and_change_the_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let mut lines = audit_log();
-    lines.insert(3, "I1122 02:00:00.000000 1 httplog.go:132] \"HTTP\"".to_owned());
+    lines.insert(3, "words of no log".to_owned());
     lines.insert(5, lines[5].split_at(40).0.to_owned());
     let log = written(folder.path(), "audit.log", [lines.join("\n").as_bytes(), b"\n\xff\x00"].concat());
     let output = read(&[&log]);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("note: 3 lines are not understood"), "{text}");
+    assert!(text.contains("\n3 lines are not understood"), "{text}");
 }
 
 #[test]
@@ -135,4 +147,85 @@ fn files_without_an_event_are_an_error_that_names_them() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains("words.txt: not a watchtap capture") && error.contains("docs/logs.md"), "{error}");
+}
+
+/// The report of a file that comes through a named pipe.
+fn report_through_a_pipe(folder: &Path, content: &[u8]) -> Value {
+    let pipe = folder.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Writing waits for the reader, and fails if it stops reading. Its report shows that.
+    let (written_to, content) = (pipe.clone(), content.to_vec());
+    std::thread::spawn(move || fs::write(written_to, content));
+    let output = read(&[pipe.to_str().unwrap(), "--format", "json"]);
+    fs::remove_file(&pipe).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    report(&output)
+}
+
+#[test]
+fn logs_and_captures_are_read_from_pipes() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = audit_log().join("\n");
+    let log = written(folder.path(), "audit.log", &text);
+    let expected = report(&read(&[&log, "--format", "json"]));
+    assert!(report_through_a_pipe(folder.path(), text.as_bytes()) == expected, "the report is another one");
+
+    let capture = small_capture(folder.path());
+    let expected = report(&read(&[&capture, "--format", "json"]));
+    assert_eq!(expected["totals"]["connections"], 1);
+    assert!(report_through_a_pipe(folder.path(), &fs::read(capture).unwrap()) == expected, "the report is another one");
+}
+
+/// The path of a capture in which one connection is opened.
+fn small_capture(folder: &Path) -> String {
+    let opened = ConnectionObservation::Opened {
+        upstream: UpstreamName::default(),
+        protocol: None,
+        process: None,
+        container_name: None,
+        attached_late: false,
+        logged: None,
+    };
+    let at = Timestamp::from_nanos(1_000_000_000);
+    let (mut writer, mut bytes) = (Writer::new(at), Vec::new());
+    writer.begin_file(&mut bytes);
+    writer.record(&Observation { at, subject: Subject::Connection(ConnectionId(1), opened) }, &mut bytes);
+    writer.end_file(FileEnd::Complete, &mut bytes);
+    written(folder, "run.cap", bytes)
+}
+
+#[test]
+fn long_watches_and_several_forms_are_read_completely() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = audit_log();
+    let expected = report(&read(&[&written(folder.path(), "plain", lines.join("\n")), "--format", "json"]));
+    let entries: Vec<Value> = lines.iter().map(|line| json!({"timestamp": 1, "message": line, "ingestionTime": 1})).collect();
+    let indented = serde_json::to_string_pretty(&json!({"events": entries, "searchedLogStreams": []})).unwrap();
+    let events: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let array = serde_json::to_string_pretty(&events).unwrap();
+    let list = serde_json::to_string_pretty(&json!({"kind": "EventList", "metadata": {}, "items": events})).unwrap();
+    let tail: Vec<String> =
+        lines.iter().map(|line| format!("2026-11-22T02:00:00.123000+00:00 kube-apiserver-audit-1 {line}")).collect();
+    let exported: Vec<String> = lines.iter().map(|line| format!("2026-11-22T02:00:00.123Z {line}\r")).collect();
+    for (name, content) in
+        [("indented", indented), ("array", array), ("list", list), ("tail", tail.join("\n")), ("exported", exported.join("\n"))]
+    {
+        let output = read(&[&written(folder.path(), name, content), "--format", "json"]);
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(report(&output) == expected, "{name}: the report is another one");
+    }
+}
+
+#[test]
+fn capture_beside_a_log_and_speed_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = written(folder.path(), "audit.log", audit_log().join("\n"));
+    let capture = small_capture(folder.path());
+    for (arguments, refusal) in
+        [(&[&*log, &*capture][..], "run.cap is a capture and"), (&[&*log, "--speed", "2"], "audit.log: --speed is for captures")]
+    {
+        let output = read(arguments);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(refusal), "{output:?}");
+    }
 }

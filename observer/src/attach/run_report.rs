@@ -68,6 +68,7 @@ impl ServedRun {
             exit_code: None,
             silence: self.silence.clone(),
             budget: None,
+            log: None,
             notes: (self.notes)(),
         };
         Ok(match form {

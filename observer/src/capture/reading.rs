@@ -1,6 +1,5 @@
 //! Replays the files of a capture in the order in which they were written, with the time at which each observation is due.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,6 +7,8 @@ use std::time::{Duration, Instant};
 use observer_core::capture::{FileHead, Lost, LostReason, Reader, Record, Refused, Replay, Replayed};
 use observer_core::observation::Observation;
 use observer_core::time::Timestamp;
+
+use crate::input_file::InputFile;
 
 /// Bytes per read.
 const CHUNK: usize = 64 << 10;
@@ -57,18 +58,19 @@ pub enum Pace {
 }
 
 /// The files of one capture.
-#[derive(Debug)]
 pub struct Recording {
     files: Vec<PathBuf>,
     /// Files without a head, because their writer was killed before it wrote one. Their position in the capture is unknown.
     empty: Vec<PathBuf>,
+    /// The only file, if it is open.
+    opened: Option<InputFile>,
 }
 
 impl Recording {
     /// Sorts the files by capture and by their position in it, and keeps no file open. An empty file among several counts as a
     /// loss.
     pub fn of(files: &[PathBuf]) -> Result<Self, ReadError> {
-        let [_, _, ..] = files else { return Ok(Self { files: files.to_vec(), empty: Vec::new() }) };
+        let [_, _, ..] = files else { return Ok(Self { files: files.to_vec(), empty: Vec::new(), opened: None }) };
         let mut placed = Vec::with_capacity(files.len());
         let mut empty = Vec::new();
         for file in files {
@@ -80,20 +82,28 @@ impl Recording {
         }
         if placed.is_empty() {
             // No file can be read, and `replay` returns that as an error.
-            return Ok(Self { files: empty, empty: Vec::new() });
+            return Ok(Self { files: empty, empty: Vec::new(), opened: None });
         }
         placed.sort_by_key(|(place, _)| *place);
-        Ok(Self { files: placed.into_iter().map(|(_, file)| file).collect(), empty })
+        Ok(Self { files: placed.into_iter().map(|(_, file)| file).collect(), empty, opened: None })
+    }
+
+    /// The only file of a capture, which may be a pipe.
+    pub fn of_one(file: InputFile) -> Self {
+        Self { files: vec![file.path().to_owned()], empty: Vec::new(), opened: Some(file) }
     }
 
     /// Calls `each` with every observation, which waits until it is due. Returns the losses, each with the file in which it was detected.
-    pub fn replay(&self, pace: Pace, each: &mut dyn FnMut(Due)) -> Result<Vec<(PathBuf, Lost)>, ReadError> {
+    pub fn replay(mut self, pace: Pace, each: &mut dyn FnMut(Due)) -> Result<Vec<(PathBuf, Lost)>, ReadError> {
         let mut replay = Replay::default();
         let mut clock = Clock { pace, begun: None };
         let mut found = Found { lost: Vec::new(), refused: None };
         for file in &self.files {
             let mut sink = |one| found.take(file, one, &mut clock, each);
-            let mut open = open(file)?;
+            let mut open = match self.opened.take() {
+                Some(open) => open,
+                None => open(file)?,
+            };
             let mut chunk = vec![0; CHUNK];
             loop {
                 let read = match open.read(&mut chunk) {
@@ -169,6 +179,6 @@ fn head(file: &Path) -> Result<Option<FileHead>, ReadError> {
     found.transpose().map_err(|refused| ReadError::Refused { file: file.to_owned(), refused })
 }
 
-fn open(file: &Path) -> Result<File, ReadError> {
-    File::open(file).map_err(|error| ReadError::Io { file: file.to_owned(), error })
+fn open(file: &Path) -> Result<InputFile, ReadError> {
+    InputFile::open(file).map_err(|error| ReadError::Io { file: file.to_owned(), error })
 }

@@ -147,6 +147,7 @@ impl Exec {
             exit_code: Some(i32::from(code)),
             silence,
             budget,
+            log: None,
             notes: outcome.troubles,
         };
         recording::write(report, &run, &outcome.snapshot)?;

@@ -181,7 +181,8 @@ impl Followed<'_> {
             return Ok(ExitCode::from(place.exit_code_at_once()));
         };
         let silence = guidance.silence.clone();
-        let run = Run { subcommand, command: Vec::new(), exit_code: None, silence, budget: None, notes: outcome.troubles };
+        let run =
+            Run { subcommand, command: Vec::new(), exit_code: None, silence, budget: None, log: None, notes: outcome.troubles };
         let snapshot = outcome.snapshot.without_findings(report.mute());
         recording::write(report, &run, &snapshot)?;
         guidance.print_last_line();

@@ -274,6 +274,7 @@ fn write(report: Report, outcome: Outcome) -> Result<()> {
         exit_code: None,
         silence: silence(),
         budget: None,
+        log: None,
         notes: outcome.troubles,
     };
     let snapshot = outcome.snapshot.without_findings(report.mute());

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use observer_core::capture::{Lost, LostReason};
-use observer_core::logs::LogReplay;
+use observer_core::logs::{LogExtent, LogReplay};
 use observer_core::observation::{Observation, Subject, UpstreamName, UpstreamObservation};
 use observer_core::observer::{Comparison, Limits, Missed, Observer, Snapshot};
 use observer_core::routing::ServerProfile;
@@ -16,14 +16,17 @@ use observer_core::series::TapWord;
 
 use super::flags::{ByteSize, MetricsFlags, Otherwise, ProfileFlags, Report, ReportFlags};
 use super::output::{Events, ReportFormat};
-use super::read_logs::{self, ReadProgress};
+use super::read_logs::{self, Inputs, ReadProgress};
 use super::same_file;
 use crate::capture::{Due, Pace, Recording};
-use crate::log_files::LogFiles;
+use crate::input_file::{InputFile, is_stdin};
+use crate::log_files::{LogFiles, LogZone};
 use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{EventSink, SeriesReader, SeriesSource};
 use crate::printable::{Printable, print_error, print_message};
-use crate::view::{Run, comparison_json, comparison_markdown, comparison_text, report_json, report_markdown, report_text};
+use crate::view::{
+    Run, comparison_json, comparison_markdown, comparison_text, log_lines, report_json, report_markdown, report_text,
+};
 
 /// Exit code if a part of the capture was lost; the report lists the losses.
 const INCOMPLETE: u8 = 3;
@@ -57,7 +60,7 @@ EXIT CODES:
   0  everything was read
   1  nothing could be read, or the report could not be written
   2  usage error
-  3  parts of the capture are missing")]
+  3  parts of the capture are missing; or lines of a log were not understood, or came too late to be put in order")]
 pub(super) struct Read {
     /// The files of one capture, or logs; - is stdin
     #[arg(required = true, value_name = "FILE")]
@@ -67,7 +70,8 @@ pub(super) struct Read {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["events", "speed"])]
     against: Vec<PathBuf>,
 
-    /// Replay at this speed instead of as fast as possible: 1 is the original speed, 10 is ten times faster
+    /// Replay a capture at this speed instead of as fast as possible: 1 is the original speed, 10 is ten times faster. Logs are always
+    /// read as fast as possible
     #[arg(long, value_name = "FACTOR", value_parser = factor)]
     speed: Option<f64>,
 
@@ -100,7 +104,7 @@ impl Read {
 
     /// Whether the captures were complete.
     fn execute(&self) -> Result<bool> {
-        let files = self.files.iter().chain(&self.against).filter(|file| !read_logs::is_stdin(file));
+        let files = self.files.iter().chain(&self.against).filter(|file| !is_stdin(file));
         let captures = files.map(|file| ("capture", file.as_path()));
         same_file::check(captures, self.report.files())?;
         let (report, mut events) = self.report.open(Otherwise::Stdout)?;
@@ -128,11 +132,13 @@ impl Read {
 
     fn replayed(&self, files: &[PathBuf], pace: Pace, events: &mut Option<Events>, series: &mut SeriesSource) -> Result<Replayed> {
         let replaying = Replaying::new(self.limits(), pace, events, series);
-        if read_logs::are_logs(files) {
-            let profile = self.profile.overrides().over(ServerProfile::default());
-            return replaying.logs(files, profile);
+        match Inputs::open(files)? {
+            Inputs::Capture(recording) => replaying.capture(recording),
+            Inputs::Logs(_) if self.speed.is_some() => {
+                bail!("{}: --speed is for captures, and logs are read as fast as possible: leave it out", names(files))
+            }
+            Inputs::Logs(logs) => replaying.logs(logs, files, self.profile.overrides().over(ServerProfile::default())),
         }
-        replaying.capture(files)
     }
 
     /// A capture may come from an attacker: a few kilobytes of it can name millions of things.
@@ -147,6 +153,7 @@ impl Read {
             exit_code: None,
             silence: vec!["No request was recorded.".to_owned()],
             budget: None,
+            log: replayed.log.clone(),
             notes: replayed.notes.clone(),
         };
         Ok(match report.format() {
@@ -160,7 +167,7 @@ impl Read {
         let comparison = Comparison::of(&before.snapshot, &after.snapshot);
         let names = [&self.against, &self.files].map(|files| names(files));
         let names = names.each_ref().map(String::as_str);
-        let notes = [before.notes.as_slice(), after.notes.as_slice()].concat();
+        let notes = [before.log_lines(), before.notes.clone(), after.log_lines(), after.notes.clone()].concat();
         Ok(match report.format() {
             ReportFormat::Text => comparison_text(names, &notes, &comparison, report.colour()),
             ReportFormat::Json => comparison_json(names, &notes, &comparison)?,
@@ -173,7 +180,16 @@ impl Read {
 struct Replayed {
     snapshot: Snapshot,
     is_complete: bool,
+    /// The extent of the logs; `None` for a capture.
+    log: Option<LogExtent>,
     notes: Vec<String>,
+}
+
+impl Replayed {
+    /// The lines about the logs in a comparison.
+    fn log_lines(&self) -> Vec<String> {
+        self.log.as_ref().map_or_else(Vec::new, |extent| log_lines(extent, &self.snapshot))
+    }
 }
 
 /// A replay under way.
@@ -191,16 +207,17 @@ impl<'o> Replaying<'o> {
         Self { observer: Observer::new(limits), limits, pace, events, series, notes: Vec::new() }
     }
 
-    fn capture(mut self, files: &[PathBuf]) -> Result<Replayed> {
-        let lost = Recording::of(files)?.replay(self.pace, &mut |Due { after, observation }| self.observe(after, observation))?;
+    fn capture(mut self, recording: Recording) -> Result<Replayed> {
+        let lost = recording.replay(self.pace, &mut |Due { after, observation }| self.observe(after, observation))?;
         for (file, lost) in &lost {
             print_message(in_words(file, lost));
         }
         Ok(self.end(lost.is_empty()))
     }
 
-    fn logs(mut self, files: &[PathBuf], profile: ServerProfile) -> Result<Replayed> {
-        let (mut replay, mut progress) = (LogReplay::default(), ReadProgress::default());
+    fn logs(mut self, logs: Vec<InputFile>, files: &[PathBuf], profile: ServerProfile) -> Result<Replayed> {
+        let replay = profile.version.iter().fold(LogReplay::default(), LogReplay::with_version);
+        let (mut replay, mut progress) = (replay, ReadProgress::default());
         let mut profile = Some(Box::new(profile));
         let mut each = |observation: Observation| {
             if let Some(profile) = profile.take() {
@@ -209,14 +226,14 @@ impl<'o> Replaying<'o> {
             }
             self.observe(Duration::ZERO, observation);
         };
-        LogFiles::of(files).replay(&mut replay, &mut each, &mut |bytes| progress.note(bytes))?;
+        LogFiles::of(logs, LogZone::default()).replay(&mut replay, &mut each, &mut |bytes| progress.note(bytes))?;
         progress.end();
         let extent = replay.extent();
-        if extent.events == 0 {
+        if extent.events == 0 && extent.requests == 0 {
             bail!("{}", read_logs::nothing_understood(files, &extent));
         }
-        self.notes.extend(read_logs::notes(&extent));
-        Ok(self.end(extent.is_complete()))
+        let is_complete = extent.is_complete();
+        Ok(Replayed { log: Some(extent), ..self.end(is_complete) })
     }
 
     fn observe(&mut self, after: Duration, observation: Observation) {
@@ -238,7 +255,7 @@ impl<'o> Replaying<'o> {
         give_up(self.events, flushed, &mut self.notes);
         let snapshot = self.observer.snapshot();
         self.notes.extend(without_room(&snapshot, &self.limits));
-        Replayed { snapshot, is_complete, notes: self.notes }
+        Replayed { snapshot, is_complete, log: None, notes: self.notes }
     }
 }
 

@@ -1,24 +1,53 @@
 //! The logs that `watchtap read` reads: which files are logs, and what is stated about them.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use observer_core::capture::MAGIC;
-use observer_core::logs::{AuditLevel, AuditStage, LogExtent};
-use observer_core::quantity::{counted, counted_as};
+use anyhow::{Context, Result, bail};
+use observer_core::logs::LogExtent;
 
 use super::progress_line::ProgressLine;
+use crate::capture::Recording;
+use crate::input_file::{Content, InputFile, is_stdin};
 
-/// Whether these are files of logs: the standard input, or files that do not begin as a capture does. A file that cannot be read is no log.
-pub(super) fn are_logs(files: &[PathBuf]) -> bool {
-    files.iter().any(|file| is_stdin(file) || begins_as_no_capture(file))
+/// The files of a command line.
+pub(super) enum Inputs {
+    /// The files of one capture.
+    Capture(Recording),
+    /// The logs of one cluster, open.
+    Logs(Vec<InputFile>),
 }
 
-/// Whether a path stands for the standard input.
-pub(super) fn is_stdin(file: &Path) -> bool {
-    file == Path::new("-")
+impl Inputs {
+    /// Opens files, each once, and finds out what they are: captures or logs, not both.
+    pub(super) fn open(files: &[PathBuf]) -> Result<Self> {
+        let mut opened = Vec::new();
+        let (mut capture, mut log) = (None, None);
+        for path in files {
+            let file = InputFile::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+            match file.content() {
+                Content::Capture => capture = Some(path),
+                Content::Other => log = Some(path),
+                Content::Nothing => {}
+            }
+            // The files of a capture are put in order first. They stay closed until then, since there may be many.
+            if file.content() != Content::Capture || files.len() == 1 {
+                opened.push(file);
+            }
+        }
+        match (capture, log) {
+            (Some(capture), Some(log)) => {
+                bail!("{} is a capture and {} is none: read them one at a time", capture.display(), log.display())
+            }
+            (None, Some(_)) => return Ok(Self::Logs(opened)),
+            (None, None) if files.iter().any(|file| is_stdin(file)) => return Ok(Self::Logs(opened)),
+            (_, None) => {}
+        }
+        Ok(Self::Capture(match opened.pop() {
+            Some(file) if files.len() == 1 => Recording::of_one(file),
+            Some(_) | None => Recording::of(files)?,
+        }))
+    }
 }
 
 /// The error for files without anything that `watchtap read` understands.
@@ -26,20 +55,10 @@ pub(super) fn nothing_understood(files: &[PathBuf], extent: &LogExtent) -> Strin
     let names: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
     let names = names.join(", ");
     if names == "-" && extent.not_understood + extent.too_long == 0 {
-        return "stdin is empty: pipe an audit log of kube-apiserver into it".to_owned();
+        return "stdin is empty: pipe a log into it, such as the audit log of kube-apiserver".to_owned();
     }
-    format!("{names}: not a watchtap capture, and not one line is an audit event of kube-apiserver (docs/logs.md lists the forms)")
+    format!("{names}: not a watchtap capture, and no line has a request in a form that is read (docs/logs.md lists the forms)")
 }
-
-fn begins_as_no_capture(file: &Path) -> bool {
-    let mut begin = Vec::new();
-    let read = File::open(file).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut begin));
-    read.is_ok() && !begin.is_empty() && !MAGIC.starts_with(&begin)
-}
-
-/// The note on what no log has.
-const NO_BODIES: &str = "the log has no bodies, bytes and connections: zeros for objects, events, bookmarks and bytes stand for unknown, and a \
-                         connection for a client";
 
 /// Shows how many bytes of the logs are read, on a terminal.
 #[derive(Debug, Default)]
@@ -66,79 +85,34 @@ impl ReadProgress {
     }
 }
 
-/// The sentences about the extent of logs: what they show, and what was not understood.
-pub(super) fn notes(extent: &LogExtent) -> Vec<String> {
-    let mut notes = vec![shown(extent), NO_BODIES.to_owned()];
-    let envelopes: Vec<String> =
-        extent.envelopes.iter().map(|(envelope, lines)| format!("{} ({})", envelope.name(), counted(*lines, "line"))).collect();
-    if !envelopes.is_empty() {
-        notes.push(format!("envelopes: {}", envelopes.join(", ")));
-    }
-    if !extent.stages.is_empty() && !extent.stages.contains(&AuditStage::ResponseStarted) {
-        notes.push("the log has no stage ResponseStarted: a watch is known only after its end".to_owned());
-    }
-    let left_out = [
-        (extent.not_understood, "line is not understood", "lines are not understood"),
-        (extent.too_long, "line is longer than 16 MiB", "lines are longer than 16 MiB"),
-        (extent.without_time, "event has no time", "events have no time"),
-        (extent.repeated, "event repeats another", "events repeat others"),
-        (extent.late, "event came too late to be put in order", "events came too late to be put in order"),
-        (extent.given_up, "request was given up, as too many were open", "requests were given up, as too many were open"),
-    ];
-    notes.extend(
-        left_out.into_iter().filter(|(number, ..)| *number > 0).map(|(number, one, several)| counted_as(number, one, several)),
-    );
-    notes
-}
-
-/// `audit log, level Metadata, stages ResponseStarted, ResponseComplete, from … until …: 7 requests`.
-fn shown(extent: &LogExtent) -> String {
-    let levels: Vec<&str> = extent.levels.iter().map(|level| level_name(*level)).collect();
-    let stages: Vec<&str> = extent.stages.iter().map(|stage| stage_name(*stage)).collect();
-    let span = match (extent.from, extent.until) {
-        (Some(from), Some(until)) => format!(", from {from} until {until}"),
-        (_, _) => String::new(),
-    };
-    let requests = counted(extent.requests, "request");
-    format!("audit log, level {}, stages {}{span}: {requests}", levels.join(", "), stages.join(", "))
-}
-
-const fn level_name(level: AuditLevel) -> &'static str {
-    match level {
-        AuditLevel::Metadata => "Metadata",
-        AuditLevel::Request => "Request",
-        AuditLevel::RequestResponse => "RequestResponse",
-        AuditLevel::Unknown => "unknown",
-    }
-}
-
-const fn stage_name(stage: AuditStage) -> &'static str {
-    match stage {
-        AuditStage::RequestReceived => "RequestReceived",
-        AuditStage::ResponseStarted => "ResponseStarted",
-        AuditStage::ResponseComplete => "ResponseComplete",
-        AuditStage::Panic => "Panic",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
+    use observer_core::capture::MAGIC;
+
     use super::*;
 
     #[test]
-    fn captures_and_missing_files_are_no_logs() {
+    fn captures_and_logs_are_distinguished() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str, content: &[u8]| {
             let path = folder.path().join(name);
             fs::write(&path, content).unwrap();
             path
         };
-        let capture = file("capture", &[MAGIC.as_slice(), b"rest"].concat());
+        let capture = file("run.cap", MAGIC.as_slice());
         let (empty, missing) = (file("empty", b""), folder.path().join("missing"));
         let log = file("audit.log", b"{}\n");
-        assert!(!are_logs(&[capture.clone(), empty, missing]));
-        assert!(are_logs(&[capture, log]) && are_logs(&[PathBuf::from("-")]));
+        let open = |files: &[&PathBuf]| Inputs::open(&files.iter().map(|file| (*file).clone()).collect::<Vec<_>>());
+        assert!(matches!(open(&[&capture]), Ok(Inputs::Capture(_))));
+        assert!(matches!(open(&[&empty]), Ok(Inputs::Capture(_))));
+        assert!(matches!(open(&[&log, &empty]), Ok(Inputs::Logs(_))));
+        let refused = |files: &[&PathBuf]| open(files).err().unwrap().to_string();
+        for files in [[&capture, &log], [&log, &capture]] {
+            let refused = refused(&files);
+            assert!(refused.contains("run.cap is a capture and") && refused.contains("audit.log is none"), "{refused}");
+        }
+        assert!(refused(&[&log, &missing]).contains("cannot read"), "{:?}", refused(&[&missing]));
     }
 }

@@ -1,37 +1,61 @@
 //! Reads several logs at once, each as far as the others.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::time::SystemTime;
 
-use observer_core::logs::LogReplay;
+use observer_core::logs::{LogClock, LogReplay};
 use observer_core::observation::Observation;
 use observer_core::time::Timestamp;
 
 use super::lines::Line;
 use super::source::{LogError, Source};
+use crate::input_file::InputFile;
 
 /// The logs of one cluster: of several API servers, or the parts of a log that was rotated.
-#[derive(Debug)]
 pub struct LogFiles {
-    files: Vec<PathBuf>,
+    files: Vec<InputFile>,
+    zone: LogZone,
+}
+
+/// The year and the zone of lines that state neither, such as those of klog.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogZone {
+    /// The year; `None` for the one in which the file was changed last, or the present one for pipes.
+    pub year: Option<u16>,
+    /// The offset from UTC in seconds; east is positive.
+    pub utc_offset_seconds: i32,
+}
+
+impl LogZone {
+    fn clock(self, file: &InputFile) -> LogClock {
+        if let Some(year) = self.year {
+            return LogClock::of_year(year, self.utc_offset_seconds);
+        }
+        let until = file.modified().unwrap_or_else(SystemTime::now).duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let until = Timestamp::from_nanos(u64::try_from(until.as_nanos()).unwrap_or(u64::MAX));
+        LogClock::until(until, self.utc_offset_seconds)
+    }
 }
 
 impl LogFiles {
-    /// The logs with these paths; `-` is the standard input.
-    pub fn of(files: &[PathBuf]) -> Self {
-        Self { files: files.to_vec() }
+    /// The logs in these files.
+    pub const fn of(files: Vec<InputFile>, zone: LogZone) -> Self {
+        Self { files, zone }
     }
 
     /// Reads all lines, and calls `each` with every observation, in order of time. `progress` is called with the number of bytes read.
     ///
     /// Of several logs, the next line comes from the one whose last event is the earliest, so the logs of several servers advance together.
     pub fn replay(
-        &self,
+        self,
         replay: &mut LogReplay,
         each: &mut dyn FnMut(Observation),
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), LogError> {
-        let mut sources = self.files.iter().map(|file| Source::open(file)).collect::<Result<Vec<_>, _>>()?;
+        for (number, file) in self.files.iter().enumerate() {
+            replay.begin(number, self.zone.clock(file));
+        }
+        let mut sources = self.files.into_iter().map(Source::of).collect::<Result<Vec<_>, _>>()?;
         // The sources that have lines, by the time of their last event.
         let mut waiting: BTreeSet<(Option<Timestamp>, usize)> = (0..sources.len()).map(|number| (None, number)).collect();
         let mut line = Vec::new();
@@ -39,17 +63,65 @@ impl LogFiles {
         while let Some((reached, number)) = waiting.pop_first() {
             let Some(source) = sources.get_mut(number) else { continue };
             match source.next(&mut line)? {
-                Line::End => continue,
+                Line::End => {
+                    replay.end_of(number);
+                    continue;
+                }
                 Line::TooLong => replay.too_long(),
                 Line::Read => {}
             }
             bytes = bytes.saturating_add(line.len() as u64 + 1);
             progress(bytes);
             // A line that was too long is empty here.
-            let now = replay.line(&line, each);
+            let now = replay.line(number, &line, each);
             waiting.insert((now.max(reached), number));
         }
         replay.finish(each);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// An event of a request that took a second.
+    fn event(second: u64) -> String {
+        let time = |second: u64| format!("2026-11-22T02:{:02}:{:02}Z", second / 60, second % 60);
+        format!(
+            r#"{{"auditID":"{second}","stage":"ResponseComplete","verb":"get","requestURI":"/api/v1/pods","requestReceivedTimestamp":"{}","stageTimestamp":"{}"}}"#,
+            time(second),
+            time(second + 1)
+        )
+    }
+
+    /// Replays logs with events of these seconds, through a window of so many records. Returns the number of events that came too late.
+    fn late(records: usize, logs: &[Vec<u64>]) -> u64 {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |(number, log): (usize, &Vec<u64>)| {
+            let path = folder.path().join(number.to_string());
+            fs::write(&path, log.iter().map(|second| event(*second) + "\n").collect::<String>()).unwrap();
+            InputFile::open(&path).unwrap()
+        };
+        let files = LogFiles::of(logs.iter().enumerate().map(file).collect(), LogZone::default());
+        let (mut replay, mut observed) = (LogReplay::within(records, usize::MAX), Vec::new());
+        files.replay(&mut replay, &mut |observation| observed.push(observation.at), &mut |_| {}).unwrap();
+        let extent = replay.extent();
+        assert_eq!(extent.requests, logs.iter().map(|log| log.len() as u64).sum::<u64>());
+        assert_eq!(extent.late == 0, observed.is_sorted());
+        extent.late
+    }
+
+    #[test]
+    fn logs_advance_together() {
+        // Of two servers, the second log of which begins later and has a gap.
+        let servers = [(0..200).step_by(2).collect(), (61..81).chain(171..300).step_by(2).collect::<Vec<_>>()];
+        // A log that was rotated, the newest part first.
+        let parts = [(200..300).collect(), (100..200).collect(), (0..100).collect::<Vec<_>>()];
+        assert_eq!((late(8, &servers), late(8, &parts)), (0, 0));
+        let out_of_order = (200..300).chain(0..100).collect();
+        assert!(late(8, &[out_of_order]) > 0, "the window is small");
     }
 }

@@ -1,8 +1,8 @@
-//! Reads the files of logs, packed or not, and the standard input, line by line.
+//! Reads the files of logs, packed or not, line by line.
 
 mod lines;
 mod merged;
 mod source;
 
-pub use merged::LogFiles;
+pub use merged::{LogFiles, LogZone};
 pub use source::LogError;

@@ -1,12 +1,12 @@
-//! Opens one log: a file, packed or not, or the standard input.
+//! Reads one log, packed or not.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, BufReader};
+use std::path::PathBuf;
 
 use flate2::read::MultiGzDecoder;
 
 use super::lines::{self, Line};
+use crate::input_file::InputFile;
 
 /// The first bytes of a file that gzip packed (RFC 1952 §2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -30,17 +30,18 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Opens a file, or the standard input if its path is `-`.
+    /// Reads the beginning of a file.
     #[expect(clippy::disallowed_methods, reason = "it is read line by line, and lines are bounded")]
-    pub(super) fn open(file: &Path) -> Result<Self, LogError> {
-        let failed = |error| LogError { file: file.to_owned(), error };
-        let from: Box<dyn Read> =
-            if file == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(file).map_err(failed)?) };
-        let mut from = BufReader::with_capacity(CHUNK, from);
-        let is_packed = from.fill_buf().map_err(failed)?.starts_with(&GZIP);
+    pub(super) fn of(file: InputFile) -> Result<Self, LogError> {
+        let path = file.path().to_owned();
+        let mut from = BufReader::with_capacity(CHUNK, file);
+        let is_packed = match from.fill_buf() {
+            Ok(begin) => begin.starts_with(&GZIP),
+            Err(error) => return Err(LogError { file: path, error }),
+        };
         let from: Box<dyn BufRead> =
             if is_packed { Box::new(BufReader::with_capacity(CHUNK, MultiGzDecoder::new(from))) } else { Box::new(from) };
-        Ok(Self { file: file.to_owned(), from })
+        Ok(Self { file: path, from })
     }
 
     /// Reads the next line into `line`.

@@ -116,5 +116,5 @@ fn link(case: &str) -> String {
 }
 
 fn run() -> Run {
-    Run { subcommand: "run", command: Vec::new(), exit_code: None, silence: Vec::new(), budget: None, notes: Vec::new() }
+    Run { subcommand: "run", command: Vec::new(), exit_code: None, silence: Vec::new(), budget: None, log: None, notes: Vec::new() }
 }

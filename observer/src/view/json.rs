@@ -3,6 +3,7 @@
 use observer_core::observer::{Comparison, Snapshot};
 use serde::Serialize;
 
+use super::log::LogJson;
 use super::run::{BudgetKept, Run};
 use crate::printable::{Printable, json};
 
@@ -23,6 +24,8 @@ struct Report<'r> {
     exit_code: Option<i32>,
     notes: &'r [String],
     #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<LogJson<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<&'r BudgetKept>,
     #[serde(flatten)]
     snapshot: &'r Snapshot,
@@ -36,6 +39,7 @@ pub fn report_json(run: &Run, snapshot: &Snapshot) -> serde_json::Result<Printab
         command: &run.command,
         exit_code: run.exit_code,
         notes: &run.notes,
+        log: run.log.as_ref().map(|extent| LogJson::of(extent, snapshot)),
         budget: run.budget.as_ref(),
         snapshot,
     };

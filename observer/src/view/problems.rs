@@ -179,8 +179,15 @@ mod tests {
     }
 
     fn report(snapshot: &Snapshot) -> String {
-        let run =
-            Run { subcommand: "run", command: Vec::new(), exit_code: None, silence: Vec::new(), budget: None, notes: Vec::new() };
+        let run = Run {
+            subcommand: "run",
+            command: Vec::new(),
+            exit_code: None,
+            silence: Vec::new(),
+            budget: None,
+            log: None,
+            notes: Vec::new(),
+        };
         report_text(&run, snapshot, Colour::Off).into_string()
     }
 }

@@ -11,6 +11,7 @@ use super::colour::{Colour, Tone};
 use super::faults::faults;
 use super::following;
 use super::inventory::inventory;
+use super::log;
 use super::missed::{connections, not_exported, not_seen, not_understood, unrecorded};
 use super::problems;
 use super::quantity::{bytes, count, counted, length, microseconds, microseconds_or_none};
@@ -26,6 +27,10 @@ const MAX_ROWS: usize = 15;
 pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable {
     let mut out = Printable::new();
     header(run, snapshot, colour, &mut out);
+    for (tone, line) in run.log.iter().flat_map(|extent| log::head(extent, snapshot)) {
+        out.append(&colour.paint(tone, line));
+        out.end_line();
+    }
     if let Some(kept) = &run.budget {
         budget(kept, colour, &mut out);
     }

@@ -7,6 +7,7 @@ use super::answer::answer;
 use super::budget;
 use super::faults;
 use super::following::lasted;
+use super::log;
 use super::markdown::{Column, Inline, Markdown};
 use super::missed::{connections, not_exported, not_seen, not_understood, unrecorded};
 use super::note::worst_note;
@@ -83,6 +84,9 @@ fn facts(run: &Run, snapshot: &Snapshot) -> Vec<Inline> {
     let lasted = length(snapshot.at.since(snapshot.started.unwrap_or(snapshot.at)));
     let of_run = Inline::code(format_args!("watchtap {}{command}", run.subcommand));
     let mut facts = vec![of_run.and(Inline::text(format_args!(", {lasted}, {}", server(snapshot))))];
+    let mut log = run.log.iter().flat_map(|extent| log::log_lines(extent, snapshot));
+    facts.extend(log.next().map(Inline::text));
+    facts.extend(log.reduce(|lines, line| lines + "; " + &line).map(Inline::text));
     let words = |words: Vec<String>| Inline::text(if words.is_empty() { "nothing".to_owned() } else { words.join(", ") });
     let seen = Inline::words("**Not observed:** ").and(words(not_seen(missed)));
     facts.push(seen.and(Inline::words(" · **unparsed:** ")).and(words(not_understood(missed))));

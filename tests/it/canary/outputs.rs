@@ -22,7 +22,6 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
         "opens kubeconfigs, budgets, scripts and objects; what it says of them",
     ),
     ("observer/src/capture/file.rs", &["exec", "run", "demo"], "captures"),
-    ("observer/src/capture/reading.rs", &["read", "read what is no capture"], "opens captures; what it says of them"),
     ("observer/src/cli/attach.rs", &["attach", "attach as text", "attach to no run"], "the report of the run, and errors"),
     ("observer/src/cli/attach_list.rs", &["attach to a list"], "the runs that can be attached"),
     ("observer/src/cli/flags/budget.rs", &["exec"], "budgets"),
@@ -63,11 +62,6 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
         "names of processes and files of this machine, and words of its kernel: it sees no traffic, and `tests/kernel` runs it",
     ),
     ("observer/src/cli/progress_line.rs", &["verify"], "what is being done, on a terminal"),
-    (
-        "observer/src/cli/read_logs.rs",
-        &["read a log", "read what is no capture"],
-        "the first bytes of files, to recognise captures",
-    ),
     ("observer/src/cli/output.rs", &["exec", "run", "read"], "messages, events"),
     (
         "observer/src/cli/panic_message.rs",
@@ -89,7 +83,7 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/kubeconfig/run_folder.rs", &["exec", "run", "demo"], "the client's kubeconfig"),
     ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),
     ("observer/src/lib.rs", &[], "names the module"),
-    ("observer/src/log_files/source.rs", &["read a log", "read what is no capture"], "opens logs of servers"),
+    ("observer/src/input_file.rs", &["read", "read a log", "read what is no capture"], "opens captures and logs of servers"),
     ("observer/src/listening.rs", &["run", "exec", "demo", "read"], "the listener of metrics"),
     ("observer/src/metrics/server.rs", &["run", "exec", "demo", "read"], "the listener of metrics"),
     (

@@ -341,7 +341,7 @@ pub(super) const VERIFY: &[Run] = &[
             "json",
         ],
     },
-    Run { name: "read a log", shows: "audit log, level Metadata", arguments: &["read", "@given/audit.log", "--format", "json"] },
+    Run { name: "read a log", shows: "without_client", arguments: &["read", "@given/audit.log", "--format", "json"] },
     Run {
         name: "verify with a log of something else",
         shows: "contains none of the last reads",

@@ -43,6 +43,7 @@ const SHELL: House = House {
             "error_chain",
             "forward_proxy",
             "injected_fault",
+            "input_file",
             "invocation",
             "listening",
             "pod_layout",

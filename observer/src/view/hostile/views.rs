@@ -147,7 +147,7 @@ fn reports(text: &str, snapshot: &Snapshot) {
     let excess =
         Excess { limited: Limited::Cost { resource: Some(text.to_owned()), quantity: Quantity::Bytes }, allowed: 1, used: 2 };
     let budget = Some(BudgetKept { exceeded: vec![excess], at_least: true });
-    let run = Run { subcommand: "exec", command: words(), exit_code: Some(0), silence: words(), budget, notes: words() };
+    let run = Run { subcommand: "exec", command: words(), exit_code: Some(0), silence: words(), budget, log: None, notes: words() };
     let nothing = Observer::new(Limits::default()).snapshot();
     let comparison = Comparison::of(&nothing, snapshot);
     for colour in [Colour::Off, Colour::On] {

@@ -63,5 +63,13 @@ fn markdown_report_has_faults_in_place_of_the_note() {
 }
 
 fn run() -> Run {
-    Run { subcommand: "exec", command: Vec::new(), exit_code: Some(0), silence: Vec::new(), budget: None, notes: Vec::new() }
+    Run {
+        subcommand: "exec",
+        command: Vec::new(),
+        exit_code: Some(0),
+        silence: Vec::new(),
+        budget: None,
+        log: None,
+        notes: Vec::new(),
+    }
 }

@@ -153,6 +153,7 @@ fn run() -> Run {
         exit_code: Some(0),
         silence: Vec::new(),
         budget: None,
+        log: None,
         notes: Vec::new(),
     }
 }

@@ -18,6 +18,7 @@ fn silent_run_prints_its_notes_and_explanation() {
         command: vec!["kubectl".to_owned(), "version".to_owned()],
         exit_code: Some(0),
         silence: vec!["No client connected.".to_owned()],
+        log: None,
         notes: vec!["a note".to_owned()],
     };
     let text = report_text(&run, &Observer::new(Limits::default()).snapshot(), Colour::Off);
@@ -122,8 +123,15 @@ fn columns_of_a_report_name_sums_and_medians() {
     for observation in observations {
         observer.observe(observation, &mut |_event| {});
     }
-    let run =
-        Run { budget: None, subcommand: "exec", command: Vec::new(), exit_code: None, silence: Vec::new(), notes: Vec::new() };
+    let run = Run {
+        budget: None,
+        subcommand: "exec",
+        command: Vec::new(),
+        exit_code: None,
+        silence: Vec::new(),
+        log: None,
+        notes: Vec::new(),
+    };
     let report = report_text(&run, &observer.snapshot(), Colour::Off);
     for label in ["FIRST BYTE (MEDIAN)  TOTAL (MEDIAN)", "TIME OPEN"] {
         assert!(report.as_str().contains(label), "{label}: {}", report.as_str());

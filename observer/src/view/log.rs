@@ -1,0 +1,128 @@
+//! The logs of which a report is made: what they show, and what is left out.
+
+use observer_core::logs::{AuditLevel, AuditStage, LogExtent};
+use observer_core::observer::Snapshot;
+use serde::Serialize;
+
+use super::colour::Tone;
+use super::quantity::{counted, counted_as};
+
+/// The facts that no log has.
+const NO_BODIES: &str = "the log has no bodies, bytes and connections: zeros for objects, events, bookmarks and bytes stand for unknown, and a \
+                         connection for a client";
+
+/// The logs of a report as JSON.
+#[derive(Serialize)]
+pub(super) struct LogJson<'l> {
+    kind: &'static str,
+    #[serde(flatten)]
+    extent: &'l LogExtent,
+    /// The version with which verdicts are made; `None` if none is known, and there are no verdicts.
+    version: Option<String>,
+    /// Where the version comes from.
+    version_from: Option<String>,
+}
+
+impl<'l> LogJson<'l> {
+    pub(super) fn of(extent: &'l LogExtent, snapshot: &Snapshot) -> Self {
+        let profile = &snapshot.profile;
+        let version = profile.version.as_ref().map(ToString::to_string);
+        let version_from = version.is_some().then(|| profile.provenance.version.to_string());
+        Self { kind: kind(extent), extent, version, version_from }
+    }
+}
+
+/// The lines about logs as text.
+pub(crate) fn log_lines(extent: &LogExtent, snapshot: &Snapshot) -> Vec<String> {
+    head(extent, snapshot).into_iter().map(|(_, line)| line).collect()
+}
+
+/// The lines about logs at the head of a report.
+pub(super) fn head(extent: &LogExtent, snapshot: &Snapshot) -> Vec<(Tone, String)> {
+    let mut lines = vec![(Tone::Plain, shown(extent))];
+    let envelopes: Vec<String> =
+        extent.envelopes.iter().map(|(envelope, lines)| format!("{} ({})", envelope.name(), counted(*lines, "line"))).collect();
+    if !envelopes.is_empty() {
+        lines.push((Tone::Plain, format!("envelopes: {}", envelopes.join(", "))));
+    }
+    if !extent.forms.is_empty() {
+        let forms: Vec<String> = extent.forms.iter().map(|(form, lines)| format!("{form} ({})", counted(*lines, "line"))).collect();
+        lines.push((Tone::Plain, format!("other lines: {}", forms.join(", "))));
+        lines.push((Tone::Plain, "times without year and zone: those of UTC, in the year of the file's last change".to_owned()));
+    }
+    if extent.own > 0 {
+        let own = counted(extent.own, "request");
+        lines.push((Tone::Plain, format!("{own} of API servers themselves (system:apiserver): not among the requests below")));
+    }
+    if extent.restarts > 0 {
+        let restarts = counted_as(extent.restarts, "restart", "restarts");
+        lines.push((Tone::Notable, format!("{restarts} of an API server, whose log lacks the ends of its requests")));
+    }
+    if snapshot.profile.version.is_none() {
+        lines.push((Tone::Notable, "no version given (--server-version): the layer that answered is not predicted".to_owned()));
+    }
+    lines.push((Tone::Notable, NO_BODIES.to_owned()));
+    if !extent.stages.is_empty() && !extent.stages.contains(&AuditStage::ResponseStarted) {
+        lines.push((Tone::Notable, "the log has no stage ResponseStarted: a watch is known only after its end".to_owned()));
+    }
+    lines.extend(left_out(extent).map(|line| (Tone::Bad, line)));
+    lines
+}
+
+/// The parts of logs that are left out, and their numbers.
+fn left_out(extent: &LogExtent) -> impl Iterator<Item = String> {
+    [
+        (extent.not_understood, "line is not understood", "lines are not understood"),
+        (extent.too_long, "line is longer than 16 MiB", "lines are longer than 16 MiB"),
+        (extent.without_time, "event has no time", "events have no time"),
+        (extent.repeated, "event repeats another", "events repeat others"),
+        (extent.late, "event came too late to be put in order", "events came too late to be put in order"),
+        (extent.given_up, "open request was given up, as too many were open", "open requests were given up, as too many were open"),
+        (
+            extent.without_client,
+            "request is left out, as there are too many clients",
+            "requests are left out, as there are too many clients",
+        ),
+    ]
+    .into_iter()
+    .filter(|(number, ..)| *number > 0)
+    .map(|(number, one, several)| counted_as(number, one, several))
+}
+
+/// `audit log, level Metadata, stages ResponseStarted, ResponseComplete, from … until …: 7 requests`.
+fn shown(extent: &LogExtent) -> String {
+    let levels: Vec<&str> = extent.levels.iter().map(|level| level_name(*level)).collect();
+    let stages: Vec<&str> = extent.stages.iter().map(|stage| stage_name(*stage)).collect();
+    let span = match (extent.from, extent.until) {
+        (Some(from), Some(until)) => format!(", from {from} until {until}"),
+        (_, _) => String::new(),
+    };
+    let requests = counted(extent.requests, "request");
+    if extent.events == 0 {
+        return format!("{}{span}: {requests}", kind(extent));
+    }
+    format!("audit log, level {}, stages {}{span}: {requests}", levels.join(", "), stages.join(", "))
+}
+
+/// The kind of the logs.
+const fn kind(extent: &LogExtent) -> &'static str {
+    if extent.events > 0 { "audit" } else { "log without audit events" }
+}
+
+const fn level_name(level: AuditLevel) -> &'static str {
+    match level {
+        AuditLevel::Metadata => "Metadata",
+        AuditLevel::Request => "Request",
+        AuditLevel::RequestResponse => "RequestResponse",
+        AuditLevel::Unknown => "unknown",
+    }
+}
+
+const fn stage_name(stage: AuditStage) -> &'static str {
+    match stage {
+        AuditStage::RequestReceived => "RequestReceived",
+        AuditStage::ResponseStarted => "ResponseStarted",
+        AuditStage::ResponseComplete => "ResponseComplete",
+        AuditStage::Panic => "Panic",
+    }
+}
