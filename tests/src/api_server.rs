@@ -69,6 +69,12 @@ impl ApiServer {
         self.arguments.extend_from_slice(arguments);
     }
 
+    /// The values of its flags with this name, such as `--feature-gates`.
+    pub(crate) fn flag(&self, name: &str) -> impl Iterator<Item = &str> {
+        let value = move |argument: &'_ String| argument.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+        self.arguments.iter().filter(move |argument| value(argument)).filter_map(|argument| Some(argument.split_once('=')?.1))
+    }
+
     /// Switches on the admission plugin that gives pods their ServiceAccount and its token. The test creates the accounts.
     pub(crate) fn admit_service_accounts(&mut self) {
         self.arguments.retain(|argument| argument != WITHOUT_SERVICE_ACCOUNTS);

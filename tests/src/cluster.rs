@@ -136,6 +136,12 @@ impl Cluster {
         &self.version
     }
 
+    /// The feature gates that the API server's flags set, each with its state.
+    pub fn feature_gates(&self) -> impl Iterator<Item = (&str, bool)> {
+        let gates = self.api_server.flag("--feature-gates").flat_map(|gates| gates.split(','));
+        gates.filter_map(|gate| gate.split_once('=')).map(|(name, state)| (name, state == "true"))
+    }
+
     /// The CA that signed the serving certificate and the client certificate, PEM.
     pub fn ca_pem(&self) -> &str {
         &self.credentials.authority

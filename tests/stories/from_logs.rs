@@ -1,8 +1,7 @@
 //! Compares what the audit log of the API server shows with what watchtap reported of the same traffic.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use observer_core::k8s::Verb;
@@ -10,7 +9,7 @@ use observer_core::logs::LogReplay;
 use observer_core::observation::{Observation, Subject, UpstreamName, UpstreamObservation};
 use observer_core::observer::{Event, Limits, Observer, RequestRecord};
 use observer_core::routing::{Basis, ServerProfile};
-use observer_tests::log_accuracy_folder;
+use observer_tests::{Cluster, log_accuracy_folder};
 use serde_json::{Value, json};
 
 /// The results that can be compared: of a live run, or of a log.
@@ -24,7 +23,7 @@ pub(super) struct Seen {
     storms: Vec<String>,
 }
 
-/// What was compared, and each difference.
+/// The number of comparisons, and each difference.
 #[derive(Debug, Default)]
 struct Compared {
     compared: usize,
@@ -33,14 +32,13 @@ struct Compared {
 
 impl Seen {
     pub(super) fn note(&mut self, event: &Event) {
-        match event {
-            Event::Request { record } | Event::WatchOpened { record } => self.note_request(record),
-            Event::RelistBegan { began } => {
-                let of = (began.client.program.clone(), began.shape.resource.clone());
-                self.relists.entry(of).or_default().push(began.cause.to_string());
-            }
-            Event::StormBegan { record } => self.storms.push(json!(record.trigger).as_str().unwrap_or_default().to_owned()),
-            _ => {}
+        if let Event::Request { record } | Event::WatchOpened { record } = event {
+            self.note_request(record);
+        } else if let Event::RelistBegan { began } = event {
+            let of = (began.client.program.clone(), began.shape.resource.clone());
+            self.relists.entry(of).or_default().push(began.cause.to_string());
+        } else if let Event::StormBegan { record } = event {
+            self.storms.push(json!(record.trigger).as_str().unwrap_or_default().to_owned());
         }
     }
 
@@ -52,10 +50,14 @@ impl Seen {
         self.layers.insert(id.clone(), (asked, json!(verdict.served_from)));
     }
 
-    /// The results of an audit log of an API server of this version.
-    fn of_log(log: &str, version: &str) -> Result<Self> {
-        let profile = ServerProfile::of_version(version.parse().context("a version")?, Basis::Flag);
-        let (mut seen, mut observer, mut replay) = (Self::default(), Observer::new(Limits::default()), LogReplay::default());
+    /// The results of the audit log of an API server.
+    fn of_log(cluster: &Cluster) -> Result<Self> {
+        let mut profile = ServerProfile::of_version(cluster.version().parse().context("a version")?, Basis::Flag);
+        // A gate that no rule depends on has no name here.
+        profile.gates.extend(cluster.feature_gates().filter_map(|(gate, on)| Some((gate.parse().ok()?, on))));
+        let log = fs::read_to_string(cluster.audit_log_file())?;
+        let (mut seen, mut observer, mut replay) =
+            (Self::default(), Observer::new(Limits::default()), LogReplay::default().with_version(&cluster.version().parse()?));
         let mut profile = Some(Box::new(profile));
         let mut each = |observation: Observation| {
             if let Some(profile) = profile.take() {
@@ -65,7 +67,7 @@ impl Seen {
             observer.observe(observation, &mut |event| seen.note(&event));
         };
         for line in log.lines() {
-            replay.line(line.as_bytes(), &mut each);
+            replay.line(0, line.as_bytes(), &mut each);
         }
         replay.finish(&mut each);
         Ok(seen)
@@ -83,7 +85,7 @@ impl Seen {
 
     fn compare_relists(&self, log: &Self) -> Compared {
         let mut compared = Compared::default();
-        let of_both: std::collections::BTreeSet<_> = self.relists.keys().chain(log.relists.keys()).collect();
+        let of_both: BTreeSet<_> = self.relists.keys().chain(log.relists.keys()).collect();
         for of in of_both {
             let both = [self, log].map(|seen| seen.relists.get(of).map_or(&[][..], Vec::as_slice));
             for number in 0..both[0].len().max(both[1].len()) {
@@ -99,7 +101,8 @@ impl Compared {
     fn note(&mut self, of: &str, live: &Value, log: &Value) {
         self.compared += 1;
         if live != log {
-            self.differences.push(json!({"of": of, "live": live, "log": log}));
+            let reason = reason(live, log);
+            self.differences.push(json!({"of": of, "live": live, "log": log, "reason": reason}));
         }
     }
 
@@ -108,21 +111,42 @@ impl Compared {
     }
 }
 
-/// Compares the audit log with the results of the live run, and keeps the comparison for the table.
-pub(super) fn compare(live: &Seen, log: &str, version: &str) -> Result<()> {
-    let logged = Seen::of_log(log, version)?;
+/// Why an audit log shows less than the traffic.
+fn reason(live: &Value, log: &Value) -> &'static str {
+    let [live, log] = [live, log].map(|value| value.as_str().unwrap_or_default());
+    match (live, log) {
+        ("Snapshot", _) => "the log has no revisions of answers, so the snapshots that the API server keeps are unknown",
+        (_, "unknown/end-not-logged") => "the log does not show why the watch ended",
+        ("very-short-watch" | "connection-lost" | "stream-reset", "") => {
+            "a proxy between both cut the watch, and for the API server it had not ended"
+        }
+        ("refused-misread", "") => {
+            "the client listed before the log showed that the API server was restarted, so its watch was still open"
+        }
+        ("too-large-resource-version", _) | ("connection-lost", "expired/cache-reset") => {
+            "etcd was restored, which the log does not show"
+        }
+        (_, "expired/unknown") => "the log has no bookmarks and no refused connections",
+        _ => "not explained",
+    }
+}
+
+/// Compares the audit log of an API server with the results of the live run, and keeps the comparison for the table.
+pub(super) fn compare(live: &Seen, cluster: &Cluster) -> Result<()> {
+    let logged = Seen::of_log(cluster)?;
     let (layers, relists) = (live.compare_layers(&logged), live.compare_relists(&logged));
-    let (mut storms, mut of_log) = (live.storms.clone(), logged.storms.clone());
+    let (mut storms, mut of_log) = (live.storms.clone(), logged.storms);
     storms.sort_unstable();
     of_log.sort_unstable();
     let story = std::thread::current().name().context("a test has a name")?.to_owned();
     let row = json!({
-        "story": story, "version": version, "source": "audit log",
+        "story": story, "version": cluster.version(), "source": "audit log",
         "layers": layers.json(), "relists": relists.json(), "storms": {"live": storms, "log": of_log},
     });
-    let folder: PathBuf = log_accuracy_folder();
+    let folder = log_accuracy_folder();
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(format!("{}.json", story.replace("::", "-"))), row.to_string())?;
-    ensure!(layers.compared > 0, "no request is in both: {row:#}");
+    // Three forms of list are answered from a snapshot, which a log does not show.
+    ensure!(layers.differences.len() <= 3, "more layers differ than those from snapshots: {row:#}");
     Ok(())
 }

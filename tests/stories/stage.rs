@@ -182,7 +182,7 @@ impl Stage {
         Ok(ServerSaw::of(&self.cluster.audit_log()?, user))
     }
 
-    /// What watchtap has seen so far.
+    /// The results of watchtap so far.
     fn seen(&self) -> Result<Seen> {
         let (mut observer, mut seen) = (Observer::new(Limits::default()), Seen::default());
         let mut observe = |Due { observation, .. }: Due| observer.observe(observation, &mut |event| seen.note(&event));
@@ -192,7 +192,7 @@ impl Stage {
 
     /// Shuts watchtap down; fails if it missed anything or contradicted a verdict.
     pub(crate) fn close(self) -> Result<()> {
-        from_logs::compare(&self.seen()?, &fs::read_to_string(self.cluster.audit_log_file())?, self.cluster.version())?;
+        from_logs::compare(&self.seen()?, &self.cluster)?;
         let report = self.watchtap.finish()?;
         let missed = &report["missed"];
         ensure!(missed["bytes"] == 0 && missed["unrecorded_spans"] == Value::Null, "{missed}");
@@ -220,7 +220,15 @@ impl Reading {
         };
         Recording::of(&[capture])?.replay(Pace::AtOnce, &mut observe)?;
         let (run, snapshot) = (
-            Run { subcommand: "run", command: Vec::new(), exit_code: None, silence: Vec::new(), notes: Vec::new(), budget: None },
+            Run {
+                subcommand: "run",
+                command: Vec::new(),
+                exit_code: None,
+                silence: Vec::new(),
+                notes: Vec::new(),
+                budget: None,
+                log: None,
+            },
             observer.snapshot(),
         );
         let report = serde_json::from_str(report_json(&run, &snapshot)?.as_str())?;

@@ -12,7 +12,7 @@ use super::machine::Machine;
 use super::matrix::Matrix;
 use super::report::{Outcome, Report, Took};
 use super::running::{self, Output};
-use super::{accuracy, faults, kernel_table, lanes, panels, processor_time};
+use super::{accuracy, faults, kernel_table, lanes, log_accuracy, panels, processor_time};
 use crate::{image, workspace};
 
 /// Run every test that can run on this machine, group by group.
@@ -183,6 +183,9 @@ impl Runs {
         if self.writes_panels(group) {
             panels::forget()?;
         }
+        if self.writes_log_accuracy(group) {
+            log_accuracy::forget()?;
+        }
         if self.writes_kernels(group) {
             kernel_table::forget()?;
         }
@@ -229,6 +232,8 @@ impl Runs {
             panels::write()
         } else if self.writes_kernels(group) {
             kernel_table::write()
+        } else if self.writes_log_accuracy(group) {
+            log_accuracy::write()
         } else if group == Group::Faults {
             faults::print().and_then(|()| if self.all_faults { faults::write() } else { Ok(()) })
         } else {
@@ -248,6 +253,10 @@ impl Runs {
 
     fn writes_kernels(&self, group: Group) -> bool {
         group == Group::Vm && self.kernels.is_complete()
+    }
+
+    fn writes_log_accuracy(&self, group: Group) -> bool {
+        group == Group::Stories && !matches!(self.extent, Extent::Sample(_))
     }
 
     fn writes_panels(&self, group: Group) -> bool {

@@ -10,6 +10,7 @@ mod kernel_table;
 mod kernels;
 mod lanes;
 mod libtest;
+mod log_accuracy;
 mod machine;
 mod matrix;
 mod panels;

@@ -3,6 +3,7 @@
 /// Excepted files: the beginning of their paths, and the reason.
 pub(super) const FILES: &[(&str, &str)] = &[
     ("docs/accuracy.md", "generated from the names of requests"),
+    ("docs/log-accuracy.md", "generated from the names of tests"),
     ("docs/faults.md", "generated from the words of clients"),
     ("docs/glossary.md", "it names the retired words"),
     ("xtask/src/tidy/prose/", "its examples break the rule"),
