@@ -83,7 +83,7 @@ pub struct CacheWatch {
 }
 
 impl CacheLine {
-    /// Reads a record. `None` if it is none of these lines.
+    /// Reads a record. `None` for any other line.
     pub(super) fn read(record: &KlogRecord<'_>, clock: &LogClock) -> Option<Self> {
         let (resource, event) = Self::structured(record).or_else(|| Self::plain(&record.message))?;
         Some(Self { at: record.at(clock), resource, event })

@@ -53,7 +53,7 @@ pub enum ReflectorLineEvent {
 type Facts<'l> = (&'l str, &'l str, ReflectorLineEvent);
 
 impl ReflectorLine {
-    /// Reads a record. `None` if it is none of these lines.
+    /// Reads a record. `None` for any other line.
     pub(super) fn read(record: &KlogRecord<'_>, clock: &LogClock) -> Option<Self> {
         let message = &*record.message;
         // Up to 0.30, the record of an error has the reflector's file, too. Later, its message names neither.
