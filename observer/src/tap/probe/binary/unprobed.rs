@@ -43,7 +43,8 @@ const DEFINED: [(&str, UnprobedLibrary); 5] = [
 ];
 
 /// The source file of libssl in each error that it reports: `ssl/ssl_lib.c` of OpenSSL 1.1.1 to 3.5, `ssl/ssl_lib.cc` of `BoringSSL`.
-const SOURCE: &[u8] = b"ssl/ssl_lib.c";
+/// Its first letter is missing, because watchtap's own program has this constant and no libssl.
+const SOURCE: &[u8] = b"sl/ssl_lib.c";
 
 impl UnprobedLibrary {
     /// The name that its project uses.
@@ -91,11 +92,13 @@ fn by_source(program: ProgramBytes<'_>, extent: Extent) -> Option<UnprobedLibrar
     let mut candidates = 0;
     let found = program.find(extent.offset, extent.length, SOURCE, |at| {
         candidates += 1;
+        let before = at.checked_sub(2).filter(|before| *before >= extent.offset);
+        let before = before.and_then(|before| program.piece(before, 2)).unwrap_or_default();
         let after = at.checked_add(SOURCE.len() as u64)?;
         let after = program.piece(after, end.checked_sub(after)?.min(2)).unwrap_or_default();
-        let library = match after.as_slice() {
-            [0, ..] => Some(UnprobedLibrary::OpenSsl),
-            [b'c', 0] => Some(UnprobedLibrary::BoringSsl),
+        let library = match (before.as_slice(), after.as_slice()) {
+            ([0 | b'/', b's'], [0, ..]) => Some(UnprobedLibrary::OpenSsl),
+            ([0 | b'/', b's'], [b'c', 0]) => Some(UnprobedLibrary::BoringSsl),
             _ => None,
         };
         library.map(Some).or((candidates == bounds::CANDIDATES).then_some(None))
@@ -109,15 +112,18 @@ mod tests {
 
     #[test]
     fn libssl_without_symbols_is_recognised_by_its_source_file() {
-        let many = b"ssl/ssl_lib.c, ".repeat(bounds::CANDIDATES);
-        let rows: [(&[u8], Option<UnprobedLibrary>); 7] = [
+        let many = b"/ssl/ssl_lib.c, ".repeat(bounds::CANDIDATES);
+        let rows: [(&[u8], Option<UnprobedLibrary>); 10] = [
             (b"\0../ssl/ssl_lib.c\0", Some(UnprobedLibrary::OpenSsl)),
+            (b"\0ssl/ssl_lib.c\0", Some(UnprobedLibrary::OpenSsl)),
             (b"\0external/boringssl/src/ssl/ssl_lib.cc\0", Some(UnprobedLibrary::BoringSsl)),
-            (b"see ssl/ssl_lib.c and ssl/ssl_lib.cc\0", Some(UnprobedLibrary::BoringSsl)),
-            (b"ssl/ssl_lib.cpp\0", None),
-            (b"cut off at ssl/ssl_lib.c", None),
-            (b"cut off at ssl/ssl_lib.cc", None),
-            (&[many.as_slice(), b"ssl/ssl_lib.c\0"].concat(), None),
+            (b"/ssl/ssl_lib.c and /ssl/ssl_lib.cc\0", Some(UnprobedLibrary::BoringSsl)),
+            (b"another constant, and sl/ssl_lib.c\0", None),
+            (b"sl/ssl_lib.c\0", None),
+            (b"\0ssl/ssl_lib.cpp\0", None),
+            (b"cut off at /ssl/ssl_lib.c", None),
+            (b"cut off at /ssl/ssl_lib.cc", None),
+            (&[many.as_slice(), b"/ssl/ssl_lib.c\0"].concat(), None),
         ];
         for (bytes, expected) in rows {
             let extent = Extent { address: 0, offset: 0, length: bytes.len() as u64 };
