@@ -21,9 +21,10 @@ for path in ['/api/v1/namespaces?limit=500', '/api/v1/namespaces/default/configm
     urllib.request.urlopen(request, context=context).read()
 ";
 
-/// Options for a probe that follows connections to this server at the client's end.
+/// Options for a probe that follows connections to this server at the client's end. It has no budget of processor time, because
+/// the time of all tests that run at once in this process would count.
 pub(crate) fn of_clients(server: SocketAddr) -> ProbeOptions {
-    ProbeOptions { api_servers: [(server, UpstreamId::default())].into(), ..ProbeOptions::default() }
+    ProbeOptions { api_servers: [(server, UpstreamId::default())].into(), processor_budget: 0, ..ProbeOptions::default() }
 }
 
 /// The usual memory, with a ring buffer of so many bytes.
