@@ -5,6 +5,7 @@ use observer_tests::pod_client::PodClient;
 use serde_json::Value;
 
 use super::pod::{capabilities, pod_for_older_kernels, pod_without};
+use super::report::requests;
 use super::witness::Witness;
 use crate::chart::installed::{eventually, expect};
 use crate::sidecar::follower::{Follower, wait_for_stores};
@@ -145,11 +146,6 @@ fn end(stage: &Stage<'_>, pod: &str) -> Value {
     let log = stage.namespace.logs(pod, "watchtap").unwrap();
     let begin = log.find("\n{").unwrap_or_else(|| panic!("{log}"));
     serde_json::Deserializer::from_str(&log[begin..]).into_iter().next().unwrap().unwrap_or_else(|error| panic!("{error}: {log}"))
-}
-
-/// The number of requests of the client with this user agent.
-fn requests(report: &Value, agent: &str) -> usize {
-    report["requests"].as_array().unwrap().iter().filter(|request| request["client"]["program"] == agent).count()
 }
 
 /// Whether a probe sees the TLS library of a process, as the check reports.

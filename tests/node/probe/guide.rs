@@ -5,7 +5,9 @@ use observer_tests::node::{Node, PodSecurity};
 use observer_tests::pod_client::PodClient;
 use observer_tests::{Helm, HelmRelease};
 
+use super::examined::examine;
 use super::page;
+use super::report::pod_of;
 use crate::chart::commands::{Guide, commands_of};
 use crate::chart::installed::{IMAGE, all_objects, eventually, expect, run, settle};
 use crate::sidecar::follower::Follower;
@@ -13,6 +15,8 @@ use crate::sidecar::stage::Stage;
 
 /// The node in the commands.
 const PLACE: &str = "spec.nodeName=NODE";
+/// The namespace in the commands.
+const PROBES: &str = "watchtap-probes";
 const CLIENT: (PodClient, &str) = (PodClient::ClientGo, "controller");
 
 #[test]
@@ -32,6 +36,7 @@ fn commands_of_the_guide_show_the_clients_of_a_node_and_leave_nothing_after_thei
     assert!(attach.contains(PLACE), "{attach}");
     run(guide.command(namespace));
     run(guide.command(install));
+    examine(&stage, CLIENT.0, (PROBES, &pod_of(&node, PROBES, "probe")));
     stage.namespace.apply(&Stage::pod(CLIENT.0, CLIENT.1)).unwrap();
     Follower::start(&stage, CLIENT.1, "app", CLIENT.1).until("synced");
     page::shows(&guide.command(attach), "resource:configmaps", &format!("{}/{}", stage.namespace.name(), CLIENT.1));

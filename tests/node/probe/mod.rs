@@ -2,6 +2,7 @@
 
 mod control_plane;
 mod coverage;
+mod examined;
 mod guide;
 mod observed;
 mod page;

@@ -9,6 +9,7 @@ use observer_tests::pod_client::PodClient;
 use observer_tests::scrape::Scraper;
 use serde_json::{Value, json};
 
+use super::examined::examine;
 use super::page;
 use super::pod::CPU;
 use super::report::{pod_of, report};
@@ -39,6 +40,7 @@ fn probe_names_the_clients_of_a_node_and_counts_their_relists_as_their_sidecars_
     let probe =
         Probe { node: &node, namespace: installed.namespace.name(), pod: pod_of(&node, installed.namespace.name(), "probe") };
 
+    examine(&stage, DIRECT[0].0, (probe.namespace, &probe.pod));
     let static_pod = StaticPod::start(&stage, PodClient::ClientGo, STATIC);
     for (client, name) in DIRECT {
         stage.namespace.apply(&Stage::pod(client, name)).unwrap();

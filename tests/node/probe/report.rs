@@ -29,3 +29,8 @@ pub(super) fn row<'r>(report: &'r Value, program: &str) -> Result<&'r Value, Str
     let rows = report["reflectors"].as_array().unwrap();
     rows.iter().find(|row| row["client"]["program"] == program).ok_or_else(|| format!("no {program}"))
 }
+
+/// The number of requests of the client with this user agent.
+pub(super) fn requests(report: &Value, agent: &str) -> usize {
+    report["requests"].as_array().unwrap().iter().filter(|request| request["client"]["program"] == agent).count()
+}
