@@ -16,7 +16,7 @@ fn steady_gets_of_one_object_are_a_poller_unless_the_client_writes_it() {
     }
     let found = snapshot(&script);
     assert_eq!(kinds(&found), [FindingKind::GetPoller]);
-    assert_eq!(found.findings[0].seen, "gets one object every 2.0 s (50 gets), never watches it");
+    assert_eq!(found.findings[0].seen, "gets one object every 2.0 s (50 gets)");
     let elects = script + "1s a999 PUT /api/v1/namespaces/default/pods/x\n1s a999 written x@6\n";
     assert!(kinds(&snapshot(&sorted(&elects))).is_empty());
 }

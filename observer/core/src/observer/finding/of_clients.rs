@@ -89,7 +89,7 @@ pub(super) fn of_gets(poller: &GetPoller) -> Finding {
     let (seen, amount, spell) = match poller.pace {
         GetPace::OneObject(polling) => {
             let every = quantity::microseconds(polling.every_us);
-            let seen = format!("gets one object every {every} ({}), never watches it", counted(polling.lists, "get"));
+            let seen = format!("gets one object every {every} ({})", counted(polling.lists, "get"));
             (seen, polling.lists, Spell::of_moments(polling.lists, polling.since, polling.last))
         }
         GetPace::Many { gets, per_second, between: (since, until) } => {

@@ -228,7 +228,7 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
             (format!("in {of}, watch instead of polling"), format!("{} of {what}, no watch", counted(amount, "list")))
         }
         FindingKind::GetPoller => {
-            (format!("in {of}, watch instead of repeating gets"), format!("{} of {what}, no watch", counted(amount, "get")))
+            (format!("in {of}, watch instead of repeating gets"), format!("{} of {what}", counted(amount, "get")))
         }
         FindingKind::DuplicateInformers => (
             format!("in {of}, share one informer factory"),
