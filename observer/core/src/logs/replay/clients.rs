@@ -27,11 +27,22 @@ struct Connection {
     next_stream: u64,
 }
 
+impl ClientKey {
+    fn of(event: &AuditEvent) -> Self {
+        let AuditEvent { user, user_agent, address, .. } = event;
+        Self { user: user.clone(), user_agent: user_agent.clone(), address: address.clone() }
+    }
+}
+
 impl Clients {
+    /// The connection of the event's client. `None` if it has sent nothing before.
+    pub(super) fn connection(&self, event: &AuditEvent) -> Option<ConnectionId> {
+        self.0.get(&ClientKey::of(event)).map(|connection| connection.id)
+    }
+
     /// The identifier of a new exchange of the event's client. `None` if there are too many clients.
     pub(super) fn exchange(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) -> Option<ExchangeId> {
-        let AuditEvent { user, user_agent, address, .. } = event;
-        let key = ClientKey { user: user.clone(), user_agent: user_agent.clone(), address: address.clone() };
+        let key = ClientKey::of(event);
         let number = self.0.len();
         if number >= MOST_CLIENTS && !self.0.contains_key(&key) {
             return None;
@@ -44,7 +55,7 @@ impl Clients {
                 process: None,
                 container_name: None,
                 attached_late: false,
-                logged: Some(LoggedClient { address: address.clone() }),
+                logged: Some(LoggedClient { address: event.address.clone() }),
             };
             emit(Observation { at, subject: Subject::Connection(id, opened) });
             Connection { id, next_stream: 1 }

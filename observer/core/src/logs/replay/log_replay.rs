@@ -1,6 +1,7 @@
 //! Joins the records of each request, and makes the observations of a tap of them.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 
 use super::as_event::{self, OwnIds};
@@ -8,7 +9,7 @@ use super::clients::Clients;
 use super::indented::Indented;
 use super::record::{Record, TracedRead, head, observation};
 use super::requests::{Close, OpenRequest, Requests};
-use super::restart::{RestartSigns, SERVER, is_first_list};
+use super::restart::{SERVER, Silences, WITHIN, was_killed};
 use super::window::Window;
 use crate::logs::audit::{AuditEvent, AuditStage, MAX_LINE};
 use crate::logs::envelope::{Envelope, Unwrapper};
@@ -18,8 +19,8 @@ use crate::logs::klog::LogClock;
 use crate::logs::line::LogLine;
 use crate::logs::trace::{RequestTrace, TraceCollector};
 use crate::observation::{
-    Body, ExchangeEnd, ExchangeId, ExchangeObservation, ListenerState, Observation, RequestLine, ResponseLine, Subject,
-    UpstreamName, UpstreamObservation,
+    Body, ExchangeEnd, ExchangeObservation, ListenerState, Observation, RequestLine, ResponseLine, Subject, UpstreamName,
+    UpstreamObservation,
 };
 use crate::routing::{RecordedRead, ServerVersion};
 use crate::time::Timestamp;
@@ -36,8 +37,7 @@ const WINDOW_BYTES: usize = 64 << 20;
 pub struct LogReplay {
     /// By the number of the log.
     logs: BTreeMap<usize, Log>,
-    /// By the number of the log, whose records may wait longer than it has lines.
-    signs: BTreeMap<usize, RestartSigns>,
+    silences: Silences,
     window: Window<Record>,
     clients: Clients,
     requests: Requests,
@@ -84,7 +84,7 @@ impl LogReplay {
     pub fn within(records: usize, bytes: usize) -> Self {
         Self {
             logs: BTreeMap::new(),
-            signs: BTreeMap::new(),
+            silences: Silences::default(),
             window: Window::of(records, bytes),
             clients: Clients::default(),
             requests: Requests::default(),
@@ -260,6 +260,9 @@ impl LogReplay {
     fn reach(&mut self, at: Timestamp, record: &Record, emit: &mut dyn FnMut(Observation)) {
         match record {
             Record::Stage { stage, event, log, is_audit } => {
+                if self.silences.end(*log, at) && self.was_killed(at, record, *log) {
+                    self.begin_again(at, *log, emit);
+                }
                 if *is_audit && self.is_repeated(*stage, event) {
                     self.extent.repeated = self.extent.repeated.saturating_add(1);
                 }
@@ -304,7 +307,6 @@ impl LogReplay {
             self.extent.without_client = self.extent.without_client.saturating_add(1);
             return self.requests.note_closed(event.audit_id.clone(), Close::GivenUp);
         };
-        self.note_first_list((at, log), event, &request, id, emit);
         if let Some(watch) = self.requests.close_watch_before(id.connection, &request) {
             give_up(at, &watch, ExchangeEnd::Cut(None), emit);
         }
@@ -320,29 +322,29 @@ impl LogReplay {
         emit(observation(at, id, ExchangeObservation::Requested { request: Box::new(request) }));
     }
 
-    /// Notes a list that may show that the API server of a log was killed. Then its requests ended, and it refused connections.
-    fn note_first_list(
-        &mut self,
-        (at, log): (Timestamp, usize),
-        event: &AuditEvent,
-        request: &RequestLine,
-        id: ExchangeId,
-        emit: &mut dyn FnMut(Observation),
-    ) {
+    /// Whether the API server of a log was killed before this record, the first one after a silence.
+    fn was_killed(&self, at: Timestamp, record: &Record, log: usize) -> bool {
         // The log of a cloud has the events of several API servers.
         let is_of_cloud = [Envelope::CloudWatch, Envelope::Azure].iter().any(|cloud| self.extent.envelopes.contains_key(cloud));
-        let signs = self.signs.entry(log).or_default();
-        if is_of_cloud || !is_first_list(event, request) || !self.requests.has_watch_of(id.connection, request) {
-            return;
-        }
-        let Some(resource) = request.resource().map(ToString::to_string) else { return };
-        let Some(ordinal) = signs.note(at, self.requests.next_ordinal(), resource) else { return };
+        let records = iter::once(record).chain(self.window.until(at.plus(WITHIN)));
+        let of_log = records.filter_map(|record| match record {
+            Record::Stage { stage, event, log: of, .. } if *of == log => Some((*stage, &**event)),
+            Record::Stage { .. } | Record::Traced(_) => None,
+        });
+        let is_watched = |event: &AuditEvent, request: &RequestLine| {
+            self.clients.connection(event).is_some_and(|client| self.requests.has_watch_of(client, request))
+        };
+        !is_of_cloud && was_killed(of_log, is_watched)
+    }
+
+    /// Ends the open requests of an API server that was killed. It refused connections until it listened again.
+    fn begin_again(&mut self, at: Timestamp, log: usize, emit: &mut dyn FnMut(Observation)) {
         self.extent.restarts = self.extent.restarts.saturating_add(1);
-        for open in self.requests.close_before(ordinal, log) {
+        for open in self.requests.close_all(log) {
             give_up(at, &open, ExchangeEnd::Cut(None), emit);
         }
         // The other API servers of a cluster did not refuse connections.
-        if self.signs.len() == 1 {
+        if self.silences.logs() == 1 {
             for state in [ListenerState::Refusing, ListenerState::Listening] {
                 let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Listener { state });
                 emit(Observation { at, subject });

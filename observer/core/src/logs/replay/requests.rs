@@ -128,7 +128,7 @@ impl Requests {
     pub(super) fn close_watch_before(&mut self, client: ConnectionId, list: &RequestLine) -> Option<OpenRequest> {
         let options = &list.options;
         let is_list = list.info.as_ref().is_some_and(|info| info.verb == Verb::List) && options.continue_token == Continue::Unset;
-        let is_relist = is_list
+        let is_relist = (is_list || options.ends_state_with_bookmark())
             && options.limit == 0
             && options.resource_version_match != ResourceVersionMatch::Exact
             && matches!(options.resource_version, ResourceVersion::At(_));
@@ -146,15 +146,10 @@ impl Requests {
         Watched::of(client, list).is_some_and(|watched| self.watches.contains_key(&watched))
     }
 
-    /// The ordinal of the next request.
-    pub(super) const fn next_ordinal(&self) -> u64 {
-        self.next
-    }
-
-    /// Closes the open requests of a log that came before the request with this ordinal, the oldest first.
-    pub(super) fn close_before(&mut self, ordinal: u64, log: usize) -> Vec<OpenRequest> {
+    /// Closes the open requests of a log, the oldest first.
+    pub(super) fn close_all(&mut self, log: usize) -> Vec<OpenRequest> {
         let is_of_it = |audit_id: &&String| self.open.get(*audit_id).is_some_and(|open| open.log == log);
-        let ids: Vec<String> = self.opened.range(..ordinal).map(|(_, audit_id)| audit_id).filter(is_of_it).cloned().collect();
+        let ids: Vec<String> = self.opened.values().filter(is_of_it).cloned().collect();
         ids.iter().filter_map(|audit_id| self.close(audit_id, Close::GivenUp)).collect()
     }
 

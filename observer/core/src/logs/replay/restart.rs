@@ -1,10 +1,14 @@
 //! Recognises that an API server was restarted without an end of its requests in its log: it was killed.
+//!
+//! While it is gone, its log has no records. As soon as it listens again, its clients reconnect; its own reflectors begin from nothing a
+//! little later. So the records that follow a silence show what it was.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
+use super::record::head;
 use crate::k8s::{ResourceVersion, Verb};
-use crate::logs::audit::AuditEvent;
+use crate::logs::audit::{AuditEvent, AuditStage};
 use crate::observation::RequestLine;
 use crate::time::Timestamp;
 
@@ -12,37 +16,53 @@ use crate::time::Timestamp;
 pub(super) const SERVER: &str = "system:apiserver";
 /// Number of its reflectors that have to begin from nothing.
 const REFLECTORS: usize = 3;
-/// They all begin within this time. kube-apiserver starts its informers together.
-const WITHIN: Duration = Duration::from_secs(10);
+/// They all begin within this time after the first record. kube-apiserver starts its informers together.
+pub(super) const WITHIN: Duration = Duration::from_secs(10);
+/// Minimum length of a silence. A kube-apiserver takes longer to start.
+const SILENCE: Duration = Duration::from_secs(1);
 
-/// The own reflectors of the API server of one log that began from nothing, although their watches are open.
+/// The time of the last record of each log.
 #[derive(Debug, Default)]
-pub(super) struct RestartSigns {
-    again: HashSet<String>,
-    since: Timestamp,
-    /// The ordinal that the next request had at that time.
-    ordinal: u64,
+pub(super) struct Silences(BTreeMap<usize, Timestamp>);
+
+impl Silences {
+    /// Notes a record of a log. Whether a silence preceded it.
+    pub(super) fn end(&mut self, log: usize, at: Timestamp) -> bool {
+        let last = self.0.entry(log).or_insert(at);
+        let is_silence = at.since(*last) >= SILENCE;
+        *last = at.max(*last);
+        is_silence
+    }
+
+    /// Number of logs with a record.
+    pub(super) fn logs(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Whether the first records after a silence show that the API server was killed: its reflectors begin from nothing, although no end of
+/// their watches was logged. `is_watched` is whether the reflector of a list had an open watch before.
+pub(super) fn was_killed<'r>(
+    records: impl Iterator<Item = (AuditStage, &'r AuditEvent)>,
+    is_watched: impl Fn(&AuditEvent, &RequestLine) -> bool,
+) -> bool {
+    let (mut ended, mut again) = (HashSet::new(), HashSet::new());
+    for (stage, event) in records.filter(|(_, event)| event.user == SERVER) {
+        let request = head(event);
+        let Some(resource) = request.resource().map(ToString::to_string) else { continue };
+        if stage == AuditStage::ResponseComplete && event.verb == "watch" {
+            ended.insert(resource);
+        } else if stage == AuditStage::RequestReceived && is_first_list(&request) && is_watched(event, &request) {
+            again.insert(resource);
+        }
+    }
+    again.difference(&ended).count() >= REFLECTORS
 }
 
 /// Whether a request is the first list of a reflector of the API server itself. Its live lists have no resource version.
-pub(super) fn is_first_list(event: &AuditEvent, request: &RequestLine) -> bool {
+fn is_first_list(request: &RequestLine) -> bool {
     let options = &request.options;
     let is_list = request.info.as_ref().is_some_and(|info| info.verb == Verb::List);
-    let of_informer = (is_list && options.resource_version == ResourceVersion::Any)
-        || (options.ends_state_with_bookmark() && options.resource_version == ResourceVersion::Unset);
-    event.user == SERVER && of_informer
-}
-
-impl RestartSigns {
-    /// Notes a first list of a resource whose own watch is open. `ordinal` is that of the next request. If the API server was restarted,
-    /// returns the ordinal that the next request had then.
-    pub(super) fn note(&mut self, at: Timestamp, ordinal: u64, resource: String) -> Option<u64> {
-        if self.again.is_empty() || at.since(self.since) > WITHIN {
-            *self = Self { again: HashSet::new(), since: at, ordinal };
-        }
-        self.again.insert(resource);
-        let was = (self.again.len() >= REFLECTORS).then_some(self.ordinal)?;
-        self.again.clear();
-        Some(was)
-    }
+    (is_list && options.resource_version == ResourceVersion::Any)
+        || (options.ends_state_with_bookmark() && options.resource_version == ResourceVersion::Unset)
 }

@@ -1,7 +1,6 @@
 //! Puts records in order of time.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use crate::time::Timestamp;
 
@@ -9,7 +8,8 @@ use crate::time::Timestamp;
 /// writes a file of its own.
 #[derive(Debug)]
 pub(super) struct Window<T> {
-    waiting: BinaryHeap<Reverse<Waiting<T>>>,
+    /// By time, and by the ordinal of their arrival.
+    waiting: BTreeMap<(Timestamp, u64), Waiting<T>>,
     most: usize,
     most_bytes: usize,
     /// Bytes of the waiting records.
@@ -22,8 +22,6 @@ pub(super) struct Window<T> {
 
 #[derive(Debug)]
 struct Waiting<T> {
-    at: Timestamp,
-    ordinal: u64,
     bytes: usize,
     record: T,
 }
@@ -31,14 +29,14 @@ struct Waiting<T> {
 impl<T> Window<T> {
     /// A window of at most this many records, which have at most this many bytes together.
     pub(super) fn of(most: usize, most_bytes: usize) -> Self {
-        Self { waiting: BinaryHeap::new(), most, most_bytes, bytes: 0, next: 0, released: Timestamp::default(), late: 0 }
+        Self { waiting: BTreeMap::new(), most, most_bytes, bytes: 0, next: 0, released: Timestamp::default(), late: 0 }
     }
 
     /// Takes a record of so many bytes. A record that is older than one already released counts as late, and is released all the same.
     pub(super) fn push(&mut self, at: Timestamp, bytes: usize, record: T) {
         self.late = self.late.saturating_add(u64::from(at < self.released));
         self.bytes = self.bytes.saturating_add(bytes);
-        self.waiting.push(Reverse(Waiting { at, ordinal: self.next, bytes, record }));
+        self.waiting.insert((at, self.next), Waiting { bytes, record });
         self.next = self.next.saturating_add(1);
     }
 
@@ -49,41 +47,20 @@ impl<T> Window<T> {
 
     /// The oldest record.
     pub(super) fn pop(&mut self) -> Option<(Timestamp, T)> {
-        let Reverse(Waiting { at, bytes, record, .. }) = self.waiting.pop()?;
+        let ((at, _), Waiting { bytes, record }) = self.waiting.pop_first()?;
         self.bytes = self.bytes.saturating_sub(bytes);
         self.released = self.released.max(at);
         Some((at, record))
     }
 
+    /// The waiting records until this time, in order.
+    pub(super) fn until(&self, last: Timestamp) -> impl Iterator<Item = &T> {
+        self.waiting.range(..=(last, u64::MAX)).map(|(_, waiting)| &waiting.record)
+    }
+
     /// Number of records that came too late for their place.
     pub(super) const fn late(&self) -> u64 {
         self.late
-    }
-}
-
-impl<T> Waiting<T> {
-    const fn place(&self) -> (Timestamp, u64) {
-        (self.at, self.ordinal)
-    }
-}
-
-impl<T> PartialEq for Waiting<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.place() == other.place()
-    }
-}
-
-impl<T> Eq for Waiting<T> {}
-
-impl<T> PartialOrd for Waiting<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Waiting<T> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.place().cmp(&other.place())
     }
 }
 
@@ -97,6 +74,16 @@ mod tests {
 
     fn all(window: &mut Window<char>) -> String {
         std::iter::from_fn(|| window.pop()).map(|(_, record)| record).collect()
+    }
+
+    #[test]
+    fn records_are_seen_before_their_release() {
+        let mut window = Window::of(8, 100);
+        for (second, record) in [(3, 'c'), (1, 'a'), (2, 'b')] {
+            window.push(at(second), 1, record);
+        }
+        assert_eq!(window.until(at(2)).collect::<String>(), "ab");
+        assert_eq!(all(&mut window), "abc");
     }
 
     #[test]
