@@ -119,10 +119,15 @@ fn after_logged_end(past: &Past<'_>, watch: &PastWatch, options: &ListOptions, s
     if begins_from_nothing && options.watch && !options.ends_state_with_bookmark() {
         return RelistCause::WatchWithoutRevision;
     }
+    if begins_from_nothing && watch.waited_in_vain() {
+        return RelistCause::TooLargeResourceVersion;
+    }
     if watch.is_brief() {
-        // The server surely had a young revision, so it ended the watch for another reason, and the client took that for a failure.
-        let is_young = past.revision_chosen.is_some_and(|chosen| watch.ended.since(chosen) < SURELY_HELD);
-        let may_be_reset = server.is_some_and(|server| server.refused_between(past.expires_from, watch.ended).is_some());
+        // The server surely had a young revision, and no revision of a streaming list expires. So it ended the watch for another reason,
+        // and the client took that for a failure.
+        let is_young = watch.streams || past.revision_chosen.is_some_and(|chosen| watch.ended.since(chosen) < SURELY_HELD);
+        let may_be_reset =
+            !watch.streams && server.is_some_and(|server| server.refused_between(past.expires_from, watch.ended).is_some());
         if !is_young || may_be_reset {
             return RelistCause::Expired { because: stale(past, watch, server) };
         }
@@ -159,7 +164,9 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
         return Stale::ClientStalled;
     }
     let Some(watch) = past.useful_watch else { return Stale::Unknown };
-    let is_old = age.is_some() || expired.ended.since(past.revision_since) >= SURELY_HELD;
+    // A log does not show when a revision was delivered. This one has expired, so the server had it for as long as it surely has one.
+    let has_lasted = watch.is_logged() && expired.window == EventWindow::Grows && watch.ended.since(watch.asked) >= SURELY_HELD;
+    let is_old = age.is_some() || has_lasted || expired.ended.since(past.revision_since) >= SURELY_HELD;
     match (is_old, watch.allows_bookmarks, watch.bookmarks) {
         (false, ..) | (true, true, Some(1..) | None) => Stale::Unknown,
         (true, false, _) => Stale::BookmarksNotRequested,

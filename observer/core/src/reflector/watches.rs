@@ -36,7 +36,9 @@ impl Reflector {
                 // client.
                 if self.revision != Some(revision) {
                     let listed = self.listed_revision.filter(|(listed, _)| *listed == revision);
-                    self.advance(at, revision, listed.map(|(_, chosen)| chosen));
+                    // The events of a watch are not in a log, but they came before its end.
+                    let before = self.past_watch.as_ref().filter(|watch| watch.is_logged()).map(|watch| watch.ended);
+                    self.advance(before.unwrap_or(at), revision, listed.map(|(_, chosen)| chosen));
                 }
                 self.continues_unseen();
             }

@@ -7,7 +7,7 @@ use super::watch_end::WatchEnd;
 use crate::exchange::Exchange;
 use crate::observation::ExchangeId;
 use crate::routing::EventWindow;
-use crate::thresholds::VERY_SHORT_WATCH;
+use crate::thresholds::{VERY_SHORT_WATCH, WAIT_FOR_CACHE};
 use crate::time::Timestamp;
 
 /// For this long after its start, a watch may deliver events from before its request.
@@ -30,6 +30,8 @@ pub(super) struct Watching {
     pub bookmarks: u64,
     pub first_bookmark: Option<Timestamp>,
     pub last_bookmark: Option<Timestamp>,
+    /// Whether it begins with all objects.
+    pub streams: bool,
     /// For a streaming list: when it was complete, and the number of events and bookmarks until then.
     pub listed: Option<(Timestamp, u64)>,
 }
@@ -47,6 +49,8 @@ pub(super) struct PastWatch {
     pub bookmarks: Option<u64>,
     /// Whether the server accepted it.
     pub opened: bool,
+    /// Whether it began with all objects, as a streaming list.
+    pub streams: bool,
     /// Whether the client did not read for at least 1 s shortly before the end.
     pub stalled: bool,
     /// Meaning of its refusal or `ERROR` event, if it had one.
@@ -68,6 +72,7 @@ impl Watching {
             bookmarks: 0,
             first_bookmark: None,
             last_bookmark: None,
+            streams: options.ends_state_with_bookmark(),
             listed: None,
         }
     }
@@ -122,6 +127,7 @@ impl Watching {
             window: self.window,
             bookmarks: (!self.is_logged).then_some(self.bookmarks),
             opened: self.opened.is_some(),
+            streams: self.streams,
             stalled,
             failure,
         }
@@ -137,6 +143,18 @@ impl PastWatch {
     /// Whether it ended within a second of its request.
     pub(super) fn is_brief(&self) -> bool {
         self.ended.since(self.asked) <= VERY_SHORT_WATCH
+    }
+
+    /// Whether it comes from a log.
+    pub(super) const fn is_logged(&self) -> bool {
+        self.bookmarks.is_none()
+    }
+
+    /// Whether a streaming list ended as soon as the API server had waited for its revision. The server sends an `ERROR` event then, which
+    /// a log does not show (kubernetes/apiserver `pkg/storage/cacher/cacher.go` `Watch`, v0.27 to v0.36).
+    pub(super) fn waited_in_vain(&self) -> bool {
+        let lasted = self.ended.since(self.asked);
+        self.streams && (WAIT_FOR_CACHE..WAIT_FOR_CACHE + VERY_SHORT_WATCH).contains(&lasted)
     }
 
     /// Whether it was accepted, and neither very short nor ended by an `ERROR` event within a second of its request.

@@ -3,13 +3,22 @@
 use std::fmt::Write as _;
 
 use observer_core::logs::LogReplay;
+use observer_core::observation::{Observation, Subject, UpstreamName, UpstreamObservation};
 use observer_core::observer::{Event, Limits, Observer};
+use observer_core::routing::{Basis, ServerProfile};
+use observer_core::time::Timestamp;
 
 /// A request in a log: its times in milliseconds, verb, query, status, and the rest of the event.
 type Logged<'l> = ((u64, u64), &'l str, &'l str, u16, &'l str);
 
+/// The version of the API server.
+const VERSION: &str = "v1.34.4";
 const LIST: Logged<'_> = ((0, 20), "list", "limit=500&resourceVersion=0", 200, "");
 const WATCH: &str = "allowWatchBookmarks=true&resourceVersion=100&timeoutSeconds=400&watch=true";
+const WITHOUT_BOOKMARKS: &str = "resourceVersion=100&timeoutSeconds=400&watch=true";
+const STREAM: &str =
+    "allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=400&watch=true";
+const STREAM_AT_LAST: &str = "allowWatchBookmarks=true&resourceVersion=100&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=400&watch=true";
 const AT_LAST: &str = "resourceVersion=100";
 
 /// The causes of relists, and the proofs of verdicts, that an observer finds in the lines of these requests of one client.
@@ -25,6 +34,9 @@ fn observed(requests: &[Logged<'_>]) -> String {
             }
         });
     };
+    let profile = Box::new(ServerProfile::of_version(VERSION.parse().unwrap(), Basis::Flag));
+    let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile });
+    take(Observation { at: Timestamp::default(), subject });
     for (number, request) in requests.iter().enumerate() {
         replay.line(0, line(number, request).as_bytes(), &mut take);
     }
@@ -67,6 +79,32 @@ fn end_before_the_timeout_is_unknown_as_the_log_does_not_show_it() {
     for (query, cause) in [(AT_LAST, "unknown/end-not-logged"), ("limit=500&resourceVersion=0", "unknown/end-not-logged")] {
         assert_eq!(observed(&[LIST, watch, ((101_000, 101_100), "list", query, 200, "")]), cause, "{query}");
     }
+}
+
+#[test]
+fn brief_streaming_list_before_a_list_at_its_revision_had_not_expired() {
+    let stream = |revision: &'static str, asked, ended| ((asked, ended), "watch", revision, 200, "");
+    let requests = [stream(STREAM, 0, 300), stream(STREAM_AT_LAST, 1_500, 1_600), stream(STREAM_AT_LAST, 3_000, 90_000)];
+    assert_eq!(observed(&requests), "very-short-watch very-short-watch");
+}
+
+#[test]
+fn streaming_list_that_waits_for_its_revision_in_vain_is_too_new() {
+    let watch = ((50, 100_000), "watch", WATCH, 200, "");
+    for (ended, cause) in [(104_010, "too-large-resource-version"), (106_000, "unknown/end-not-logged")] {
+        let waits = ((101_000, ended), "watch", STREAM_AT_LAST, 200, "");
+        let again = ((ended + 10, 500_000), "watch", STREAM, 200, "");
+        assert!(observed(&[LIST, watch, waits, again]).ends_with(cause), "{}", observed(&[LIST, watch, waits, again]));
+    }
+}
+
+#[test]
+fn revision_of_a_long_watch_without_bookmarks_grows_old() {
+    let watch = ((50, 400_100), "watch", WITHOUT_BOOKMARKS, 200, "");
+    let newer = "resourceVersion=120&timeoutSeconds=400&watch=true";
+    let expired = ((400_200, 400_204), "watch", newer, 200, "");
+    let relist = ((401_300, 401_400), "list", "limit=500&resourceVersion=0", 200, "");
+    assert_eq!(observed(&[LIST, watch, expired, relist]), "expired/bookmarks-not-requested");
 }
 
 #[test]
