@@ -9,6 +9,7 @@ use observer_core::logs::LogReplay;
 use observer_core::observation::{Observation, Subject, UpstreamName, UpstreamObservation};
 use observer_core::observer::{Event, Limits, Observer, RequestRecord};
 use observer_core::routing::{Basis, ServerProfile};
+use observer_core::time::Timestamp;
 use observer_tests::{Cluster, log_accuracy_folder};
 use serde_json::{Value, json};
 
@@ -21,6 +22,8 @@ pub(super) struct Seen {
     relists: BTreeMap<(String, String), Vec<String>>,
     /// The triggers of storms.
     storms: Vec<String>,
+    /// The time of the last observation.
+    until: Timestamp,
 }
 
 /// The number of comparisons, and each difference.
@@ -31,7 +34,13 @@ struct Compared {
 }
 
 impl Seen {
-    pub(super) fn note(&mut self, event: &Event) {
+    /// Takes an observation of a live run.
+    pub(super) fn observe(&mut self, observation: Observation, observer: &mut Observer) {
+        self.until = self.until.max(observation.at);
+        observer.observe(observation, &mut |event| self.note(&event));
+    }
+
+    fn note(&mut self, event: &Event) {
         if let Event::Request { record } | Event::WatchOpened { record } = event {
             self.note_request(record);
         } else if let Event::RelistBegan { began } = event {
@@ -50,8 +59,8 @@ impl Seen {
         self.layers.insert(id.clone(), (asked, json!(verdict.served_from)));
     }
 
-    /// The results of the audit log of an API server.
-    fn of_log(cluster: &Cluster) -> Result<Self> {
+    /// The results of the audit log of an API server until this time.
+    fn of_log(cluster: &Cluster, until: Timestamp) -> Result<Self> {
         let mut profile = ServerProfile::of_version(cluster.version().parse().context("a version")?, Basis::Flag);
         // A gate that no rule depends on has no name here.
         profile.gates.extend(cluster.feature_gates().filter_map(|(gate, on)| Some((gate.parse().ok()?, on))));
@@ -60,6 +69,9 @@ impl Seen {
             (Self::default(), Observer::new(Limits::default()), LogReplay::default().with_version(&cluster.version().parse()?));
         let mut profile = Some(Box::new(profile));
         let mut each = |observation: Observation| {
+            if observation.at > until {
+                return;
+            }
             if let Some(profile) = profile.take() {
                 let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile });
                 observer.observe(Observation { at: observation.at, subject }, &mut |event| seen.note(&event));
@@ -116,24 +128,20 @@ fn reason(live: &Value, log: &Value) -> &'static str {
     let [live, log] = [live, log].map(|value| value.as_str().unwrap_or_default());
     match (live, log) {
         ("Snapshot", _) => "the log has no revisions of answers, so the snapshots that the API server keeps are unknown",
+        ("", "expired/unknown") => "the client watches by WebSocket, which a tap does not read",
         (_, "unknown/end-not-logged") => "the log does not show why the watch ended",
         ("very-short-watch" | "connection-lost" | "stream-reset", "") => {
             "a proxy between both cut the watch, and for the API server it had not ended"
         }
-        ("refused-misread", "") => {
-            "the client listed before the log showed that the API server was restarted, so its watch was still open"
-        }
-        ("too-large-resource-version", _) | ("connection-lost", "expired/cache-reset") => {
-            "etcd was restored, which the log does not show"
-        }
-        (_, "expired/unknown") => "the log has no bookmarks and no refused connections",
+        ("connection-lost", "expired/cache-reset") => "etcd was restored, which the log does not show",
+        (_, "expired/unknown") => "the log has no bookmarks and no events",
         _ => "not explained",
     }
 }
 
 /// Compares the audit log of an API server with the results of the live run, and keeps the comparison for the table.
 pub(super) fn compare(live: &Seen, cluster: &Cluster) -> Result<()> {
-    let logged = Seen::of_log(cluster)?;
+    let logged = Seen::of_log(cluster, live.until)?;
     let (layers, relists) = (live.compare_layers(&logged), live.compare_relists(&logged));
     let (mut storms, mut of_log) = (live.storms.clone(), logged.storms);
     storms.sort_unstable();

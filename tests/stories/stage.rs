@@ -185,7 +185,7 @@ impl Stage {
     /// The results of watchtap so far.
     fn seen(&self) -> Result<Seen> {
         let (mut observer, mut seen) = (Observer::new(Limits::default()), Seen::default());
-        let mut observe = |Due { observation, .. }: Due| observer.observe(observation, &mut |event| seen.note(&event));
+        let mut observe = |Due { observation, .. }: Due| seen.observe(observation, &mut observer);
         Recording::of(&[capture_in(&self.folder)])?.replay(Pace::AtOnce, &mut observe)?;
         Ok(seen)
     }
