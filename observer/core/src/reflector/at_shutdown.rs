@@ -128,7 +128,7 @@ impl Reflectors {
 fn watched_until_now(reflector: &Reflector, at: Timestamp) -> Option<Timestamp> {
     let past = reflector.past_watch.as_ref().filter(|_| matches!(reflector.state, State::Waiting))?;
     let by_client = matches!(past.end, WatchEnd::ClientLeft | WatchEnd::Cancelled);
-    (by_client && past.opened && !is_long_ago(past.ended, at)).then_some(past.asked)
+    (by_client && past.opened.is_some() && !is_long_ago(past.ended, at)).then_some(past.asked)
 }
 
 fn is_long_ago(then: Timestamp, now: Timestamp) -> bool {

@@ -47,8 +47,8 @@ pub(super) struct PastWatch {
     pub window: EventWindow,
     /// Number of bookmarks; `None` for a watch of a log, which lacks them.
     pub bookmarks: Option<u64>,
-    /// Whether the server accepted it.
-    pub opened: bool,
+    /// When the server accepted it.
+    pub opened: Option<Timestamp>,
     /// Whether it began with all objects, as a streaming list.
     pub streams: bool,
     /// Whether the client did not read for at least 1 s shortly before the end.
@@ -126,7 +126,7 @@ impl Watching {
             allows_bookmarks: self.allows_bookmarks,
             window: self.window,
             bookmarks: (!self.is_logged).then_some(self.bookmarks),
-            opened: self.opened.is_some(),
+            opened: self.opened,
             streams: self.streams,
             stalled,
             failure,
@@ -167,8 +167,8 @@ impl PastWatch {
             | WatchEnd::Cancelled
             | WatchEnd::ClientLeft
             | WatchEnd::ByWatchtap
-            | WatchEnd::NotObserved => self.opened,
-            WatchEnd::BeforeTimeout => self.opened && !self.is_brief(),
+            | WatchEnd::NotObserved => self.opened.is_some(),
+            WatchEnd::BeforeTimeout => self.opened.is_some() && !self.is_brief(),
             WatchEnd::ErrorEvent { .. } => !self.is_brief(),
             WatchEnd::VeryShort | WatchEnd::Refused { .. } => false,
         }

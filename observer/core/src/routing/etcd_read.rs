@@ -169,6 +169,12 @@ fn list_revision(options: &ListOptions, facts: &Facts<'_>) -> Option<u64> {
     (is_exact || options.continue_token != Continue::Unset).then_some(revision)
 }
 
+/// The key prefix of the objects that a list returns, with a slash at its end, without a namespace that only a field selector demands.
+/// `None` if the request has no resource.
+pub(crate) fn listed_prefix(info: &RequestInfo) -> Option<String> {
+    info.resource.as_ref().map(|resource| scope_prefix(resource, info, None))
+}
+
 /// The key prefix of the requested scope: `/registry/pods/` or `/registry/pods/default/`. `selected` is the namespace that a field
 /// selector demands. It applies if the path has no namespace and the resource is not cluster-scoped.
 fn scope_prefix(resource: &Resource, info: &RequestInfo, selected: Option<String>) -> String {

@@ -37,6 +37,7 @@ mod route;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use etcd_read::listed_prefix;
 pub use etcd_read::{EtcdOperation, EtcdRead, Purpose, RevisionAt};
 pub use etcd_support::{EtcdSupport, EtcdVersion, InvalidEtcdVersion};
 pub use etcd_write::{EtcdWrite, etcd_writes};

@@ -71,6 +71,13 @@ impl Timestamp {
         let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         Self { nanos: self.nanos.saturating_add(nanos), ..self }
     }
+
+    /// The point `duration` earlier, or the first representable one.
+    #[must_use]
+    pub fn minus(self, duration: Duration) -> Self {
+        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        Self { nanos: self.nanos.saturating_sub(nanos), ..self }
+    }
 }
 
 impl fmt::Display for Timestamp {

@@ -23,11 +23,19 @@ const AT_LAST: &str = "resourceVersion=100";
 
 /// The causes of relists, and the proofs of verdicts, that an observer finds in the lines of these requests of one client.
 fn observed(requests: &[Logged<'_>]) -> String {
+    let lines: Vec<String> = requests.iter().enumerate().map(|(number, request)| line(number, request)).collect();
+    observed_in(&lines)
+}
+
+/// The same in these lines, with the triggers of storms.
+fn observed_in(lines: &[String]) -> String {
     let (mut replay, mut observer, mut words) = (LogReplay::default(), Observer::new(Limits::default()), Vec::new());
     let mut take = |observation| {
         observer.observe(observation, &mut |event| {
             if let Event::RelistBegan { began } = &event {
                 words.push(began.cause.to_string());
+            } else if let Event::StormBegan { record } = &event {
+                words.push(format!("storm {:?}", record.trigger));
             }
             if let Event::Request { record } = event {
                 words.extend(record.verdict.and_then(|verdict| verdict.proof).map(|proof| proof.to_string()));
@@ -37,8 +45,8 @@ fn observed(requests: &[Logged<'_>]) -> String {
     let profile = Box::new(ServerProfile::of_version(VERSION.parse().unwrap(), Basis::Flag));
     let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile });
     take(Observation { at: Timestamp::default(), subject });
-    for (number, request) in requests.iter().enumerate() {
-        replay.line(0, line(number, request).as_bytes(), &mut take);
+    for line in lines {
+        replay.line(0, line.as_bytes(), &mut take);
     }
     replay.finish(&mut take);
     words.join(" ")
@@ -105,6 +113,35 @@ fn revision_of_a_long_watch_without_bookmarks_grows_old() {
     let expired = ((400_200, 400_204), "watch", newer, 200, "");
     let relist = ((401_300, 401_400), "list", "limit=500&resourceVersion=0", 200, "");
     assert_eq!(observed(&[LIST, watch, expired, relist]), "expired/bookmarks-not-requested");
+}
+
+#[test]
+fn restart_of_the_api_server_is_the_trigger_of_the_storm_after_it() {
+    const CLIENTS: usize = 24;
+    let own = |number: usize, request: &Logged<'_>, resource: &str| {
+        line(number, request)
+            .replace("/pods?", &format!("/{resource}?"))
+            .replace(r#""username":"u""#, r#""username":"system:apiserver""#)
+    };
+    let of_client =
+        |number: usize, request: &Logged<'_>| line(number, request).replace("controller/1", &format!("agent-{}", number % CLIENTS));
+    let resources = ["secrets", "services", "namespaces"];
+    let open = |line: String| line.replace("ResponseComplete", "ResponseStarted");
+    let watch = ((0, 1), "watch", WITHOUT_BOOKMARKS, 200, "");
+    let watches = (0..CLIENTS).map(|client| open(of_client(client, &watch)));
+    let own_watches = resources.iter().enumerate().map(|(number, resource)| open(own(100 + number, &watch, resource)));
+    // The server was killed, and listens again after 5 s.
+    let lists = (0..CLIENTS).map(|client| {
+        of_client(CLIENTS + client, &((60_000 + client as u64, 60_100), "list", "limit=500&resourceVersion=0", 200, ""))
+    });
+    let own_lists = resources
+        .iter()
+        .enumerate()
+        .map(|(number, resource)| own(200 + number, &((61_000, 61_100), "list", "limit=500&resourceVersion=0", 200, ""), resource));
+    let lines: Vec<String> = watches.chain(own_watches).chain(lists).chain(own_lists).collect();
+    let words = observed_in(&lines);
+    assert_eq!(words.matches("refused-misread").count(), CLIENTS, "{words}");
+    assert!(words.contains("storm ApiServerRestart"), "{words}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::as_event::{self, OwnIds};
 use super::clients::Clients;
+use super::etcd_range::EtcdRange;
 use super::indented::Indented;
 use super::record::{Record, TracedRead, head, observation};
 use super::requests::{Close, OpenRequest, Requests};
@@ -212,12 +213,13 @@ impl LogReplay {
                     traces.take(&part, at, &mut |trace| self.trace(&trace));
                 }
             }
-            LogLine::GkeAudit(_)
-            | LogLine::WatchStarted(_)
-            | LogLine::Cache(_)
-            | LogLine::Reflector(_)
-            | LogLine::Etcd(_)
-            | LogLine::Other { .. } => {}
+            LogLine::Etcd(line) => {
+                if let Some(range) = EtcdRange::of(&line) {
+                    self.window.push(range.ended, range.memory(), Record::EtcdRead(range));
+                }
+            }
+            LogLine::GkeAudit(_) | LogLine::WatchStarted(_) | LogLine::Cache(_) | LogLine::Reflector(_) | LogLine::Other { .. } => {
+            }
         }
         true
     }
@@ -278,6 +280,11 @@ impl LogReplay {
                     (AuditStage::ResponseComplete | AuditStage::Panic, _) => self.end(at, event, emit),
                 }
             }
+            Record::EtcdRead(range) => {
+                if let Some(id) = self.requests.list_in(range) {
+                    emit(observation(at, id, ExchangeObservation::Recorded { read: RecordedRead::EtcdRead }));
+                }
+            }
             Record::Traced(traced) => {
                 if let Some(open) = self.requests.open_mut(&traced.audit_id).filter(|open| !open.is_own) {
                     emit(observation(at, open.id, ExchangeObservation::Recorded { read: traced.read }));
@@ -310,7 +317,7 @@ impl LogReplay {
         if let Some(watch) = self.requests.close_watch_before(id.connection, &request) {
             give_up(at, &watch, ExchangeEnd::Cut(None), emit);
         }
-        if let Some(oldest) = self.requests.open(&event.audit_id, (log, is_own), id, &request) {
+        if let Some(oldest) = self.requests.open(&event.audit_id, (log, is_own), (id, at), &request) {
             self.extent.given_up = self.extent.given_up.saturating_add(1);
             give_up(at, &oldest, ExchangeEnd::NotObserved, emit);
         }
@@ -329,7 +336,7 @@ impl LogReplay {
         let records = iter::once(record).chain(self.window.until(at.plus(WITHIN)));
         let of_log = records.filter_map(|record| match record {
             Record::Stage { stage, event, log: of, .. } if *of == log => Some((*stage, &**event)),
-            Record::Stage { .. } | Record::Traced(_) => None,
+            Record::Stage { .. } | Record::Traced(_) | Record::EtcdRead(_) => None,
         });
         let is_watched = |event: &AuditEvent, request: &RequestLine| {
             self.clients.connection(event).is_some_and(|client| self.requests.has_watch_of(client, request))

@@ -2,6 +2,7 @@
 
 mod as_event;
 mod clients;
+mod etcd_range;
 mod indented;
 mod log_replay;
 mod record;

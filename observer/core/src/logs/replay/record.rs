@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::etcd_range::EtcdRange;
 use crate::http::{Field, Identity, RequestHead, Target};
 use crate::logs::audit::{AuditEvent, AuditStage};
 use crate::logs::trace::{EtcdListSpan, LayerSpans, RequestTrace, TraceStep};
@@ -23,6 +24,8 @@ pub(super) enum Record {
     },
     /// A trace that names the layer.
     Traced(TracedRead),
+    /// A read of etcd.
+    EtcdRead(EtcdRange),
 }
 
 /// The layer that a trace shows for a request.

@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
+use super::etcd_range::EtcdRange;
 use crate::k8s::{Continue, ResourceVersion, ResourceVersionMatch, Verb};
 use crate::observation::{ConnectionId, ExchangeId, RequestLine};
+use crate::routing::listed_prefix;
+use crate::time::Timestamp;
 
 /// Maximum number of requests that are open at once, and of closed ones whose audit IDs are remembered.
 const MOST_REQUESTS: usize = 64 << 10;
@@ -14,6 +17,8 @@ pub(super) struct Requests {
     open: HashMap<String, OpenRequest>,
     /// The audit IDs of the open requests, in the order in which they were opened.
     opened: BTreeMap<u64, String>,
+    /// The ordinals of the open lists.
+    lists: BTreeSet<u64>,
     next: u64,
     /// The ordinals of the open watches, by what they watch.
     watches: HashMap<Watched, BTreeSet<u64>>,
@@ -34,6 +39,7 @@ pub(super) struct OpenRequest {
     pub is_own: bool,
     ordinal: u64,
     watched: Option<Watched>,
+    listed: Option<Listed>,
 }
 
 /// Why a request is no longer open.
@@ -52,6 +58,14 @@ struct Watched {
     resource: String,
     namespace: String,
     selectors: [String; 2],
+}
+
+/// The keys that a list reads if etcd answers it.
+#[derive(Debug)]
+struct Listed {
+    prefix: String,
+    limit: u64,
+    since: Timestamp,
 }
 
 impl Requests {
@@ -75,7 +89,7 @@ impl Requests {
         &mut self,
         audit_id: &str,
         (log, is_own): (usize, bool),
-        id: ExchangeId,
+        (id, at): (ExchangeId, Timestamp),
         request: &RequestLine,
     ) -> Option<OpenRequest> {
         let given_up = (self.open.len() >= MOST_REQUESTS).then(|| self.close_oldest()).flatten();
@@ -87,7 +101,11 @@ impl Requests {
             self.watches.entry(watched.clone()).or_default().insert(ordinal);
             self.follow_end(watched);
         }
-        self.open.insert(audit_id.to_owned(), OpenRequest { id, log, is_answered: false, is_own, ordinal, watched });
+        let listed = Listed::of(request, at);
+        if listed.is_some() {
+            self.lists.insert(ordinal);
+        }
+        self.open.insert(audit_id.to_owned(), OpenRequest { id, log, is_answered: false, is_own, ordinal, watched, listed });
         self.opened.insert(ordinal, audit_id.to_owned());
         given_up
     }
@@ -96,6 +114,7 @@ impl Requests {
     pub(super) fn close(&mut self, audit_id: &str, close: Close) -> Option<OpenRequest> {
         let open = self.open.remove(audit_id)?;
         self.opened.remove(&open.ordinal);
+        self.lists.remove(&open.ordinal);
         if let Some(watched) = &open.watched
             && let Some(ordinals) = self.watches.get_mut(watched)
         {
@@ -141,6 +160,15 @@ impl Requests {
         self.close(&audit_id, Close::GivenUp)
     }
 
+    /// The open list that read these keys of etcd: the only one of these objects since the read began. `None` if there are several, or
+    /// if the API server sent the list itself.
+    pub(super) fn list_in(&self, range: &EtcdRange) -> Option<ExchangeId> {
+        let open = self.lists.iter().filter_map(|ordinal| self.open.get(self.opened.get(ordinal)?));
+        let mut those = open.filter(|open| open.listed.as_ref().is_some_and(|listed| listed.may_be(range)));
+        let list = those.next().filter(|list| !list.is_own)?;
+        those.next().is_none().then_some(list.id)
+    }
+
     /// Whether the client has an open watch of the objects that a request lists.
     pub(super) fn has_watch_of(&self, client: ConnectionId, list: &RequestLine) -> bool {
         Watched::of(client, list).is_some_and(|watched| self.watches.contains_key(&watched))
@@ -174,5 +202,18 @@ impl Watched {
         let info = request.info.as_ref()?;
         let selectors = [request.options.label_selector.clone(), request.options.field_selector.clone()];
         Some(Self { client, resource: request.resource()?.to_string(), namespace: info.namespace.clone(), selectors })
+    }
+}
+
+impl Listed {
+    fn of(request: &RequestLine, at: Timestamp) -> Option<Self> {
+        let info = request.info.as_ref().filter(|info| info.verb == Verb::List)?;
+        Some(Self { prefix: listed_prefix(info)?, limit: request.options.limit, since: at })
+    }
+
+    /// Whether a read may be that of this list. The watch cache reads its resource with a limit of 10 000, which no client asks for
+    /// (kubernetes/apiserver `pkg/storage/cacher/cacher.go`, `storageWatchListPageSize`, v0.16 to v0.36).
+    fn may_be(&self, range: &EtcdRange) -> bool {
+        self.prefix == range.prefix && self.since <= range.began && self.limit == range.limit
     }
 }

@@ -272,10 +272,47 @@ fn request_in_two_logs_counts_once_and_a_trace_shows_its_layer() {
     replay.finish(&mut |observation| observations.push(observation));
     let extent = replay.extent();
     assert_eq!((extent.requests, extent.not_understood), (1, 0));
+    assert_eq!(reads(&observations), [RecordedRead::EtcdList]);
+}
+
+/// What etcd logs of a read of this prefix from second 3 on, with this limit.
+fn etcd_read(prefix: &str, limit: u64) -> String {
+    let limit = if limit > 0 { format!(" limit:{limit}") } else { String::new() };
+    format!(
+        r#"{{"level":"warn","ts":"2026-11-22T02:00:04.9Z","msg":"request stats","start time":"2026-11-22T02:00:03.1Z","time spent":"1.8s","remote":"127.0.0.1:1","response type":"/etcdserverpb.KV/Range","request count":0,"response count":9,"response size":900,"request content":"key:\"{prefix}/\" range_end:\"{prefix}0\"{limit} "}}"#
+    )
+}
+
+#[test]
+fn read_that_etcd_logged_shows_the_layer_of_the_only_list_of_its_keys() {
+    let list = |id: &str, uri: &str| event(("ResponseComplete", id, 3, 5), "list", uri, "u", 200);
+    let all = "/api/v1/pods";
+    let rows: [(&[String], String, bool); 6] = [
+        (&[list("a", all)], etcd_read("/registry/pods", 0), true),
+        (&[list("a", all)], etcd_read("/registry/pods", 10_000), false),
+        (&[list("a", all)], etcd_read("/registry/podtemplates", 0), false),
+        (&[list("a", "/api/v1/namespaces/x/pods?limit=5")], etcd_read("/registry/pods/x", 5), true),
+        (&[list("a", all), list("b", all)], etcd_read("/registry/pods", 0), false),
+        (&[event(("ResponseComplete", "a", 4, 5), "list", all, "u", 200)], etcd_read("/registry/pods", 0), false),
+    ];
+    for (lists, read, expected) in rows {
+        let (mut replay, mut observations) = (LogReplay::default(), Vec::new());
+        let mut take = |observation| observations.push(observation);
+        for list in lists {
+            replay.line(0, list.as_bytes(), &mut take);
+        }
+        replay.line(1, read.as_bytes(), &mut take);
+        replay.finish(&mut take);
+        assert_eq!(reads(&observations), if expected { &[RecordedRead::EtcdRead][..] } else { &[] }, "{lists:?} {read}");
+    }
+}
+
+/// The layers that the logs show.
+fn reads(observations: &[Observation]) -> Vec<RecordedRead> {
     let recorded = observations.iter().filter_map(|observation| {
         if let Subject::Exchange(_, ExchangeObservation::Recorded { read }) = &observation.subject { Some(*read) } else { None }
     });
-    assert_eq!(recorded.collect::<Vec<_>>(), [RecordedRead::EtcdList]);
+    recorded.collect()
 }
 
 #[test]
