@@ -61,9 +61,9 @@ impl EventStreams {
         Self { streams }
     }
 
-    /// Whether a request of these processes was reported.
-    pub(crate) fn has_requests(&self) -> bool {
-        self.events().any(|event| event["event"] == "request")
+    /// The number of reported requests.
+    pub(crate) fn requests(&self) -> usize {
+        self.events().filter(|event| event["event"] == "request").count()
     }
 
     /// The causes of all relists.

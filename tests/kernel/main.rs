@@ -27,6 +27,8 @@ mod selection;
 mod server_process;
 mod socket_ends;
 mod stage;
+mod stream_clients;
+mod stream_stage;
 mod unprobed_libraries;
 mod unseen;
 mod vm;

@@ -8,7 +8,7 @@ use observer_tests::{Cluster, GUEST_FILES, Guest, LOOPBACK_OUTSIDE, Options, Ran
 use serde_json::{Deserializer, Value};
 use tempfile::TempDir;
 
-use super::proofs::{CURL, GO, LIMIT};
+use super::proofs::LIMIT;
 use super::results::Row;
 use crate::clients::PATHS;
 use crate::losses::losses;
@@ -16,6 +16,9 @@ use crate::losses::losses;
 /// The variable that names the program of the image for arm64; `xtask/src/test/command.rs` sets it.
 const PROGRAM: &str = "WATCHTAP_TESTS_ARM64_PROGRAM";
 
+/// The names of the clients in the table: those of [`super::streams`].
+const CURL: &str = "curl, HTTP/1.1";
+const KUBECTL: &str = "kubectl, HTTP/2";
 /// The names of the commands that are no proofs.
 const START_OF_PROBE: &str = "start of the probe";
 const END_OF_PROBE: &str = "end of the probe";
@@ -57,7 +60,7 @@ struct Client {
 const CLIENTS: [Client; 2] = [
     Client { proof: CURL, process: "curl", user: 0, requests: &PATHS },
     Client {
-        proof: GO,
+        proof: KUBECTL,
         process: "kubectl",
         user: 1,
         requests: &["/api?timeout=32s", "/apis?timeout=32s", "/api/v1/namespaces/kube-system/configmaps?limit=500"],
@@ -89,7 +92,7 @@ impl Outside {
     pub(super) fn steps(&self) -> Vec<Step> {
         let shell = |script: &str| ["/run/busybox", "sh", "-c", script, self.cluster.version()].map(str::to_owned).to_vec();
         let kubectl = ["kubectl", "get", "configmaps", "--namespace", "kube-system"].map(str::to_owned).to_vec();
-        let steps = [(START_OF_PROBE, shell(START)), (CURL, self.curl()), (GO, kubectl), (END_OF_PROBE, shell(END))];
+        let steps = [(START_OF_PROBE, shell(START)), (CURL, self.curl()), (KUBECTL, kubectl), (END_OF_PROBE, shell(END))];
         steps.map(|(name, command)| Step { name, command, limit: LIMIT }).to_vec()
     }
 

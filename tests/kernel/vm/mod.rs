@@ -6,3 +6,4 @@ mod expected;
 mod foreign;
 mod proofs;
 mod results;
+mod streams;

@@ -7,24 +7,21 @@ use observer_tests::{Step, VmKernel};
 /// The requirements of the probe.
 pub(super) const CHECK: &str = "`probe --check`";
 
-/// A client that uses OpenSSL without its own descriptor.
-pub(super) const CURL: &str = "curl, HTTP/1.1";
-/// A client that uses `crypto/tls`.
-pub(super) const GO: &str = "Go, HTTP/2";
+/// The streams of all clients, with a row for each.
+pub(super) const STREAMS: &str = "streams";
 
-/// Tests of this binary, with what each proves. Those of clients compare the requests that the probe reports with those that were sent.
-const TESTS: [(&str, &str); 5] = [
-    ("Python, HTTP/1.1", "live::lists_of_a_python_client_are_seen_without_a_proxy"),
-    (CURL, "live::curl_requests_are_observed_without_its_descriptor"),
-    (GO, "older_connections::open_net_http_connection_is_identified_at_its_next_request"),
+/// Tests of this binary, with what each proves. That of a connection compares the requests that the probe reports with those that were sent.
+const TESTS: [(&str, &str); 4] = [
+    (STREAMS, "vm::streams::streams_are_those_of_the_proxy"),
+    ("Go, HTTP/2, open before the probe", "older_connections::open_net_http_connection_is_identified_at_its_next_request"),
     ("seen and lost bytes are all", "loss::lost_bytes_are_counted_in_total"),
     ("SIGKILL leaves nothing", "command::killed_probe_leaves_nothing_in_the_kernel"),
 ];
 /// Tests of this binary that only [`VmKernel::V6_1`] runs: the features that a kernel between it and 5.10 has, which Debian does not
 /// offer. The first one is the kernel of Ubuntu 22.04, and the second one that of RHEL 9.
 const IN_BETWEEN: [(&str, &str); 2] = [
-    ("features of 5.15", "fallbacks::perf_events_with_links_see_the_same_requests"),
-    ("features of 5.14", "fallbacks::perf_events_with_copies_of_the_programs_see_the_same_requests"),
+    ("streams with features of 5.15", "vm::streams::streams_by_perf_events_with_links_are_those_of_the_proxy"),
+    ("streams with features of 5.14", "vm::streams::streams_by_perf_events_with_copies_of_the_programs_are_those_of_the_proxy"),
 ];
 /// A test of this binary that only [`VmKernel::V5_10`] runs, because later kernels do not count the memory of maps as locked memory.
 const BEFORE_5_11: (&str, &str) =

@@ -7,14 +7,18 @@ use observer_tests::{Ran, StepEnd, VmKernel, kernels_folder};
 use serde_json::{Value, json};
 
 use super::expected::Expected;
-use super::proofs::CHECK;
+use super::proofs::{CHECK, STREAMS};
+use super::streams::Compared;
+
+/// The requirements with the features that the probe chose.
+const CHOICES: [&str; 2] = ["uprobes are attached", "sends and receives of threads"];
 
 /// The requirements that were tried and are not met, with their states.
 type Lacking = Vec<(String, String)>;
 
 /// The result of a proof.
 pub(super) struct Row {
-    name: &'static str,
+    name: String,
     /// For the table.
     result: String,
     /// The difference from what is expected, if there is one.
@@ -22,16 +26,34 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// That of a command.
-    pub(super) fn of(step: &StepEnd, expected: &Expected) -> Self {
-        Self { name: step.name, result: result(step), fault: fault(step, expected) }
+    /// Those of a command: one for each client whose streams it compares, those of the features that the probe chose, or only one.
+    pub(super) fn of(step: &StepEnd, expected: &Expected) -> Vec<Self> {
+        let fault = fault(step, expected);
+        if step.name != STREAMS {
+            let verdict = Self { name: step.name.to_owned(), result: result(step), fault };
+            return [verdict].into_iter().chain(choices(step)).collect();
+        }
+        // Losses count for all clients.
+        let compared = Compared::read(&step.output).into_iter();
+        let rows = compared.map(|Compared { client, is_same }| (client, yes_if(is_same && fault.is_none())));
+        rows.map(|(name, result)| Self { name, result, fault: fault.clone() }).collect()
     }
 
     /// That of a client whose requests were compared.
-    pub(super) fn of_client(name: &'static str, faults: &[String]) -> Self {
+    pub(super) fn of_client(name: &str, faults: &[String]) -> Self {
         let fault = (!faults.is_empty()).then(|| format!("{name}: {}", faults.join("; ")));
-        Self { name, result: yes_if(fault.is_none()), fault }
+        Self { name: name.to_owned(), result: yes_if(fault.is_none()), fault }
     }
+}
+
+/// How the probe attaches uprobes, and how it finds the sockets of threads, by its check.
+fn choices(check: &StepEnd) -> impl Iterator<Item = Row> {
+    let output: Value = serde_json::from_str(&check.output).unwrap_or_default();
+    let found = move |name: &str| {
+        let requirement = output["requirements"].as_array()?.iter().find(|requirement| requirement["name"] == name)?;
+        Some(Row { name: name.to_owned(), result: requirement["found"].as_str()?.to_owned(), fault: None })
+    };
+    CHOICES.into_iter().filter_map(found)
 }
 
 /// The difference between the result of a command and the expectation, as text.
@@ -56,7 +78,7 @@ pub(super) fn report(kernel: VmKernel, ran: &Ran, rows: &[Row]) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "kernel {}: the first command ran {:.1} s after its start", ran.release, ran.booted).unwrap();
     for StepEnd { name, code, seconds, .. } in &ran.steps {
-        writeln!(out, "  {name:<24} {seconds:>6.1} s, exit code {code}").unwrap();
+        writeln!(out, "  {name:<33} {seconds:>6.1} s, exit code {code}").unwrap();
     }
     let rows: Vec<Value> = rows.iter().map(|row| json!({ "name": row.name, "result": row.result })).collect();
     let folder = kernels_folder();

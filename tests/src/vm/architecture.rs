@@ -30,7 +30,7 @@ impl Architecture {
     pub(super) const fn machine(self) -> &'static str {
         match self {
             // With five levels of page tables, emulation is slower.
-            Self::Amd64 => "-M q35 -cpu max,la57=off -nic none",
+            Self::Amd64 => "-M q35 -cpu max,la57=off -nic user,model=virtio-net-pci",
             // The algorithm of the architecture for signed pointers is slow without hardware.
             Self::Arm64 => "-M virt -cpu max,pauth-impdef=on -nic user,model=virtio-net-pci",
         }
@@ -42,14 +42,6 @@ impl Architecture {
             // A loaded machine may fail the kernel's test of its timer.
             Self::Amd64 => "console=ttyS0 no_timer_check",
             Self::Arm64 => "console=ttyAMA0",
-        }
-    }
-
-    /// The modules that its network needs.
-    pub(super) const fn network_modules(self) -> &'static [&'static str] {
-        match self {
-            Self::Amd64 => &[],
-            Self::Arm64 => &["virtio_net"],
         }
     }
 

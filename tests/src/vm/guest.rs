@@ -1,9 +1,9 @@
 //! A virtual machine that boots a kernel, runs some commands, and turns itself off.
 //!
 //! Its root is the root of this machine, read-only below a layer in memory. So programs and libraries of this machine run in it, and find
-//! the files that they find here. It has no network but loopback. A machine of another architecture has packages of Debian as its root, and
-//! a network that leads to this machine's loopback. qemu emulates its processors, because CI has no hardware
-//! virtualization: everything takes ten to thirty times as long as here.
+//! the files that they find here. A machine of another architecture has packages of Debian as its root. Its network leads to this machine's
+//! loopback, and nowhere else. qemu emulates its processors, because CI has no hardware virtualization: everything takes ten to thirty times
+//! as long as here.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -72,7 +72,7 @@ impl VmKernel {
         // Other tests want the same kernel, or another one of the same suite.
         let lock = File::create(all.join("lock"))?;
         lock.lock().context("cannot lock the download of kernels")?;
-        if !folder.exists() {
+        if !modules::are_current(&folder.join("modules")) {
             self.download(&folder, &all).with_context(|| format!("cannot get the kernel {} of Debian", self.name()))?;
         }
         Ok(Unpacked { folder, architecture: self.architecture() })
@@ -96,7 +96,7 @@ impl VmKernel {
         let modules = ["lib/modules", "usr/lib/modules"].map(|place| tree.join(place)).into_iter().find(|place| place.is_dir());
         let modules =
             fs::read_dir(modules.context("the packages have no modules")?)?.next().context("no release has modules")??;
-        modules::copy(&modules.path(), architecture.network_modules(), &ready.join("modules"))?;
+        modules::copy(&modules.path(), &ready.join("modules"))?;
         let release = modules.file_name();
         let of_boot = tree.join("boot").join(["vmlinuz-", &release.to_string_lossy()].concat());
         let image = [of_boot, modules.path().join("vmlinuz")].into_iter().find(|image| image.is_file());
@@ -104,6 +104,9 @@ impl VmKernel {
         if !architecture.packages().is_empty() {
             fs::create_dir(ready.join(ROOT))?;
             apt.unpack_with_dependencies(architecture.packages(), &ready.join(ROOT))?;
+        }
+        if folder.exists() {
+            fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
         }
         fs::rename(ready, folder).with_context(|| format!("cannot make {}", folder.display()))
     }

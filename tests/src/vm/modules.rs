@@ -11,8 +11,10 @@ use anyhow::{Context, Result, ensure};
 use crate::bounded::output_within;
 use crate::programs;
 
-/// Modules that lead to the root of each virtual machine, and those that the probe asks for sockets.
-const NEEDED: [&str; 6] = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "inet_diag", "tcp_diag"];
+/// Modules that lead to the root of each virtual machine, that of its network, and those that the probe asks for sockets.
+const NEEDED: [&str; 7] = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_net", "inet_diag", "tcp_diag"];
+/// The file with the names for which modules were copied.
+const COPIED_FOR: &str = "copied-for";
 /// Time limit for one file.
 const LIMIT: Duration = Duration::from_mins(1);
 
@@ -23,15 +25,21 @@ struct Tree {
     built_in: Vec<String>,
 }
 
-/// Copies the needed modules of the kernel in `tree` (`lib/modules/RELEASE`), and `more` of them, into `folder`, with a list of their names
-/// in `order`. A module follows those that it depends on.
-pub(super) fn copy(tree: &Path, more: &[&str], folder: &Path) -> Result<()> {
+/// Copies the needed modules of the kernel in `tree` (`lib/modules/RELEASE`) into `folder`, with a list of their names in `order`. A module
+/// follows those that it depends on.
+pub(super) fn copy(tree: &Path, folder: &Path) -> Result<()> {
     let tree = Tree::read(tree)?;
     let mut order = Vec::new();
-    for name in NEEDED.iter().chain(more) {
+    for name in NEEDED {
         tree.add(name, folder, &mut order)?;
     }
+    fs::write(folder.join(COPIED_FOR), NEEDED.join(" "))?;
     Ok(fs::write(folder.join("order"), order.concat())?)
+}
+
+/// Whether `folder` has what is needed now: an earlier version of these tests may have needed other modules.
+pub(super) fn are_current(folder: &Path) -> bool {
+    fs::read_to_string(folder.join(COPIED_FOR)).is_ok_and(|names| names == NEEDED.join(" "))
 }
 
 impl Tree {

@@ -270,7 +270,10 @@ impl Group {
             Self::Cluster => machine.no_api_server(),
             Self::Kubectl => machine.no_api_server().or_else(|| machine.no_kubectl()),
             Self::Chart => machine.no_go().or_else(|| machine.no_kubectl()).or_else(|| machine.lacks(&["git"])),
-            Self::Vm => machine.no_vm().or_else(|| machine.no_go()).or_else(|| machine.lacks(&["python3", "curl"])),
+            Self::Vm => {
+                let missing = machine.no_vm().or_else(|| machine.no_go()).or_else(|| machine.no_kubectl());
+                missing.or_else(|| machine.lacks(&["python3", "curl"]))
+            }
             Self::Kernel => machine.no_probes().or_else(|| machine.lacks(&["python3", "curl", "setpriv"])),
             Self::KernelGo => machine.no_probes().or_else(|| machine.no_go()),
             Self::KernelCgroups => machine.no_probes().or_else(|| machine.no_cgroups()).or_else(|| machine.lacks(&["python3"])),

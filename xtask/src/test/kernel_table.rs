@@ -16,12 +16,15 @@ const DOCUMENT: Document = Document { path: "docs/probe.md", folder: "kernels" }
 const HEADING: &str = "## Kernels that tests boot";
 
 const INTRODUCTION: &str = "
-Virtual machines boot these kernels of Debian (`tests/kernel/vm`), emulated on x86-64. Those for x86-64 have the programs, libraries and
-clients of the machine that runs the tests, and the API server is the demo. The one for arm64 has packages of Debian and the program of the
-image. Its client in Go is kubectl, and its API server is a kube-apiserver outside of it.
-A row of a client means: the probe reports exactly the requests that the client sent.
+Virtual machines boot these kernels of Debian (`tests/kernel/vm`), emulated on x86-64. The API server is a kube-apiserver outside of them.
+Those for x86-64 have the programs, libraries and clients of the machine that runs the tests. The one for arm64 has packages of Debian and
+the program of the image.
+A row of a client means on x86-64: the events of the probe equal those of the proxy for the same requests, and the probe lost nothing. Only
+times, and numbers that each assigns, are not compared. The client lists and watches 20 updates, and then its watch expires. On arm64, the
+row means: the probe reports exactly the requests that the client sent, by the audit log of the API server, and lost nothing.
+The client in Go whose connection is open before the probe has the demo as its API server, and sends the same requests in each kernel.
 For 5.14 (RHEL 9) and 5.15 (Ubuntu 22.04) there is no package. Their rows mean: a probe on 6.1 uses only the features that such a kernel has,
-and reports exactly the requests of clients in Python and Go.
+and the events of all these clients equal those of the proxy.
 With losses: if writers fill the ring, the bytes seen and the bytes counted as lost are together all bytes.
 `cargo xtask test --only vm --vm all` writes this section.
 ";

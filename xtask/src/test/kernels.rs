@@ -80,7 +80,7 @@ impl Kernels {
 
     /// The remark on what does not run.
     pub(super) fn sentence(&self) -> String {
-        const IN_EACH: &str = "left out in each for x86-64: a real kube-apiserver (the group kernel-cluster has one)";
+        const IN_EACH: &str = "left out in each for x86-64: streams of node (the group kernel-cluster has them)";
         let left_out: Vec<&str> = self.left_out().map(|kernel| kernel.name).collect();
         if left_out.is_empty() {
             return IN_EACH.to_owned();
