@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::awake::Awake;
 use super::client::Client;
 use super::crowd::Crowd;
 use super::mode::{Mode, Standing};
@@ -47,6 +48,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     let folder = tempfile::tempdir().context("no private folder for this run")?;
     let credentials = Credentials::generate(folder.path())?;
     let (_upstream, port) = upstream(&credentials, folder.path())?;
+    let awake = Awake::all_processors()?;
     let mut samples = Vec::new();
     let mut at_rates = Vec::new();
     for client in Client::all(folder.path())? {
@@ -72,6 +74,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
             at_rates.push(AtRate::of(client.name, rate, seconds * rate, unprobed, spent, watchtap, missed));
         }
     }
+    drop(awake);
     let (crowds, seconds) = if args.output.smoke { (&CROWDS[..1], 1) } else { (&CROWDS[..], IDLE_SECONDS) };
     let mut idle = Vec::new();
     for &size in crowds {
@@ -85,7 +88,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
 /// Measures a probe that observes nothing, beside this many more processes.
 fn idle_beside(size: usize, port: u16, folder: &Path, seconds: u64) -> Result<Idle> {
     let _crowd = Crowd::of(size)?;
-    let running = Standing::of_watchtap(port, folder)?;
+    let running = Standing::of_watchtap(port, &[], folder)?;
     let before = running.cpu()?;
     thread::sleep(Duration::from_secs(seconds));
     let idle = Idle::of(size, seconds, running.cpu()?.saturating_sub(before), running.memory()?);

@@ -25,6 +25,10 @@ pub(super) enum Mode {
     Elsewhere,
     /// watchtap, which reads the client's plaintext.
     Read,
+    /// [`Mode::Elsewhere`] as on kernels from 5.15 to 6.5: with a perf event for each place.
+    ElsewhereByEvents,
+    /// [`Mode::Read`] in the same way.
+    ReadByEvents,
 }
 
 /// Attached probes; dropping the value detaches them.
@@ -33,11 +37,17 @@ pub(super) struct Standing {
     watchtap: Option<ServerProcess>,
 }
 
+/// A port on which no server listens.
+const NO_SERVER: u16 = 1;
+/// The fallback of kernels without `uprobe_multi` links.
+const BY_EVENTS: [&str; 2] = ["--attach-by", "event-links"];
+
 /// Time for watchtap to read all records before its CPU time is read.
 const SETTLE: Duration = Duration::from_millis(200);
 
 impl Mode {
-    pub(super) const ALL: [Self; 4] = [Self::Unprobed, Self::Bare, Self::Elsewhere, Self::Read];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Unprobed, Self::Bare, Self::Elsewhere, Self::Read, Self::ElsewhereByEvents, Self::ReadByEvents];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -45,7 +55,14 @@ impl Mode {
             Self::Bare => "bare uprobes",
             Self::Elsewhere => "watchtap, another server",
             Self::Read => "watchtap",
+            Self::ElsewhereByEvents => "watchtap, another server, by events",
+            Self::ReadByEvents => "watchtap, by events",
         }
+    }
+
+    /// Whether the probes are those of watchtap.
+    pub(super) fn is_of_watchtap(self) -> bool {
+        !matches!(self, Self::Unprobed | Self::Bare)
     }
 
     /// Attaches the probes; the server listens on `port`.
@@ -53,19 +70,21 @@ impl Mode {
         Ok(match self {
             Self::Unprobed => Standing { _bare: None, watchtap: None },
             Self::Bare => Standing { _bare: Some(BareProbes::at(client.file(), client.places())?), watchtap: None },
-            // No server listens on port 1.
-            Self::Elsewhere => Standing::of_watchtap(1, folder)?,
-            Self::Read => Standing::of_watchtap(port, folder)?,
+            Self::Elsewhere => Standing::of_watchtap(NO_SERVER, &[], folder)?,
+            Self::Read => Standing::of_watchtap(port, &[], folder)?,
+            Self::ElsewhereByEvents => Standing::of_watchtap(NO_SERVER, &BY_EVENTS, folder)?,
+            Self::ReadByEvents => Standing::of_watchtap(port, &BY_EVENTS, folder)?,
         })
     }
 }
 
 impl Standing {
-    /// A `watchtap probe` for the server on `port`.
-    pub(super) fn of_watchtap(port: u16, folder: &Path) -> Result<Self> {
+    /// A `watchtap probe` for the server on `port`, with further flags.
+    pub(super) fn of_watchtap(port: u16, flags: &[&str], folder: &Path) -> Result<Self> {
         let report = folder.join("report.json");
         let report = report.to_str().context("the folder has no name in UTF-8")?;
-        let watchtap = probe_process::start(port, &["--format", "json", "--report", report], folder)?;
+        let flags = [&["--format", "json", "--report", report], flags].concat();
+        let watchtap = probe_process::start(port, &flags, folder)?;
         Ok(Self { _bare: None, watchtap: Some(watchtap) })
     }
 

@@ -167,15 +167,18 @@ impl Report {
         format!("{}\n{}\n{}\n{}\n{}\n", table.to_markdown(), rates.to_markdown(), idle.to_markdown(), self.verdict(), self.machine)
     }
 
-    /// The budget, and which clients keep it.
+    /// The budget, and which clients keep it in which mode.
     fn verdict(&self) -> String {
-        let read = self.modes.iter().filter(|one| one.mode == Mode::Read);
-        let kept = read.map(|one| match one.of_bare {
-            Some(ratio) if ratio.median <= MOST_OF_BARE => format!("{} {:.2}, kept", one.client, ratio.median),
-            Some(ratio) => format!("{} {:.2}, **missed**", one.client, ratio.median),
-            None => format!("{} unknown, as no round shows what bare uprobes cost", one.client),
+        let judged = self.modes.iter().filter(|one| one.mode.is_of_watchtap());
+        let kept = judged.map(|one| {
+            let name = format!("{} with {}", one.client, one.mode.name());
+            match one.of_bare {
+                Some(ratio) if ratio.median <= MOST_OF_BARE => format!("- {name}: {:.2}, kept", ratio.median),
+                Some(ratio) => format!("- {name}: {:.2}, **missed**", ratio.median),
+                None => format!("- {name}: unknown, as no round shows what bare uprobes cost"),
+            }
         });
-        format!("Budget: {MOST_OF_BARE} times what bare uprobes add to a call. {}.\n", kept.collect::<Vec<_>>().join("; "))
+        format!("Budget: {MOST_OF_BARE} times what bare uprobes add to a call.\n\n{}\n", kept.collect::<Vec<_>>().join("\n"))
     }
 }
 

@@ -1,0 +1,31 @@
+//! Keeps the processors from sleeping. Without it, an answer has to wake a processor up in some modes, and not in those where watchtap runs.
+
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+
+/// A process for each processor that runs whenever no other one wants to; dropping the value ends them.
+pub(super) struct Awake(Vec<Child>);
+
+impl Awake {
+    /// Starts the processes. The kernel gives them only time that is left (sched(7), `SCHED_IDLE`).
+    pub(super) fn all_processors() -> Result<Self> {
+        let mut awake = Self(Vec::new());
+        for _ in 0..std::thread::available_parallelism()?.get() {
+            let mut spinning = Command::new("setpriv");
+            spinning.args(["--pdeathsig", "KILL", "--", "chrt", "--idle", "0", "sh", "-c", "while :; do :; done"]);
+            spinning.stdin(Stdio::null()).stdout(Stdio::null());
+            awake.0.push(spinning.spawn().context("cannot start `setpriv` of util-linux")?);
+        }
+        Ok(awake)
+    }
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            child.kill().ok();
+            child.wait().ok();
+        }
+    }
+}
