@@ -217,13 +217,39 @@ fn long_watches_and_several_forms_are_read_completely() {
 }
 
 #[test]
+fn year_and_zone_of_lines_without_them_are_those_of_the_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = r#"I0111 01:30:00.500000      12 httplog.go:132] "HTTP" verb="LIST" URI="/api/v1/pods" latency="500ms" audit-ID="a" resp=200"#;
+    let log = written(folder.path(), "kube-apiserver.log", line);
+    let zone = ["--year", "2021", "--utc-offset", "+02:00"];
+    let output = read(&[&[&*log, "--format", "json"][..], &zone].concat());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let source = &report["log"];
+    assert_eq!(source["until"], "2021-01-10T23:30:00.500000000Z", "{source}");
+    assert_eq!((&source["year"], &source["utc_offset"]), (&json!(2021), &json!("+02:00")));
+    assert_eq!(report["started"], "2021-01-10T23:30:00.000000000Z");
+    for (arguments, head) in
+        [(&zone[..], "those of UTC+02:00, in 2021\n"), (&[], "those of UTC, in the year of the file's last change (assumed")]
+    {
+        let text = String::from_utf8(read(&[&[&*log][..], arguments].concat()).stdout).unwrap();
+        assert!(text.contains(head), "{text}");
+    }
+    let text = String::from_utf8(read(&[&[&*log, "--against", &log][..], &zone].concat()).stdout).unwrap();
+    assert_eq!(text.matches("those of UTC+02:00, in 2021").count(), 2, "{text}");
+}
+
+#[test]
 fn capture_beside_a_log_and_speed_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let log = written(folder.path(), "audit.log", audit_log().join("\n"));
     let capture = small_capture(folder.path());
-    for (arguments, refusal) in
-        [(&[&*log, &*capture][..], "run.cap is a capture and"), (&[&*log, "--speed", "2"], "audit.log: --speed is for captures")]
-    {
+    for (arguments, refusal) in [
+        (&[&*log, &*capture][..], "run.cap is a capture and"),
+        (&[&*log, "--speed", "2"], "audit.log: --speed is for captures"),
+        (&[&*capture, "--year", "2024"], "run.cap: --year is for logs"),
+        (&[&*capture, "--utc-offset", "-02:00"], "run.cap: --utc-offset is for logs"),
+        (&[&*log, "--against", &*capture, "--year", "2024"], "run.cap: --year is for logs"),
+    ] {
         let output = read(arguments);
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains(refusal), "{output:?}");

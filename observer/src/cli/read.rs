@@ -14,18 +14,18 @@ use observer_core::observer::{Comparison, Limits, Missed, Observer, Snapshot};
 use observer_core::routing::ServerProfile;
 use observer_core::series::TapWord;
 
-use super::flags::{ByteSize, MetricsFlags, Otherwise, ProfileFlags, Report, ReportFlags};
+use super::flags::{ByteSize, LogZoneFlags, MetricsFlags, Otherwise, ProfileFlags, Report, ReportFlags};
 use super::output::{Events, ReportFormat};
 use super::read_logs::{self, Inputs, ReadProgress};
 use super::same_file;
 use crate::capture::{Due, Pace, Recording};
-use crate::input_file::{InputFile, is_stdin};
+use crate::input_file::is_stdin;
 use crate::log_files::{LogFiles, LogZone};
 use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{EventSink, SeriesReader, SeriesSource};
 use crate::printable::{Printable, print_error, print_message};
 use crate::view::{
-    Run, comparison_json, comparison_markdown, comparison_text, log_lines, report_json, report_markdown, report_text,
+    Run, RunLog, comparison_json, comparison_markdown, comparison_text, log_lines, report_json, report_markdown, report_text,
 };
 
 /// Exit code if a part of the capture was lost; the report lists the losses.
@@ -87,6 +87,9 @@ pub(super) struct Read {
     metrics: MetricsFlags,
 
     #[command(flatten, next_help_heading = "Logs")]
+    zone: LogZoneFlags,
+
+    #[command(flatten, next_help_heading = "Logs")]
     profile: ProfileFlags,
 }
 
@@ -133,11 +136,17 @@ impl Read {
     fn replayed(&self, files: &[PathBuf], pace: Pace, events: &mut Option<Events>, series: &mut SeriesSource) -> Result<Replayed> {
         let replaying = Replaying::new(self.limits(), pace, events, series);
         match Inputs::open(files)? {
-            Inputs::Capture(recording) => replaying.capture(recording),
+            Inputs::Capture(recording) => match self.zone.given() {
+                Some(flag) => bail!("{}: {flag} is for logs, and a capture has complete times: leave it out", names(files)),
+                None => replaying.capture(recording),
+            },
             Inputs::Logs(_) if self.speed.is_some() => {
                 bail!("{}: --speed is for captures, and logs are read as fast as possible: leave it out", names(files))
             }
-            Inputs::Logs(logs) => replaying.logs(logs, files, self.profile.overrides().over(ServerProfile::default())),
+            Inputs::Logs(logs) => {
+                let logs = LogFiles::of(logs, self.zone.zone());
+                replaying.logs(logs, files, self.profile.overrides().over(ServerProfile::default()))
+            }
         }
     }
 
@@ -153,7 +162,7 @@ impl Read {
             exit_code: None,
             silence: vec!["No request was recorded.".to_owned()],
             budget: None,
-            log: replayed.log.clone(),
+            log: replayed.log.clone().map(|extent| RunLog { extent, zone: self.zone.zone() }),
             notes: replayed.notes.clone(),
         };
         Ok(match report.format() {
@@ -167,7 +176,8 @@ impl Read {
         let comparison = Comparison::of(&before.snapshot, &after.snapshot);
         let names = [&self.against, &self.files].map(|files| names(files));
         let names = names.each_ref().map(String::as_str);
-        let notes = [before.log_lines(), before.notes.clone(), after.log_lines(), after.notes.clone()].concat();
+        let lines = |of: &Replayed| of.log_lines(self.zone.zone());
+        let notes = [lines(before), before.notes.clone(), lines(after), after.notes.clone()].concat();
         Ok(match report.format() {
             ReportFormat::Text => comparison_text(names, &notes, &comparison, report.colour()),
             ReportFormat::Json => comparison_json(names, &notes, &comparison)?,
@@ -187,8 +197,9 @@ struct Replayed {
 
 impl Replayed {
     /// The lines about the logs in a comparison.
-    fn log_lines(&self) -> Vec<String> {
-        self.log.as_ref().map_or_else(Vec::new, |extent| log_lines(extent, &self.snapshot))
+    fn log_lines(&self, zone: LogZone) -> Vec<String> {
+        let log = self.log.clone().map(|extent| RunLog { extent, zone });
+        log.map_or_else(Vec::new, |log| log_lines(&log, &self.snapshot))
     }
 }
 
@@ -215,7 +226,7 @@ impl<'o> Replaying<'o> {
         Ok(self.end(lost.is_empty()))
     }
 
-    fn logs(mut self, logs: Vec<InputFile>, files: &[PathBuf], profile: ServerProfile) -> Result<Replayed> {
+    fn logs(mut self, logs: LogFiles, files: &[PathBuf], profile: ServerProfile) -> Result<Replayed> {
         let replay = profile.version.iter().fold(LogReplay::default(), LogReplay::with_version);
         let (mut replay, mut progress) = (replay, ReadProgress::default());
         let mut profile = Some(Box::new(profile));
@@ -226,7 +237,7 @@ impl<'o> Replaying<'o> {
             }
             self.observe(Duration::ZERO, observation);
         };
-        LogFiles::of(logs, LogZone::default()).replay(&mut replay, &mut each, &mut |bytes| progress.note(bytes))?;
+        logs.replay(&mut replay, &mut each, &mut |bytes| progress.note(bytes))?;
         progress.end();
         let extent = replay.extent();
         if extent.events == 0 && extent.requests == 0 {

@@ -18,22 +18,23 @@ pub struct LogFiles {
 }
 
 /// The year and the zone of lines that state neither, such as those of klog.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogZone {
     /// The year; `None` for the one in which the file was changed last, or the present one for pipes.
     pub year: Option<u16>,
-    /// The offset from UTC in seconds; east is positive.
-    pub utc_offset_seconds: i32,
+    /// The offset from UTC in seconds, at most 14 hours; east is positive. `None` for UTC.
+    pub utc_offset_seconds: Option<i32>,
 }
 
 impl LogZone {
     fn clock(self, file: &InputFile) -> LogClock {
+        let utc_offset_seconds = self.utc_offset_seconds.unwrap_or(0);
         if let Some(year) = self.year {
-            return LogClock::of_year(year, self.utc_offset_seconds);
+            return LogClock::of_year(year, utc_offset_seconds);
         }
         let until = file.modified().unwrap_or_else(SystemTime::now).duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let until = Timestamp::from_nanos(u64::try_from(until.as_nanos()).unwrap_or(u64::MAX));
-        LogClock::until(until, self.utc_offset_seconds)
+        LogClock::until(until, utc_offset_seconds)
     }
 }
 

@@ -39,7 +39,7 @@ pub fn report_json(run: &Run, snapshot: &Snapshot) -> serde_json::Result<Printab
         command: &run.command,
         exit_code: run.exit_code,
         notes: &run.notes,
-        log: run.log.as_ref().map(|extent| LogJson::of(extent, snapshot)),
+        log: run.log.as_ref().map(|log| LogJson::of(log, snapshot)),
         budget: run.budget.as_ref(),
         snapshot,
     };

@@ -6,10 +6,20 @@ use serde::Serialize;
 
 use super::colour::Tone;
 use super::quantity::{counted, counted_as};
+use crate::log_files::LogZone;
 
 /// The facts that no log has.
 const NO_BODIES: &str = "the log has no bodies, bytes and connections: zeros for objects, events, bookmarks and bytes stand for unknown, and a \
                          connection for a client";
+
+/// The logs of which a report is made.
+#[derive(Clone, Debug, Default)]
+pub struct RunLog {
+    /// Their extent.
+    pub extent: LogExtent,
+    /// The year and the zone of lines that state neither.
+    pub zone: LogZone,
+}
 
 /// The logs of a report as JSON.
 #[derive(Serialize)]
@@ -17,6 +27,10 @@ pub(super) struct LogJson<'l> {
     kind: &'static str,
     #[serde(flatten)]
     extent: &'l LogExtent,
+    /// The year of lines without one; `None` for that in which the file was changed last.
+    year: Option<u16>,
+    /// The zone of lines without one, as in `+02:00`.
+    utc_offset: String,
     /// The version with which verdicts are made; `None` if none is known, and there are no verdicts.
     version: Option<String>,
     /// Where the version comes from.
@@ -24,21 +38,24 @@ pub(super) struct LogJson<'l> {
 }
 
 impl<'l> LogJson<'l> {
-    pub(super) fn of(extent: &'l LogExtent, snapshot: &Snapshot) -> Self {
+    pub(super) fn of(log: &'l RunLog, snapshot: &Snapshot) -> Self {
+        let RunLog { extent, zone } = log;
         let profile = &snapshot.profile;
         let version = profile.version.as_ref().map(ToString::to_string);
         let version_from = version.is_some().then(|| profile.provenance.version.to_string());
-        Self { kind: kind(extent), extent, version, version_from }
+        let utc_offset = offset(zone.utc_offset_seconds.unwrap_or(0));
+        Self { kind: kind(extent), extent, year: zone.year, utc_offset, version, version_from }
     }
 }
 
 /// The lines about logs as text.
-pub(crate) fn log_lines(extent: &LogExtent, snapshot: &Snapshot) -> Vec<String> {
-    head(extent, snapshot).into_iter().map(|(_, line)| line).collect()
+pub(crate) fn log_lines(log: &RunLog, snapshot: &Snapshot) -> Vec<String> {
+    head(log, snapshot).into_iter().map(|(_, line)| line).collect()
 }
 
 /// The lines about logs at the head of a report.
-pub(super) fn head(extent: &LogExtent, snapshot: &Snapshot) -> Vec<(Tone, String)> {
+pub(super) fn head(log: &RunLog, snapshot: &Snapshot) -> Vec<(Tone, String)> {
+    let RunLog { extent, zone } = log;
     let mut lines = vec![(Tone::Plain, shown(extent))];
     let envelopes: Vec<String> =
         extent.envelopes.iter().map(|(envelope, lines)| format!("{} ({})", envelope.name(), counted(*lines, "line"))).collect();
@@ -48,7 +65,7 @@ pub(super) fn head(extent: &LogExtent, snapshot: &Snapshot) -> Vec<(Tone, String
     if !extent.forms.is_empty() {
         let forms: Vec<String> = extent.forms.iter().map(|(form, lines)| format!("{form} ({})", counted(*lines, "line"))).collect();
         lines.push((Tone::Plain, format!("other lines: {}", forms.join(", "))));
-        lines.push((Tone::Plain, "times without year and zone: those of UTC, in the year of the file's last change".to_owned()));
+        lines.push((Tone::Plain, incomplete_times(*zone)));
     }
     if extent.own > 0 {
         let own = counted(extent.own, "request");
@@ -67,6 +84,28 @@ pub(super) fn head(extent: &LogExtent, snapshot: &Snapshot) -> Vec<(Tone, String
     }
     lines.extend(left_out(extent).map(|line| (Tone::Bad, line)));
     lines
+}
+
+/// The year and the zone of lines that state neither, and the flags that set what is assumed.
+fn incomplete_times(zone: LogZone) -> String {
+    let offset = match zone.utc_offset_seconds {
+        Some(0) | None => "UTC".to_owned(),
+        Some(seconds) => format!("UTC{}", offset(seconds)),
+    };
+    let year = zone.year.map_or_else(|| "the year of the file's last change".to_owned(), |year| year.to_string());
+    let assumed = match (zone.utc_offset_seconds, zone.year) {
+        (None, None) => " (assumed: --utc-offset, --year)",
+        (None, Some(_)) => " (UTC is assumed: --utc-offset)",
+        (Some(_), None) => " (the year is assumed: --year)",
+        (Some(_), Some(_)) => "",
+    };
+    format!("times without year and zone: those of {offset}, in {year}{assumed}")
+}
+
+/// `+02:00`.
+fn offset(seconds: i32) -> String {
+    let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.unsigned_abs() / 60);
+    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
 /// The parts of logs that are left out, and their numbers.
@@ -124,5 +163,26 @@ const fn stage_name(stage: AuditStage) -> &'static str {
         AuditStage::ResponseStarted => "ResponseStarted",
         AuditStage::ResponseComplete => "ResponseComplete",
         AuditStage::Panic => "Panic",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn year_and_zone_are_stated_as_given_or_as_assumed() {
+        let shown = |year, utc_offset_seconds| incomplete_times(LogZone { year, utc_offset_seconds });
+        let times = "times without year and zone: those of";
+        assert_eq!(
+            shown(None, None),
+            format!("{times} UTC, in the year of the file's last change (assumed: --utc-offset, --year)")
+        );
+        assert_eq!(shown(Some(2024), Some(-12_600)), format!("{times} UTC-03:30, in 2024"));
+        assert_eq!(shown(Some(2024), None), format!("{times} UTC, in 2024 (UTC is assumed: --utc-offset)"));
+        assert_eq!(
+            shown(None, Some(0)),
+            format!("{times} UTC, in the year of the file's last change (the year is assumed: --year)")
+        );
     }
 }

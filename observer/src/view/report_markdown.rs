@@ -84,7 +84,7 @@ fn facts(run: &Run, snapshot: &Snapshot) -> Vec<Inline> {
     let lasted = length(snapshot.at.since(snapshot.started.unwrap_or(snapshot.at)));
     let of_run = Inline::code(format_args!("watchtap {}{command}", run.subcommand));
     let mut facts = vec![of_run.and(Inline::text(format_args!(", {lasted}, {}", server(snapshot))))];
-    let mut log = run.log.iter().flat_map(|extent| log::log_lines(extent, snapshot));
+    let mut log = run.log.iter().flat_map(|log| log::log_lines(log, snapshot));
     facts.extend(log.next().map(Inline::text));
     facts.extend(log.reduce(|lines, line| lines + "; " + &line).map(Inline::text));
     let words = |words: Vec<String>| Inline::text(if words.is_empty() { "nothing".to_owned() } else { words.join(", ") });

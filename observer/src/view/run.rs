@@ -1,8 +1,9 @@
 //! A run in a form that may be shown.
 
-use observer_core::logs::LogExtent;
 use observer_core::observer::Excess;
 use serde::Serialize;
+
+use super::log::RunLog;
 
 /// The facts about a run, apart from its observations.
 #[derive(Clone, Debug)]
@@ -17,8 +18,8 @@ pub struct Run {
     pub silence: Vec<String>,
     /// Whether it kept its budget; `None` without one.
     pub budget: Option<BudgetKept>,
-    /// The extent of the logs of which the report is made; `None` for a run or its capture.
-    pub log: Option<LogExtent>,
+    /// The logs of which the report is made; `None` for a run or its capture.
+    pub log: Option<RunLog>,
     /// Facts about this run, one sentence each, such as an assumption, or that observation stopped.
     pub notes: Vec<String>,
 }

@@ -341,7 +341,11 @@ pub(super) const VERIFY: &[Run] = &[
             "json",
         ],
     },
-    Run { name: "read a log", shows: "without_client", arguments: &["read", "@given/audit.log", "--format", "json"] },
+    Run {
+        name: "read a log",
+        shows: "without_client",
+        arguments: &["read", "@given/audit.log", "--format", "json", "--year", "2026", "--utc-offset", "+02:00"],
+    },
     Run {
         name: "verify with a log of something else",
         shows: "contains none of the last reads",

@@ -8,6 +8,7 @@ mod budget_file;
 mod byte_size;
 mod capture;
 mod in_cluster;
+mod log_zone;
 mod metrics;
 mod otlp;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
@@ -23,6 +24,7 @@ pub(crate) use budget::{BudgetFiles, BudgetFlags};
 pub(crate) use byte_size::ByteSize;
 pub(crate) use capture::CaptureFlags;
 pub(crate) use in_cluster::InClusterFlags;
+pub(crate) use log_zone::LogZoneFlags;
 pub(crate) use metrics::MetricsFlags;
 pub(crate) use otlp::OtlpFlags;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
