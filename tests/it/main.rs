@@ -39,6 +39,8 @@ mod exec_plugins;
 #[cfg(test)]
 mod explain_cli;
 #[cfg(test)]
+mod explain_lines;
+#[cfg(test)]
 mod h2_frames;
 #[cfg(test)]
 mod hop;

@@ -29,7 +29,7 @@ use crate::view::{
 };
 
 /// Exit code if a part of the capture was lost; the report lists the losses.
-const INCOMPLETE: u8 = 3;
+pub(super) const INCOMPLETE: u8 = 3;
 
 /// Reads a capture or logs of API servers, and prints the report of that time, or compares two runs.
 ///

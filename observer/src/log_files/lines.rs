@@ -6,7 +6,7 @@ use observer_core::logs::MAX_LINE;
 
 /// A line, or what is known of one that is too long.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// The line is in the buffer.
     Read,
     /// The line is longer than [`MAX_LINE`], and was passed over.

@@ -4,5 +4,7 @@ mod lines;
 mod merged;
 mod source;
 
+pub(crate) use lines::Line;
 pub use merged::{LogFiles, LogZone};
 pub use source::LogError;
+pub(crate) use source::Source;

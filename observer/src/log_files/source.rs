@@ -24,7 +24,7 @@ pub struct LogError {
 }
 
 /// An open log.
-pub(super) struct Source {
+pub(crate) struct Source {
     file: PathBuf,
     from: Box<dyn BufRead>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Source {
 impl Source {
     /// Reads the beginning of a file.
     #[expect(clippy::disallowed_methods, reason = "it is read line by line, and lines are bounded")]
-    pub(super) fn of(file: InputFile) -> Result<Self, LogError> {
+    pub(crate) fn of(file: InputFile) -> Result<Self, LogError> {
         let path = file.path().to_owned();
         let mut from = BufReader::with_capacity(CHUNK, file);
         let is_packed = match from.fill_buf() {
@@ -45,7 +45,7 @@ impl Source {
     }
 
     /// Reads the next line into `line`.
-    pub(super) fn next(&mut self, line: &mut Vec<u8>) -> Result<Line, LogError> {
+    pub(crate) fn next(&mut self, line: &mut Vec<u8>) -> Result<Line, LogError> {
         lines::next(&mut *self.from, line).map_err(|error| LogError { file: self.file.clone(), error })
     }
 }

@@ -49,6 +49,7 @@ pub use coverage::STATUS_SCHEMA;
 pub(crate) use coverage::{coverage_json, coverage_text};
 pub use events::EventLines;
 pub use explain::{ExplainFormat, Explained, Meaning, explain_meaning, explain_proof, explain_request, explain_rule};
+pub use explain::{ExplainedLine, ExplainedLines, known_forms};
 pub use injection_report::INJECTION_SCHEMA;
 pub(crate) use injection_report::{InjectedFile, injection_json, injection_text};
 pub use json::{COMPARISON_SCHEMA, EVENTS_SCHEMA, EXPLAIN_SCHEMA, REPORT_SCHEMA, comparison_json, report_json};

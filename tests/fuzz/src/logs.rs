@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use observer_core::logs::{AuditEvent, EtcdRequest, LogReplay};
+use observer_core::logs::{AuditEvent, EtcdRequest, LogClock, LogRecord, LogRecords, LogReplay};
 use observer_core::observation::{ExchangeObservation, Observation, Subject};
 use serde_json::Value;
 
 /// Parses each line as an audit event and as an etcd log entry, and replays all lines as one log.
 pub fn check(input: &[u8]) {
     check_replay(input);
+    check_records(input);
     for line in input.split(|byte| *byte == b'\n') {
         let spaced = [b" ", line, b"\r\n"].concat();
         let (audit, etcd) = (AuditEvent::read(line), EtcdRequest::read(line));
@@ -26,6 +27,24 @@ pub fn check(input: &[u8]) {
             assert!(read.key.len() <= content.len() && read.range_end.len() <= content.len(), "{read:?} of {content:?}");
         }
     }
+}
+
+/// Passes on the record of each line.
+fn check_records(input: &[u8]) {
+    let mut records = LogRecords::of(LogClock::of_year(2024, 0));
+    let mut take = |found: observer_core::logs::FoundRecord| {
+        assert!(!found.origin.written_by.is_empty() && !found.origin.upstream.is_empty(), "{found:?}");
+        if let LogRecord::Trace(trace) = &found.record {
+            assert!(!trace.spans.is_empty(), "{trace:?}");
+        }
+    };
+    let (mut others, mut lines) = (0, 0);
+    for line in input.split(|byte| *byte == b'\n') {
+        lines += 1;
+        others += records.line(line, &mut take);
+    }
+    others += records.finish(&mut take);
+    assert!(others <= lines, "{others} of {lines} lines are not understood");
 }
 
 fn check_replay(input: &[u8]) {

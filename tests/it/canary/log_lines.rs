@@ -1,8 +1,8 @@
 //! The types of log lines, with a secret wherever a line may have one.
 
 use observer_core::logs::{
-    AuditEvent, CacheEvent, CachedResource, Envelope, EtcdRequest, LogClock, LogLine, LogReplay, ReflectorLineEvent,
-    TraceCollector, Unwrapper,
+    AuditEvent, CacheEvent, CachedResource, Envelope, EtcdRequest, FoundRecord, LogClock, LogLine, LogRecord, LogRecords,
+    LogReplay, LoggedRequest, ReflectorLineEvent, TraceCollector, Unwrapper,
 };
 
 use super::bodies::NAME;
@@ -107,6 +107,27 @@ fn typed_lines(audit: &str, etcd: &str, shown: &mut Shown) {
     }
 }
 
+/// The records of the lines, and the requests that they are about.
+fn records(event: &str, audit: &str, etcd: &str, shown: &mut Shown) {
+    let mut records = LogRecords::of(LogClock::of_year(2024, 0));
+    for line in [vec![event.to_owned(), "{".to_owned(), format!("\"a\": \"{audit}\",")], lines(audit, etcd)].concat() {
+        records.line(line.as_bytes(), &mut |found| {
+            shown.note::<FoundRecord>(&found);
+            shown.note::<LogRecord>(&found.record);
+            let LogRecord::Line(line) = &found.record else { return };
+            let request = match line {
+                LogLine::Audit(event) => Some(LoggedRequest::of_event(event, None)),
+                LogLine::Request(request) => Some(LoggedRequest::of_request_log(request)),
+                LogLine::Client(request) => LoggedRequest::of_client(request),
+                LogLine::WatchStarted(watch) => Some(LoggedRequest::of_watch(watch)),
+                _other => None,
+            };
+            shown.note(&request.unwrap_or_else(|| LoggedRequest::of_event(&AuditEvent::read(event.as_bytes()).unwrap(), None)));
+        });
+        shown.note(&records);
+    }
+}
+
 pub(super) fn logs() -> Shown {
     let mut shown = Shown::new("lines of logs");
     let (audit, etcd) = (secret("audit log"), secret("etcd log"));
@@ -116,6 +137,7 @@ pub(super) fn logs() -> Shown {
     shown.note(&AuditEvent::read(line.as_bytes()).unwrap());
     replayed_log(&line, &mut shown);
     typed_lines(&audit, &etcd, &mut shown);
+    records(&line, &audit, &etcd, &mut shown);
     for (kind, content) in
         [("Range", "key:\\\"/registry/pods/\\\" limit:1"), ("Put", &*format!("key:\\\"k\\\" value:\\\"{etcd}\\\""))]
     {

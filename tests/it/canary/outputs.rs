@@ -47,6 +47,11 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
         ],
         "the explanation, and errors about the input",
     ),
+    (
+        "observer/src/cli/explain/pasted.rs",
+        &[],
+        "explanations of the user's own lines; `tests/it/explain_lines` puts secrets in and seeks them",
+    ),
     ("observer/src/cli/follow.rs", &["run", "run behind a proxy", "demo"], "live lines"),
     ("observer/src/cli/guidance.rs", &["run", "run behind a proxy", "demo"], "first lines"),
     (

@@ -9,7 +9,7 @@ use super::go_duration::go_duration;
 use super::text::{Text, cut};
 use crate::k8s::{Status, StatusCause};
 use crate::redacted::Redacted;
-use crate::routing::RecordedRead;
+use crate::routing::{RecordedRead, ServerVersion};
 use crate::time::Timestamp;
 
 /// Longest line that is read, in bytes. With bodies (level `RequestResponse`) an event can be as long as an object.
@@ -270,6 +270,31 @@ impl AuditEvent {
         let is_read = matches!(self.verb.as_str(), "get" | "list");
         let _slow = self.total_latency.filter(|_| is_read && self.stage == AuditStage::ResponseComplete)?;
         Some(if self.etcd_latency.is_some() { RecordedRead::EtcdTime } else { RecordedRead::NoEtcdTime })
+    }
+
+    /// Whether API servers of this version time each read in etcd: the audit event of a slow list has the time then, or etcd was not read.
+    /// They do from 1.24 on; 1.37 does not time reads of ranges (kubernetes/apiserver `pkg/storage/etcd3/latency_tracker.go`).
+    pub fn times_every_read(version: &ServerVersion) -> bool {
+        (24..37).contains(&version.minor())
+    }
+
+    /// The HTTP method of its verb; `OTHER` for verbs of other requests.
+    pub fn method(&self) -> &'static str {
+        Self::method_of(&self.verb)
+    }
+
+    /// The HTTP method of a verb in lower case, or of a method.
+    pub(super) fn method_of(verb: &str) -> &'static str {
+        match verb {
+            "get" | "list" | "watch" => "GET",
+            "create" | "post" => "POST",
+            "update" | "put" => "PUT",
+            "patch" => "PATCH",
+            "delete" | "deletecollection" => "DELETE",
+            "head" => "HEAD",
+            "options" => "OPTIONS",
+            _other => "OTHER",
+        }
     }
 
     /// Estimated memory in bytes.

@@ -1,7 +1,8 @@
 //! Logs of API servers, of their clients and of etcd, as operators already have them.
 //!
 //! A line goes through three stages. [`Unwrapper`] strips what a cloud or a container runtime has wrapped around it. A reader of one
-//! form makes a typed record of it: [`LogLine`] has all forms, and [`EtcdRequest`] is for counting. [`LogReplay`] joins the records of
+//! form makes a typed record of it: [`LogLine`] has all forms, and [`EtcdRequest`] is for counting. [`LogRecords`] passes these records on
+//! one by one, each with the programs that write it. [`LogReplay`] joins the records of
 //! each request, and returns the observations that a tap would have made, as far as the log has them. The
 //! [`crate::observer::Observer`] takes these as any others, so there is one copy of each rule.
 
@@ -20,6 +21,9 @@ mod klog;
 mod legacy_audit;
 mod line;
 mod logged_error;
+mod logged_request;
+mod origin;
+mod records;
 mod reflector_lines;
 mod replay;
 mod request_log;
@@ -41,6 +45,9 @@ pub use gke::GkeAuditEntry;
 pub use klog::LogClock;
 pub use line::LogLine;
 pub use logged_error::{LoggedError, LoggedErrorKind};
+pub use logged_request::LoggedRequest;
+pub use origin::LineOrigin;
+pub use records::{FoundRecord, LogRecord, LogRecords};
 pub use reflector_lines::{ReflectorLine, ReflectorLineEvent};
 pub use replay::LogReplay;
 pub use request_log::{RequestLog, RequestOutcome};

@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use observer_core::routing::ServerProfile;
 
 use super::names::AnyWithNames;
+use super::pasted::explain_stdin;
 use super::request::{Asked, Flags};
 use super::subject::{Subject, subject};
 use crate::api_server::gates_without_effect;
@@ -17,7 +18,8 @@ use crate::view::{Colour, Explained, explain_meaning, explain_proof, explain_req
 
 /// Explains, without a cluster, which layer of the API server answers a request, by which rule, and what it reads from etcd.
 ///
-/// It also explains the names in reports: rules, proofs, causes of relists, and findings.
+/// It also explains the names in reports: rules, proofs, causes of relists, and findings. With -, it explains lines of logs on stdin: the
+/// program and the versions that write each, the request and the layer that answered, what the line proves, and what it cannot show.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLES:
   watchtap explain 'GET /api/v1/pods?limit=500' --server-version 1.34.2
@@ -37,12 +39,26 @@ EXAMPLES OF NAMES:
   watchtap explain expired/no-bookmarks      a cause of relists (or `expired`, for all of them)
   watchtap explain deaf-watch                a finding, or its ID in a report
 
+EXAMPLES OF LINES:
+  grep -F 'Trace[1110288377]' kube-apiserver.log | watchtap explain -
+  kubectl get pods -v=6 2>&1 | watchtap explain - --server-version 1.34.2
+  watchtap explain - <<'END'
+  W0620 12:33:17.389016 1 reflector.go:1] a.go:1: watch of *v1.Pod ended with: too old resource version: 1 (2)
+  END
+
 The host of a URL has no effect. Only built-in resources can be given by name; for others,
 give the path. The output shows which layer answers in every version. With --server-version,
-it first explains that version in detail.")]
+it first explains that version in detail.
+
+EXIT CODES:
+  0  everything was explained
+  1  nothing could be explained
+  2  usage error
+  3  some lines on stdin were not recognised")]
 pub(in crate::cli) struct Explain {
-    /// A request (METHOD PATH, a path, a URL, kubectl get --raw PATH, or a verb and a resource) or a name from a report
-    #[arg(value_name = "REQUEST|NAME", required = true, num_args = 1.., value_parser = AnyWithNames, hide_possible_values = true)]
+    /// A request (METHOD PATH, a path, a URL, kubectl get --raw PATH, or a verb and a resource), a name from a report, or - for lines of logs
+    /// on stdin
+    #[arg(value_name = "REQUEST|NAME|-", required = true, num_args = 1.., value_parser = AnyWithNames, hide_possible_values = true)]
     words: Vec<String>,
 
     /// Namespace of the resource, as in LIST pods -n default
@@ -67,8 +83,8 @@ pub(in crate::cli) struct Explain {
 
 impl Explain {
     pub(in crate::cli) fn run(&self) -> ExitCode {
-        match self.explain().and_then(|text| Ok(stdout().print(&text)?)) {
-            Ok(()) => ExitCode::SUCCESS,
+        match self.execute() {
+            Ok(code) => code,
             Err(error) => {
                 print_error(&error);
                 ExitCode::FAILURE
@@ -76,15 +92,27 @@ impl Explain {
         }
     }
 
-    fn explain(&self) -> Result<Printable> {
-        let (format, colour) = (self.format.into(), Colour::for_stdout());
+    fn execute(&self) -> Result<ExitCode> {
         let profile = self.profile.overrides().over(ServerProfile::default());
         for sentence in gates_without_effect(&profile) {
             print_message(sentence);
         }
         let flags = Flags { namespace: self.namespace.clone(), all_namespaces: self.all_namespaces, raw: self.raw.clone() };
+        if matches!(self.words.as_slice(), [only] if only == "-") {
+            ensure!(
+                flags == Flags::default(),
+                "-n, -A and --raw belong to a request, and lines on stdin have their own: leave them out"
+            );
+            return explain_stdin(&profile, self.format.into());
+        }
+        stdout().print(&self.explanation(flags, &profile)?)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn explanation(&self, flags: Flags, profile: &ServerProfile) -> Result<Printable> {
+        let (format, colour) = (self.format.into(), Colour::for_stdout());
         Ok(match subject(&self.words, flags)? {
-            Subject::Request(asked) => explain_request(&explained(&asked, &profile)?, format, colour)?,
+            Subject::Request(asked) => explain_request(&explained(&asked, profile)?, format, colour)?,
             Subject::Rule(rule) => explain_rule(rule, format, colour)?,
             Subject::Proof(proof) => explain_proof(proof, format, colour)?,
             Subject::Meaning(meaning) => explain_meaning(&meaning, format, colour)?,

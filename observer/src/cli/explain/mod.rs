@@ -11,6 +11,8 @@ mod verbs;
 
 mod subject;
 
+mod pasted;
+
 mod command;
 
 pub(super) use command::Explain;

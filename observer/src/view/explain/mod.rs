@@ -1,4 +1,4 @@
-//! The output of `watchtap explain`: for a request, a rule, a proof, a cause of relists, or a finding.
+//! The output of `watchtap explain`: for a request, a rule, a proof, a cause of relists, a finding, or lines of logs.
 
 mod layout;
 mod section;
@@ -7,7 +7,10 @@ mod meaning;
 mod request;
 mod rule;
 
+mod pasted;
+
 pub use layout::ExplainFormat;
 pub use meaning::{Meaning, explain_meaning};
+pub use pasted::{ExplainedLine, ExplainedLines, known_forms};
 pub use request::{Explained, explain_request};
 pub use rule::{explain_proof, explain_rule};

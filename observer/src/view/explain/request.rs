@@ -1,10 +1,12 @@
 //! The explanation of a request.
 
+use observer_core::http::Target;
 use observer_core::k8s::{ListOptions, RequestInfo};
+use observer_core::logs::LoggedRequest;
 use observer_core::observer::VerdictRecord;
 use observer_core::routing::{
-    Basis, CacheState, EtcdSupport, EtcdWrite, IgnoredParameter, Question, RuleId, ServedFrom, ServerProfile, VersionSpan,
-    across_versions, cheaper, etcd_writes, ignored_parameters, route, rule,
+    Basis, CacheState, Certainty, EtcdSupport, EtcdWrite, Evidence, IgnoredParameter, Proof, Question, RuleId, ServedFrom,
+    ServerProfile, Verdict, VersionSpan, across_versions, cheaper, etcd_writes, ignored_parameters, proof, route, rule, weigh,
 };
 use observer_core::time::Timestamp;
 use serde::Serialize;
@@ -47,14 +49,53 @@ impl Explained {
     /// Applies the rules; `None` if the request neither reads nor writes objects. `query` is the query of the request without `?`,
     /// with all parameters that the user gave. The values of unknown parameters are not kept.
     pub fn of(request: &str, info: &RequestInfo, query: &str, profile: &ServerProfile) -> Option<Self> {
+        Self::weighed(request, (info, query), profile, &|_, _| {})
+    }
+
+    /// Applies the rules to a request in a log, and the proofs to what the log has of its answer.
+    pub fn logged(request: &LoggedRequest, profile: &ServerProfile) -> Option<Self> {
+        let uri = request.uri.split('#').next().unwrap_or_default();
+        let query = uri.split_once('?').map_or("", |(_, query)| query);
+        let Target { path, query: shown, .. } = Target::parse(uri.as_bytes());
+        let info = RequestInfo::parse(request.method, &path, &ListOptions::parse(query), "");
+        let question_mark = if shown.is_empty() { "" } else { "?" };
+        Self::weighed(&format!("{} {path}{question_mark}{shown}", request.method), (&info, query), profile, &|verdict, options| {
+            let Some(status) = request.status else { return };
+            let evidence = Evidence {
+                info: &info,
+                options,
+                shown_before: None,
+                status,
+                plain_text: false,
+                refusal: request.refusal.as_deref(),
+                list: None,
+                items: 0,
+                error: None,
+                initial_events_ended: false,
+                recorded: request.recorded,
+            };
+            weigh(verdict, &evidence);
+        })
+    }
+
+    fn weighed(
+        request: &str,
+        (info, query): (&RequestInfo, &str),
+        profile: &ServerProfile,
+        weigh: &dyn Fn(&mut Verdict, &ListOptions),
+    ) -> Option<Self> {
         let options = &ListOptions::parse(query);
         let question = Question { info, options, profile, cache: CacheState::Ready, history: None, now: Timestamp::default() };
-        let verdict = route(&question);
+        let mut verdict = route(&question);
+        if let Some(verdict) = &mut verdict {
+            weigh(verdict, options);
+        }
         let etcd_writes = etcd_writes(info, query, profile);
         if verdict.is_none() && etcd_writes.is_empty() {
             return None;
         }
-        let verdict = verdict.filter(|_| profile.version.is_some());
+        // Without a version, only an answer shows the layer.
+        let verdict = verdict.filter(|verdict| profile.version.is_some() || verdict.certainty != Certainty::Predicted);
         Some(Self {
             schema: EXPLAIN_SCHEMA,
             request: request.to_owned(),
@@ -78,6 +119,24 @@ impl From<VersionSpan> for Span {
 
 fn sentence(id: RuleId) -> Option<&'static str> {
     rule(id.as_str()).map(|rule| rule.sentence)
+}
+
+impl Explained {
+    /// The explanation of a request in a log. The table of versions is left out if there is a verdict.
+    pub(super) fn logged_text(&self, colour: Colour) -> Printable {
+        let without_table = Self { versions: Vec::new(), ..self.clone() };
+        let shown = if self.verdict.is_some() { &without_table } else { self };
+        request_text(shown, colour)
+    }
+
+    pub(super) const fn has_verdict(&self) -> bool {
+        self.verdict.is_some()
+    }
+
+    /// The proof that confirmed or contradicted the verdict.
+    pub(super) fn proof(&self) -> Option<&'static Proof> {
+        self.verdict.as_ref()?.proof.and_then(|id| proof(id.as_str()))
+    }
 }
 
 /// The explanation of a request.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use observer_core::k8s::{ListOptions, RequestInfo};
+use observer_core::logs::{FoundRecord, LogClock, LogRecords};
 use observer_core::observation::{Body, ExchangeObservation, Observation, Subject};
 use observer_core::observer::{Comparison, Excess, Faults, Limited, Limits, Observer, Quantity, Snapshot};
 use observer_core::time::Timestamp;
@@ -135,6 +136,7 @@ fn check(text: &str, which: &[bool]) {
     page(text, &observer.snapshot());
     for colour in [Colour::Off, Colour::On] {
         explanations(text, colour);
+        explained_lines(text, colour);
         verifications(text, colour);
         probe_checks(text, colour);
         coverages(text, colour);
@@ -202,6 +204,58 @@ fn explanations(text: &str, colour: Colour) {
     for format in [ExplainFormat::Text, ExplainFormat::Json] {
         harmless(explain_request(&explained, format, colour).unwrap().as_str(), colour);
     }
+}
+
+#[track_caller]
+fn explained_lines(text: &str, colour: Colour) {
+    let event = serde_json::json!({
+        "auditID": text, "stage": "ResponseComplete", "verb": "list", "requestURI": format!("/api/v1/{text}?labelSelector={text}"),
+        "user": {"username": text}, "userAgent": text, "sourceIPs": [text],
+        "responseStatus": {"code": 410, "reason": text, "message": text},
+    });
+    let gke = serde_json::json!({"protoPayload": {
+        "methodName": format!("io.k8s.core.v1.pods.{text}"), "resourceName": text, "authenticationInfo": {"principalEmail": text},
+    }});
+    let etcd = serde_json::json!({
+        "level": "warn", "msg": "request stats", "time spent": "3s", "remote": text, "response type": text, "request content": text,
+    });
+    let klog = |file: &str, message: String| format!("I0620 12:33:17.389016 1 {file}:1] {message}");
+    let lines = [
+        event.to_string(),
+        gke.to_string(),
+        etcd.to_string(),
+        klog(
+            "httplog.go",
+            format!(
+                "\"HTTP\" verb=\"GET\" URI={text:?} userAgent={text:?} srcIP={text:?} audit-ID={text:?} apf_pl={text:?} resp=200"
+            ),
+        ),
+        klog(
+            "get.go",
+            format!("\"Starting watch\" path={text:?} resourceVersion={text:?} labels={text:?} fields={text:?} audit-ID={text:?}"),
+        ),
+        klog("cacher.go", format!("Terminating all watchers from cacher {text}")),
+        klog("reflector.go", format!("{text}: watch of {text} ended with: {text}")),
+        klog(
+            "trace.go",
+            format!(
+                "Trace[1]: \"{text}\" url:{text},user-agent:{text},audit-id:{text} (20-Jun-2024 12:33:16.1) (total time: 9ms):"
+            ),
+        ),
+        format!("Trace[1]: ---\"{text}\" 1ms (12:33:16.1)"),
+    ];
+    let (mut records, mut all) = (LogRecords::of(LogClock::of_year(2024, 0)), ExplainedLines::default());
+    let profile = spoiled_profile(text);
+    let mut take = |found: FoundRecord| all.lines.extend(ExplainedLine::of(&found, 1, &profile));
+    for line in lines {
+        records.line(line.as_bytes(), &mut take);
+    }
+    records.finish(&mut take);
+    assert!(all.lines.len() >= 5, "most are recognised with any text in them: {all:?}");
+    for line in &all.lines {
+        harmless(line.text(colour).as_str(), colour);
+    }
+    harmless(all.json().unwrap().as_str(), Colour::Off);
 }
 
 #[track_caller]

@@ -96,11 +96,10 @@ impl LogReplay {
         }
     }
 
-    /// Sets the version of the API servers. From 1.24 to 1.36, the audit event of a slow list has the time in etcd, or etcd was not read. 1.37
-    /// does not time reads of ranges (kubernetes/apiserver `pkg/storage/etcd3/latency_tracker.go`).
+    /// Sets the version of the API servers.
     #[must_use]
     pub fn with_version(mut self, version: &ServerVersion) -> Self {
-        self.shows_absent_times = (24..37).contains(&version.minor());
+        self.shows_absent_times = AuditEvent::times_every_read(version);
         self
     }
 

@@ -13,4 +13,5 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub(super) use indented::Indented;
 pub use log_replay::LogReplay;

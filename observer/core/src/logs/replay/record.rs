@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::etcd_range::EtcdRange;
 use crate::http::{Field, Identity, RequestHead, Target};
 use crate::logs::audit::{AuditEvent, AuditStage};
-use crate::logs::trace::{EtcdListSpan, LayerSpans, RequestTrace, TraceStep};
+use crate::logs::trace::RequestTrace;
 use crate::observation::{ExchangeId, ExchangeObservation, Observation, RequestLine, Subject};
 use crate::routing::RecordedRead;
 use crate::time::Timestamp;
@@ -38,14 +38,7 @@ pub(super) struct TracedRead {
 impl TracedRead {
     /// The layer that a trace shows, and the time when it was written. `None` if it has no audit ID (before 1.25), or names no layer.
     pub(super) fn of(trace: &RequestTrace) -> Option<(Timestamp, Self)> {
-        // The cache takes these steps only if it has the list. Otherwise etcd may have answered, and quick spans are left out.
-        let has_listed = |step: &TraceStep| matches!(step.message.as_str(), "Listed items from cache" | "Filtered items");
-        let from_cache = !trace.is_cut && trace.spans.iter().flat_map(|span| &span.steps).any(has_listed);
-        let read = match trace.layers() {
-            LayerSpans { etcd: Some(EtcdListSpan::Range), .. } => RecordedRead::EtcdList,
-            LayerSpans { cache: true, .. } if from_cache => RecordedRead::CacheList,
-            LayerSpans { .. } => return None,
-        };
+        let read = trace.recorded_read()?;
         let audit_id = Some(trace.audit_id.clone()).filter(|audit_id| !audit_id.is_empty())?;
         Some((trace.logged?, Self { audit_id, read }))
     }
@@ -62,18 +55,8 @@ pub(super) const fn observation(at: Timestamp, id: ExchangeId, observed: Exchang
 
 /// The head of the request that an event is about.
 pub(super) fn head(event: &AuditEvent) -> RequestLine {
-    let method = match event.verb.as_str() {
-        "get" | "list" | "watch" => "GET",
-        "create" | "post" => "POST",
-        "update" | "put" => "PUT",
-        "patch" => "PATCH",
-        "delete" | "deletecollection" => "DELETE",
-        "head" => "HEAD",
-        "options" => "OPTIONS",
-        _other => "OTHER",
-    };
     let head = RequestHead {
-        method: Field::Known(method.to_owned()),
+        method: Field::Known(event.method().to_owned()),
         target: Field::Known(Target::parse(event.uri.as_bytes())),
         identity: if event.user.is_empty() { Field::Absent } else { Field::Known(Identity::of_user(&event.user)) },
         ..RequestHead::default()

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::redacted::Redacted;
+use crate::routing::RecordedRead;
 use crate::time::Timestamp;
 
 /// A complete block.
@@ -93,6 +94,18 @@ impl RequestTrace {
     pub fn layers(&self) -> LayerSpans {
         let cache = self.spans.iter().any(|span| matches!(span.name.as_str(), "cacher list" | "cacher.GetList"));
         LayerSpans { cache, etcd: self.spans.iter().filter_map(TraceSpan::etcd_list).max() }
+    }
+
+    /// The layer that answered, as far as the trace shows it.
+    pub fn recorded_read(&self) -> Option<RecordedRead> {
+        // The cache takes these steps only if it has the list. Otherwise etcd may have answered, and quick spans are left out.
+        let has_listed = |step: &TraceStep| matches!(step.message.as_str(), "Listed items from cache" | "Filtered items");
+        let from_cache = !self.is_cut && self.spans.iter().flat_map(|span| &span.steps).any(has_listed);
+        match self.layers() {
+            LayerSpans { etcd: Some(EtcdListSpan::Range), .. } => Some(RecordedRead::EtcdList),
+            LayerSpans { cache: true, .. } if from_cache => Some(RecordedRead::CacheList),
+            LayerSpans { .. } => None,
+        }
     }
 
     /// Number of objects in the response, if a step of the handler has it.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
-use super::proof::{CACHE_LIST_TRACED, ETCD_LIST_TRACED, ETCD_READ_LOGGED, ETCD_TIME_LOGGED, NO_ETCD_TIME_LOGGED};
+use super::proof::{CACHE_LIST_TRACED, ETCD_LIST_TRACED, ETCD_READ_LOGGED, ETCD_TIME_LOGGED, NO_ETCD_TIME_LOGGED, Proof, proof};
 use crate::routing::Layer;
 
 /// The way in which the API server answered a read, as a log shows it: the weakest evidence first.
@@ -20,6 +20,13 @@ pub enum RecordedRead {
     EtcdRead,
     /// A trace of the request has a span of a list in etcd.
     EtcdList,
+}
+
+impl RecordedRead {
+    /// The entry of the catalogue, with its sentence and its source.
+    pub fn proof(self) -> Option<&'static Proof> {
+        proof(finding(self).proof.as_str())
+    }
 }
 
 const NOT_FROM_ETCD: &[Layer] = &[Layer::Cache, Layer::CacheConsistent, Layer::Snapshot];

@@ -1,0 +1,117 @@
+//! Reads lines of any form one after the other, and passes on the record of each.
+//!
+//! [`super::LogReplay`] joins the records of many lines to requests. Here, each record stands for itself, so that a person may have it
+//! explained.
+
+use super::audit::MAX_LINE;
+use super::envelope::{Envelope, Unwrapper};
+use super::klog::LogClock;
+use super::line::LogLine;
+use super::origin::LineOrigin;
+use super::replay::Indented;
+use super::trace::{RequestTrace, TraceCollector};
+
+/// The record of one line, or of the lines of one trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LogRecord {
+    /// One line. [`LogLine::Trace`] is a line of a trace whose first line is missing.
+    Line(LogLine),
+    /// All lines of a trace.
+    Trace(Box<RequestTrace>),
+}
+
+/// A record, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundRecord {
+    /// The innermost envelope.
+    pub envelope: Option<Envelope>,
+    /// The programs and versions that write it.
+    pub origin: LineOrigin,
+    /// Its content.
+    pub record: LogRecord,
+}
+
+/// Reads the lines of one log.
+#[derive(Debug)]
+pub struct LogRecords {
+    clock: LogClock,
+    unwrapper: Unwrapper,
+    indented: Indented,
+    traces: TraceCollector,
+    /// Whether the last line was one of klog, whose values may continue in further lines.
+    is_in_klog: bool,
+}
+
+impl LogRecords {
+    /// Reads lines, with the year and the zone of those that state neither.
+    pub fn of(clock: LogClock) -> Self {
+        Self {
+            clock,
+            unwrapper: Unwrapper::default(),
+            indented: Indented::default(),
+            traces: TraceCollector::default(),
+            is_in_klog: false,
+        }
+    }
+
+    /// Takes the next line, without its end. `each` receives the records that it completes. Returns the number of lines that are found not
+    /// to be understood.
+    pub fn line(&mut self, line: &[u8], each: &mut dyn FnMut(FoundRecord)) -> u64 {
+        if line.trim_ascii().is_empty() {
+            return 0;
+        }
+        if line.len() > MAX_LINE {
+            return 1;
+        }
+        // The value of a field may have several lines, and a last one with its end (kubernetes/klog `internal/serialize/keyvalues.go`).
+        if self.is_in_klog && (line.starts_with(b"\t") || line == b" >") {
+            return 0;
+        }
+        self.is_in_klog = false;
+        let Self { clock, unwrapper, indented, traces, is_in_klog } = self;
+        indented.line(line, &mut |line| {
+            unwrapper.unwrap(line, &mut |envelope, text| {
+                let Some(read) = LogLine::read(text, clock) else { return false };
+                *is_in_klog = read.is_klog();
+                let text = String::from_utf8_lossy(text);
+                let origin = LineOrigin::of(&read, text.trim_start());
+                record(read, envelope, origin, traces, each);
+                true
+            })
+        })
+    }
+
+    /// Notes that there are no further lines. Passes on traces without their last line. Returns the number of lines that are found not to be
+    /// understood.
+    pub fn finish(&mut self, each: &mut dyn FnMut(FoundRecord)) -> u64 {
+        self.traces.finish(&mut |trace| each(of_trace(None, trace)));
+        self.unwrapper.finish().saturating_add(self.indented.finish())
+    }
+}
+
+fn record(
+    read: LogLine,
+    envelope: Option<Envelope>,
+    origin: LineOrigin,
+    traces: &mut TraceCollector,
+    each: &mut dyn FnMut(FoundRecord),
+) {
+    let mut pass = |line| each(FoundRecord { envelope, origin, record: LogRecord::Line(line) });
+    match read {
+        LogLine::AuditList(events) => events.into_iter().for_each(|event| pass(LogLine::Audit(Box::new(event)))),
+        LogLine::Trace { at, parts } => {
+            for part in parts {
+                let orphans = traces.orphans();
+                traces.take(&part, at, &mut |trace| each(of_trace(envelope, trace)));
+                if traces.orphans() > orphans {
+                    each(FoundRecord { envelope, origin, record: LogRecord::Line(LogLine::Trace { at, parts: vec![part] }) });
+                }
+            }
+        }
+        line => pass(line),
+    }
+}
+
+fn of_trace(envelope: Option<Envelope>, trace: RequestTrace) -> FoundRecord {
+    FoundRecord { envelope, origin: LineOrigin::of_trace(&trace), record: LogRecord::Trace(Box::new(trace)) }
+}
