@@ -65,7 +65,9 @@ impl Client {
         std::fs::write(&kubeconfig, access.kubeconfig_of_client(number, &url, &server.authority)?)?;
         match client {
             CacheClient::Kubectl(_) => client.start(&kubeconfig, NAMESPACE),
-            _ => client.start_as(&format!("player-{number}"), ListForm::Plain, &kubeconfig, NAMESPACE),
+            CacheClient::Informer(..) | CacheClient::KubeRs => {
+                client.start_as(&format!("player-{number}"), ListForm::Plain, &kubeconfig, NAMESPACE)
+            }
         }
     }
 }

@@ -87,8 +87,9 @@ const DIFFERENT: &str = "different";
 impl Compared {
     fn print(&self) {
         let result = if self.is_same { SAME } else { DIFFERENT };
+        let mut out = std::io::stdout().lock();
         // The test harness may have begun a line.
-        write!(std::io::stdout(), "\n{LINE}{}: {result}\n", self.client).unwrap();
+        writeln!(out, "\n{LINE}{}: {result}", self.client).unwrap();
     }
 
     /// The results in the output of a test, for each client. A client without a line is different.

@@ -22,7 +22,7 @@ the program of the image.
 A row of a client means on x86-64: the events of the probe equal those of the proxy for the same requests, and the probe lost nothing. Only
 times, and numbers that each assigns, are not compared. The client lists and watches 20 updates, and then its watch expires. On arm64, the
 row means: the probe reports exactly the requests that the client sent, by the audit log of the API server, and lost nothing.
-The client in Go whose connection is open before the probe has the demo as its API server, and sends the same requests in each kernel.
+The client in Go has a connection that is open before the probe. Its API server is the demo, and it sends the same requests in each kernel.
 For 5.14 (RHEL 9) and 5.15 (Ubuntu 22.04) there is no package. Their rows mean: a probe on 6.1 uses only the features that such a kernel has,
 and the events of all these clients equal those of the proxy.
 With losses: if writers fill the ring, the bytes seen and the bytes counted as lost are together all bytes.
