@@ -123,6 +123,7 @@ impl Reflector {
         let ended = self.past_watch.as_ref().map(|watch| watch.ended);
         let newest = context.server.and_then(|server| server.newest_beside(&self.key.resource));
         let past = Past {
+            asked: at,
             list_failure: self.list_failure.as_ref(),
             watch: self.past_watch.as_ref(),
             useful_watch: self.useful_watch.as_ref(),

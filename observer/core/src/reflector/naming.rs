@@ -17,6 +17,8 @@ use crate::time::Timestamp;
 /// The facts about a reflector when it relists.
 #[derive(Debug)]
 pub(super) struct Past<'r> {
+    /// When the relist was requested.
+    pub asked: Timestamp,
     /// Failure of the previous list, if nothing came after it.
     pub list_failure: Option<&'r Failure>,
     /// The latest watch, if it came after the latest list.
@@ -119,15 +121,16 @@ fn after_logged_end(past: &Past<'_>, watch: &PastWatch, options: &ListOptions, s
     if begins_from_nothing && options.watch && !options.ends_state_with_bookmark() {
         return RelistCause::WatchWithoutRevision;
     }
-    if begins_from_nothing && watch.waited_in_vain() {
+    if begins_from_nothing && watch.waited_in_vain(past.asked) {
         return RelistCause::TooLargeResourceVersion;
     }
     if watch.is_brief() {
         // The server surely had a young revision, and no revision of a streaming list expires. So it ended the watch for another reason,
         // and the client took that for a failure.
-        let is_young = watch.streams || past.revision_chosen.is_some_and(|chosen| watch.ended.since(chosen) < SURELY_HELD);
-        let may_be_reset =
-            !watch.streams && server.is_some_and(|server| server.refused_between(past.expires_from, watch.ended).is_some());
+        let is_young =
+            watch.streams.is_some() || past.revision_chosen.is_some_and(|chosen| watch.ended.since(chosen) < SURELY_HELD);
+        let may_be_reset = watch.streams.is_none()
+            && server.is_some_and(|server| server.refused_between(past.expires_from, watch.ended).is_some());
         if !is_young || may_be_reset {
             return RelistCause::Expired { because: stale(past, watch, server) };
         }
@@ -164,7 +167,8 @@ fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale
         return Stale::ClientStalled;
     }
     let Some(watch) = past.useful_watch else { return Stale::Unknown };
-    // A log does not show when a revision was delivered. This one has expired, so the server had it for as long as it surely has one.
+    // A log does not show when a revision was delivered. This one has expired, and no restart of the server was logged, so the revision
+    // was older than the server surely keeps one.
     let has_lasted = watch.is_logged() && expired.window == EventWindow::Grows && watch.ended.since(watch.asked) >= SURELY_HELD;
     let is_old = age.is_some() || has_lasted || expired.ended.since(past.revision_since) >= SURELY_HELD;
     match (is_old, watch.allows_bookmarks, watch.bookmarks) {

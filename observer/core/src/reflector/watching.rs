@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::failure::{Failure, FailureKind};
 use super::watch_end::WatchEnd;
 use crate::exchange::Exchange;
+use crate::k8s::ResourceVersion;
 use crate::observation::ExchangeId;
 use crate::routing::EventWindow;
 use crate::thresholds::{VERY_SHORT_WATCH, WAIT_FOR_CACHE};
@@ -12,6 +13,9 @@ use crate::time::Timestamp;
 
 /// For this long after its start, a watch may deliver events from before its request.
 const CATCHES_UP: Duration = Duration::from_secs(1);
+
+/// A server that waits for a revision in vain answers after this additional time at most.
+const WAITS_LONGER: Duration = Duration::from_millis(300);
 
 /// A requested watch.
 #[derive(Clone, Debug)]
@@ -30,8 +34,8 @@ pub(super) struct Watching {
     pub bookmarks: u64,
     pub first_bookmark: Option<Timestamp>,
     pub last_bookmark: Option<Timestamp>,
-    /// Whether it begins with all objects.
-    pub streams: bool,
+    /// If it begins with all objects: the resource version in its request.
+    pub streams: Option<ResourceVersion>,
     /// For a streaming list: when it was complete, and the number of events and bookmarks until then.
     pub listed: Option<(Timestamp, u64)>,
 }
@@ -49,8 +53,8 @@ pub(super) struct PastWatch {
     pub bookmarks: Option<u64>,
     /// When the server accepted it.
     pub opened: Option<Timestamp>,
-    /// Whether it began with all objects, as a streaming list.
-    pub streams: bool,
+    /// If it began with all objects, as a streaming list: the resource version in its request.
+    pub streams: Option<ResourceVersion>,
     /// Whether the client did not read for at least 1 s shortly before the end.
     pub stalled: bool,
     /// Meaning of its refusal or `ERROR` event, if it had one.
@@ -72,7 +76,7 @@ impl Watching {
             bookmarks: 0,
             first_bookmark: None,
             last_bookmark: None,
-            streams: options.ends_state_with_bookmark(),
+            streams: options.ends_state_with_bookmark().then_some(options.resource_version),
             listed: None,
         }
     }
@@ -150,11 +154,13 @@ impl PastWatch {
         self.bookmarks.is_none()
     }
 
-    /// Whether a streaming list ended as soon as the API server had waited for its revision. The server sends an `ERROR` event then, which
-    /// a log does not show (kubernetes/apiserver `pkg/storage/cacher/cacher.go` `Watch`, v0.27 to v0.36).
-    pub(super) fn waited_in_vain(&self) -> bool {
-        let lasted = self.ended.since(self.asked);
-        self.streams && (WAIT_FOR_CACHE..WAIT_FOR_CACHE + VERY_SHORT_WATCH).contains(&lasted)
+    /// Whether a streaming list ended as soon as the API server had waited for its revision, and its client asked again at once. The
+    /// server sends an `ERROR` event then, which a log does not show (kubernetes/apiserver `pkg/storage/cacher/cacher.go` `Watch`, v0.27 to
+    /// v0.36; client-go `tools/cache/reflector.go` `watchList`, v0.27 to v0.36).
+    pub(super) fn waited_in_vain(&self, next: Timestamp) -> bool {
+        let names_a_revision = matches!(self.streams, Some(ResourceVersion::At(_)));
+        let waited = WAIT_FOR_CACHE..WAIT_FOR_CACHE + WAITS_LONGER;
+        names_a_revision && waited.contains(&self.ended.since(self.asked)) && next.since(self.ended) < VERY_SHORT_WATCH
     }
 
     /// Whether it was accepted, and neither very short nor ended by an `ERROR` event within a second of its request.

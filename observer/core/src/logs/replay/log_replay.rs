@@ -259,6 +259,7 @@ impl LogReplay {
     }
 
     fn reach(&mut self, at: Timestamp, record: &Record, emit: &mut dyn FnMut(Observation)) {
+        self.requests.reach(at);
         match record {
             Record::Stage { stage, event, log, is_audit } => {
                 if self.silences.end(*log, at) && self.was_killed(at, record, *log) {
@@ -316,7 +317,7 @@ impl LogReplay {
         if let Some(watch) = self.requests.close_watch_before(id.connection, &request) {
             give_up(at, &watch, ExchangeEnd::Cut(None), emit);
         }
-        if let Some(oldest) = self.requests.open(&event.audit_id, (log, is_own), (id, at), &request) {
+        if let Some(oldest) = self.requests.open(&event.audit_id, (log, is_own), id, &request) {
             self.extent.given_up = self.extent.given_up.saturating_add(1);
             give_up(at, &oldest, ExchangeEnd::NotObserved, emit);
         }
@@ -340,7 +341,7 @@ impl LogReplay {
         let is_watched = |event: &AuditEvent, request: &RequestLine| {
             self.clients.connection(event).is_some_and(|client| self.requests.has_watch_of(client, request))
         };
-        !is_of_cloud && was_killed(of_log, is_watched)
+        !is_of_cloud && was_killed(at, of_log, is_watched)
     }
 
     /// Ends the open requests of an API server that was killed. It refused connections until it listened again.

@@ -4,6 +4,7 @@ mod as_event;
 mod clients;
 mod etcd_range;
 mod indented;
+mod lists;
 mod log_replay;
 mod record;
 mod requests;

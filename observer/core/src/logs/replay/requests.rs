@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::etcd_range::EtcdRange;
+use super::lists::{ListedKeys, OpenLists};
 use crate::k8s::{Continue, ResourceVersion, ResourceVersionMatch, Verb};
 use crate::observation::{ConnectionId, ExchangeId, RequestLine};
-use crate::routing::listed_prefix;
 use crate::time::Timestamp;
 
 /// Maximum number of requests that are open at once, and of closed ones whose audit IDs are remembered.
@@ -17,8 +17,9 @@ pub(super) struct Requests {
     open: HashMap<String, OpenRequest>,
     /// The audit IDs of the open requests, in the order in which they were opened.
     opened: BTreeMap<u64, String>,
-    /// The ordinals of the open lists.
-    lists: BTreeSet<u64>,
+    lists: OpenLists,
+    /// The time that the log has reached.
+    now: Timestamp,
     next: u64,
     /// The ordinals of the open watches, by what they watch.
     watches: HashMap<Watched, BTreeSet<u64>>,
@@ -39,7 +40,7 @@ pub(super) struct OpenRequest {
     pub is_own: bool,
     ordinal: u64,
     watched: Option<Watched>,
-    listed: Option<Listed>,
+    listed: Option<ListedKeys>,
 }
 
 /// Why a request is no longer open.
@@ -60,15 +61,12 @@ struct Watched {
     selectors: [String; 2],
 }
 
-/// The keys that a list reads if etcd answers it.
-#[derive(Debug)]
-struct Listed {
-    prefix: String,
-    limit: u64,
-    since: Timestamp,
-}
-
 impl Requests {
+    /// Notes the time of the next record.
+    pub(super) fn reach(&mut self, at: Timestamp) {
+        self.now = at;
+    }
+
     /// Whether the receipt of a request has been passed on.
     pub(super) fn has(&self, audit_id: &str) -> bool {
         self.open.contains_key(audit_id) || self.closed.contains_key(audit_id)
@@ -89,7 +87,7 @@ impl Requests {
         &mut self,
         audit_id: &str,
         (log, is_own): (usize, bool),
-        (id, at): (ExchangeId, Timestamp),
+        id: ExchangeId,
         request: &RequestLine,
     ) -> Option<OpenRequest> {
         let given_up = (self.open.len() >= MOST_REQUESTS).then(|| self.close_oldest()).flatten();
@@ -101,9 +99,9 @@ impl Requests {
             self.watches.entry(watched.clone()).or_default().insert(ordinal);
             self.follow_end(watched);
         }
-        let listed = Listed::of(request, at);
-        if listed.is_some() {
-            self.lists.insert(ordinal);
+        let listed = ListedKeys::of(request);
+        if let Some(listed) = &listed {
+            self.lists.open(listed, ordinal, self.now);
         }
         self.open.insert(audit_id.to_owned(), OpenRequest { id, log, is_answered: false, is_own, ordinal, watched, listed });
         self.opened.insert(ordinal, audit_id.to_owned());
@@ -114,7 +112,9 @@ impl Requests {
     pub(super) fn close(&mut self, audit_id: &str, close: Close) -> Option<OpenRequest> {
         let open = self.open.remove(audit_id)?;
         self.opened.remove(&open.ordinal);
-        self.lists.remove(&open.ordinal);
+        if let Some(listed) = &open.listed {
+            self.lists.close(listed, open.ordinal, self.now);
+        }
         if let Some(watched) = &open.watched
             && let Some(ordinals) = self.watches.get_mut(watched)
         {
@@ -160,13 +160,10 @@ impl Requests {
         self.close(&audit_id, Close::GivenUp)
     }
 
-    /// The open list that read these keys of etcd: the only one of these objects since the read began. `None` if there are several, or
-    /// if the API server sent the list itself.
+    /// The open list that read these keys of etcd. `None` if there may be several, or if the API server sent the list itself.
     pub(super) fn list_in(&self, range: &EtcdRange) -> Option<ExchangeId> {
-        let open = self.lists.iter().filter_map(|ordinal| self.open.get(self.opened.get(ordinal)?));
-        let mut those = open.filter(|open| open.listed.as_ref().is_some_and(|listed| listed.may_be(range)));
-        let list = those.next().filter(|list| !list.is_own)?;
-        those.next().is_none().then_some(list.id)
+        let list = self.open.get(self.opened.get(&self.lists.only_one_in(range)?)?)?;
+        (!list.is_own).then_some(list.id)
     }
 
     /// Whether the client has an open watch of the objects that a request lists.
@@ -202,18 +199,5 @@ impl Watched {
         let info = request.info.as_ref()?;
         let selectors = [request.options.label_selector.clone(), request.options.field_selector.clone()];
         Some(Self { client, resource: request.resource()?.to_string(), namespace: info.namespace.clone(), selectors })
-    }
-}
-
-impl Listed {
-    fn of(request: &RequestLine, at: Timestamp) -> Option<Self> {
-        let info = request.info.as_ref().filter(|info| info.verb == Verb::List)?;
-        Some(Self { prefix: listed_prefix(info)?, limit: request.options.limit, since: at })
-    }
-
-    /// Whether a read may be that of this list. The watch cache reads its resource with a limit of 10 000, which no client asks for
-    /// (kubernetes/apiserver `pkg/storage/cacher/cacher.go`, `storageWatchListPageSize`, v0.16 to v0.36).
-    fn may_be(&self, range: &EtcdRange) -> bool {
-        self.prefix == range.prefix && self.since <= range.began && self.limit == range.limit
     }
 }

@@ -40,14 +40,22 @@ impl Silences {
     }
 }
 
-/// Whether the first records after a silence show that the API server was killed: its reflectors begin from nothing, although no end of
-/// their watches was logged. `is_watched` is whether the reflector of a list had an open watch before.
+/// Whether the first records after a silence until `since` show that the API server was killed: its reflectors begin from nothing,
+/// although no end of their watches was logged. `is_watched` is whether the reflector of a list had an open watch before.
 pub(super) fn was_killed<'r>(
+    since: Timestamp,
     records: impl Iterator<Item = (AuditStage, &'r AuditEvent)>,
     is_watched: impl Fn(&AuditEvent, &RequestLine) -> bool,
 ) -> bool {
     let (mut ended, mut again) = (HashSet::new(), HashSet::new());
-    for (stage, event) in records.filter(|(_, event)| event.user == SERVER) {
+    for (stage, event) in records {
+        if stage != AuditStage::RequestReceived && event.received.is_some_and(|received| received < since) {
+            // The server answers a request from before the silence, so it has lived through it.
+            return false;
+        }
+        if event.user != SERVER {
+            continue;
+        }
         let request = head(event);
         let Some(resource) = request.resource().map(ToString::to_string) else { continue };
         if stage == AuditStage::ResponseComplete && event.verb == "watch" {
