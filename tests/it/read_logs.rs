@@ -87,7 +87,29 @@ fn storm_is_found_in_an_audit_log() {
         (&json!("audit"), &json!(["Metadata"]), &json!(CLIENTS * 4))
     );
     assert_eq!((&source["version"], &source["version_from"]), (&json!("v1.34.2"), &json!("flag")));
+    let unknown = [
+        "/totals/items",
+        "/totals/watch_events",
+        "/totals/response_bytes",
+        "/lists/0/items",
+        "/lists/0/bytes",
+        "/watches/0/events",
+        "/watches/0/bookmarks",
+        "/watches/0/bytes",
+        "/storms/0/items",
+        "/storms/0/repeated",
+        "/storms/0/bytes",
+        "/reflectors/0/objects",
+        "/reflectors/0/bytes",
+        "/reflectors/0/repeats/repeated",
+        "/requests/0/items",
+        "/requests/0/bytes",
+    ];
+    for number in unknown {
+        assert_eq!(report.pointer(number), Some(&Value::Null), "{number}: a log has no bodies");
+    }
     let text = String::from_utf8(read(&[&log]).stdout).unwrap();
+    assert!(text.contains("? objects (? unchanged), ? B") && !text.contains("0 objects (0"), "{text}");
     let head = text.split("STORM").next().unwrap();
     let head = head.split("REFLECTORS").next().unwrap();
     for line in ["audit log, level Metadata", "60 requests", "the log has no bodies", "no version given (--server-version)"] {

@@ -223,7 +223,7 @@ impl<'o> Replaying<'o> {
         for (file, lost) in &lost {
             print_message(in_words(file, lost));
         }
-        Ok(self.end(lost.is_empty()))
+        Ok(self.end(lost.is_empty(), None))
     }
 
     fn logs(mut self, logs: LogFiles, files: &[PathBuf], profile: ServerProfile) -> Result<Replayed> {
@@ -244,7 +244,7 @@ impl<'o> Replaying<'o> {
             bail!("{}", read_logs::nothing_understood(files, &extent));
         }
         let is_complete = extent.is_complete();
-        Ok(Replayed { log: Some(extent), ..self.end(is_complete) })
+        Ok(self.end(is_complete, Some(extent)))
     }
 
     fn observe(&mut self, after: Duration, observation: Observation) {
@@ -261,18 +261,19 @@ impl<'o> Replaying<'o> {
         give_up(self.events, written, &mut self.notes);
     }
 
-    fn end(mut self, is_complete: bool) -> Replayed {
+    fn end(mut self, is_complete: bool, log: Option<LogExtent>) -> Replayed {
         let flushed = self.events.as_mut().map_or(Ok(()), Events::flush);
         give_up(self.events, flushed, &mut self.notes);
         let snapshot = self.observer.snapshot();
-        self.notes.extend(without_room(&snapshot, &self.limits));
-        Replayed { snapshot, is_complete, log: None, notes: self.notes }
+        self.notes.extend(without_room(&snapshot, &self.limits, log.is_some()));
+        Replayed { snapshot, is_complete, log, notes: self.notes }
     }
 }
 
 /// The amount of data dropped for lack of memory, and the remedy. It leaves out tables with too many rows, since memory does not
 /// help there.
-fn without_room(snapshot: &Snapshot, limits: &Limits) -> Option<String> {
+fn without_room(snapshot: &Snapshot, limits: &Limits, is_log: bool) -> Option<String> {
+    let source = if is_log { "the logs exceed" } else { "the capture exceeds" };
     let Missed { exchanges_dropped, records_dropped, connections_forgotten, reflectors, .. } = &snapshot.missed;
     let records = if snapshot.requests.len() < limits.records { *records_dropped } else { 0 };
     let counts = [
@@ -285,9 +286,8 @@ fn without_room(snapshot: &Snapshot, limits: &Limits) -> Option<String> {
     ];
     let missing: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    (!missing.is_empty() && *limits != Limits::default()).then(|| {
-        format!("the capture exceeds --max-memory: {}; a larger one may have room (a live run has 1GiB)", missing.join(", "))
-    })
+    (!missing.is_empty() && *limits != Limits::default())
+        .then(|| format!("{source} --max-memory: {}; a larger one may have room (a live run has 1GiB)", missing.join(", ")))
 }
 
 /// If the reader of events has gone or the disk is full, events end and reading continues.

@@ -133,7 +133,7 @@ impl ClientSpans {
             attributes.verdict(Some(&verdict.served_from), Some(verdict.rule), Some(verdict.certainty));
         }
         if record.verb == Some(Verb::List) {
-            attributes.int("watchtap.items", record.items);
+            record.items.known().into_iter().for_each(|items| attributes.int("watchtap.items", items));
         }
         let error = error(record);
         attributes.text("error.type", error.as_deref().unwrap_or_default());
@@ -158,9 +158,9 @@ impl ClientSpans {
         attributes.verdict(list.served_from.as_ref(), list.rule, list.certainty);
         attributes.text("user_agent.original", &list.client.program);
         for (name, number) in
-            [("items", list.items), ("requests", list.requests), ("bytes", list.bytes), ("repeated", list.repeats.repeated)]
+            [("items", list.items), ("requests", list.requests.into()), ("bytes", list.bytes), ("repeated", list.repeats.repeated)]
         {
-            attributes.int(&format!("watchtap.{name}"), number);
+            number.known().into_iter().for_each(|number| attributes.int(&format!("watchtap.{name}"), number));
         }
         let links =
             [("first-request", Some(list.first_request)), ("watch-before", list.watch_before), ("list-before", list.list_before)];

@@ -2,6 +2,7 @@
 
 use observer_core::k8s::Verb;
 use observer_core::observer::{Change, ComparedFinding, ComparedRelists, Comparison, ComparisonRow, Side};
+use observer_core::quantity::Amount;
 use observer_core::reflector::cause_label;
 
 use super::changes::{Answer, amounts, arrow, measured, measures, served_from, totals, word};
@@ -128,8 +129,8 @@ fn request_table(rows: &[&ComparisonRow]) -> Table {
     table
 }
 
-fn bound(side: &Side, number: u64) -> String {
-    if side.lower_bound { format!("≥ {}", count(number)) } else { count(number) }
+fn bound(side: &Side, number: Amount) -> String {
+    if side.lower_bound && number != Amount::UNKNOWN { format!("≥ {}", count(number)) } else { count(number) }
 }
 
 /// The cell for the change of a measure, a finding or a cause: less is better.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use observer_core::observer::RequestRecord;
+use observer_core::quantity::Amount;
 use observer_core::time::Timestamp;
 
 use super::client::program;
@@ -19,7 +20,7 @@ struct Folded {
     program: String,
     requests: u64,
     failed: u64,
-    bytes: u64,
+    bytes: Amount,
     microseconds: u64,
     latest: Timestamp,
     begun: Instant,
@@ -38,7 +39,7 @@ impl Discovery {
             program,
             requests: 0,
             failed: 0,
-            bytes: 0,
+            bytes: Amount::ZERO,
             microseconds: 0,
             latest: record.at,
             begun: Instant::now(),

@@ -51,7 +51,14 @@ mod tests {
 
     #[test]
     fn etcd_lists_show_their_volume_and_gets_separately() {
-        let etcd_reads = EtcdReads { objects: 31, bytes: 16_000, bulk_lists: 0, gets: 20, get_bytes: 9_000, watches: 3 };
+        let etcd_reads = EtcdReads {
+            objects: 31_u64.into(),
+            bytes: 16_000_u64.into(),
+            bulk_lists: 0,
+            gets: 20,
+            get_bytes: 9_000_u64.into(),
+            watches: 3,
+        };
         let totals = Totals { lists: 446, lists_from_etcd: 31, etcd_reads, ..Totals::default() };
         assert_eq!(lists(&totals), "31 of 446 lists served from etcd (31 objects, 16 kB)");
         assert_eq!(gets(&totals).as_deref(), Some("20 gets from etcd (9.0 kB)"));

@@ -6,6 +6,7 @@ use observer_core::http::Direction;
 use observer_core::k8s::Verb;
 use observer_core::observation::{ListenerState, UpstreamName};
 use observer_core::observer::{Event, RequestRecord};
+use observer_core::quantity::Amount;
 use observer_core::time::Timestamp;
 
 use super::client::program;
@@ -175,7 +176,8 @@ impl LiveLine {
     fn watch_ended(at: Timestamp, record: &RequestRecord) -> Self {
         let ending = record.ending().unwrap_or_default();
         let mut text = format!("{} after {}: {ending}", subject(record), length(at.since(record.at)));
-        if let Some(watch) = &record.watch {
+        // A log has no events.
+        if let Some(watch) = record.watch.as_ref().filter(|_| record.bytes != Amount::UNKNOWN) {
             let missed = if record.missed_bytes > 0 { "≥ " } else { "" };
             let (events, bookmarks) = (counted(watch.events(), "event"), counted(watch.bookmarks, "bookmark"));
             let _infallible = write!(text, "; {missed}{events}, {missed}{bookmarks}");

@@ -9,8 +9,8 @@ use super::quantity::{counted, counted_as};
 use crate::log_files::LogZone;
 
 /// The facts that no log has.
-const NO_BODIES: &str = "the log has no bodies, bytes and connections: zeros for objects, events, bookmarks and bytes stand for unknown, and a \
-                         connection for a client";
+const NO_BODIES: &str = "the log has no bodies, bytes and connections: numbers of objects, events, bookmarks and bytes are unknown (?), and a \
+                         connection stands for a client";
 
 /// The logs of which a report is made.
 #[derive(Clone, Debug, Default)]

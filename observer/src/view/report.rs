@@ -1,6 +1,7 @@
 //! The report of one run, as text.
 
 use observer_core::observer::{ListRow, Missed, OtherRow, Snapshot, VerdictRecord, WatchRow};
+use observer_core::quantity::Amount;
 use observer_core::reflector::{PropagationRow, ReflectorRow, ReflectorState};
 use observer_core::time::Timestamp;
 
@@ -192,11 +193,11 @@ fn notes(verdict: Option<&VerdictRecord>, reads_vary: bool, failed: u64, all: u6
     detail.into_iter().chain(reads).chain(failed).collect()
 }
 
-/// A lower bound if bytes were missed or answers were not understood; `-` if nothing is known.
-pub(super) fn known(number: u64, unread: u64, missed_bytes: u64) -> String {
-    match (number, unread, missed_bytes) {
-        (0, 1.., _) => "-".to_owned(),
-        (_, 0, 0) => count(number),
+/// A lower bound if bytes were missed or answers were not understood; `-` if none was understood.
+pub(super) fn known(number: Amount, unread: u64, missed_bytes: u64) -> String {
+    match (number.known(), unread, missed_bytes) {
+        (Some(0), 1.., _) => "-".to_owned(),
+        (None, ..) | (_, 0, 0) => count(number),
         _ => format!("≥ {}", count(number)),
     }
 }

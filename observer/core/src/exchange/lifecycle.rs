@@ -10,6 +10,7 @@ use crate::k8s::{Status, Verb, is_namespaced};
 use crate::observation::{
     Blockage, Body, BodyNotRead, ExchangeEnd, ExchangeId, ExchangeObservation, RequestLine, ResponseLine, UpstreamName,
 };
+use crate::quantity::Amount;
 use crate::routing::{Certainty, EventWindow, Evidence, ListSeen, Proof, RecordedRead, Verdict, proof, weigh};
 use crate::time::Timestamp;
 use crate::wire::{EventType, ListMeta, ObjectRef};
@@ -184,6 +185,11 @@ impl Exchange {
     /// Notes that this blockage is over.
     pub fn unblock(&mut self, at: Timestamp, by: Blockage) {
         self.stall.unblock(by, at);
+    }
+
+    /// A number that its bodies show; unknown if it comes from a log.
+    pub const fn amount(&self, number: u64) -> Amount {
+        if self.is_logged { Amount::UNKNOWN } else { Amount::of(number) }
     }
 
     fn respond(&mut self, at: Timestamp, response: &ResponseLine) {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::exchange::Exchange;
 use crate::k8s::Verb;
+use crate::quantity::Amount;
 use crate::routing::ServedFrom;
 use crate::thresholds::{HEAVY_BYTES, HEAVY_OBJECTS, HEAVY_PER_SECOND};
 
@@ -14,15 +15,15 @@ use crate::thresholds::{HEAVY_BYTES, HEAVY_OBJECTS, HEAVY_PER_SECOND};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EtcdReads {
     /// Objects that lists from etcd delivered. A selector is applied after reading, so etcd may have read more.
-    pub objects: u64,
+    pub objects: Amount,
     /// Bytes of these lists' response bodies.
-    pub bytes: u64,
+    pub bytes: Amount,
     /// Lists that were [heavy](EtcdLoad::Heavy) on their own.
     pub bulk_lists: u64,
     /// Gets that etcd answered, including those of missing objects.
     pub gets: u64,
     /// Bytes of these gets' response bodies.
-    pub get_bytes: u64,
+    pub get_bytes: Amount,
     /// Watches that etcd answered, finished or open.
     pub watches: u64,
 }
@@ -48,14 +49,14 @@ impl EtcdReads {
         let bytes = exchange.response_bytes;
         match exchange.verb() {
             Some(Verb::List) => {
-                self.objects = self.objects.saturating_add(exchange.items);
-                self.bytes = self.bytes.saturating_add(bytes);
+                self.objects = self.objects.saturating_add(exchange.amount(exchange.items));
+                self.bytes = self.bytes.saturating_add(exchange.amount(bytes));
                 let is_bulk = exchange.items >= HEAVY_OBJECTS || bytes >= HEAVY_BYTES;
                 self.bulk_lists = self.bulk_lists.saturating_add(u64::from(is_bulk));
             }
             Some(Verb::Get) => {
                 self.gets = self.gets.saturating_add(1);
-                self.get_bytes = self.get_bytes.saturating_add(bytes);
+                self.get_bytes = self.get_bytes.saturating_add(exchange.amount(bytes));
             }
             Some(Verb::Watch) => self.watches = self.watches.saturating_add(1),
             Some(Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection | Verb::Proxy | Verb::Other)
@@ -72,7 +73,8 @@ impl EtcdReads {
 
     /// The load on etcd, in a run that `lasted` this long and had this many `lists` from etcd.
     pub(super) fn load(&self, lists: u64, lasted: Duration) -> EtcdLoad {
-        let is_often = self.objects >= HEAVY_OBJECTS && self.objects / lasted.as_secs().max(1) >= HEAVY_PER_SECOND;
+        let objects = self.objects.or_zero();
+        let is_often = objects >= HEAVY_OBJECTS && objects / lasted.as_secs().max(1) >= HEAVY_PER_SECOND;
         match (lists, self.bulk_lists > 0 || is_often) {
             (_, true) => EtcdLoad::Heavy,
             (0, false) => EtcdLoad::None,
@@ -93,7 +95,7 @@ mod tests {
 
     #[test]
     fn etcd_load_depends_on_object_rate_and_bulk_lists() {
-        let reads = |objects, bulk_lists| EtcdReads { objects, bulk_lists, ..EtcdReads::default() };
+        let reads = |objects: u64, bulk_lists| EtcdReads { objects: objects.into(), bulk_lists, ..EtcdReads::default() };
         for (reads, lists, seconds, expected) in [
             (reads(0, 0), 0, 60, EtcdLoad::None),
             (reads(31, 0), 31, 420, EtcdLoad::Light),

@@ -34,7 +34,8 @@ impl Inventory {
     /// The inventories of all connected clients, those with the most bytes first; at most `most`.
     pub(super) fn of_all(reflectors: &[ReflectorRow], most: usize) -> Vec<Self> {
         let mut clients: BTreeMap<ClientId, Vec<&ReflectorRow>> = BTreeMap::new();
-        let keeps = |row: &&ReflectorRow| (row.is_watching() || row.relisting.is_some()) && row.objects > 0 && !row.client_left;
+        let keeps =
+            |row: &&ReflectorRow| (row.is_watching() || row.relisting.is_some()) && row.objects.is_above(0) && !row.client_left;
         reflectors.iter().filter(keeps).for_each(|row| clients.entry(row.client_id).or_default().push(row));
         let mut all: Vec<Self> = clients.into_values().filter_map(Self::of).collect();
         all.sort_by_key(|inventory| (Reverse((inventory.bytes, inventory.objects)), inventory.client_id));
@@ -50,8 +51,8 @@ impl Inventory {
             client_id: first.client_id,
             client: first.client.clone(),
             process: first.process.clone(),
-            objects: sum(|row| row.objects),
-            bytes: sum(|row| row.last_list_bytes),
+            objects: sum(|row| row.objects.or_zero()),
+            bytes: sum(|row| row.last_list_bytes.or_zero()),
             grown: sum(ReflectorRow::grown),
             informers: rows.iter().map(|row| row.reflector).collect(),
         })

@@ -9,6 +9,7 @@ use crate::exchange::{
 use crate::http::TraceParent;
 use crate::k8s::{ListOptions, Resource, Verb};
 use crate::observation::{BodyNotRead, ExchangeEnd, ExchangeId};
+use crate::quantity::Amount;
 use crate::routing::{Alternative, Certainty, EtcdRead, Otherwise, ProofId, ServedFrom, Verdict};
 use crate::time::{Timestamp, microseconds};
 
@@ -90,7 +91,7 @@ pub struct RequestRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictRecord>,
     /// Number of list items.
-    pub items: u64,
+    pub items: Amount,
     /// The list's resource version, or the object's.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub resource_version: String,
@@ -98,7 +99,7 @@ pub struct RequestRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_item_count: Option<i64>,
     /// Bytes of the response body, content coding included.
-    pub bytes: u64,
+    pub bytes: Amount,
     /// Bytes of the request body.
     #[serde(skip_serializing_if = "is_default")]
     pub request_bytes: u64,
@@ -165,10 +166,10 @@ impl From<&Exchange> for RequestRecord {
             list_options: request.options.clone(),
             status: exchange.status_code(),
             verdict: exchange.verdict.as_ref().map(VerdictRecord::from),
-            items: exchange.items,
+            items: exchange.amount(exchange.items),
             resource_version: list_version.or(object_version).unwrap_or_default(),
             remaining_item_count: exchange.list.as_ref().and_then(|list| list.remaining_item_count),
-            bytes: exchange.response_bytes,
+            bytes: exchange.amount(exchange.response_bytes),
             request_bytes: exchange.request_bytes,
             missed_bytes: exchange.missed_bytes,
             first_byte_us: exchange.first_byte().map(microseconds),

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::record::VerdictRecord;
 use crate::exchange::Shape;
 use crate::k8s::Verb;
+use crate::quantity::Amount;
 /// Finished lists of one shape that were answered by one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListRow {
@@ -21,13 +22,13 @@ pub struct ListRow {
     /// Lists that were answered with 4xx or 5xx.
     pub failed: u64,
     /// Items of all these lists.
-    pub items: u64,
+    pub items: Amount,
     /// Answers that were not understood; if there are any, `items` is a lower bound.
     pub unread: u64,
     /// Bytes that were not seen; if there are any, `items` is a lower bound.
     pub missed_bytes: u64,
     /// Bytes of all response bodies.
-    pub bytes: u64,
+    pub bytes: Amount,
     /// Lists with a limit that returned many times more objects than the limit in one response.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub ignored_limit: u64,
@@ -59,15 +60,15 @@ pub struct WatchRow {
     /// Watches that were refused, or ended with an `ERROR` event.
     pub failed: u64,
     /// Events about objects, without bookmarks.
-    pub events: u64,
+    pub events: Amount,
     /// Answers that were not understood; if there are any, `events` is a lower bound.
     pub unread: u64,
     /// Bytes that were not seen; if there are any, `events` is a lower bound.
     pub missed_bytes: u64,
     /// Bookmarks received.
-    pub bookmarks: u64,
+    pub bookmarks: Amount,
     /// Bytes of all response bodies.
-    pub bytes: u64,
+    pub bytes: Amount,
     /// Sum of the times that they were or are open, in microseconds.
     pub open_us: u64,
     /// How the last one ended; empty if none has ended.
@@ -93,7 +94,7 @@ pub struct OtherRow {
     /// Requests that were answered with 4xx or 5xx.
     pub failed: u64,
     /// Bytes of all response bodies.
-    pub bytes: u64,
+    pub bytes: Amount,
     /// Median time to the end, in microseconds (two significant digits).
     pub total_us: u64,
 }

@@ -12,6 +12,7 @@ use super::record::RequestRecord;
 use super::rows::{ListRow, OtherRow, WatchRow};
 use super::upstreams::UpstreamRecord;
 use crate::observation::Plaintext;
+use crate::quantity::Amount;
 use crate::reflector::{PropagationRow, ReflectorRow};
 use crate::routing::ServerProfile;
 use crate::storm::StormRecord;
@@ -55,11 +56,11 @@ pub struct Totals {
     /// Watches among them that the server accepted and that are open.
     pub watches_open: u64,
     /// Items of all finished lists.
-    pub items: u64,
+    pub items: Amount,
     /// Events of all finished watches, without bookmarks.
-    pub watch_events: u64,
+    pub watch_events: Amount,
     /// Bytes of the response bodies of all finished requests.
-    pub response_bytes: u64,
+    pub response_bytes: Amount,
     /// Bytes that the tap read in order to forward them, over all closed connections.
     pub forwarded: Plaintext,
     /// Bytes among these that decoders were given; the rest is in [`Missed::bytes`].

@@ -10,6 +10,7 @@ use super::rows::{ListRow, OtherRow, WatchRow};
 use super::scopes::Scopes;
 use crate::exchange::{Exchange, MemoryUse, Scope, Shape, ending};
 use crate::k8s::Verb;
+use crate::quantity::Amount;
 use crate::routing::{Certainty, Fallback, Layer, ProofId, ServedFrom, rules};
 use crate::thresholds::{LIMITS_IGNORED, WAIT_FOR_CACHE};
 use crate::time::{Latency, Timestamp, microseconds};
@@ -38,14 +39,14 @@ struct Row {
     missed_bytes: u64,
     count: u64,
     failed: u64,
-    items: u64,
-    bytes: u64,
+    items: Amount,
+    bytes: Amount,
     ignored_limit: u64,
     waited_for_cache: u64,
     first_byte: Latency,
     total: Latency,
-    events: u64,
-    bookmarks: u64,
+    events: Amount,
+    bookmarks: Amount,
     open_time: Duration,
     last_end: String,
 }
@@ -120,9 +121,9 @@ impl Tables {
             let fresh = so_far.watch(&key.shape);
             let row = rows.entry(key).or_insert_with(|| WatchRow {
                 count: 0,
-                events: 0,
-                bookmarks: 0,
-                bytes: 0,
+                events: Amount::ZERO,
+                bookmarks: Amount::ZERO,
+                bytes: Amount::ZERO,
                 unread: 0,
                 missed_bytes: 0,
                 ..fresh.clone()
@@ -204,14 +205,14 @@ impl Row {
             missed_bytes: 0,
             count: 0,
             failed: 0,
-            items: 0,
-            bytes: 0,
+            items: Amount::ZERO,
+            bytes: Amount::ZERO,
             ignored_limit: 0,
             waited_for_cache: 0,
             first_byte: Latency::default(),
             total: Latency::default(),
-            events: 0,
-            bookmarks: 0,
+            events: Amount::ZERO,
+            bookmarks: Amount::ZERO,
             open_time: Duration::ZERO,
             last_end: String::new(),
         }
@@ -225,15 +226,15 @@ impl Row {
         self.etcd_reads_vary |= self.verdict.as_ref().is_some_and(reads);
         self.weaken(exchange.verdict.as_ref().map(|verdict| (verdict.proof, verdict.certainty)));
         self.failed = self.failed.saturating_add(u64::from(failed(exchange)));
-        self.items = self.items.saturating_add(exchange.items);
-        self.bytes = self.bytes.saturating_add(exchange.response_bytes);
+        self.items = self.items.saturating_add(exchange.amount(exchange.items));
+        self.bytes = self.bytes.saturating_add(exchange.amount(exchange.response_bytes));
         self.ignored_limit = self.ignored_limit.saturating_add(u64::from(ignores_limit(exchange)));
         self.waited_for_cache = self.waited_for_cache.saturating_add(u64::from(waited_for_cache(exchange)));
         self.time(exchange);
         self.open_time = self.open_time.saturating_add(exchange.total().unwrap_or_default());
         if let Some(watch) = &exchange.watch {
-            self.events = self.events.saturating_add(watch.events());
-            self.bookmarks = self.bookmarks.saturating_add(watch.bookmarks);
+            self.events = self.events.saturating_add(exchange.amount(watch.events()));
+            self.bookmarks = self.bookmarks.saturating_add(exchange.amount(watch.bookmarks));
         }
         if let Some(ending) = ending::of(exchange) {
             self.last_end = ending;
@@ -250,10 +251,14 @@ impl Row {
             (&mut self.missed_bytes, other.missed_bytes),
             (&mut self.count, other.count),
             (&mut self.failed, other.failed),
-            (&mut self.items, other.items),
-            (&mut self.bytes, other.bytes),
             (&mut self.ignored_limit, other.ignored_limit),
             (&mut self.waited_for_cache, other.waited_for_cache),
+        ] {
+            *own = own.saturating_add(more);
+        }
+        for (own, more) in [
+            (&mut self.items, other.items),
+            (&mut self.bytes, other.bytes),
             (&mut self.events, other.events),
             (&mut self.bookmarks, other.bookmarks),
         ] {

@@ -11,10 +11,10 @@ impl Totals {
         let certainty = exchange.verdict.as_ref().map(Verdict::certainty_about_the_layer);
         self.confirmed += u64::from(certainty == Some(Certainty::Confirmed));
         self.contradicted += u64::from(certainty == Some(Certainty::Contradicted));
-        self.response_bytes = self.response_bytes.saturating_add(exchange.response_bytes);
-        self.items = self.items.saturating_add(exchange.items);
+        self.response_bytes = self.response_bytes.saturating_add(exchange.amount(exchange.response_bytes));
+        self.items = self.items.saturating_add(exchange.amount(exchange.items));
         let events = exchange.watch.as_ref().map_or(0, WatchStream::events);
-        self.watch_events = self.watch_events.saturating_add(events);
+        self.watch_events = self.watch_events.saturating_add(exchange.amount(events));
         self.etcd_reads.add(exchange);
         let answered = exchange.response.as_ref().is_some_and(|(_, response)| response.is_success());
         self.lists += u64::from(exchange.verb() == Some(Verb::List));

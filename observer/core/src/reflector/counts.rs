@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::cause::RelistCause;
 use super::listing::Listing;
 use super::versions::{Before, RepeatCounter, Repeats};
+use crate::quantity::Amount;
 use crate::thresholds::{LOOP_RELISTS, LOOP_WITHIN, SHORT_WATCHES};
 use crate::time::Timestamp;
 
@@ -12,6 +13,8 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     sums: Sums,
+    /// Whether its requests come from a log, so that numbers of objects and bytes are unknown.
+    is_logged: bool,
     /// Start times of the last relists, at most [`LOOP_RELISTS`].
     last_relists: VecDeque<Timestamp>,
     /// Current number of consecutive watches that ended within a second, before any event.
@@ -58,6 +61,15 @@ const fn add(sum: &mut u64, more: u64) {
 }
 
 impl Counts {
+    pub(super) fn of(is_logged: bool) -> Self {
+        Self { is_logged, ..Self::default() }
+    }
+
+    /// A number of objects, events or bytes.
+    pub(super) const fn amount(&self, number: u64) -> Amount {
+        if self.is_logged { Amount::UNKNOWN } else { Amount::of(number) }
+    }
+
     pub(super) const fn sums(&self) -> &Sums {
         &self.sums
     }
@@ -69,7 +81,7 @@ impl Counts {
 
     /// Number of delivered objects, and of those among them that the client already had.
     pub(super) fn repeats(&self) -> Repeats {
-        self.repeats.repeats(self.repeats_at_least)
+        if self.is_logged { Repeats::UNKNOWN } else { self.repeats.repeats(self.repeats_at_least) }
     }
 
     /// The time of the oldest of the last five relists, if these were within ten minutes; otherwise `None`.

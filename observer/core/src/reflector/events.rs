@@ -12,6 +12,7 @@ use super::versions::Repeats;
 use super::watch_end::WatchEnd;
 use crate::exchange::{Client, Shape, of_structure};
 use crate::observation::{Blockage, ExchangeId};
+use crate::quantity::Amount;
 use crate::routing::{Certainty, ServedFrom};
 use crate::time::Timestamp;
 
@@ -120,9 +121,9 @@ pub struct ListEvent {
     /// Number of requests, pages and retries included.
     pub requests: u64,
     /// Items of all pages.
-    pub items: u64,
+    pub items: Amount,
     /// Response bytes with content coding. For a streaming list, bytes of its events without content coding.
-    pub bytes: u64,
+    pub bytes: Amount,
     /// Layer that answered the first page; `None` without a verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub served_from: Option<ServedFrom>,

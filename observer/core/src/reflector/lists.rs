@@ -10,7 +10,7 @@ use super::naming::{Past, cause};
 use super::servers::Refusal;
 use super::spells::Trouble;
 use super::state::{ClientAge, Context, Reflector, State, Stuck};
-use super::versions::Versions;
+use super::versions::{Repeats, Versions};
 use super::watching::Watching;
 use crate::exchange::Exchange;
 use crate::k8s::{Continue, ListOptions, ResourceVersion, Status};
@@ -185,7 +185,7 @@ impl Reflector {
             Some(_) => Happened::ListBroke,
             None => {
                 let resource_version = exchange.list.as_ref().map(|list| list.resource_version.as_str()).unwrap_or_default();
-                Happened::list_came(exchange.items, resource_version)
+                Happened::list_came(exchange.amount(exchange.items), resource_version)
             }
         };
         self.timeline.push(at, what);
@@ -280,13 +280,13 @@ impl Reflector {
             cause: None,
             evidence: Vec::new(),
             requests: listing.requests,
-            items: listing.items,
-            bytes: listing.bytes,
+            items: self.counts.amount(listing.items),
+            bytes: self.counts.amount(listing.bytes),
             served_from: listing.served_from.as_ref().map(|(served_from, ..)| served_from.clone()),
             rule: listing.served_from.as_ref().map(|(_, rule, _)| *rule),
             certainty: listing.served_from.as_ref().map(|(.., certainty)| *certainty),
             took_us: microseconds(at.since(listing.began)),
-            repeats: listing.repeats.repeats(at_least),
+            repeats: if listing.is_logged { Repeats::UNKNOWN } else { listing.repeats.repeats(at_least) },
             fallback_after: listing.fallback,
             first_request: listing.first,
             watch_before: listing.watch_before,

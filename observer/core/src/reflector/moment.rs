@@ -8,6 +8,7 @@ use super::watch_end::WatchEnd;
 use crate::exchange::of_texts;
 use crate::k8s::{ResourceVersion, Status};
 use crate::observation::{Blockage, ExchangeId};
+use crate::quantity::Amount;
 use crate::time::Timestamp;
 
 /// Maximum number of moments that are kept for a reflector; the latest are kept.
@@ -43,7 +44,7 @@ pub enum Happened {
     /// A list, or a page of it, arrived.
     ListCame {
         /// Number of items in the response.
-        items: u64,
+        items: Amount,
         /// Its revision; empty if the list has none.
         resource_version: String,
     },
@@ -137,7 +138,7 @@ impl Moment {
 
 impl Happened {
     /// A list, or a page of one. The revision is cut at 160 bytes.
-    pub(super) fn list_came(items: u64, resource_version: &str) -> Self {
+    pub(super) fn list_came(items: Amount, resource_version: &str) -> Self {
         Self::ListCame { items, resource_version: cut(resource_version).to_owned() }
     }
 

@@ -21,6 +21,7 @@ use super::watching::Watching;
 use crate::exchange::{Client, Shape};
 use crate::k8s::ResourceVersion;
 use crate::observation::{Blockage, Process};
+use crate::quantity::Amount;
 use crate::time::{PerSecond, Timestamp, microseconds};
 
 /// State of a reflector, as reported.
@@ -85,9 +86,9 @@ pub struct ReflectorRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind_store: Option<u64>,
     /// Number of objects that it has; an estimate if [`Repeats::error`] is above 0.
-    pub objects: u64,
+    pub objects: Amount,
     /// Bytes of its last complete list.
-    pub last_list_bytes: u64,
+    pub last_list_bytes: Amount,
     /// When the last event about an object arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_event: Option<Timestamp>,
@@ -149,23 +150,23 @@ pub struct ReflectorRow {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub causes: BTreeMap<String, u64>,
     /// Events about objects.
-    pub events: u64,
+    pub events: Amount,
     /// Bookmarks received.
-    pub bookmarks: u64,
+    pub bookmarks: Amount,
     /// Items of complete lists.
-    pub items: u64,
+    pub items: Amount,
     /// The items among them that arrived as initial events of a watch.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub streamed_items: u64,
     /// Bytes of all responses that have ended.
-    pub bytes: u64,
+    pub bytes: Amount,
     /// Objects received, and those among them that were unchanged since the last delivery.
     pub repeats: Repeats,
     /// Evidence of deaf watches, watches that are ahead of the server, futile watches, and lists that do not end.
     #[serde(flatten)]
     pub evidence: TroubleEvidence,
     /// Number of objects in its last complete list.
-    pub listed_objects: u64,
+    pub listed_objects: Amount,
     /// Number of objects in its first complete list.
     #[serde(skip)]
     pub first_list_items: u64,
@@ -201,6 +202,7 @@ pub struct ReflectorRow {
 impl ReflectorRow {
     pub(super) fn of(reflector: &Reflector, process: Option<Process>, server: Option<&Server>, now: Timestamp) -> Self {
         let counts = reflector.counts.sums();
+        let amount = |number| reflector.counts.amount(number);
         let stalling = reflector.stalls.reported();
         let watching = watching(reflector);
         let newest = server.and_then(|server| server.newest(&reflector.key.resource));
@@ -223,8 +225,8 @@ impl ReflectorRow {
             server_revision: reflector.stuck.filter(|stuck| stuck.reported).and_then(|stuck| stuck.current),
             behind: behind(newest, own),
             behind_store: behind(server.and_then(|server| server.newest_beside(&reflector.key.resource)), own),
-            objects: reflector.objects.estimated_len(),
-            last_list_bytes: counts.last_list_bytes,
+            objects: amount(reflector.objects.estimated_len()),
+            last_list_bytes: amount(counts.last_list_bytes),
             last_event: reflector.last_event,
             events_per_second: PerSecond::rounded(reflector.events_rate.per_second(now)),
             last_bookmark: watching.and_then(|watching| watching.last_bookmark),
@@ -246,14 +248,14 @@ impl ReflectorRow {
             client_left: false,
             relisting: reflector.relisting().map(RelistCause::id),
             causes: reflector.counts.causes().map(|(cause, number)| (cause.id(), number)).collect(),
-            events: counts.events,
-            bookmarks: counts.bookmarks,
-            items: counts.items,
+            events: amount(counts.events),
+            bookmarks: amount(counts.bookmarks),
+            items: amount(counts.items),
             streamed_items: counts.streamed_items,
-            bytes: counts.bytes,
+            bytes: amount(counts.bytes),
             repeats: reflector.counts.repeats(),
             evidence: reflector.evidence(),
-            listed_objects: counts.last_list_items,
+            listed_objects: amount(counts.last_list_items),
             first_list_items: counts.first_list_items,
             synced: reflector.synced,
             spells: reflector.spells_at(now),
@@ -281,8 +283,8 @@ impl ReflectorRow {
     }
 
     /// By how many objects it has grown since its last complete list.
-    pub const fn grown(&self) -> u64 {
-        self.objects.saturating_sub(self.listed_objects)
+    pub fn grown(&self) -> u64 {
+        self.objects.saturating_sub(self.listed_objects).or_zero()
     }
 
     /// Whether a watch of it is open.

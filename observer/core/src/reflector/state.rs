@@ -221,7 +221,7 @@ impl Reflector {
             unlogged_revision: None,
             objects: Versions::default(),
             timeline: Timeline::default(),
-            counts: Counts::default(),
+            counts: Counts::of(exchange.is_logged),
             spells: Spells::default(),
             age: None,
             first_seen: exchange.started,

@@ -6,6 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use serde::Serialize;
 
 use crate::k8s::ResourceVersion;
+use crate::quantity::Amount;
 use crate::wire::ObjectRef;
 
 /// The versions of a reflector's objects, keyed by namespace and name, like the store of a client.
@@ -141,15 +142,20 @@ impl Hasher for AlreadyHashed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Repeats {
     /// Objects received.
-    pub objects: u64,
+    pub objects: Amount,
     /// Those among them that were unchanged since the last delivery, exact or estimated.
-    pub repeated: u64,
+    pub repeated: Amount,
     /// Maximum error of the estimate, in either direction, at 95 % confidence; 0 if `repeated` is exact.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub error: u64,
     /// Whether some of the traffic was not observed or not decoded, so that both numbers are lower bounds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
+}
+
+impl Repeats {
+    /// Those of a log, which has no objects.
+    pub(super) const UNKNOWN: Self = Self { objects: Amount::UNKNOWN, repeated: Amount::UNKNOWN, error: 0, at_least: false };
 }
 
 /// Accumulates [`Repeats`].
@@ -184,7 +190,12 @@ impl RepeatCounter {
     }
 
     pub(super) fn repeats(&self, at_least: bool) -> Repeats {
-        Repeats { objects: self.objects, repeated: self.same.min(self.objects), error: self.error(), at_least }
+        Repeats {
+            objects: Amount::of(self.objects),
+            repeated: Amount::of(self.same.min(self.objects)),
+            error: self.error(),
+            at_least,
+        }
     }
 
     /// Twice the standard deviation, but at least three times the highest weight, for very small samples.
@@ -245,7 +256,10 @@ mod tests {
             }
             let repeats = counter.repeats(false);
             assert_eq!(repeats.objects, 20_000);
-            assert!(repeats.repeated.abs_diff(13_333) <= repeats.error + u64::from(thinned == 0), "{thinned}: {repeats:?}");
+            assert!(
+                repeats.repeated.or_zero().abs_diff(13_333) <= repeats.error + u64::from(thinned == 0),
+                "{thinned}: {repeats:?}"
+            );
             assert!(thinned > 0 || repeats.error == 0, "{repeats:?}");
         }
     }
@@ -254,10 +268,16 @@ mod tests {
     fn estimate_from_a_small_sample_claims_no_repeats() {
         let mut counter = RepeatCounter::default();
         (0..1_000).for_each(|_| counter.note(Before::NotSampled, 1 << 20));
-        assert_eq!(counter.repeats(false), Repeats { objects: 1_000, repeated: 0, error: 1_000, at_least: false });
+        assert_eq!(
+            counter.repeats(false),
+            Repeats { objects: 1_000_u64.into(), repeated: 0_u64.into(), error: 1_000, at_least: false }
+        );
         let mut counter = RepeatCounter::default();
         (0..10_000).for_each(|number| counter.note(if number % 10 == 0 { Before::Other } else { Before::NotSampled }, 10));
-        assert_eq!(counter.repeats(false), Repeats { objects: 10_000, repeated: 0, error: 30, at_least: false });
+        assert_eq!(
+            counter.repeats(false),
+            Repeats { objects: 10_000_u64.into(), repeated: 0_u64.into(), error: 30, at_least: false }
+        );
     }
 
     #[test]
@@ -266,7 +286,7 @@ mod tests {
         (0..1_000).for_each(|_| counter.note(Before::Other, 1));
         (0..1_000).for_each(|number| counter.note(if number % 8 == 0 { Before::Same } else { Before::NotSampled }, 8));
         let repeats = counter.repeats(false);
-        assert_eq!((repeats.objects, repeats.repeated), (2_000, 1_000));
+        assert_eq!((repeats.objects.or_zero(), repeats.repeated.or_zero()), (2_000, 1_000));
         assert!((100..300).contains(&repeats.error), "{repeats:?}");
     }
 

@@ -49,7 +49,7 @@ impl Series {
             (Family::RelistRepeatedItems, list.repeats.repeated),
             (Family::RelistBytes, list.bytes),
         ] {
-            self.add(family, labels, more);
+            self.add(family, labels, more.or_zero());
         }
         self.observe(Family::RelistDuration, labels, Duration::from_micros(list.took_us));
     }

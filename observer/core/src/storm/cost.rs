@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::record::StormMember;
+use crate::quantity::Amount;
 use crate::reflector::ListEvent;
 
 /// Counts, items and bytes, summed over lists.
@@ -12,14 +13,14 @@ pub(super) struct Cost {
     /// Number of complete lists.
     pub complete: u64,
     pub requests: u64,
-    pub items: u64,
-    pub bytes: u64,
-    pub repeated: u64,
+    pub items: Amount,
+    pub bytes: Amount,
+    pub repeated: Amount,
     pub served_from: BTreeMap<String, u64>,
 }
 
 impl StormMember {
-    pub(super) const fn pay(&mut self, cost: &Cost) {
+    pub(super) fn pay(&mut self, cost: &Cost) {
         self.relists = self.relists.saturating_add(cost.relists);
         self.requests = self.requests.saturating_add(cost.requests);
         self.items = self.items.saturating_add(cost.items);
@@ -30,7 +31,15 @@ impl StormMember {
 
 impl Cost {
     pub(super) const fn new() -> Self {
-        Self { relists: 0, complete: 0, requests: 0, items: 0, bytes: 0, repeated: 0, served_from: BTreeMap::new() }
+        Self {
+            relists: 0,
+            complete: 0,
+            requests: 0,
+            items: Amount::ZERO,
+            bytes: Amount::ZERO,
+            repeated: Amount::ZERO,
+            served_from: BTreeMap::new(),
+        }
     }
 
     /// The cost of one complete list.

@@ -8,6 +8,7 @@ use super::cost::Cost;
 use super::record::{StormId, StormKind, StormMember, StormRecord};
 use super::trigger::{Trigger, Votes};
 use crate::observation::UpstreamName;
+use crate::quantity::Amount;
 use crate::reflector::{ClientId, ListEvent, ReflectorId, RelistBegan, RelistCause};
 use crate::time::{Rate, Timestamp};
 
@@ -116,9 +117,9 @@ impl Storm {
                 shape: began.shape.clone(),
                 relists: 0,
                 requests: 0,
-                items: 0,
-                bytes: 0,
-                repeated: 0,
+                items: Amount::ZERO,
+                bytes: Amount::ZERO,
+                repeated: Amount::ZERO,
             };
             member.pay(cost);
             self.members.insert(began.reflector, member);
@@ -190,7 +191,7 @@ impl Storm {
 }
 
 const fn most_bytes_first(member: &StormMember) -> (Reverse<(u64, u64, u64)>, ReflectorId) {
-    (Reverse((member.bytes, member.items, member.relists)), member.reflector)
+    (Reverse((member.bytes.or_zero(), member.items.or_zero(), member.relists)), member.reflector)
 }
 
 impl PastStorm {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::trigger::Trigger;
 use crate::exchange::{Client, Shape, of_structure};
 use crate::observation::UpstreamName;
+use crate::quantity::Amount;
 use crate::reflector::{ClientId, ReflectorId};
 use crate::time::Timestamp;
 
@@ -49,11 +50,11 @@ pub struct StormMember {
     /// Requests of its complete lists.
     pub requests: u64,
     /// Items of its complete lists.
-    pub items: u64,
+    pub items: Amount,
     /// Response bytes of its complete lists.
-    pub bytes: u64,
+    pub bytes: Amount,
     /// Items that were unchanged since the last delivery.
-    pub repeated: u64,
+    pub repeated: Amount,
 }
 
 impl StormMember {
@@ -95,11 +96,11 @@ pub struct StormRecord {
     /// Highest rate of relists per second, averaged over about a second.
     pub peak_per_second: u64,
     /// Items of the complete lists.
-    pub items: u64,
+    pub items: Amount,
     /// Response bytes of the complete lists.
-    pub bytes: u64,
+    pub bytes: Amount,
     /// Items that were unchanged since the last delivery.
-    pub repeated: u64,
+    pub repeated: Amount,
     /// Number of complete lists, by the layer that answered.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub served_from: BTreeMap<String, u64>,

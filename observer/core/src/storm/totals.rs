@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::cost::Cost;
 use super::record::{StormKind, StormRecord};
 use super::trigger::Trigger;
+use crate::quantity::Amount;
 
 /// Counts over all storms of a run, including those that are no longer kept. They never fall.
 #[derive(Clone, Debug, Default)]
@@ -37,16 +38,22 @@ impl StormTotals {
         let declared = self.declared.entry((record.trigger, record.kind)).or_default();
         *declared = declared.saturating_add(1);
         let StormRecord { relists, items, repeated, bytes, .. } = *record;
-        self.costs.entry(record.trigger).or_default().add(StormCost { relists, items, repeated, bytes });
+        self.costs.entry(record.trigger).or_default().add(StormCost::of(relists, [items, repeated, bytes]));
     }
 
     pub(super) fn pay(&mut self, trigger: Trigger, cost: &Cost) {
         let Cost { relists, items, repeated, bytes, .. } = *cost;
-        self.costs.entry(trigger).or_default().add(StormCost { relists, items, repeated, bytes });
+        self.costs.entry(trigger).or_default().add(StormCost::of(relists, [items, repeated, bytes]));
     }
 }
 
 impl StormCost {
+    /// Unknown amounts count as nothing, since a counter has a value.
+    fn of(relists: u64, amounts: [Amount; 3]) -> Self {
+        let [items, repeated, bytes] = amounts.map(Amount::or_zero);
+        Self { relists, items, repeated, bytes }
+    }
+
     fn add(&mut self, more: Self) {
         self.relists = self.relists.saturating_add(more.relists);
         self.items = self.items.saturating_add(more.items);

@@ -53,7 +53,8 @@ impl Heard {
 
     fn assert_requests(&mut self, totals: &Totals, snapshot: &Snapshot, samples: &Samples, is_folded: bool) {
         let open: Vec<&RequestRecord> = snapshot.requests.iter().filter(|record| record.end.is_none()).collect();
-        self.so_far.extend(open.iter().filter(|record| counts_as_it_comes(record)).map(|record| (record.id, record.bytes)));
+        self.so_far
+            .extend(open.iter().filter(|record| counts_as_it_comes(record)).map(|record| (record.id, record.bytes.or_zero())));
         let of_open = |number: fn(&RequestRecord) -> u64| sum_of(open.iter().map(|record| number(record)));
         let of_ended = |number: fn(&RequestRecord) -> u64| sum_of(self.ended.iter().map(number));
         let Totals { requests, open: under_way, items, watch_events, response_bytes, watches_open, .. } = *totals;
@@ -64,8 +65,8 @@ impl Heard {
             (Family::RequestDuration, of_ended(|record| u64::from(record.watch.is_none()))),
             (Family::FirstByte, of_ended(has_response).saturating_add(of_open(has_response))),
             (Family::RequestBytes, of_ended(|record| record.request_bytes).saturating_add(of_open(|record| record.request_bytes))),
-            (Family::ResponseBytes, response_bytes.saturating_add(sum_of(self.so_far.values().copied()))),
-            (Family::ListItems, items),
+            (Family::ResponseBytes, response_bytes.saturating_add(sum_of(self.so_far.values().copied())).or_zero()),
+            (Family::ListItems, items.or_zero()),
             (Family::Verdicts, of_ended(|record| u64::from(record.verdict.is_some()))),
             (Family::WatchesOpen, watches_open),
             (Family::Watches, of_ended(|record| u64::from(record.watch.is_some()))),
@@ -88,9 +89,9 @@ impl Heard {
         for (family, expected) in [
             (Family::InitialLists, self.initial),
             (Family::Relists, totals.relists),
-            (Family::RelistItems, of_relists(|list| list.items)),
-            (Family::RelistRepeatedItems, of_relists(|list| list.repeats.repeated)),
-            (Family::RelistBytes, of_relists(|list| list.bytes)),
+            (Family::RelistItems, of_relists(|list| list.items.or_zero())),
+            (Family::RelistRepeatedItems, of_relists(|list| list.repeats.repeated.or_zero())),
+            (Family::RelistBytes, of_relists(|list| list.bytes.or_zero())),
             (Family::RelistDuration, self.relists.len() as u64),
             (Family::Resumes, totals.resumes),
             (Family::Stalls, self.stalls),
@@ -157,9 +158,9 @@ fn assert_storms(totals: &Totals, snapshot: &Snapshot, samples: &Samples) {
         (Family::StormsActive, ongoing.len() as u64),
         (Family::StormMembers, ongoing.iter().map(|storm| storm.reflectors).sum()),
         (Family::StormRelists, of_storms(|storm| storm.relists)),
-        (Family::StormItems, of_storms(|storm| storm.items)),
-        (Family::StormRepeatedItems, of_storms(|storm| storm.repeated)),
-        (Family::StormBytes, of_storms(|storm| storm.bytes)),
+        (Family::StormItems, of_storms(|storm| storm.items.or_zero())),
+        (Family::StormRepeatedItems, of_storms(|storm| storm.repeated.or_zero())),
+        (Family::StormBytes, of_storms(|storm| storm.bytes.or_zero())),
     ] {
         assert_eq!(sum(samples, family), expected, "{family:?}");
     }
@@ -171,8 +172,8 @@ fn assert_state(snapshot: &Snapshot, samples: &Samples, is_folded: bool) {
     for (family, expected) in [
         (Family::ReflectorObjects, sum_of(snapshot.inventory.iter().map(|inventory| inventory.objects))),
         (Family::ExposureReflectors, snapshot.exposure.reflectors + snapshot.exposure.perhaps),
-        (Family::ExposureItems, snapshot.exposure.items),
-        (Family::ExposureBytes, snapshot.exposure.bytes),
+        (Family::ExposureItems, snapshot.exposure.items.or_zero()),
+        (Family::ExposureBytes, snapshot.exposure.bytes.or_zero()),
         (Family::Findings, ongoing.len() as u64),
         (Family::ReflectorFindings, ongoing.iter().map(|finding| finding.reflectors.len() as u64).sum()),
     ] {

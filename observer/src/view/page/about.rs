@@ -1,6 +1,7 @@
 //! The basis of all numbers on the page: the API server, the losses, and the cost of a restart.
 
 use observer_core::observer::{Exposed, Missed, Snapshot};
+use observer_core::quantity::Amount;
 
 use super::column::Column;
 use super::line::Line;
@@ -151,12 +152,12 @@ fn restart(snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
 }
 
 fn cells(exposed: &Exposed) -> Vec<Cell> {
-    let number = |number: u64| Cell::number(number, &count(number));
+    let number = |number: Amount| Cell::number(number, &count(number));
     vec![
         Cell::words(&program(&exposed.client)),
         Cell::words(&exposed.shape.resource),
         Cell::words(&scope(&exposed.shape)),
-        number(exposed.behind),
+        number(exposed.behind.into()),
         number(exposed.items),
         Cell::number(exposed.bytes, &bytes(exposed.bytes)),
     ]

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use observer_core::observer::Snapshot;
+use observer_core::quantity::Amount;
 use observer_core::reflector::{ClientId, ReflectorRow, Repeats};
 
 use super::column::Column;
@@ -70,7 +71,7 @@ struct Sum<'s> {
     stuck: u64,
     watching: u64,
     relists: u64,
-    bytes: u64,
+    bytes: Amount,
     repeats: Repeats,
 }
 
@@ -80,10 +81,10 @@ impl<'s> Sum<'s> {
         let number = |is: fn(&ReflectorRow) -> bool| all.iter().filter(|row| is(row)).count() as u64;
         let (stuck, watching) = (number(is_stuck), number(ReflectorRow::is_watching));
         let relists = sum(&all, |row| row.relists);
-        let bytes = sum(&all, |row| row.bytes);
+        let bytes = all.iter().map(|row| row.bytes).sum();
         let repeats = Repeats {
-            objects: sum(&all, |row| row.repeats.objects),
-            repeated: sum(&all, |row| row.repeats.repeated),
+            objects: all.iter().map(|row| row.repeats.objects).sum(),
+            repeated: all.iter().map(|row| row.repeats.repeated).sum(),
             error: sum(&all, |row| row.repeats.error),
             at_least: all.iter().any(|row| row.repeats.at_least),
         };
@@ -99,6 +100,7 @@ fn cells(client: &Sum<'_>, name: &str) -> Vec<Cell> {
     let number = |number: u64| Cell::number(number, &count(number));
     let total = |of: fn(&ReflectorRow) -> u64| number(sum(&client.all, of));
     let toned = |amount: u64, tone: Tone| number(amount).toned(if amount > 0 { tone } else { Tone::Plain });
+    let events: Amount = client.all.iter().map(|row| row.events).sum();
     vec![
         Cell::words(name),
         Cell::words(&identity(client.first)),
@@ -110,7 +112,7 @@ fn cells(client: &Sum<'_>, name: &str) -> Vec<Cell> {
         total(|row| row.watch_requests),
         total(|row| row.resumes),
         toned(client.relists, Tone::Notable),
-        total(|row| row.events),
+        Cell::number(events, &count(events)),
         Cell::number(client.repeats.repeated, &following::unchanged(client.repeats)),
         Cell::number(client.bytes, &bytes(client.bytes)),
     ]

@@ -3,6 +3,7 @@
 use observer_core::exchange::Shape;
 use observer_core::k8s::Verb;
 use observer_core::observer::{ListRow, OtherRow, RequestRecord, Snapshot, VerdictRecord, WatchRow};
+use observer_core::quantity::Amount;
 use observer_core::routing::{Certainty, ServedFrom};
 
 use super::row::RequestKey;
@@ -63,7 +64,7 @@ impl<'s> RequestRow<'s> {
         }
     }
 
-    pub(super) const fn bytes(self) -> u64 {
+    pub(super) const fn bytes(self) -> Amount {
         match self {
             Self::List(row) => row.bytes,
             Self::Watch(row) => row.bytes,

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use observer_core::exchange::Shape;
 use observer_core::k8s::Verb;
+use observer_core::quantity::Amount;
 use observer_core::reflector::{ClientId, ReflectorId};
 use observer_core::routing::Layer;
 use observer_core::storm::StormId;
@@ -73,8 +74,11 @@ impl Cell {
     }
 
     /// A cell with a number, shown as `text`.
-    pub(super) fn number(number: u64, text: &str) -> Self {
-        Self { rank: Some(number), is_known: true, ..Self::words(text) }
+    pub(super) fn number(number: impl Into<Amount>, text: &str) -> Self {
+        match number.into().known() {
+            Some(number) => Self { rank: Some(number), is_known: true, ..Self::words(text) },
+            None => Self::unknown(text),
+        }
     }
 
     /// A cell in a column of numbers. The number of this cell is unknown, or does not exist.

@@ -31,8 +31,8 @@ impl Usage {
             if row.verdict.as_ref().is_some_and(|verdict| verdict.served_from == ServedFrom::Etcd) {
                 usage.add(resource, Quantity::ListsFromEtcd, row.count);
             }
-            usage.add(resource, Quantity::Items, row.items);
-            usage.add(resource, Quantity::Bytes, row.bytes);
+            usage.add(resource, Quantity::Items, row.items.or_zero());
+            usage.add(resource, Quantity::Bytes, row.bytes.or_zero());
         }
         for (resource, bytes) in snapshot
             .watches
@@ -40,7 +40,7 @@ impl Usage {
             .map(|row| (&row.shape.resource, row.bytes))
             .chain(snapshot.others.iter().map(|row| (&row.shape.resource, row.bytes)))
         {
-            usage.add(resource, Quantity::Bytes, bytes);
+            usage.add(resource, Quantity::Bytes, bytes.or_zero());
         }
         for row in &snapshot.reflectors {
             usage.add(&row.shape.resource, Quantity::Relists, row.relists);

@@ -81,13 +81,13 @@ impl Measure {
             Self::Findings => findings,
             Self::Relists => snapshot.totals.relists,
             Self::ListsFromEtcd => snapshot.totals.lists_from_etcd,
-            Self::UnchangedObjects => repeats(snapshot).repeated,
+            Self::UnchangedObjects => repeats(snapshot).repeated.or_zero(),
             Self::Failed => requests(|row| row.failed),
             Self::Bytes => requests(|row| row.bytes),
             Self::StormReflectors => of_storms(|storm| storm.reflectors),
             Self::StormRelists => of_storms(|storm| storm.relists),
-            Self::StormObjects => of_storms(|storm| storm.items),
-            Self::StormBytes => of_storms(|storm| storm.bytes),
+            Self::StormObjects => of_storms(|storm| storm.items.or_zero()),
+            Self::StormBytes => of_storms(|storm| storm.bytes.or_zero()),
         }
     }
 
@@ -162,8 +162,8 @@ struct Row {
 }
 
 fn requests(snapshot: &Snapshot) -> impl Iterator<Item = Row> {
-    let lists = snapshot.lists.iter().map(|row| Row { failed: row.failed, bytes: row.bytes });
-    lists.chain(snapshot.watches.iter().map(|row| Row { failed: row.failed, bytes: row.bytes }))
+    let lists = snapshot.lists.iter().map(|row| Row { failed: row.failed, bytes: row.bytes.or_zero() });
+    lists.chain(snapshot.watches.iter().map(|row| Row { failed: row.failed, bytes: row.bytes.or_zero() }))
 }
 
 /// The counts of repeated objects, summed over all reflectors. The summed error is an upper bound of the actual error.

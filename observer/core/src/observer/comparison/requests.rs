@@ -13,6 +13,7 @@ use crate::k8s::Verb;
 use crate::observer::alike::Alike;
 use crate::observer::record::VerdictRecord;
 use crate::observer::snapshot::Snapshot;
+use crate::quantity::Amount;
 use crate::routing::ServedFrom;
 
 /// Durations that differ by at most this many microseconds are equal, whatever [`TIME_GRAIN`] allows: latencies of unchanged
@@ -47,11 +48,11 @@ pub struct Side {
     /// The layers that answered, each with its rule, the most frequent first.
     pub layers: Vec<Layer>,
     /// Items of lists.
-    pub items: u64,
+    pub items: Amount,
     /// Events of watches, without bookmarks.
-    pub events: u64,
+    pub events: Amount,
     /// Bytes of all response bodies.
-    pub bytes: u64,
+    pub bytes: Amount,
     /// Whether some answers were not read, so that items, events and bytes are lower bounds.
     pub lower_bound: bool,
     /// Median time to the head of a list's response, in microseconds. It is the median of the row with the most requests.
@@ -117,7 +118,7 @@ impl ComparisonRow {
 
 impl Side {
     fn costs(&self) -> [i128; 4] {
-        [self.from_etcd, self.failed, self.bytes, self.count].map(i128::from)
+        [self.from_etcd, self.failed, self.bytes.or_zero(), self.count].map(i128::from)
     }
 
     /// The sum of rows. Medians cannot be added, so the sum has the medians of the row with the most requests.
@@ -207,10 +208,12 @@ fn change(verb: Option<Verb>, before: Option<&Side>, after: Option<&Side>) -> Ch
         return if fails_more(before, after) { Change::Worse } else { Change::Changed };
     }
     let latency = |side: &Side| side.total_us.unwrap_or_default();
+    // With an unknown number, there is no difference.
+    let (bytes_before, bytes_after) = before.bytes.known().zip(after.bytes.known()).unwrap_or_default();
     let differences = [
         (before.from_etcd, after.from_etcd, 0),
         (before.failed, after.failed, 0),
-        (before.bytes, after.bytes, before.bytes / SIZE_GRAIN),
+        (bytes_before, bytes_after, bytes_before / SIZE_GRAIN),
         (before.count, after.count, 0),
         (latency(before), latency(after), LATENCY_GRAIN_US.max(latency(before) / TIME_GRAIN)),
     ];
@@ -233,7 +236,7 @@ mod tests {
     use super::*;
 
     fn side(count: u64, from_etcd: u64, bytes: u64, total_us: u64) -> Side {
-        Side { count, from_etcd, bytes, total_us: Some(total_us), ..Side::default() }
+        Side { count, from_etcd, bytes: Amount::of(bytes), total_us: Some(total_us), ..Side::default() }
     }
 
     #[test]
@@ -295,7 +298,7 @@ mod tests {
     #[test]
     fn the_most_frequent_row_gives_the_latency() {
         let sum = Side::sum([(1, 500), (7, 20), (2, 900)].map(|(count, total_us)| (None, side(count, 0, 10, total_us))).into());
-        assert_eq!((sum.count, sum.bytes, sum.total_us), (10, 30, Some(20)));
+        assert_eq!((sum.count, sum.bytes.or_zero(), sum.total_us), (10, 30, Some(20)));
         assert_eq!(sum.layers.iter().map(|layer| layer.count).collect::<Vec<_>>(), [10], "one layer and one rule");
     }
 }

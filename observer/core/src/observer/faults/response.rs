@@ -64,8 +64,8 @@ impl FaultResponse {
     }
 
     pub(super) const fn relisted(&mut self, list: &ListEvent) {
-        self.objects = self.objects.saturating_add(list.items);
-        self.unchanged = self.unchanged.saturating_add(list.repeats.repeated);
+        self.objects = self.objects.saturating_add(list.items.or_zero());
+        self.unchanged = self.unchanged.saturating_add(list.repeats.repeated.or_zero());
     }
 
     pub(super) const fn listed_first(&mut self) {

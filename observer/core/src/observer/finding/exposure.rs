@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::exchange::{Client, Shape};
+use crate::quantity::Amount;
 use crate::reflector::{ReflectorId, ReflectorRow, RelistCause};
 
 /// The relists that a restart of the API server would cause now.
@@ -21,9 +22,9 @@ pub struct Exposure {
     /// Reflectors among them that would relist if there were writes that watchtap did not see.
     pub perhaps: u64,
     /// Objects held by the reflectors that would relist for certain.
-    pub items: u64,
+    pub items: Amount,
     /// Bytes of the last lists of the reflectors that would relist for certain.
-    pub bytes: u64,
+    pub bytes: Amount,
     /// The reflectors that would relist for certain, those with the most bytes first; bounded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exposed: Vec<Exposed>,
@@ -42,9 +43,9 @@ pub struct Exposed {
     /// How far it is behind the newest revision seen in the same etcd, in revisions.
     pub behind: u64,
     /// Objects that it holds.
-    pub items: u64,
+    pub items: Amount,
     /// Bytes of its last list.
-    pub bytes: u64,
+    pub bytes: Amount,
 }
 
 impl Exposure {

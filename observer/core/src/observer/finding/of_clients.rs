@@ -130,7 +130,7 @@ fn rollouts(reflectors: &[ReflectorRow]) -> Vec<Finding> {
         let client = alike.entry(key).or_default().entry((row.client_id, node(row))).or_insert(began);
         client.at = client.at.min(row.first_seen);
         client.objects = client.objects.saturating_add(row.first_list_items);
-        client.bytes = client.bytes.saturating_add(row.last_list_bytes);
+        client.bytes = client.bytes.saturating_add(row.last_list_bytes.or_zero());
     }
     alike.into_values().filter_map(|clients| rollout(clients.into_values().collect())).collect()
 }

@@ -55,7 +55,11 @@ fn from_etcd(row: &ListRow, reflectors: &[ReflectorRow], minor: Option<u16>) -> 
         let seen = format!("{} read {} from etcd ({})", counted(row.count, "list"), counted(row.items, "object"), verdict.rule);
         let they_watch = listers(row, reflectors).any(ReflectorRow::has_watched);
         let advice = advice::to_list_from_etcd(row, they_watch, minor);
-        Finding { advice, amount: row.items, ..finding(FindingKind::ListsFromEtcd, None, row.shape.clone(), Vec::new(), seen) }
+        Finding {
+            advice,
+            amount: row.items.or_zero(),
+            ..finding(FindingKind::ListsFromEtcd, None, row.shape.clone(), Vec::new(), seen)
+        }
     })
 }
 
@@ -69,7 +73,7 @@ fn filtered(row: &ListRow, lists: &[ListRow], reflectors: &[ReflectorRow]) -> Op
     let same = |shape: &Shape| !shape.has_selector() && Shape { options: String::new(), ..shape.clone() } == unselected;
     let whole = |list: &&ListRow| same(&list.shape) && !list.shape.is_in_pages();
     let listed = lists.iter().filter(whole).filter_map(|list| list.items.checked_div(list.count));
-    let kept = reflectors.iter().filter(|row| same(&row.shape) && row.has_watched()).map(|row| row.objects);
+    let kept = reflectors.iter().filter(|row| same(&row.shape) && row.has_watched()).filter_map(|row| row.objects.known());
     let there = listed.chain(kept).max()?;
     let given = row.items.checked_div(row.count)?;
     (there >= HEAVY_OBJECTS && given <= there / FILTERED_TO).then(|| {

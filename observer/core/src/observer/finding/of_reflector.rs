@@ -210,7 +210,7 @@ fn troubled(row: &ReflectorRow, kind: FindingKind, trouble: Trouble, now: Timest
 
 /// A reflector that keeps the full objects of all namespaces of a resource that grows large.
 fn wide(row: &ReflectorRow) -> Option<Finding> {
-    let is_large = row.objects >= HEAVY_OBJECTS || row.last_list_bytes >= HEAVY_BYTES;
+    let is_large = row.objects.or_zero() >= HEAVY_OBJECTS || row.last_list_bytes.or_zero() >= HEAVY_BYTES;
     let is_wide = row.shape.scope == Some(Scope::AllNamespaces) && !row.shape.has_selector();
     let is_whole = row.representation == Representation::Object && LARGE.contains(&row.shape.resource.as_str());
     (is_large && is_wide && is_whole && row.has_watched()).then(|| {
@@ -223,7 +223,7 @@ fn wide(row: &ReflectorRow) -> Option<Finding> {
         );
         let lasts = Spell::lasting(row.first_seen);
         let spell = if row.is_watching() && !row.client_left { lasts } else { lasts.over_at(row.last_seen) };
-        Finding { amount: row.objects, ..one(row, FindingKind::WideInformer, seen, spell) }
+        Finding { amount: row.objects.or_zero(), ..one(row, FindingKind::WideInformer, seen, spell) }
     })
 }
 

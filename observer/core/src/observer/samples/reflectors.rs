@@ -16,7 +16,7 @@ impl Observer {
             series.reduce_to(Family::ReflectorStateSince, &in_state, micros(row.since));
             let is_informer = row.is_watching() || row.relisting.is_some();
             if is_informer && !row.client_left {
-                series.add(Family::ReflectorObjects, &labels, row.objects);
+                series.add(Family::ReflectorObjects, &labels, row.objects.or_zero());
             }
             let is_served = row.is_watching() || row.state == ReflectorState::Stuck;
             if let Some(behind) = row.behind.filter(|_| is_served && !row.client_left) {
@@ -33,8 +33,8 @@ impl Observer {
         for (word, number) in [(ExposureWord::Certain, reflectors), (ExposureWord::Perhaps, perhaps)] {
             series.add(Family::ExposureReflectors, &LabelSet::of(Label::Exposure, word.number()), number);
         }
-        series.add(Family::ExposureItems, &LabelSet::default(), items);
-        series.add(Family::ExposureBytes, &LabelSet::default(), bytes);
+        series.add(Family::ExposureItems, &LabelSet::default(), items.or_zero());
+        series.add(Family::ExposureBytes, &LabelSet::default(), bytes.or_zero());
     }
 
     pub(super) fn add_findings(&self, findings: &[Finding], series: &mut Series) {

@@ -16,7 +16,8 @@ fn lists_and_gets_from_etcd_are_summed_up_by_what_they_delivered() {
     ask(7, &["GET /api/v1/namespaces/a/pods/y?resourceVersion=0", "<- 200", "end"]);
     ask(8, &["GET /api/v1/namespaces/a/pods/y", "<- 403", "end"]);
     let (light, _) = play(&script, Limits::default());
-    let expected = EtcdReads { objects: 3, bytes: 0, bulk_lists: 0, gets: 2, get_bytes: 0, watches: 0 };
+    let expected =
+        EtcdReads { objects: 3_u64.into(), bytes: 0_u64.into(), bulk_lists: 0, gets: 2, get_bytes: 0_u64.into(), watches: 0 };
     assert_eq!((light.totals.lists_from_etcd, light.totals.etcd_reads), (2, expected));
     assert_eq!(light.etcd_load(), EtcdLoad::Light, "of one event each");
 

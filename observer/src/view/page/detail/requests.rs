@@ -1,6 +1,7 @@
 //! Requests of one shape: the layer that answered them and the reason, their cost, and the clients of the latest ones.
 
 use observer_core::observer::{RequestRecord, Snapshot, VerdictRecord};
+use observer_core::quantity::Amount;
 use observer_core::routing;
 
 use crate::view::client::program;
@@ -108,7 +109,9 @@ fn latest(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
 }
 
 fn cells(record: &RequestRecord, sheet: &Sheet<'_>) -> Vec<Cell> {
-    let objects = record.watch.as_ref().map_or(record.items, observer_core::exchange::WatchStream::events);
+    let events =
+        record.watch.as_ref().filter(|_| record.items != Amount::UNKNOWN).map(observer_core::exchange::WatchStream::events);
+    let objects = events.map_or(record.items, Amount::of);
     let unread = u64::from(record.not_read.is_some());
     let status = record.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
     vec![

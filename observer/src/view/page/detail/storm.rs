@@ -1,5 +1,6 @@
 //! A storm: its trigger, and its members ranked by cost.
 
+use observer_core::quantity::Amount;
 use observer_core::reflector::cause_label;
 use observer_core::storm::{StormMember, StormRecord};
 
@@ -71,13 +72,13 @@ fn members(storm: &StormRecord, sheet: &mut Sheet<'_>) {
 }
 
 fn cells(member: &StormMember) -> Vec<Cell> {
-    let number = |number: u64| Cell::number(number, &count(number));
+    let number = |number: Amount| Cell::number(number, &count(number));
     vec![
         Cell::words(&program(&member.client)),
         Cell::words(&member.shape.resource),
         Cell::words(&scope(&member.shape)),
-        number(member.relists),
-        number(member.requests),
+        number(member.relists.into()),
+        number(member.requests.into()),
         number(member.items),
         number(member.repeated),
         Cell::number(member.bytes, &bytes(member.bytes)),
