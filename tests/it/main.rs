@@ -77,6 +77,8 @@ mod prometheus;
 #[cfg(test)]
 mod proxy;
 #[cfg(test)]
+mod read_follow;
+#[cfg(test)]
 mod read_logs;
 #[cfg(test)]
 mod run_cli;

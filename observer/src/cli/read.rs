@@ -16,6 +16,7 @@ use observer_core::series::TapWord;
 
 use super::flags::{ByteSize, LogZoneFlags, MetricsFlags, Otherwise, ProfileFlags, Report, ReportFlags};
 use super::output::{Events, ReportFormat};
+use super::read_follow;
 use super::read_logs::{self, Inputs, ReadProgress};
 use super::same_file;
 use crate::capture::{Due, Pace, Recording};
@@ -53,6 +54,9 @@ pub(super) const INCOMPLETE: u8 = 3;
   watchtap read after.cap --against before.cap
   watchtap read after.cap --against before.cap --format markdown
 
+  # The log of an API server as it grows, on the page; Ctrl-C ends it with a report:
+  watchtap read --follow /var/log/kubernetes/audit/audit.log --server-version 1.34.2
+
   # The audit logs of both API servers of a cluster of version 1.34.2:
   watchtap read audit-a.log audit-b.log.gz --server-version 1.34.2
 
@@ -65,6 +69,11 @@ pub(super) struct Read {
     /// The files of one capture, or logs; - is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+
+    /// Keep reading logs as they grow, also after they are rotated by renaming or truncating. A terminal shows the page; Ctrl-C ends it with
+    /// the report
+    #[arg(long, conflicts_with_all = ["against", "speed"])]
+    follow: bool,
 
     /// Compare with the earlier run in this capture; repeat the flag if that capture has several files
     #[arg(long, value_name = "FILE", conflicts_with_all = ["events", "speed"])]
@@ -117,7 +126,11 @@ impl Read {
         if let Some(metrics) = &metrics {
             metrics.note_started();
         }
-        let mut after = self.replayed(&self.files, pace, &mut events, &mut source)?;
+        let mut after = if self.follow {
+            self.followed(&report, &mut events, &mut source)?
+        } else {
+            self.replayed(&self.files, pace, &mut events, &mut source)?
+        };
         after.snapshot = after.snapshot.without_findings(report.mute());
         if self.against.is_empty() {
             let text = self.report_of(&after, &report)?;
@@ -131,6 +144,13 @@ impl Read {
         let text = self.comparison_of(&before, &after, &report)?;
         report.write(&text)?;
         Ok(after.is_complete && before.is_complete)
+    }
+
+    fn followed(&self, report: &Report, events: &mut Option<Events>, series: &mut SeriesSource) -> Result<Replayed> {
+        let with_page = !self.report.stdout_is_taken();
+        let replaying = Replaying { is_followed: true, ..Replaying::new(self.limits(), Pace::AtOnce, events, series) };
+        let profile = self.profile.overrides().over(ServerProfile::default());
+        read_follow::follow(replaying, &self.files, self.zone, profile, with_page.then(|| report.mute()))
     }
 
     fn replayed(&self, files: &[PathBuf], pace: Pace, events: &mut Option<Events>, series: &mut SeriesSource) -> Result<Replayed> {
@@ -187,7 +207,7 @@ impl Read {
 }
 
 /// The result of replaying a capture or logs.
-struct Replayed {
+pub(super) struct Replayed {
     snapshot: Snapshot,
     is_complete: bool,
     /// The extent of the logs; `None` for a capture.
@@ -204,18 +224,20 @@ impl Replayed {
 }
 
 /// A replay under way.
-struct Replaying<'o> {
-    observer: Observer,
+pub(super) struct Replaying<'o> {
+    pub(super) observer: Observer,
     limits: Limits,
     pace: Pace,
     events: &'o mut Option<Events>,
     series: &'o mut SeriesSource,
+    /// Whether the logs still grow, so that events are written at once.
+    is_followed: bool,
     notes: Vec<String>,
 }
 
 impl<'o> Replaying<'o> {
     fn new(limits: Limits, pace: Pace, events: &'o mut Option<Events>, series: &'o mut SeriesSource) -> Self {
-        Self { observer: Observer::new(limits), limits, pace, events, series, notes: Vec::new() }
+        Self { observer: Observer::new(limits), limits, pace, events, series, is_followed: false, notes: Vec::new() }
     }
 
     fn capture(mut self, recording: Recording) -> Result<Replayed> {
@@ -247,7 +269,12 @@ impl<'o> Replaying<'o> {
         Ok(self.end(is_complete, Some(extent)))
     }
 
-    fn observe(&mut self, after: Duration, observation: Observation) {
+    /// Answers readers of metrics while nothing is observed.
+    pub(super) fn answer_metrics(&mut self) {
+        self.series.answer_for(Duration::ZERO, &self.observer);
+    }
+
+    pub(super) fn observe(&mut self, after: Duration, observation: Observation) {
         self.series.answer_for(after, &self.observer);
         let mut written = Ok(());
         self.observer.observe(observation, &mut |event| {
@@ -255,13 +282,14 @@ impl<'o> Replaying<'o> {
                 written = lines.event(&event);
             }
         });
-        if let (Some(lines), Pace::Times(_), Ok(())) = (self.events.as_mut(), self.pace, &written) {
+        let is_live = self.is_followed || matches!(self.pace, Pace::Times(_));
+        if let (Some(lines), true, Ok(())) = (self.events.as_mut(), is_live, &written) {
             written = lines.flush();
         }
         give_up(self.events, written, &mut self.notes);
     }
 
-    fn end(mut self, is_complete: bool, log: Option<LogExtent>) -> Replayed {
+    pub(super) fn end(mut self, is_complete: bool, log: Option<LogExtent>) -> Replayed {
         let flushed = self.events.as_mut().map_or(Ok(()), Events::flush);
         give_up(self.events, flushed, &mut self.notes);
         let snapshot = self.observer.snapshot();

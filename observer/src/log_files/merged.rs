@@ -28,11 +28,16 @@ pub struct LogZone {
 
 impl LogZone {
     fn clock(self, file: &InputFile) -> LogClock {
+        self.clock_until(file.modified().unwrap_or_else(SystemTime::now))
+    }
+
+    /// The clock of a file that was changed last at this time.
+    pub(super) fn clock_until(self, modified: SystemTime) -> LogClock {
         let utc_offset_seconds = self.utc_offset_seconds.unwrap_or(0);
         if let Some(year) = self.year {
             return LogClock::of_year(year, utc_offset_seconds);
         }
-        let until = file.modified().unwrap_or_else(SystemTime::now).duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let until = modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let until = Timestamp::from_nanos(u64::try_from(until.as_nanos()).unwrap_or(u64::MAX));
         LogClock::until(until, utc_offset_seconds)
     }

@@ -1,9 +1,14 @@
-//! Reads the files of logs, packed or not, line by line.
+//! Reads the files of logs, packed or not, line by line: to their ends, or as they grow.
 
 mod lines;
 mod merged;
 mod source;
 
+mod changes;
+mod followed;
+
+pub(crate) use changes::{Caller, Changes};
+pub(crate) use followed::FollowedFiles;
 pub(crate) use lines::Line;
 pub use merged::{LogFiles, LogZone};
 pub use source::LogError;

@@ -1,7 +1,7 @@
 //! Reads one log, packed or not.
 
 use std::io::{self, BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
@@ -9,7 +9,7 @@ use super::lines::{self, Line};
 use crate::input_file::InputFile;
 
 /// The first bytes of a file that gzip packed (RFC 1952 §2.3.1).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+pub(super) const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Bytes per read.
 const CHUNK: usize = 256 << 10;
 
@@ -21,6 +21,12 @@ pub struct LogError {
     file: PathBuf,
     /// The system's error.
     error: io::Error,
+}
+
+impl LogError {
+    pub(super) fn of(file: &Path, error: io::Error) -> Self {
+        Self { file: file.to_owned(), error }
+    }
 }
 
 /// An open log.

@@ -121,7 +121,7 @@ impl Publisher {
     }
 
     /// Notes that the last snapshot is out of date.
-    pub(super) const fn note_change(&mut self) {
+    pub(crate) const fn note_change(&mut self) {
         self.is_stale = true;
     }
 
@@ -139,7 +139,7 @@ impl Publisher {
     }
 
     /// Publishes a snapshot of `observer`, if one is due.
-    pub(super) fn publish_if_due(&mut self, observer: &Observer) {
+    pub(crate) fn publish_if_due(&mut self, observer: &Observer) {
         self.release_unwanted();
         if self.due_in() != Some(Duration::ZERO) {
             return;

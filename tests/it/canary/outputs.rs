@@ -89,6 +89,8 @@ pub(super) const OUTPUTS: &[(&str, &[&str], &str)] = &[
     ("observer/src/kubeconfig/selected.rs", &[], "names a variant `File`, and opens none"),
     ("observer/src/lib.rs", &[], "names the module"),
     ("observer/src/input_file.rs", &["read", "read a log", "read what is no capture"], "opens captures and logs of servers"),
+    ("observer/src/log_files/changes.rs", &[], "a pipe within the process"),
+    ("observer/src/log_files/followed.rs", &[], "opens logs, whose lines are read as those of a log that does not grow"),
     ("observer/src/listening.rs", &["run", "exec", "demo", "read"], "the listener of metrics"),
     ("observer/src/metrics/server.rs", &["run", "exec", "demo", "read"], "the listener of metrics"),
     (
@@ -134,6 +136,7 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
 
 /// Flags without an output of their own, and the reason.
 pub(super) const NO_OUTPUT: &[(&str, &str)] = &[
+    ("follow", "reads on; its outputs are those of a read without it"),
     ("context", "chooses an entry of the kubeconfig"),
     ("upstream", "names the API server; errors that quote it are in the runs"),
     ("upstream-ca", "names a file of certificates"),

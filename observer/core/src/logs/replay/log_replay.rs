@@ -154,6 +154,13 @@ impl LogReplay {
         self.extent.too_long = self.extent.too_long.saturating_add(1);
     }
 
+    /// Passes on the records until a time, for logs that still grow. Records that come later and are older count as late.
+    pub fn pass_on(&mut self, until: Timestamp, emit: &mut dyn FnMut(Observation)) {
+        while let Some((at, record)) = self.window.pop_until(until) {
+            self.reach(at, &record, emit);
+        }
+    }
+
     /// Notes that no log has further lines.
     pub fn finish(&mut self, emit: &mut dyn FnMut(Observation)) {
         while let Some((log, _)) = self.logs.first_key_value() {
@@ -241,7 +248,7 @@ impl LogReplay {
         if event.stage != AuditStage::RequestReceived && !self.requests.has(&event.audit_id) {
             // The policy may omit the stages before it.
             let record = Record::Stage { stage: AuditStage::RequestReceived, event: Arc::clone(&event), log, is_audit };
-            self.window.push(received, 0, record);
+            self.window.push_beginning(received, record);
         }
         self.window.push(reached, bytes, Record::Stage { stage: event.stage, event, log, is_audit });
     }

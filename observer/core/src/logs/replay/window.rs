@@ -32,6 +32,13 @@ impl<T> Window<T> {
         Self { waiting: BTreeMap::new(), most, most_bytes, bytes: 0, next: 0, released: Timestamp::default(), late: 0 }
     }
 
+    /// Takes the beginning of a request whose end is known only now. It may be older than records already released, and is not late.
+    pub(super) fn push_beginning(&mut self, at: Timestamp, record: T) {
+        let late = self.late;
+        self.push(at, 0, record);
+        self.late = late;
+    }
+
     /// Takes a record of so many bytes. A record that is older than one already released counts as late, and is released all the same.
     pub(super) fn push(&mut self, at: Timestamp, bytes: usize, record: T) {
         self.late = self.late.saturating_add(u64::from(at < self.released));
@@ -43,6 +50,12 @@ impl<T> Window<T> {
     /// The oldest record if the window is full.
     pub(super) fn pop_full(&mut self) -> Option<(Timestamp, T)> {
         if self.waiting.len() > self.most || self.bytes > self.most_bytes { self.pop() } else { None }
+    }
+
+    /// The oldest record if it is of this time or an earlier one.
+    pub(super) fn pop_until(&mut self, until: Timestamp) -> Option<(Timestamp, T)> {
+        let Reverse(oldest) = self.waiting.peek()?;
+        if oldest.at <= until { self.pop() } else { None }
     }
 
     /// The oldest record.
