@@ -13,7 +13,7 @@ fn audit_events_are_explained_with_the_rule_and_the_proof() {
         &["--server-version", "1.30.4"],
         &[
             "line 1   audit event   kube-apiserver 1.24 or later, audit log\n",
-            "meaning       the API server sent all of the answer",
+            "meaning       the request ended",
             "time          2024-03-01T10:00:35.683763000Z\n",
             "user          system:serviceaccount:argocd:app",
             "client        argocd/v1, 10.0.3.7",
@@ -39,7 +39,7 @@ fn audit_events_are_explained_with_the_rule_and_the_proof() {
     let refused = audit_event("list", "/api/v1/pods?resourceVersion=5&resourceVersionMatch=Exact", &refused);
     check(&refused, &["--server-version", "1.30.0"], &["refusal       Expired: too old", "proves        compacted-in-etcd"]);
     for (stage, meaning) in
-        [("RequestReceived", "received the request"), ("ResponseStarted", "open from here on"), ("Panic", "panicked")]
+        [("RequestReceived", "received the request"), ("ResponseStarted", "a long response"), ("Panic", "panicked")]
     {
         check(&audit_event("list", "/api/v1/pods", &json!({ "stage": stage })), &[], &[meaning, stage]);
     }

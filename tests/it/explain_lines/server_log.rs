@@ -117,7 +117,7 @@ fn lines_of_watch_caches_are_explained() {
         ),
         (
             format!("processing 14040 initEvents of pods ({watch}) took 993.5ms"),
-            &["a watch began far back", "sent          14", "took          994 ms"],
+            &["its first events", "sent          14", "took          994 ms"],
         ),
         (
             "watch chan error: etcdserver: mvcc: required revision has been compacted".to_owned(),

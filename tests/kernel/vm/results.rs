@@ -36,7 +36,8 @@ impl Row {
         // Losses count for all clients.
         let compared = Compared::read(&step.output).into_iter();
         let rows = compared.map(|Compared { client, is_same }| (client, yes_if(is_same && fault.is_none())));
-        rows.map(|(name, result)| Self { name, result, fault: fault.clone() }).collect()
+        let is_other = |result: &str, name: &str| (result != yes_if(true)).then(|| format!("{name}: no line, or other events"));
+        rows.map(|(name, result)| Self { fault: fault.clone().or_else(|| is_other(&result, &name)), name, result }).collect()
     }
 
     /// That of a client whose requests were compared.

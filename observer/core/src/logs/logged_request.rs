@@ -62,19 +62,23 @@ impl LoggedRequest {
         let mut uri = format!("{}?watch=true", watch.path);
         let seconds = watch.timeout.map(|timeout| timeout.as_secs().to_string()).unwrap_or_default();
         let initial = watch.send_initial_events.map(|initial| initial.to_string()).unwrap_or_default();
+        // The line lacks it, and the server has accepted the options by then.
+        let revision_match = if watch.send_initial_events.is_some() { "NotOlderThan" } else { "" }.to_owned();
         for (name, value) in [
             ("resourceVersion", &watch.resource_version),
             ("labelSelector", &watch.labels),
             ("fieldSelector", &watch.fields),
             ("timeoutSeconds", &seconds),
             ("sendInitialEvents", &initial),
+            ("resourceVersionMatch", &revision_match),
         ] {
             if !value.is_empty() {
                 uri.extend(["&", name, "="]);
                 uri.extend(utf8_percent_encode(value, NON_ALPHANUMERIC));
             }
         }
-        Self { status: Some(200), ..Self::of("GET", uri) }
+        // The line is written before storage is asked, which may refuse the watch.
+        Self::of("GET", uri)
     }
 
     const fn of(method: &'static str, uri: String) -> Self {

@@ -108,7 +108,16 @@ fn record(
                 }
             }
         }
-        line => pass(line),
+        line @ (LogLine::Audit(_)
+        | LogLine::LegacyAudit(_)
+        | LogLine::GkeAudit(_)
+        | LogLine::Request(_)
+        | LogLine::WatchStarted(_)
+        | LogLine::Cache(_)
+        | LogLine::Reflector(_)
+        | LogLine::Client(_)
+        | LogLine::Etcd(_)
+        | LogLine::Other { .. }) => pass(line),
     }
 }
 

@@ -9,6 +9,9 @@ use super::text::cut;
 use crate::redacted::Redacted;
 use crate::time::Timestamp;
 
+/// A watch that took longer until its line was not logged as it opened. The client left before it did, or it was refused.
+const OPENS_WITHIN: Duration = Duration::from_secs(1);
+
 /// A request that kube-apiserver has answered (kubernetes/apiserver `pkg/server/httplog/httplog.go`, 1.16.0 to v0.36.0).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestLog {
@@ -92,7 +95,8 @@ impl RequestLog {
         let last = rest.rsplit('\n').next().unwrap_or_default();
         let client = last.trim_ascii_end().strip_suffix(']').and_then(|last| last.split_once(" ["));
         let (user_agent, address) = client.and_then(|(_, client)| client.rsplit_once(' ')).unwrap_or_default();
-        let outcome = if status == "hijacked" { RequestOutcome::Hijacked } else { outcome(status, method, uri) };
+        let outcome =
+            if status == "hijacked" { RequestOutcome::Hijacked } else { outcome(status, method, uri, go_duration(latency)) };
         Some(Self {
             outcome,
             latency: go_duration(latency),
@@ -108,7 +112,11 @@ impl RequestLog {
         let is_hijacked = fields.get("hijacked") == Some("true") || rest.ends_with(": hijacked");
         let duration = |key| fields.get(key).and_then(go_duration);
         Some(Self {
-            outcome: if is_hijacked { RequestOutcome::Hijacked } else { outcome(fields.text("resp"), verb, uri) },
+            outcome: if is_hijacked {
+                RequestOutcome::Hijacked
+            } else {
+                outcome(fields.text("resp"), verb, uri, duration("latency"))
+            },
             latency: duration("latency"),
             user_agent: cut(fields.get("userAgent").unwrap_or_else(|| fields.text("UserAgent")), MAX_TEXT),
             address: without_port(fields.text("srcIP")),
@@ -141,9 +149,10 @@ impl RequestLog {
     }
 }
 
-fn outcome(status: &str, verb: &str, uri: &str) -> RequestOutcome {
+/// A watch that is logged as it opens has the time until then.
+fn outcome(status: &str, verb: &str, uri: &str, latency: Option<Duration>) -> RequestOutcome {
     match status.parse().unwrap_or(0) {
-        0 if is_watch(verb, uri) => RequestOutcome::UnknownLife,
+        0 if is_watch(verb, uri) && latency.is_none_or(|latency| latency < OPENS_WITHIN) => RequestOutcome::UnknownLife,
         0 => RequestOutcome::NotWritten,
         status => RequestOutcome::Answered(status),
     }

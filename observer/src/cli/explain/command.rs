@@ -41,7 +41,7 @@ EXAMPLES OF NAMES:
 
 EXAMPLES OF LINES:
   grep -F 'Trace[1110288377]' kube-apiserver.log | watchtap explain -
-  kubectl get pods -v=6 2>&1 | watchtap explain - --server-version 1.34.2
+  kubectl get pods -v=6 2>&1 >/dev/null | watchtap explain - --server-version 1.34.2
   watchtap explain - <<'END'
   W0620 12:33:17.389016 1 reflector.go:1] a.go:1: watch of *v1.Pod ended with: too old resource version: 1 (2)
   END

@@ -47,11 +47,12 @@ pub(super) fn explain_stdin(profile: &ServerProfile, format: ExplainFormat) -> R
     };
     let mut line = Vec::new();
     loop {
-        if explaining.is_full() {
+        let next = source.next(&mut line)?;
+        if explaining.is_full() && !matches!(next, Line::End) {
             explaining.all.is_cut = true;
             break;
         }
-        let others = match source.next(&mut line)? {
+        let others = match next {
             Line::End => break,
             Line::TooLong => 1,
             Line::Read => records.line(&line, &mut |found| explaining.take(&found, 1)),

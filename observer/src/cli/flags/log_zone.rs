@@ -46,16 +46,17 @@ fn year(text: &str) -> Result<u16> {
 
 /// Reads `+HH:MM` or `-HH:MM` as seconds.
 fn offset(text: &str) -> Result<i32> {
-    let (sign, digits) = match text.split_at_checked(1) {
-        Some(("+", digits)) => (1, digits),
-        Some(("-" | "\u{2212}", digits)) => (-1, digits),
-        _other => bail!("an offset begins with + or -, as in +02:00"),
+    let (sign, digits) = match (text.strip_prefix('+'), text.strip_prefix(['-', '\u{2212}'])) {
+        (Some(digits), _) => (1, digits),
+        (None, Some(digits)) => (-1, digits),
+        (None, None) => bail!("an offset begins with + or -, as in +02:00"),
     };
     let two = |digits: &str| (digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| digits.parse().ok());
     let parts = digits.split_once(':').and_then(|(hours, minutes)| Some((two(hours)??, two(minutes)??)));
     let (hours, minutes): (i32, i32) = parts.context("an offset has two digits for hours and two for minutes, as in +02:00")?;
     let total = hours * 60 + minutes;
-    ensure!(minutes < 60 && total <= MOST_MINUTES, "an offset is at most 14:00");
+    ensure!(minutes < 60, "an hour has 60 minutes, so an offset ends with :59 at most");
+    ensure!(total <= MOST_MINUTES, "an offset is at most 14:00");
     Ok(sign * total * 60)
 }
 
@@ -81,6 +82,7 @@ mod tests {
         assert_eq!(zone(&[]), of(None, None));
         assert_eq!(zone(&["--year", "2024", "--utc-offset", "+05:30"]), of(Some(2024), Some(19_800)));
         assert_eq!(zone(&["--utc-offset", "-08:00"]), of(None, Some(-28_800)));
+        assert_eq!(zone(&["--utc-offset", "\u{2212}08:00"]), of(None, Some(-28_800)));
         assert_eq!(zone(&["--utc-offset=+00:00"]), of(None, Some(0)));
     }
 
@@ -94,7 +96,7 @@ mod tests {
             ("--utc-offset", "CET", "begins with + or -"),
             ("--utc-offset", "+2:00", "two digits for hours"),
             ("--utc-offset", "+0200", "two digits for hours"),
-            ("--utc-offset", "+02:60", "at most 14:00"),
+            ("--utc-offset", "+02:60", ":59 at most"),
             ("--utc-offset", "-14:01", "at most 14:00"),
             ("--utc-offset", "+é:00", "two digits for hours"),
             ("--utc-offset", "", "begins with + or -"),

@@ -54,8 +54,8 @@ impl<T> Window<T> {
 
     /// The oldest record if it is of this time or an earlier one.
     pub(super) fn pop_until(&mut self, until: Timestamp) -> Option<(Timestamp, T)> {
-        let Reverse(oldest) = self.waiting.peek()?;
-        if oldest.at <= until { self.pop() } else { None }
+        let (at, _) = self.waiting.first_key_value()?.0;
+        if *at <= until { self.pop() } else { None }
     }
 
     /// The oldest record.

@@ -63,7 +63,9 @@ fn of_request(content: Content, request: &EtcdRequest, (took, count, size): (Dur
         EtcdRequest::Other(kind) => content.with("request", &**kind),
         EtcdRequest::Range(read) => {
             let number = |number: u64| (number > 0).then(|| number.to_string());
-            let is_list = !read.range_end.is_empty() && read.reads_values();
+            // That of a watch cache, which no client asks for.
+            let is_of_cache = read.limit == 10_000;
+            let is_list = !read.range_end.is_empty() && read.reads_values() && !is_of_cache;
             Content { shows: is_list.then_some(RecordedRead::EtcdRead), ..content }
                 .with("keys", keys(read))
                 .with_some("limit", number(read.limit))

@@ -35,6 +35,7 @@ const GKE: &[&str] = &[
     "objects, bytes and bookmarks of the answer",
     "how a watch ended",
 ];
+const NOT_WRITTEN: &str = "no status was written, as when the client leaves before the answer";
 /// kubernetes/kubernetes issue 125614.
 const WATCH_LOGGED_AS_IT_OPENS: &str = "kube-apiserver 1.30.0 to 1.30.3 log a watch as it opens (kubernetes/kubernetes issue 125614): the \
                                         latency is not the life of the watch, and resp=0 is no failure. Other versions log it after its end";
@@ -44,10 +45,12 @@ pub(super) fn of_event(event: &AuditEvent, version: Option<&ServerVersion>) -> C
     let is_watch = event.verb == "watch";
     let meaning = match event.stage {
         AuditStage::RequestReceived => "the API server received the request; a later event with this audit ID has the answer",
-        AuditStage::ResponseStarted => "the API server sent the head of the response; a watch is open from here on",
-        AuditStage::ResponseComplete if event.status == 0 => "the client left before the answer",
+        AuditStage::ResponseStarted if is_watch => "the API server sent the head of the response; the watch is open from here on",
+        AuditStage::ResponseStarted => "the API server sent the head of a long response",
+        AuditStage::ResponseComplete if event.status == 0 => NOT_WRITTEN,
+        AuditStage::ResponseComplete if is_watch && event.status >= 400 => "the watch was refused",
         AuditStage::ResponseComplete if is_watch => "the watch ended",
-        AuditStage::ResponseComplete => "the API server sent all of the answer",
+        AuditStage::ResponseComplete => "the request ended",
         AuditStage::Panic => "the API server panicked while it answered",
     };
     let stage = match event.stage {
@@ -78,11 +81,12 @@ pub(super) fn of_event(event: &AuditEvent, version: Option<&ServerVersion>) -> C
 pub(super) fn of_request_log(request: &RequestLog) -> Content {
     let is_watch = request.verb == "WATCH";
     let (meaning, status) = match request.outcome {
+        RequestOutcome::Answered(status) if is_watch && status >= 400 => ("the watch was refused", Some(status.to_string())),
         RequestOutcome::Answered(status) if is_watch => ("the watch ended", Some(status.to_string())),
-        RequestOutcome::Answered(status) => ("the API server sent all of the answer", Some(status.to_string())),
+        RequestOutcome::Answered(status) => ("the request ended", Some(status.to_string())),
         RequestOutcome::Hijacked => ("the connection was taken over, as for exec or a watch over WebSocket, and has ended", None),
         RequestOutcome::UnknownLife => ("the watch is open, and its end is not logged", None),
-        RequestOutcome::NotWritten => ("no status was written: the client left before the answer", None),
+        RequestOutcome::NotWritten => (NOT_WRITTEN, None),
     };
     let is_trap = request.outcome == RequestOutcome::UnknownLife;
     let fairness = joined([&request.priority_level, &request.flow_schema], ", flow schema ");

@@ -43,7 +43,7 @@ pub(super) fn of_cache(line: &CacheLine) -> Content {
         .with_some("waiting", waiting.map(|waiting| counted(waiting, "event")))
         .with_some("graceful", graceful.map(|graceful| graceful.to_string())),
         CacheEvent::InitialEvents { watch, events, took } => of_watch(
-            content("a watch began far back: the cache first sent it all later events, which took more than 0.5 s".to_owned()),
+            content("the cache sent a watch its first events, which took more than 0.5 s: all objects, or all changes since its revision".to_owned()),
             watch.as_ref(),
         )
         .with("sent", counted(*events, "event"))
