@@ -58,7 +58,9 @@ impl FollowedFiles {
     /// Opens the files.
     pub(crate) fn open(paths: &[PathBuf], zone: LogZone, changes: &Changes) -> Result<Self, NotFollowed> {
         let files = paths.iter().map(|path| FollowedFile::open(path)).collect::<Result<Vec<_>, _>>()?;
-        paths.iter().for_each(|path| changes.add(path));
+        for path in paths {
+            changes.add(path);
+        }
         Ok(Self { files, zone, buffer: vec![0; TURN] })
     }
 

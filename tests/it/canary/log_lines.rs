@@ -120,7 +120,14 @@ fn records(event: &str, audit: &str, etcd: &str, shown: &mut Shown) {
                 LogLine::Request(request) => Some(LoggedRequest::of_request_log(request)),
                 LogLine::Client(request) => LoggedRequest::of_client(request),
                 LogLine::WatchStarted(watch) => Some(LoggedRequest::of_watch(watch)),
-                _other => None,
+                LogLine::AuditList(_)
+                | LogLine::LegacyAudit(_)
+                | LogLine::GkeAudit(_)
+                | LogLine::Cache(_)
+                | LogLine::Trace { .. }
+                | LogLine::Reflector(_)
+                | LogLine::Etcd(_)
+                | LogLine::Other { .. } => None,
             };
             shown.note(&request.unwrap_or_else(|| LoggedRequest::of_event(&AuditEvent::read(event.as_bytes()).unwrap(), None)));
         });

@@ -34,8 +34,8 @@ pub struct ExplainedLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     request: Option<Explained>,
     /// The proof of a layer in the line itself.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "proof_as_json")]
-    proof: Option<&'static Proof>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<ShownProof>,
     not_shown: &'static [&'static str],
     #[serde(skip)]
     is_of_etcd: bool,
@@ -52,13 +52,16 @@ pub struct ExplainedLines {
     pub is_cut: bool,
 }
 
-fn proof_as_json<S: serde::Serializer>(proof: &Option<&'static Proof>, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Shown {
-        id: &'static str,
-        sentence: &'static str,
+#[derive(Clone, Copy, Debug, Serialize)]
+struct ShownProof {
+    id: &'static str,
+    sentence: &'static str,
+}
+
+impl From<&'static Proof> for ShownProof {
+    fn from(proof: &'static Proof) -> Self {
+        Self { id: proof.id.as_str(), sentence: proof.sentence }
     }
-    proof.map(|proof| Shown { id: proof.id.as_str(), sentence: proof.sentence }).serialize(serializer)
 }
 
 impl ExplainedLine {
@@ -84,7 +87,11 @@ impl ExplainedLine {
             meaning: content.meaning,
             trap: content.trap,
             facts: content.facts,
-            proof: request.as_ref().and_then(Explained::proof).or_else(|| recorded.and_then(RecordedRead::proof)),
+            proof: request
+                .as_ref()
+                .and_then(Explained::proof)
+                .or_else(|| recorded.and_then(RecordedRead::proof))
+                .map(ShownProof::from),
             request,
             not_shown: content.not_shown,
             is_of_etcd: recorded == Some(RecordedRead::EtcdRead),
