@@ -55,7 +55,8 @@ fn refuses(outage: &Outage, snapshot: &Snapshot, since: &str) -> String {
 pub(super) fn outages_over(snapshot: &Snapshot) -> Option<String> {
     let outages = &snapshot.outages;
     let over = outages.times.saturating_sub(outages.lasting().count() as u64);
-    if over == 0 {
+    // The outages in a log have no length: the head of its report has the restarts.
+    if over == 0 || outages.lasted_us == 0 {
         return None;
     }
     let ended = outages.latest.iter().rev().filter_map(|outage| Some((outage, outage.until?)));

@@ -121,7 +121,7 @@ fn after_logged_end(past: &Past<'_>, watch: &PastWatch, options: &ListOptions, s
     if begins_from_nothing && options.watch && !options.ends_state_with_bookmark() {
         return RelistCause::WatchWithoutRevision;
     }
-    if begins_from_nothing && watch.waited_in_vain(past.asked) {
+    if begins_from_nothing && watch.ended_after_waiting(past.asked) {
         return RelistCause::TooLargeResourceVersion;
     }
     if watch.is_brief() {

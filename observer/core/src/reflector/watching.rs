@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 /// For this long after its start, a watch may deliver events from before its request.
 const CATCHES_UP: Duration = Duration::from_secs(1);
 
-/// A server that waits for a revision in vain answers after this additional time at most.
+/// A server that has waited for a revision answers after this additional time at most.
 const WAITS_LONGER: Duration = Duration::from_millis(300);
 
 /// A requested watch.
@@ -157,7 +157,7 @@ impl PastWatch {
     /// Whether a streaming list ended as soon as the API server had waited for its revision, and its client asked again at once. The
     /// server sends an `ERROR` event then, which a log does not show (kubernetes/apiserver `pkg/storage/cacher/cacher.go` `Watch`, v0.27 to
     /// v0.36; client-go `tools/cache/reflector.go` `watchList`, v0.27 to v0.36).
-    pub(super) fn waited_in_vain(&self, next: Timestamp) -> bool {
+    pub(super) fn ended_after_waiting(&self, next: Timestamp) -> bool {
         let names_a_revision = matches!(self.streams, Some(ResourceVersion::At(_)));
         let waited = WAIT_FOR_CACHE..WAIT_FOR_CACHE + WAITS_LONGER;
         names_a_revision && waited.contains(&self.ended.since(self.asked)) && next.since(self.ended) < VERY_SHORT_WATCH

@@ -97,7 +97,7 @@ fn brief_streaming_list_before_a_list_at_its_revision_had_not_expired() {
 }
 
 #[test]
-fn streaming_list_that_waits_for_its_revision_in_vain_is_too_new() {
+fn streaming_list_that_ends_after_waiting_for_its_revision_is_too_new() {
     let watch = ((50, 100_000), "watch", WATCH, 200, "");
     for (ended, cause) in [(104_010, "too-large-resource-version"), (106_000, "unknown/end-not-logged")] {
         let waits = ((101_000, ended), "watch", STREAM_AT_LAST, 200, "");

@@ -27,7 +27,7 @@ struct SameKeys {
     ended: Timestamp,
 }
 
-/// All open lists.
+/// Those of the same keys together, also shortly after their end.
 #[derive(Debug, Default)]
 pub(super) struct OpenLists(HashMap<ListedKeys, SameKeys>);
 
