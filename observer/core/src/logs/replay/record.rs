@@ -24,7 +24,7 @@ pub(super) enum Record {
     },
     /// A trace that names the layer.
     Traced(TracedRead),
-    /// A read of etcd.
+    /// Keys that etcd read for a list.
     EtcdRead(EtcdRange),
 }
 

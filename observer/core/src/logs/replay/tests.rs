@@ -275,7 +275,7 @@ fn request_in_two_logs_counts_once_and_a_trace_shows_its_layer() {
     assert_eq!(reads(&observations), [RecordedRead::EtcdList]);
 }
 
-/// What etcd logs of a read of this prefix from second 3 on, with this limit.
+/// The line of etcd about a read of this prefix from second 3 on, with this limit.
 fn etcd_read(prefix: &str, limit: u64) -> String {
     let limit = if limit > 0 { format!(" limit:{limit}") } else { String::new() };
     format!(
