@@ -4,6 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
+use super::target::cut;
+
 /// Longest bearer token that is parsed, in bytes; a longer one is `Bearer` without a subject.
 const MAX_AUTHORIZATION: usize = 16 * 1024;
 /// Longest subject that is kept, in bytes; a token with a longer one is `Bearer`.
@@ -44,15 +46,12 @@ impl Identity {
 
     /// The identity of a user with this name, each part cut at [`Self::MAX_SUBJECT`].
     pub fn of_user(name: &str) -> Self {
+        let cut = |name: &str| cut(name, MAX_SUBJECT).to_owned();
         match name.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':')) {
             Some((namespace, name)) => Self::ServiceAccount { namespace: cut(namespace), name: cut(name) },
             None => Self::Subject { subject: cut(name) },
         }
     }
-}
-
-fn cut(name: &str) -> String {
-    name.get(..name.floor_char_boundary(MAX_SUBJECT)).unwrap_or_default().to_owned()
 }
 
 fn bearer_token(value: &[u8]) -> Option<&[u8]> {

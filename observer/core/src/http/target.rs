@@ -72,8 +72,8 @@ fn keep(query: &str) -> (String, u32) {
 }
 
 /// The longest prefix of at most `limit` bytes that ends at a character boundary.
-fn cut(text: &str, limit: usize) -> &str {
-    (0..=limit.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default()
+pub(super) fn cut(text: &str, limit: usize) -> &str {
+    text.get(..text.floor_char_boundary(limit)).unwrap_or_default()
 }
 
 #[cfg(test)]
