@@ -87,6 +87,12 @@ impl RangeRead {
         read
     }
 
+    /// Whether it is a page of the list by which a watch cache starts. No client asks for such pages (kubernetes/apiserver
+    /// `pkg/storage/cacher/cacher.go`, `storageWatchListPageSize`, v0.16 to v0.36).
+    pub const fn is_of_watch_cache(&self) -> bool {
+        self.limit == 10_000
+    }
+
     /// Whether values are read, rather than only keys or their number.
     pub fn reads_values(&self) -> bool {
         !self.count_only && !self.keys_only

@@ -63,9 +63,7 @@ fn of_request(content: Content, request: &EtcdRequest, (took, count, size): (Dur
         EtcdRequest::Other(kind) => content.with("request", &**kind),
         EtcdRequest::Range(read) => {
             let number = |number: u64| (number > 0).then(|| number.to_string());
-            // That of a watch cache, which no client asks for.
-            let is_of_cache = read.limit == 10_000;
-            let is_list = !read.range_end.is_empty() && read.reads_values() && !is_of_cache;
+            let is_list = !read.range_end.is_empty() && read.reads_values() && !read.is_of_watch_cache();
             Content { shows: is_list.then_some(RecordedRead::EtcdRead), ..content }
                 .with("keys", keys(read))
                 .with_some("limit", number(read.limit))
