@@ -1,6 +1,6 @@
 //! Joins the lines of JSON that is written over several, as `aws logs filter-log-events`, `kubectl get --output json` and `jq` do.
 
-use crate::logs::audit::MAX_LINE;
+use super::audit::MAX_LINE;
 use crate::redacted::Redacted;
 
 /// Maximum number of objects and arrays around a value.
@@ -11,7 +11,7 @@ const MOST_NESTED: usize = 128;
 /// Such an object begins with a line that has only its brace. The elements of an array in it are passed on one by one. Those that are
 /// understood are dropped from memory, so an object may be of any length.
 #[derive(Debug, Default)]
-pub(in crate::logs) struct Indented {
+pub(super) struct Indented {
     /// The object so far, without the elements that were understood.
     text: Redacted<Vec<u8>>,
     /// The objects and arrays that are open at its end, the outermost first.
@@ -38,7 +38,7 @@ enum Progress {
 impl Indented {
     /// Takes the next line. `each` receives complete lines and objects, and returns whether it has understood them. Returns the number of
     /// lines that are found not to be understood.
-    pub(in crate::logs) fn line(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8]) -> bool) -> u64 {
+    pub(super) fn line(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8]) -> bool) -> u64 {
         let bare = line.trim_ascii();
         if self.open.is_empty() {
             return match bare {
@@ -62,7 +62,7 @@ impl Indented {
     }
 
     /// Notes that there are no further lines. Returns the number of lines of an unfinished object.
-    pub(in crate::logs) fn finish(&mut self) -> u64 {
+    pub(super) fn finish(&mut self) -> u64 {
         self.end(false)
     }
 

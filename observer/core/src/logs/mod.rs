@@ -17,6 +17,7 @@ mod extent;
 mod gke;
 mod go_duration;
 mod go_text;
+mod indented;
 mod klog;
 mod legacy_audit;
 mod line;
@@ -28,6 +29,7 @@ mod reflector_lines;
 mod replay;
 mod request_log;
 mod text;
+mod texts;
 mod trace;
 mod watch_started;
 

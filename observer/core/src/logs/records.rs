@@ -4,11 +4,11 @@
 //! explained.
 
 use super::audit::MAX_LINE;
-use super::envelope::{Envelope, Unwrapper};
+use super::envelope::Envelope;
 use super::klog::LogClock;
 use super::line::LogLine;
 use super::origin::LineOrigin;
-use super::replay::Indented;
+use super::texts::{LogTexts, Understood};
 use super::trace::{RequestTrace, TraceCollector};
 
 /// The record of one line, or of the lines of one trace.
@@ -35,23 +35,14 @@ pub struct FoundRecord {
 #[derive(Debug)]
 pub struct LogRecords {
     clock: LogClock,
-    unwrapper: Unwrapper,
-    indented: Indented,
+    texts: LogTexts,
     traces: TraceCollector,
-    /// Whether the last line was one of klog, whose values may continue in further lines.
-    is_in_klog: bool,
 }
 
 impl LogRecords {
     /// Reads lines, with the year and the zone of those that state neither.
     pub fn of(clock: LogClock) -> Self {
-        Self {
-            clock,
-            unwrapper: Unwrapper::default(),
-            indented: Indented::default(),
-            traces: TraceCollector::default(),
-            is_in_klog: false,
-        }
+        Self { clock, texts: LogTexts::default(), traces: TraceCollector::default() }
     }
 
     /// Takes the next line, without its end. `each` receives the records that it completes. Returns the number of lines that are found not
@@ -63,21 +54,14 @@ impl LogRecords {
         if line.len() > MAX_LINE {
             return 1;
         }
-        // The value of a field may have several lines, and a last one with its end (kubernetes/klog `internal/serialize/keyvalues.go`).
-        if self.is_in_klog && (line.starts_with(b"\t") || line == b" >") {
-            return 0;
-        }
-        self.is_in_klog = false;
-        let Self { clock, unwrapper, indented, traces, is_in_klog } = self;
-        indented.line(line, &mut |line| {
-            unwrapper.unwrap(line, &mut |envelope, text| {
-                let Some(read) = LogLine::read(text, clock) else { return false };
-                *is_in_klog = read.is_klog();
-                let text = String::from_utf8_lossy(text);
-                let origin = LineOrigin::of(&read, text.trim_start());
-                record(read, envelope, origin, traces, each);
-                true
-            })
+        let Self { clock, texts, traces } = self;
+        texts.line(line, &mut |envelope, text| {
+            let Some(read) = LogLine::read(text, clock) else { return Understood::No };
+            let understood = Understood::of(&read);
+            let text = String::from_utf8_lossy(text);
+            let origin = LineOrigin::of(&read, text.trim_start());
+            record(read, envelope, origin, traces, each);
+            understood
         })
     }
 
@@ -85,7 +69,7 @@ impl LogRecords {
     /// understood.
     pub fn finish(&mut self, each: &mut dyn FnMut(FoundRecord)) -> u64 {
         self.traces.finish(&mut |trace| each(of_trace(None, trace)));
-        self.unwrapper.finish().saturating_add(self.indented.finish())
+        self.texts.finish()
     }
 }
 

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use super::as_event::{self, OwnIds};
 use super::clients::Clients;
 use super::etcd_range::EtcdRange;
-use super::indented::Indented;
 use super::record::{Record, TracedRead, head, observation};
 use super::requests::{Close, OpenRequest, Requests};
 use super::restart::{SERVER, Silences, WITHIN, was_killed};
 use super::window::Window;
 use crate::logs::audit::{AuditEvent, AuditStage, MAX_LINE};
-use crate::logs::envelope::{Envelope, Unwrapper};
+use crate::logs::envelope::Envelope;
 use crate::logs::event_list::read_list;
 use crate::logs::extent::LogExtent;
 use crate::logs::klog::LogClock;
 use crate::logs::line::LogLine;
+use crate::logs::texts::{LogTexts, Understood};
 use crate::logs::trace::{RequestTrace, TraceCollector};
 use crate::observation::{
     Body, ExchangeEnd, ExchangeObservation, ListenerState, Observation, RequestLine, ResponseLine, Subject, UpstreamName,
@@ -54,22 +54,13 @@ pub struct LogReplay {
 #[derive(Debug)]
 struct Log {
     clock: LogClock,
-    unwrapper: Unwrapper,
-    indented: Indented,
+    texts: LogTexts,
     traces: TraceCollector,
-    /// Whether the last line was one of klog, whose values may continue in further lines.
-    is_in_klog: bool,
 }
 
 impl Log {
     fn of(clock: LogClock) -> Self {
-        Self {
-            clock,
-            unwrapper: Unwrapper::default(),
-            indented: Indented::default(),
-            traces: TraceCollector::default(),
-            is_in_klog: false,
-        }
+        Self { clock, texts: LogTexts::default(), traces: TraceCollector::default() }
     }
 }
 
@@ -120,23 +111,16 @@ impl LogReplay {
         }
         self.latest = None;
         let mut of = self.logs.remove(&log).unwrap_or_else(|| Log::of(LogClock::of_year(1970, 0)));
-        // The value of a field may have several lines, and a last one with its end (kubernetes/klog `internal/serialize/keyvalues.go`).
-        let continues = of.is_in_klog && (line.starts_with(b"\t") || line == b" >");
-        if !continues {
-            of.is_in_klog = false;
-            let Log { clock, unwrapper, indented, traces, is_in_klog, .. } = &mut of;
-            let others = indented.line(line, &mut |line| {
-                unwrapper.unwrap(line, &mut |envelope, text| {
-                    let is_understood = self.text((log, clock, traces, is_in_klog), text, emit);
-                    if let Some(envelope) = envelope.filter(|_| is_understood) {
-                        let number = self.extent.envelopes.entry(envelope).or_default();
-                        *number = number.saturating_add(1);
-                    }
-                    is_understood
-                })
-            });
-            self.extent.not_understood = self.extent.not_understood.saturating_add(others);
-        }
+        let Log { clock, texts, traces } = &mut of;
+        let others = texts.line(line, &mut |envelope, text| {
+            let understood = self.text((log, clock, traces), text, emit);
+            if let Some(envelope) = envelope.filter(|_| understood != Understood::No) {
+                let number = self.extent.envelopes.entry(envelope).or_default();
+                *number = number.saturating_add(1);
+            }
+            understood
+        });
+        self.extent.not_understood = self.extent.not_understood.saturating_add(others);
         self.logs.insert(log, of);
         self.release(emit);
         self.latest
@@ -144,8 +128,8 @@ impl LogReplay {
 
     /// Notes that a log has no further lines.
     pub fn end_of(&mut self, log: usize) {
-        let Some(Log { mut unwrapper, mut indented, mut traces, .. }) = self.logs.remove(&log) else { return };
-        self.extent.not_understood = self.extent.not_understood.saturating_add(unwrapper.finish() + indented.finish());
+        let Some(Log { mut texts, mut traces, .. }) = self.logs.remove(&log) else { return };
+        self.extent.not_understood = self.extent.not_understood.saturating_add(texts.finish());
         traces.finish(&mut |trace| self.trace(&trace));
     }
 
@@ -176,29 +160,29 @@ impl LogReplay {
         LogExtent { late: self.window.late(), ..self.extent.clone() }
     }
 
-    /// Takes a line without its envelopes. Returns whether it is understood.
+    /// Takes a line without its envelopes.
     fn text(
         &mut self,
-        (log, clock, traces, is_in_klog): (usize, &LogClock, &mut TraceCollector, &mut bool),
+        (log, clock, traces): (usize, &LogClock, &mut TraceCollector),
         text: &[u8],
         emit: &mut dyn FnMut(Observation),
-    ) -> bool {
+    ) -> Understood {
         if text.first() == Some(&b'{') {
             if let Some(event) = AuditEvent::read(text) {
                 self.audit_event(log, event, emit);
-                return true;
+                return Understood::AsOther;
             }
             if read_list(text, &mut |event| self.audit_event(log, event, emit)) {
-                return true;
+                return Understood::AsOther;
             }
         }
-        let Some(line) = LogLine::read(text, clock) else { return false };
+        let Some(line) = LogLine::read(text, clock) else { return Understood::No };
         self.latest = self.latest.max(line.at());
         if !matches!(line, LogLine::Audit(_) | LogLine::AuditList(_) | LogLine::LegacyAudit(_)) {
             let number = self.extent.forms.entry(line.form()).or_default();
             *number = number.saturating_add(1);
         }
-        *is_in_klog = line.is_klog();
+        let understood = Understood::of(&line);
         match line {
             LogLine::Audit(event) | LogLine::LegacyAudit(event) => self.audit_event(log, *event, emit),
             LogLine::AuditList(events) => events.into_iter().for_each(|event| self.audit_event(log, event, emit)),
@@ -227,7 +211,7 @@ impl LogReplay {
             LogLine::GkeAudit(_) | LogLine::WatchStarted(_) | LogLine::Cache(_) | LogLine::Reflector(_) | LogLine::Other { .. } => {
             }
         }
-        true
+        understood
     }
 
     fn audit_event(&mut self, log: usize, event: AuditEvent, emit: &mut dyn FnMut(Observation)) {

@@ -3,7 +3,6 @@
 mod as_event;
 mod clients;
 mod etcd_range;
-mod indented;
 mod lists;
 mod log_replay;
 mod record;
@@ -14,5 +13,4 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub(super) use indented::Indented;
 pub use log_replay::LogReplay;
