@@ -52,7 +52,7 @@ impl Following {
     fn next(&self, number: usize) -> Vec<String> {
         let mut ids = Vec::new();
         while ids.len() < number {
-            let line = self.events.next_line().unwrap().expect("the run goes on");
+            let line = self.events.next_line().unwrap().expect("the run continues");
             let event: Value = serde_json::from_str(&line).unwrap();
             if event["event"] == "request" {
                 ids.push(event["audit_id"].as_str().unwrap().to_owned());
