@@ -1,5 +1,7 @@
 //! Shutdown of the proxy itself.
 
+use std::io::Read;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -15,7 +17,7 @@ async fn stopped_proxy_accepts_no_client_and_drains_connections() {
     let mut rig = Rig::start();
     let (mut client, mut upstream) = rig.pair().await;
     let stopped = rig.handle.stop(LONG);
-    eventually(|| std::net::TcpStream::connect(rig.address).is_err()).await;
+    eventually(|| TcpStream::connect(rig.address).is_err()).await;
 
     upstream.write_all(b"still here").await.unwrap();
     client.read_exact(&mut [0; 10]).await.unwrap();
@@ -61,4 +63,20 @@ async fn port_can_be_bound_again_immediately() {
     let upstream_tls = UpstreamTls::new(&UpstreamTrust::Anybody, "localhost", None).unwrap();
     let again = ProxyConfig { listen: rig.address, ..config(rig.upstream.address, upstream_tls) };
     assert_eq!(Proxy::bind(again).unwrap().local_addr(), rig.address);
+}
+
+#[tokio::test]
+async fn port_with_connections_of_another_program_in_time_wait_can_be_bound() {
+    // The other program sets SO_REUSEADDR, as the standard library does, but not SO_REUSEPORT.
+    let other = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = other.local_addr().unwrap();
+    let mut client = TcpStream::connect(address).unwrap();
+    drop(other.accept().unwrap());
+    assert_eq!(client.read(&mut [0]).unwrap(), 0, "the other program closes first");
+    drop((client, other));
+
+    let upstream_tls = UpstreamTls::new(&UpstreamTrust::Anybody, "localhost", None).unwrap();
+    let upstream = Rig::start().upstream.address;
+    let config = ProxyConfig { listen: address, ..config(upstream, upstream_tls) };
+    assert_eq!(Proxy::bind(config).unwrap().local_addr(), address);
 }

@@ -197,14 +197,15 @@ fn holder(address: SocketAddr) -> io::Result<Socket> {
     Ok(holder)
 }
 
+/// The bind needs `SO_REUSEPORT` because of the holder, and `SO_REUSEADDR` because of another program's connections in `TIME_WAIT`.
+/// Such a program may be a container that took the port of a restarting sidecar. Accepted sockets inherit both flags, so that the
+/// next run can bind despite their `TIME_WAIT`. A listening socket keeps other processes out whatever its flags.
 fn listener(address: SocketAddr) -> io::Result<Socket> {
     let listener = new_socket(address)?;
     listener.set_reuse_port(true)?;
+    listener.set_reuse_address(true)?;
     listener.bind(&address.into())?;
     listener.listen(BACKLOG)?;
-    // Accepted sockets inherit this flag, so that the next run can bind despite their `TIME_WAIT`. A listening socket keeps other
-    // processes out whatever its flags.
-    listener.set_reuse_address(true)?;
     Ok(listener)
 }
 
