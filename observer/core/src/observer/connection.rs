@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::http::Protocol;
-use crate::k8s::Container;
-use crate::observation::{Blockage, ConnectionEnd, UpstreamName};
+use crate::observation::{Blockage, ConnectionEnd, Process, UpstreamName};
 use crate::routing::ServerProfile;
 use crate::time::Timestamp;
 
@@ -14,8 +13,8 @@ pub(super) struct Connection {
     pub(super) upstream: UpstreamName,
     /// The container of its clients, if its listener serves one container of a pod.
     pub(super) container_name: Option<String>,
-    /// The container of the client's process, if labels of metrics name it.
-    pub(super) container: Option<Box<Container>>,
+    /// The client's process, if labels of metrics name its pod or unit.
+    pub(super) process: Option<Process>,
     /// Whether the tap has reported it as open.
     pub(super) is_open: bool,
     /// Protocol that ALPN chose; `None` when it is unknown.

@@ -225,8 +225,8 @@ impl Observer {
                 }
                 let opened = Connection::opened(upstream.clone(), protocol, at, Source::of(attached_late, logged.is_some()));
                 let labelled = process.as_ref().filter(|_| !self.limits.series.client_labels.is_empty());
-                let container = labelled.and_then(|process| process.container.clone());
-                *self.connection(connection) = Connection { container_name: container_name.clone(), container, ..opened };
+                let labelled = labelled.cloned();
+                *self.connection(connection) = Connection { container_name: container_name.clone(), process: labelled, ..opened };
                 emit(Event::ConnectionOpened { at, connection, upstream, protocol, process, container_name, attached_late });
             }
             ConnectionObservation::HalfEnded { end } => self.half_ended(connection, at, end, emit),

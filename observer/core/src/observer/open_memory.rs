@@ -20,8 +20,8 @@ impl Observer {
         }
         exchange.counted_memory = memory;
         self.open_memory.add(memory);
-        let container = self.connections.get(&exchange.id.connection).and_then(|connection| connection.container.as_deref());
-        self.series.begin(&mut exchange, container);
+        let process = self.connections.get(&exchange.id.connection).and_then(|connection| connection.process.as_ref());
+        self.series.begin(&mut exchange, process);
         self.open.insert(exchange.id, exchange);
         true
     }

@@ -1,6 +1,6 @@
-//! Labels with which the metrics of clients can also name their pods.
+//! Labels with which the metrics of clients can also name their pods, or their units on the host.
 
-use crate::k8s::Container;
+use crate::observation::Process;
 
 /// A label for a part of the place where a client runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +13,8 @@ pub enum ClientLabel {
     ContainerName,
     /// The name of its workload, which is derived from that of the pod.
     WorkloadName,
+    /// The systemd unit of a process that is in no container.
+    UnitName,
 }
 
 /// The labels that metrics of clients have besides their program and `ServiceAccount`; none by default.
@@ -21,7 +23,7 @@ pub struct ClientLabels([bool; ClientLabel::ALL.len()]);
 
 impl ClientLabel {
     /// All of them, in the order of the output.
-    pub const ALL: [Self; 4] = [Self::Namespace, Self::PodName, Self::ContainerName, Self::WorkloadName];
+    pub const ALL: [Self; 5] = [Self::Namespace, Self::PodName, Self::ContainerName, Self::WorkloadName, Self::UnitName];
 
     /// The label in the output. Prometheus gives `namespace`, `pod` and `container` to the scraped process itself.
     pub const fn name(self) -> &'static str {
@@ -30,6 +32,7 @@ impl ClientLabel {
             Self::PodName => "client_pod",
             Self::ContainerName => "client_container",
             Self::WorkloadName => "client_workload",
+            Self::UnitName => "client_unit",
         }
     }
 
@@ -38,13 +41,15 @@ impl ClientLabel {
         self.name().trim_start_matches("client_")
     }
 
-    fn of(self, container: &Container) -> &str {
-        let pod = container.pod.as_ref();
+    fn of(self, process: &Process) -> &str {
+        let container = process.container.as_ref();
+        let pod = container.and_then(|container| container.pod.as_ref());
         let text = match self {
             Self::Namespace => pod.map(|pod| &pod.namespace),
             Self::PodName => pod.map(|pod| &pod.name),
-            Self::ContainerName => container.name.as_ref(),
+            Self::ContainerName => container.and_then(|container| container.name.as_ref()),
             Self::WorkloadName => pod.and_then(|pod| pod.workload.as_ref()).map(|workload| &workload.name),
+            Self::UnitName => process.unit.as_ref(),
         };
         text.map_or("", String::as_str)
     }
@@ -70,8 +75,8 @@ impl ClientLabels {
     }
 
     /// The values of all labels; empty for those that are unknown or not selected.
-    pub(super) fn values(self, container: Option<&Container>) -> [&str; ClientLabel::ALL.len()] {
-        let Some(container) = container else { return Default::default() };
-        ClientLabel::ALL.map(|label| if self.iter().any(|own| own == label) { label.of(container) } else { "" })
+    pub(super) fn values(self, process: Option<&Process>) -> [&str; ClientLabel::ALL.len()] {
+        let Some(process) = process else { return Default::default() };
+        ClientLabel::ALL.map(|label| if self.iter().any(|own| own == label) { label.of(process) } else { "" })
     }
 }

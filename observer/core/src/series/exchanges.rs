@@ -6,8 +6,8 @@ use super::store::Series;
 use super::words::{CertaintyWord, EndWord, EventWord, LayerWord, ScopeWord, VerbWord};
 use crate::exchange::{EVENT_TYPES, Exchange, Place, RequestLabels, ValueNumber};
 use crate::http::Direction;
-use crate::k8s::{Container, Verb};
-use crate::observation::{Body, ExchangeObservation};
+use crate::k8s::Verb;
+use crate::observation::{Body, ExchangeObservation, Process};
 use crate::reflector::WatchEnd;
 use crate::wire::WatchFrame;
 
@@ -15,12 +15,12 @@ use crate::wire::WatchFrame;
 const _: () = assert!(EventWord::WORDS.len() == EVENT_TYPES);
 
 impl Series {
-    /// Counts a new exchange, and keeps its labels in it. `container` is that of the client's process, if labels need it.
-    pub(crate) fn begin(&mut self, exchange: &mut Exchange, container: Option<&Container>) {
+    /// Counts a new exchange, and keeps its labels in it. `process` is the client's, if labels need it.
+    pub(crate) fn begin(&mut self, exchange: &mut Exchange, process: Option<&Process>) {
         let request = &exchange.request;
         let (resource, subresource) = self.values.resource_and_subresource(request.info.as_ref());
         exchange.counted.labels = RequestLabels {
-            client: self.values.client(exchange.container_name.as_deref(), container, request),
+            client: self.values.client(exchange.container_name.as_deref(), process, request),
             resource,
             verb: VerbWord::of(exchange).number(),
             subresource,

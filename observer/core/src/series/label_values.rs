@@ -9,8 +9,8 @@ use super::label::{Label, LabelRow, OTHER, Values};
 use super::limits::SeriesLimits;
 use crate::exchange::ValueNumber;
 use crate::http::Identity;
-use crate::k8s::{Container, RequestInfo, is_misplaced};
-use crate::observation::RequestLine;
+use crate::k8s::{RequestInfo, is_misplaced};
+use crate::observation::{Process, RequestLine};
 use crate::routing::{RuleId, all_rules};
 
 /// Longest text of a value, in bytes. A `ServiceAccount` consists of two. Names of Kubernetes have 253 at most.
@@ -51,13 +51,8 @@ impl LabelValues {
     }
 
     /// The client of a request: the container that it comes from, the program of its first product, without the version, and its
-    /// `ServiceAccount`. `container` is that of its process, as far as it is known.
-    pub(super) fn client(
-        &mut self,
-        container_name: Option<&str>,
-        container: Option<&Container>,
-        request: &RequestLine,
-    ) -> ValueNumber {
+    /// `ServiceAccount`. `process` is the client, as far as it is known.
+    pub(super) fn client(&mut self, container_name: Option<&str>, process: Option<&Process>, request: &RequestLine) -> ValueNumber {
         let product = request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next());
         let program = product.and_then(|product| product.split('/').next()).unwrap_or_default();
         let (namespace, name) = match &request.identity {
@@ -66,8 +61,8 @@ impl LabelValues {
             Some(_) | None => ("", ""),
         };
         let program = container_name.map_or(Cow::Borrowed(program), |container| Cow::Owned(format!("{container}:{program}")));
-        let [pod_namespace, pod, container, workload] = self.client_labels.values(container);
-        texts(&mut self.clients, [&program, namespace, name, pod_namespace, pod, container, workload])
+        let [pod_namespace, pod, container, workload, unit] = self.client_labels.values(process);
+        texts(&mut self.clients, [&program, namespace, name, pod_namespace, pod, container, workload, unit])
     }
 
     /// Group and resource, and the subresource. The version would add label sets, and no information about load.
@@ -112,19 +107,19 @@ impl LabelValues {
 
     /// The names of a label in the output.
     pub(super) fn names(&self, row: &LabelRow) -> impl Iterator<Item = &'static str> {
-        let of_pods = self.client_labels.iter().filter(|_| row.label == Label::Client).map(ClientLabel::name);
-        row.names.iter().copied().chain(of_pods)
+        let of_processes = self.client_labels.iter().filter(|_| row.label == Label::Client).map(ClientLabel::name);
+        row.names.iter().copied().chain(of_processes)
     }
 
     /// The texts of a value, one for each name of its label.
     pub(super) fn texts(&self, row: &LabelRow, number: ValueNumber) -> Vec<Cow<'_, str>> {
         let known = match (row.label, row.values) {
             (_, Values::Words(words)) => words.get(number.index()).map(|word| vec![Cow::Borrowed(*word)]),
-            (Label::Client, _) => self.clients.value(number).map(|[program, namespace, name, of_pod @ ..]| {
+            (Label::Client, _) => self.clients.value(number).map(|[program, namespace, name, of_process @ ..]| {
                 let has_account = !namespace.is_empty() || !name.is_empty();
                 let account = if has_account { Cow::Owned(format!("{namespace}/{name}")) } else { Cow::Borrowed("") };
-                let of_pod = self.client_labels.iter().filter_map(|label| of_pod.get(label as usize));
-                [Cow::Borrowed(&**program), account].into_iter().chain(of_pod.map(|text| Cow::Borrowed(&**text))).collect()
+                let of_process = self.client_labels.iter().filter_map(|label| of_process.get(label as usize));
+                [Cow::Borrowed(&**program), account].into_iter().chain(of_process.map(|text| Cow::Borrowed(&**text))).collect()
             }),
             (Label::Resource, _) => {
                 self.resources.value(number).map(|texts| texts.iter().map(|text| Cow::Borrowed(&**text)).collect())

@@ -19,7 +19,7 @@ pub struct SeriesLimits {
     pub upstreams: usize,
     /// Label sets of one family, the one for all others included.
     pub sets: usize,
-    /// Labels that name the pods of clients.
+    /// Labels that name the pods of clients, or their units.
     pub client_labels: ClientLabels,
 }
 
@@ -30,13 +30,13 @@ impl Default for SeriesLimits {
     }
 }
 
-/// Bytes of a client, without and with labels that name its pod; and of a resource or subresource.
+/// Bytes of a client, without and with labels that name its pod or unit; and of a resource or subresource.
 const CLIENT: usize = 1 << 10;
 const CLIENT_IN_POD: usize = 2 << 10;
 const RESOURCE: usize = 640;
 
 impl SeriesLimits {
-    /// The limits with labels that name the pods of clients. A node has up to some hundred pods, so more clients are distinguished.
+    /// The limits with labels that name the pods of clients, or their units. A node has up to some hundred pods, so more clients are distinguished.
     #[must_use]
     pub const fn with_client_labels(self, client_labels: ClientLabels) -> Self {
         Self { clients: Self::MOST_CLIENTS, client_labels, ..self }

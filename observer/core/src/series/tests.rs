@@ -10,7 +10,7 @@ use crate::exchange::Exchange;
 use crate::http::{Direction, Identity, StreamId};
 use crate::k8s::{Container, ListOptions, Pod, RequestInfo, Workload};
 use crate::observation::{
-    Body, ConnectionId, ExchangeEnd, ExchangeId, ExchangeObservation, RequestLine, ResponseLine, UpstreamName,
+    Body, CgroupOwner, ConnectionId, ExchangeEnd, ExchangeId, ExchangeObservation, Process, RequestLine, ResponseLine, UpstreamName,
 };
 use crate::routing::{Basis, CacheState, Question, ServerProfile, all_rules, route};
 use crate::time::Timestamp;
@@ -305,11 +305,15 @@ fn names_follow_the_conventions() {
 }
 
 #[test]
-fn selected_labels_name_the_pod_of_a_client() {
+fn selected_labels_name_the_pod_or_the_unit_of_a_client() {
     let pod = Pod { namespace: "default".to_owned(), name: "web-0".to_owned(), workload: Workload::of_pod("web-0") };
     let nameless = Container::nameless("c".to_owned(), "d".to_owned());
     let named = Container { pod: Some(pod), name: Some("app".to_owned()), ..nameless.clone() };
-    for (selected, container, expected) in [
+    let process = Process::new(7, 1, "agent".to_owned());
+    let in_container = |container: Container| process.clone().owned_by(Some(CgroupOwner::Container(container)));
+    let (nameless, named) = (in_container(nameless), in_container(named));
+    let of_the_host = process.clone().owned_by(Some(CgroupOwner::Unit("kubelet.service".to_owned())));
+    for (selected, client, expected) in [
         (&[][..], &named, "client=agent service_account="),
         (
             &[ClientLabel::WorkloadName, ClientLabel::Namespace],
@@ -319,17 +323,23 @@ fn selected_labels_name_the_pod_of_a_client() {
         (
             &ClientLabel::ALL,
             &named,
-            "client=agent service_account= client_namespace=default client_pod=web-0 client_container=app client_workload=web",
+            "client=agent service_account= client_namespace=default client_pod=web-0 client_container=app client_workload=web \
+             client_unit=",
         ),
         (
             &[ClientLabel::PodName, ClientLabel::ContainerName],
             &nameless,
             "client=agent service_account= client_pod= client_container=",
         ),
+        (
+            &[ClientLabel::Namespace, ClientLabel::UnitName],
+            &of_the_host,
+            "client=agent service_account= client_namespace= client_unit=kubelet.service",
+        ),
     ] {
         let limits = SeriesLimits { clients: 1, client_labels: ClientLabels::new(selected), ..SeriesLimits::default() };
         let mut played = Played::new(limits);
-        played.container = Some(container.clone());
+        played.process = Some(client.clone());
         for agent in ["agent", "second"] {
             let exchange = played.begin("GET", "/api/v1/pods", agent, "");
             played.end(exchange);
@@ -347,7 +357,7 @@ fn selected_labels_name_the_pod_of_a_client() {
 
 /// A store, and a clock for what is played.
 struct Played {
-    container: Option<Container>,
+    process: Option<Process>,
     series: Series,
     now: Timestamp,
     last: u64,
@@ -355,7 +365,7 @@ struct Played {
 
 impl Played {
     fn new(limits: SeriesLimits) -> Self {
-        Self { container: None, series: Series::new(&limits), now: Timestamp::from_nanos(1), last: 0 }
+        Self { process: None, series: Series::new(&limits), now: Timestamp::from_nanos(1), last: 0 }
     }
 
     /// A request to a server of 1.34, by the `account` `NAMESPACE/NAME`.
@@ -380,7 +390,7 @@ impl Played {
         self.last += 1;
         let id = ExchangeId { connection: ConnectionId(1), stream: StreamId(self.last) };
         let mut exchange = Exchange::begin(id, self.now, UpstreamName::default(), request, verdict);
-        self.series.begin(&mut exchange, self.container.as_ref());
+        self.series.begin(&mut exchange, self.process.as_ref());
         exchange
     }
 

@@ -60,8 +60,9 @@ pub(crate) struct ProbeFlags {
     #[arg(long, value_name = "NAME")]
     node_name: Option<String>,
 
-    /// Labels that metrics of clients in pods also have: namespace, pod, container or workload, for `client_namespace` and so on;
-    /// may be given several times, or separated by commas. Each pod of a client then has series of its own (docs/metrics.md)
+    /// Labels that metrics of clients also have: namespace, pod, container or workload of a client in a pod, and unit of a process
+    /// of the host, for `client_namespace` and so on; may be given several times, or separated by commas. Each pod of a client then
+    /// has series of its own (docs/metrics.md)
     #[arg(long, value_name = "LABEL", value_delimiter = ',', value_parser = client_label)]
     metrics_client_label: Vec<ClientLabel>,
 
@@ -238,7 +239,7 @@ mod tests {
         let all = ["--metrics-client-label", "workload", "--metrics-client-label", "container"];
         assert_eq!(labels(&all), ["client_container", "client_workload"]);
         let error = Line::try_parse_from(["probe", "--metrics-client-label", "node"]).unwrap_err().to_string();
-        assert!(error.contains("expected one of namespace, pod, container, workload"), "{error}");
+        assert!(error.contains("expected one of namespace, pod, container, workload, unit"), "{error}");
     }
 
     #[test]
