@@ -13,13 +13,10 @@ use observer_ebpf::{LifetimeEvent, LifetimeKind, Loss};
 use crate::admission::Caller;
 use crate::kernel::{self, Structure};
 use crate::maps::{LIFETIMES, SOCKETS, count};
+use crate::wakeups;
 
 /// Number of unread bytes above which the reader is woken: a quarter of the ring buffer. Each executed program wakes it, too.
 const PENDING_BYTES: u64 = 64 << 10;
-/// Flags of `bpf_ringbuf_query` and of the submission to a ring buffer, as in `records.rs`.
-const BPF_RB_AVAIL_DATA: u64 = 0;
-const BPF_RB_NO_WAKEUP: u64 = 1;
-const BPF_RB_FORCE_WAKEUP: u64 = 2;
 
 /// States of a TCP socket (Linux `include/net/tcp_states.h`).
 const TCP_ESTABLISHED: u8 = 1;
@@ -116,6 +113,6 @@ fn record(event: &LifetimeEvent) {
     };
     room.write(*event);
     // A new program is probed while it starts; otherwise its first traffic is missed.
-    let is_urgent = event.kind == LifetimeKind::Exec as u32 || LIFETIMES.query(BPF_RB_AVAIL_DATA) > PENDING_BYTES;
-    room.submit(if is_urgent { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP });
+    let is_urgent = event.kind == LifetimeKind::Exec as u32 || wakeups::unread(&LIFETIMES) > PENDING_BYTES;
+    wakeups::submit(room, is_urgent);
 }

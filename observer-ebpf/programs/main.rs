@@ -28,6 +28,7 @@ mod sockets;
 mod thread_calls;
 mod thread_sockets;
 mod thread_stack;
+mod wakeups;
 
 /// The kernel offers some helpers (`bpf_probe_read_user`) only to programs with a licence that is compatible with the GPL.
 #[unsafe(link_section = "license")]

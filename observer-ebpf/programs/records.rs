@@ -7,7 +7,7 @@ use aya_ebpf::maps::ring_buf::RingBufEntry;
 use observer_ebpf::{Connection, Kind, LARGEST_CALL, LARGEST_PAYLOAD, Loss, Opened, PAYLOAD_SIZES, Record, UNREADABLE};
 
 use crate::maps::{RECORDS, count};
-use crate::memory;
+use crate::{memory, wakeups};
 
 const SMALL: usize = PAYLOAD_SIZES[0];
 const MIDDLE: usize = PAYLOAD_SIZES[1];
@@ -17,11 +17,6 @@ const LONGEST_NAME: u32 = 255;
 
 /// Number of unread bytes above which the reader is woken. Otherwise it reads every 20 ms by itself.
 const PENDING_BYTES: u64 = 256 << 10;
-/// `bpf_ringbuf_query`: number of unread bytes (Linux `include/uapi/linux/bpf.h`).
-const BPF_RB_AVAIL_DATA: u64 = 0;
-/// `bpf_ringbuf_submit`: whether the reader is woken (same file).
-const BPF_RB_NO_WAKEUP: u64 = 1;
-const BPF_RB_FORCE_WAKEUP: u64 = 2;
 
 /// The direction of plaintext, numbered as in [`Kind`].
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -218,6 +213,5 @@ fn reserve<const N: usize>(length: u64) -> Option<RingBufEntry<Room<N>>> {
 
 #[inline(always)]
 fn submit<T: 'static>(room: RingBufEntry<T>) {
-    let is_urgent = RECORDS.query(BPF_RB_AVAIL_DATA) > PENDING_BYTES;
-    room.submit(if is_urgent { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP });
+    wakeups::submit(room, wakeups::unread(&RECORDS) > PENDING_BYTES);
 }
