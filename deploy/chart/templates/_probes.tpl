@@ -233,6 +233,14 @@ spec:
         {{- include "watchtap.network.metricsFrom" .root | nindent 8 }}
   egress:
     {{- include "watchtap.network.toApiServer" .root | nindent 4 }}
+    {{- if .values.apiServers }}
+    # Names in apiServers are resolved again and again.
+    - ports:
+        - port: 53
+          protocol: UDP
+        - port: 53
+          protocol: TCP
+    {{- end }}
 {{- end }}
 
 {{- define "watchtap.probe.podMonitor" -}}

@@ -54,6 +54,20 @@ fn probes_may_read_one_object_of_the_cluster() {
     assert_eq!(bound.map(named).collect::<Vec<_>>(), ["RoleBinding/watchtap-control-plane-probe", "RoleBinding/watchtap-probe"]);
 }
 
+/// Names of API servers are looked up; addresses of the cluster itself are not.
+#[test]
+fn network_policies_permit_look_ups_only_for_named_api_servers() {
+    let helm = Helm::of(HelmRelease::V4).unwrap();
+    for (set, permits) in [("probes", false), ("other probes", true)] {
+        let set = VALUE_SETS.iter().find(|known| known.name == set).unwrap();
+        let objects = rendered(&helm, set, &ValueFiles::create());
+        for probe in NAMES {
+            let rules = find(&objects, "NetworkPolicy", probe)["spec"]["egress"].to_string();
+            assert_eq!(rules.contains(r#""port":53"#), permits, "{probe}: {rules}");
+        }
+    }
+}
+
 /// The API server names the rules of Pod Security that the pods break.
 #[test]
 fn pod_security_forbids_what_the_guide_names() {
