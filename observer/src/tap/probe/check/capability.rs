@@ -6,6 +6,7 @@ pub(super) enum Capability {
     DacReadSearch = 2,
     SysPtrace = 19,
     SysAdmin = 21,
+    SysResource = 24,
     Perfmon = 38,
     Bpf = 39,
     CheckpointRestore = 40,

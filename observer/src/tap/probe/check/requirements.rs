@@ -29,7 +29,7 @@ pub(super) fn requirements(machine: &Machine) -> Vec<Requirement> {
         rights.to_read_all(),
         rights.to_reach_replaced_files(),
         pid_namespace(machine),
-        tried("eBPF programs are loaded", &machine.trial.programs),
+        loading(machine, &rights),
         uprobes(machine, &rights),
         tried("tracepoints of processes (sched_process_exec, sched_process_exit)", &machine.trial.processes),
         tried_for("tracepoint of sockets (inet_sock_set_state)", &machine.trial.sockets, limit::NO_ENDS),
@@ -124,6 +124,22 @@ fn pid_namespace(machine: &Machine) -> Requirement {
             "hostPID: true in a pod, --pid=host for a container; on a node that is a container this is enough: all its processes are seen",
         ),
         None => Requirement::unknown(NAME, "/proc/self/ns/pid cannot be read"),
+    }
+}
+
+/// Before Linux 5.11, maps and programs are locked memory, of which a process may usually have little.
+fn loading(machine: &Machine, rights: &Rights) -> Requirement {
+    const NAME: &str = "eBPF programs are loaded";
+    const TO_LOCK: &str = "give it CAP_SYS_RESOURCE, which lifts the limit of locked memory before Linux 5.11, or run it as root (in the \
+                           chart: probe.olderKernels)";
+    match &machine.trial.programs {
+        Step::Refused(why)
+            if version(&machine.release).is_some_and(|version| version < (5, 11))
+                && rights.has_any(&[Capability::SysResource]) == Some(false) =>
+        {
+            Requirement::missing(NAME, first_line(why), TO_LOCK)
+        }
+        step => tried(NAME, step),
     }
 }
 

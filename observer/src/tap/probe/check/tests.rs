@@ -199,6 +199,18 @@ fn steps_after_a_failed_one_are_reported_not_tried() {
 }
 
 #[test]
+fn locked_memory_is_a_remedy_before_5_11() {
+    for (release, capabilities, is_asked_for) in
+        [("5.10.0", &[38, 39][..], true), ("5.10.0", &[24, 38, 39], false), ("5.11.0", &[38, 39], false)]
+    {
+        let trial = Trial { programs: refused(), ..sound().trial };
+        let rows = requirements(&Machine { release: release.to_owned(), status: status(1, capabilities), trial, ..sound() });
+        let row = row(&rows, "programs are loaded");
+        assert_eq!(row.remedy.as_deref().unwrap().contains("CAP_SYS_RESOURCE"), is_asked_for, "{row:?}");
+    }
+}
+
+#[test]
 fn way_of_attaching_is_reported_and_perf_events_take_an_administrator() {
     let trial = Trial { attached_by: Some(AttachBy::EventCopies), paired_by: Some(PairBy::Returns), ..sound().trial };
     let rows = requirements(&Machine { trial, ..sound() });
