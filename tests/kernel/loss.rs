@@ -16,23 +16,28 @@ use watchtap::tap::probe::{ProbeOptions, ProbeTap};
 use super::clients::{of_clients, python, ring_of};
 use super::probe_output::{ProbeOutput, RunningProbe};
 
-/// Writes 1 KiB `calls` times, on each connection in turn, at `rate` calls per second unless that is 0. It prints the bytes per
-/// port and closes the connections when its input closes.
+/// Writes 1 KiB `calls` times, on each connection in turn, at `rate` calls per second unless that is 0, but for no more than `seconds`.
+/// It prints the bytes per port and closes the connections when its input closes.
 const WRITER: &str = "
 import json, socket, ssl, sys, time
-host, authority, connections, calls, rate = sys.argv[1:]
+host, authority, connections, calls, rate, *seconds = sys.argv[1:]
 name, port = host.rsplit(':', 1)
 context = ssl.create_default_context(cadata=authority)
 opened = [context.wrap_socket(socket.create_connection((name, int(port))), server_hostname=name) for _ in range(int(connections))]
 text, written, began = b'x' * 1024, [0] * len(opened), time.monotonic()
 for call in range(int(calls)):
+    if seconds and time.monotonic() > began + int(seconds[0]):
+        break
     if int(rate) and call % 100 == 0:
         time.sleep(max(0, began + call / int(rate) - time.monotonic()))
     written[call % len(opened)] += opened[call % len(opened)].send(text)
 took = time.monotonic() - began
-print(json.dumps({'written': {each.getsockname()[1]: sent for each, sent in zip(opened, written)}, 'rate': int(calls) / took}), flush=True)
+print(json.dumps({'written': {each.getsockname()[1]: sent for each, sent in zip(opened, written)}, 'rate': sum(written) / len(text) / took}), flush=True)
 sys.stdin.read()
 ";
+
+/// More calls than a writer can complete during a test.
+const ENDLESS: &str = "1000000000000";
 
 /// Has two connections. After a line of input it frees one of them while it writes on the other without pause, and then keeps
 /// running.
@@ -91,6 +96,14 @@ fn lost_bytes_are_counted_per_connection() {
 }
 
 #[test]
+fn ring_that_overflows_for_a_minute_counts_every_lost_byte() {
+    let (written, reported, missed) = written_and_reported(4, &["2", ENDLESS, "0", "60"], 64 << 10);
+    let all: BTreeMap<u16, u64> = reported.iter().map(|(port, bytes)| (*port, bytes.seen + bytes.lost)).collect();
+    assert_eq!(all, written, "{reported:?} {missed:?}");
+    assert!(reported.values().all(|bytes| bytes.seen > 0 && bytes.lost > 0), "{reported:?} {missed:?}");
+}
+
+#[test]
 fn lost_bytes_are_counted_in_total() {
     let (written, reported, missed) = written_and_reported(4, &["2", &fewer(50_000).to_string(), "0"], 64 << 10);
     let seen: u64 = reported.values().map(|bytes| bytes.seen).sum();
@@ -101,8 +114,7 @@ fn lost_bytes_are_counted_in_total() {
 #[test]
 fn probe_detaches_and_stops_under_endless_records() {
     let sink = sink();
-    // More calls than they can complete during the test.
-    let mut writers: Vec<Child> = (0..4).map(|_| writer(&sink, &["2", "1000000000000", "0"])).collect();
+    let mut writers: Vec<Child> = (0..4).map(|_| writer(&sink, &["2", ENDLESS, "0"])).collect();
     let options =
         ProbeOptions { memory: ring_of(64 << 10), calls_per_second: 0, processor_budget: 0, ..of_clients(sink.address()) };
 

@@ -74,7 +74,7 @@ impl Turn {
 }
 
 /// Every fourth sample has a minor of the matrix, for which CI builds an API server; the others have more of the rest.
-const TURNS: [Turn; 16] = [
+const TURNS: [Turn; 17] = [
     Turn::of_test(Group::Kubectl, "churn_kubectl::churn::proxied_and_direct_controllers_agree_and_leak_no_resources", 2, &[1]),
     Turn::of_test(Group::Stories, "quiet::quiet_informers_raise_no_finding", 2, &[1]),
     Turn::of_group(Group::Soak, 2, &[1]),
@@ -112,6 +112,7 @@ const TURNS: [Turn; 16] = [
         4,
         &[3],
     ),
+    Turn::of_test(Group::Kernel, "loss::ring_that_overflows_for_a_minute_counts_every_lost_byte", 4, &[3]),
     // Their API server is that of the minor in the same sample, so nothing more is built. The first name is also that of the same test
     // with other flags.
     Turn::of_test(Group::Cluster, "injection::policy::same_pods::policy_makes_the_same_pods_as_admission", 24, &[16]),
