@@ -5,14 +5,14 @@ use tokio::task::spawn_blocking;
 
 use crate::metrics::MetricsServer;
 use crate::printable::print_message;
-use crate::probe_check_result::ProbeCheck;
+use crate::probe_check_result::{ProbeCheck, Requirement};
 use crate::session::Ends;
 use crate::view::{probe_check_lines, probe_obstacle};
 
 /// The outcome.
 pub(super) enum NodeCheck {
-    /// A probe can run. The check has printed what it does not see.
-    Possible { unseen: Vec<&'static str> },
+    /// A probe can run, and sees less without these requirements. The check has printed them.
+    Possible { unmet: Vec<Requirement> },
     /// No probe can run, for this reason.
     Impossible(String),
     /// Shutdown was requested meanwhile.
@@ -29,7 +29,10 @@ impl NodeCheck {
         probe_check_lines(&checked).iter().for_each(print_message);
         Ok(match probe_obstacle(&checked) {
             Some(why) => Self::Impossible(why),
-            None => Self::Possible { unseen: checked.requirements.iter().filter_map(|requirement| requirement.unseen).collect() },
+            None => {
+                let unmet = checked.requirements.into_iter().filter(|requirement| requirement.unseen.is_some());
+                Self::Possible { unmet: unmet.collect() }
+            }
         })
     }
 }
@@ -42,4 +45,29 @@ pub(super) async fn explain(why: &str, metrics: Option<&MetricsServer>, ends: &m
         metrics.note_obstacle(why);
     }
     ends.next().await;
+}
+
+/// The limitations of a probe because of requirements that are not met, one sentence each.
+pub(super) fn limits(unmet: &[Requirement]) -> impl Iterator<Item = String> {
+    unmet.iter().filter_map(|requirement| Some(format!("without {}: {}", requirement.name, requirement.unseen?)))
+}
+
+/// Those of a probe's `limits` that are no consequence of a requirement that is not met.
+pub(super) fn not_in(unmet: &[Requirement], limits: &[String]) -> Vec<String> {
+    let is_known = |limit: &String| unmet.iter().filter_map(|requirement| requirement.unseen).any(|unseen| limit.ends_with(unseen));
+    limits.iter().filter(|limit| !is_known(limit)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limit_that_the_check_and_the_probe_found_is_reported_once() {
+        let unmet = [Requirement::limits("CAP_SYS_PTRACE", "not in effect", "others are not seen", "run as root")];
+        let of_probe = ["EPERM: others are not seen", "EINVAL: threads are not seen"].map(str::to_owned);
+        let of_check: Vec<String> = limits(&unmet).collect();
+        assert_eq!(of_check, ["without CAP_SYS_PTRACE: others are not seen"]);
+        assert_eq!(not_in(&unmet, &of_probe), ["EINVAL: threads are not seen"]);
+    }
 }

@@ -137,10 +137,10 @@ impl Probe {
         let metrics = self.metrics.serve(|| outputs.series(report.mute()), TapWord::Probe, &memory)?;
         let mut ends = early.map_or_else(Ends::open, Ok)?;
         let attach = self.attach.bind(place.attach_socket().as_deref(), || outputs.snapshots(report.mute()), &memory)?;
-        let mut said = Vec::new();
+        let mut unmet = Vec::new();
         if place == Place::Pod {
             match NodeCheck::here(&mut ends).await? {
-                NodeCheck::Possible { unseen } => said = unseen,
+                NodeCheck::Possible { unmet: found } => unmet = found,
                 NodeCheck::Impossible(why) => {
                     // There is no run to attach to, and there are no numbers.
                     drop((attach, outputs));
@@ -157,7 +157,7 @@ impl Probe {
             let probing = ProbeSession::begin(&servers, options, &self.profiles.source(), outputs, &memory).await?;
             anyhow::Ok((servers, probing))
         };
-        let (servers, probing) = tokio::select! {
+        let (servers, mut probing) = tokio::select! {
             begun = beginning => begun?,
             () = ends.next() => return Ok(ExitCode::SUCCESS),
         };
@@ -167,8 +167,9 @@ impl Probe {
         let servers = servers.all();
         let hint = attach.as_ref().filter(|_| place == Place::Pod).and_then(|ready| guidance::attach_hint(place, ready.named()));
         self.introduce(servers, hint.as_deref())?;
-        let is_new = |limit: &&String| !said.iter().any(|unseen| limit.ends_with(unseen));
-        probing.limits().iter().filter(is_new).for_each(print_message);
+        let new = node_check::not_in(&unmet, probing.limits());
+        new.iter().for_each(print_message);
+        probing.set_limits(node_check::limits(&unmet).chain(new).collect());
         // It serves until the report is written.
         let _attach = attach.map(|ready| ready.serve(self.served(servers, probing.limits()))).transpose()?.flatten();
         ends.listen_to(self.page(servers, probing.limits(), snapshots));

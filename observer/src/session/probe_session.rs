@@ -19,6 +19,8 @@ use crate::view::counted;
 /// A running probe and the receivers of its data.
 pub(crate) struct ProbeSession {
     tap: ProbeTap,
+    /// The report has them, too.
+    limits: Vec<String>,
     observing: Observing,
     /// Our own requests for the server profiles of the API servers.
     learning: JoinSet<()>,
@@ -68,12 +70,18 @@ impl ProbeSession {
             intake: intake.clone(),
         };
         let renewing = tokio::spawn(renewal.run(stop));
-        Ok(Self { tap, observing, learning, renewing, renews, intake, clock })
+        let limits = tap.limits().to_vec();
+        Ok(Self { tap, limits, observing, learning, renewing, renews, intake, clock })
     }
 
     /// The probe's limitations on this machine, one sentence each.
     pub(crate) fn limits(&self) -> &[String] {
-        self.tap.limits()
+        &self.limits
+    }
+
+    /// Replaces the limitations, for example by those that a check on this machine found as well.
+    pub(crate) fn set_limits(&mut self, limits: Vec<String>) {
+        self.limits = limits;
     }
 
     /// Waits until the probe fails.
@@ -83,13 +91,12 @@ impl ProbeSession {
 
     /// Stops the probe, then decodes everything that it recorded. Returns the outcome, and the probe's own result.
     pub(crate) async fn end(self) -> Result<(Outcome, Result<ProbeOutcome, ProbeError>)> {
-        let Self { tap, observing, mut learning, renewing, renews, intake, clock } = self;
+        let Self { tap, limits, observing, mut learning, renewing, renews, intake, clock } = self;
         intake.notice(Notice::ShutdownRequested { at: clock.now() });
         drop(intake);
         drop(renews);
         // Without it, everything else is reported.
         let Renewed(renewed) = renewing.await.unwrap_or_default();
-        let limits = tap.limits().to_vec();
         let ended = spawn_blocking(|| tap.finish()).await?;
         // These tasks have clones of the intake, and the observing thread ends only when all clones are dropped.
         let asked = async { while learning.join_next().await.is_some() {} };
