@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 /// A process for each processor that runs whenever no other one wants to; dropping the value ends them.
 pub(super) struct Awake(Vec<Child>);
@@ -18,6 +18,15 @@ impl Awake {
             awake.0.push(spinning.spawn().context("cannot start `setpriv` of util-linux")?);
         }
         Ok(awake)
+    }
+
+    /// Ends the processes. It is an error if one has ended before: then the measurements are of processors that slept.
+    pub(super) fn end(mut self) -> Result<()> {
+        for child in &mut self.0 {
+            let ended = child.try_wait()?;
+            ensure!(ended.is_none(), "a processor was not kept awake ({ended:?}); are `setpriv` and `chrt` of util-linux there?");
+        }
+        Ok(())
     }
 }
 

@@ -54,7 +54,8 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     for client in Client::all(folder.path())? {
         for round in 0..rounds {
             args.output.progress(&format!("probing: {}, round {} of {rounds}", client.name, round + 1));
-            for mode in Mode::ALL {
+            // The machine may become faster or slower within a round.
+            for mode in Mode::ALL.into_iter().cycle().skip(usize::try_from(round)?).take(Mode::ALL.len()) {
                 let running = mode.stand(&client, port, folder.path())?;
                 let before = running.cpu()?;
                 let spent = client.run(port, &credentials.authority, exchanges, 0)?;
@@ -74,7 +75,7 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
             at_rates.push(AtRate::of(client.name, rate, seconds * rate, unprobed, spent, watchtap, missed));
         }
     }
-    drop(awake);
+    awake.end()?;
     let (crowds, seconds) = if args.output.smoke { (&CROWDS[..1], 1) } else { (&CROWDS[..], IDLE_SECONDS) };
     let mut idle = Vec::new();
     for &size in crowds {
