@@ -21,6 +21,12 @@ const PORT: &str = "KUBERNETES_SERVICE_PORT";
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 const NO_CREDENTIAL: &str = "the pod has no credential; set automountServiceAccountToken: true in its spec";
 
+/// Whether this is a container of a pod, as far as its variables show.
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+pub(crate) fn is_in_pod() -> bool {
+    std::env::var_os(HOST).is_some()
+}
+
 /// The API server that the environment variables of this pod describe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServiceInPod {

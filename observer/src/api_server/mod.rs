@@ -20,6 +20,8 @@ pub(crate) use endpoint_slice::EndpointSliceReader;
 #[cfg(all(test, target_os = "linux", feature = "ebpf"))]
 pub(crate) use endpoint_slice::{Reply, ScriptedServer};
 pub(crate) use in_cluster::ServiceInPod;
+#[cfg(all(target_os = "linux", feature = "ebpf"))]
+pub(crate) use in_cluster::is_in_pod;
 pub(crate) use name::name;
 #[cfg(test)]
 pub(crate) use name::name_behind;

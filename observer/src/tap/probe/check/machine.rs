@@ -1,8 +1,11 @@
 //! The inputs of the check: texts of the kernel, read once.
 
 use std::fs;
+use std::io::ErrorKind;
 
 use super::trial::Trial;
+use crate::api_server::is_in_pod;
+use crate::tap::probe::ProbeOptions;
 use crate::tap::probe::find::namespace;
 use crate::tap::probe::kernel::kernel_offsets;
 
@@ -29,6 +32,8 @@ pub(super) struct Machine {
     pub unprivileged_bpf_disabled: Result<String, String>,
     /// `/proc/self/mounts`.
     pub mounts: String,
+    /// Whether the folder with the logs of pods can be read, or why not; `None` if there is none, and this is no pod.
+    pub pod_logs: Option<Result<(), String>>,
     /// The outcome of loading and attaching the programs.
     pub trial: Trial,
 }
@@ -47,8 +52,17 @@ impl Machine {
             perf_event_paranoid: read("/proc/sys/kernel/perf_event_paranoid"),
             unprivileged_bpf_disabled: read("/proc/sys/kernel/unprivileged_bpf_disabled"),
             mounts: read("/proc/self/mounts").unwrap_or_default(),
+            pod_logs: pod_logs(),
             trial: Trial::here(),
         }
+    }
+}
+
+fn pod_logs() -> Option<Result<(), String>> {
+    match fs::read_dir(ProbeOptions::POD_LOGS) {
+        Ok(_entries) => Some(Ok(())),
+        Err(error) if error.kind() == ErrorKind::NotFound && !is_in_pod() => None,
+        Err(error) => Some(Err(error.to_string())),
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) fn requirements(machine: &Machine) -> Vec<Requirement> {
         tried("tracepoints of processes (sched_process_exec, sched_process_exit)", &machine.trial.processes),
         tried_for("tracepoint of sockets (inet_sock_set_state)", &machine.trial.sockets, limit::NO_ENDS),
         pairing(machine),
+        pod_names(machine),
         irrelevant("kernel.perf_event_paranoid", &machine.perf_event_paranoid, "it is for those without CAP_PERFMON"),
         irrelevant("kernel.unprivileged_bpf_disabled", &machine.unprivileged_bpf_disabled, "it is for those without CAP_BPF"),
         tracefs(machine),
@@ -195,6 +196,18 @@ const NOT_TRIED: &str = "not tried: what comes before it does not work";
 /// The first line is the error. The verifier's log comes after it and fills pages.
 fn first_line(why: &str) -> &str {
     why.lines().next().unwrap_or_default()
+}
+
+/// A check has no options: it looks for the folder that the kubelet has by default.
+fn pod_names(machine: &Machine) -> Requirement {
+    const NAME: &str = "logs of pods (/var/log/pods)";
+    const UNSEEN: &str = "clients in pods have no names, but the identifiers of their containers and pods";
+    const REMEDY: &str = "mount the node's folder, which root can read; if the kubelet has another one, name that with --pod-logs";
+    match &machine.pod_logs {
+        None => Requirement::does_not_matter(NAME, "not there: no kubelet runs here, or it has another folder (--pod-logs)"),
+        Some(Ok(())) => Requirement::met(NAME, "the folder can be read; its names are those of pods"),
+        Some(Err(why)) => Requirement::limits(NAME, why.clone(), UNSEEN, REMEDY),
+    }
 }
 
 fn irrelevant(name: &'static str, read: &Result<String, String>, why: &str) -> Requirement {

@@ -21,6 +21,7 @@ fn sound() -> Machine {
         perf_event_paranoid: Ok("4".to_owned()),
         unprivileged_bpf_disabled: Ok("2".to_owned()),
         mounts: "proc /proc proc rw 0 0\n".to_owned(),
+        pod_logs: Some(Ok(())),
         trial: Trial {
             programs: Step::Works,
             uprobes: Step::Works,
@@ -196,6 +197,14 @@ fn steps_after_a_failed_one_are_reported_not_tried() {
         let row = row(&check.requirements, name);
         assert_eq!((row.state, row.found.starts_with("not tried")), (RequirementState::Unknown, true), "{row:?}");
     }
+}
+
+#[test]
+fn names_of_pods_take_the_folder_of_their_logs() {
+    assert_row("logs of pods", RequirementState::DoesNotMatter, |machine| machine.pod_logs = None);
+    let denied = Some(Err("Permission denied (os error 13)".to_owned()));
+    let row = assert_row("logs of pods", RequirementState::Limits, |machine| machine.pod_logs = denied);
+    assert!(row.remedy.unwrap().contains("--pod-logs"));
 }
 
 #[test]
