@@ -47,6 +47,11 @@ pub(super) fn printed(written: io::Result<()>) -> ExitCode {
     }
 }
 
+/// Whether the reader of stdout stopped early, which is no failure of a command that only prints.
+pub(super) fn is_of_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
 impl From<Format> for crate::view::ExplainFormat {
     fn from(format: Format) -> Self {
         match format {

@@ -1,11 +1,13 @@
 //! Envelopes, formats, bounds, and lines of no log.
 
 use std::io::Write as _;
+use std::process::Stdio;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use observer_tests::watchtap;
 use serde_json::{Value, json};
 
 use super::reading::{audit_event, check, explain, klog};
@@ -52,6 +54,19 @@ fn json_has_the_same_facts() {
     assert_eq!(line["request"]["request"], "GET /api/v1/pods?resourceVersion=0");
     assert!(line["facts"].as_array().unwrap().contains(&json!({"name": "status", "value": "200"})), "{line}");
     assert!(line["not_shown"].as_array().unwrap().len() > 1, "{line}");
+}
+
+#[test]
+fn reader_that_stops_early_is_no_failure() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut explain = watchtap().unwrap();
+    explain.args(["explain", "-"]).stdin(Stdio::piped()).stdout(writer).stderr(Stdio::piped());
+    let mut explain = explain.spawn().unwrap();
+    let line = audit_event("list", "/api/v1/pods", &json!({}));
+    explain.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
+    let output = explain.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::request::{Asked, Flags};
 use super::subject::{Subject, subject};
 use crate::api_server::gates_without_effect;
 use crate::cli::flags::ProfileFlags;
-use crate::cli::output::Format;
+use crate::cli::output::{Format, is_of_closed_pipe};
 use crate::printable::{Printable, print_error, print_message, stdout};
 use crate::view::{Colour, Explained, explain_meaning, explain_proof, explain_request, explain_rule};
 
@@ -85,6 +85,7 @@ impl Explain {
     pub(in crate::cli) fn run(&self) -> ExitCode {
         match self.execute() {
             Ok(code) => code,
+            Err(error) if is_of_closed_pipe(&error) => ExitCode::SUCCESS,
             Err(error) => {
                 print_error(&error);
                 ExitCode::FAILURE
