@@ -1,6 +1,6 @@
 //! The logs of which a report is made: what they show, and what is left out.
 
-use observer_core::logs::{AuditLevel, AuditStage, LogExtent};
+use observer_core::logs::{AuditLevel, AuditStage, LogExtent, LogLine};
 use observer_core::observer::Snapshot;
 use serde::Serialize;
 
@@ -65,7 +65,9 @@ pub(super) fn head(log: &RunLog, snapshot: &Snapshot) -> Vec<(Tone, String)> {
     if !extent.forms.is_empty() {
         let forms: Vec<String> = extent.forms.iter().map(|(form, lines)| format!("{form} ({})", counted(*lines, "line"))).collect();
         lines.push((Tone::Plain, format!("other lines: {}", forms.join(", "))));
-        lines.push((Tone::Plain, incomplete_times(*zone)));
+        if extent.forms.keys().any(|form| *form != LogLine::Cut.form()) {
+            lines.push((Tone::Plain, incomplete_times(*zone)));
+        }
     }
     if extent.own > 0 {
         let own = counted(extent.own, "request");

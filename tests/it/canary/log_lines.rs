@@ -102,7 +102,7 @@ fn typed_lines(audit: &str, etcd: &str, shown: &mut Shown) {
                     shown.note(&collector);
                 }
             }
-            LogLine::Audit(_) | LogLine::AuditList(_) | LogLine::LegacyAudit(_) | LogLine::Other { .. } => {}
+            LogLine::Audit(_) | LogLine::AuditList(_) | LogLine::LegacyAudit(_) | LogLine::Cut | LogLine::Other { .. } => {}
         }
     }
 }
@@ -127,6 +127,7 @@ fn records(event: &str, audit: &str, etcd: &str, shown: &mut Shown) {
                 | LogLine::Trace { .. }
                 | LogLine::Reflector(_)
                 | LogLine::Etcd(_)
+                | LogLine::Cut
                 | LogLine::Other { .. } => None,
             };
             shown.note(&request.unwrap_or_else(|| LoggedRequest::of_event(&AuditEvent::read(event.as_bytes()).unwrap(), None)));

@@ -5,6 +5,18 @@ use serde_json::{Value, json};
 use super::reading::{audit_event, check};
 
 #[test]
+fn cut_events_are_named() {
+    let event = audit_event("list", "/api/v1/pods?limit=500", &json!({}));
+    let cut = format!("{}[Truncated...]", &event[..event.len() / 2]);
+    let expected = [
+        "line 1   cut line   EKS, a line that is too long for CloudWatch\n",
+        "meaning       the beginning of a line that is too long for CloudWatch",
+        "not shown     the request",
+    ];
+    check(&cut, &[], &expected);
+}
+
+#[test]
 fn audit_events_are_explained_with_the_rule_and_the_proof() {
     let times = json!({"annotations": {"apiserver.latency.k8s.io/etcd": "1.15ms", "apiserver.latency.k8s.io/total": "35.68s"}});
     let event = audit_event("list", "/api/v1/pods?limit=500", &times);

@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use super::aks_table;
 use super::audit::{AuditEvent, MAX_LINE};
 use super::cache_lines::CacheLine;
 use super::client_requests::{ClientRecord, ClientRequest};
@@ -46,6 +47,8 @@ pub enum LogLine {
     Client(Box<ClientRequest>),
     /// An event of etcd.
     Etcd(Box<EtcdLine>),
+    /// The beginning of a line that was too long for its envelope.
+    Cut,
     /// A record of klog about other things.
     Other {
         /// The time of the record.
@@ -62,6 +65,10 @@ impl LogLine {
             return None;
         }
         let line = line.trim_ascii();
+        // EKS ends the lines so that it cuts for CloudWatch (falcosecurity/plugins `plugins/k8saudit-eks`).
+        if line.ends_with(b"[Truncated...]") {
+            return Some(Self::Cut);
+        }
         if line.first() == Some(&b'{') && memmem::find(line, b"\"auditID\"").is_some() {
             // Nothing else has this field, and an event can be long.
             if let Some(event) = AuditEvent::read(line) {
@@ -100,6 +107,7 @@ impl LogLine {
             Self::Client(_) => "client request",
             Self::Etcd(line) if line.event.is_request() => "etcd request",
             Self::Etcd(_) => "etcd maintenance",
+            Self::Cut => "cut line",
             Self::Other { .. } => "other klog line",
         }
     }
@@ -114,7 +122,7 @@ impl LogLine {
             | Self::Reflector(_)
             | Self::Client(_)
             | Self::Other { .. } => true,
-            Self::Audit(_) | Self::AuditList(_) | Self::LegacyAudit(_) | Self::GkeAudit(_) | Self::Etcd(_) => false,
+            Self::Audit(_) | Self::AuditList(_) | Self::LegacyAudit(_) | Self::GkeAudit(_) | Self::Etcd(_) | Self::Cut => false,
         }
     }
 
@@ -132,6 +140,7 @@ impl LogLine {
             Self::Client(request) => request.at,
             Self::Etcd(line) => line.at,
             Self::Trace { at, .. } | Self::Other { at } => *at,
+            Self::Cut => None,
         }
     }
 
@@ -144,6 +153,9 @@ impl LogLine {
                 GkeEntry::Audit(entry) => return Some(Self::GkeAudit(Box::new(entry))),
                 GkeEntry::Component(entry) => return Some(Self::klog(&entry.record(), clock)),
             }
+        }
+        if memmem::find(text.as_bytes(), b"\"AuditId\"").is_some() {
+            return aks_table::read(text).map(|event| Self::Audit(Box::new(event)));
         }
         // Lines in an envelope have none of these forms; they are many.
         memmem::find(text.as_bytes(), b"\"msg\"")?;

@@ -6,6 +6,7 @@
 //! each request, and returns the observations that a tap would have made, as far as the log has them. The
 //! [`crate::observer::Observer`] takes these as any others, so there is one copy of each rule.
 
+mod aks_table;
 mod audit;
 mod cache_lines;
 mod client_requests;

@@ -101,6 +101,7 @@ fn record(
         | LogLine::Reflector(_)
         | LogLine::Client(_)
         | LogLine::Etcd(_)
+        | LogLine::Cut
         | LogLine::Other { .. }) => pass(line),
     }
 }

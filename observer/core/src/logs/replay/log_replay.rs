@@ -208,8 +208,12 @@ impl LogReplay {
                     self.window.push(range.ended, range.memory(), Record::EtcdRead(range));
                 }
             }
-            LogLine::GkeAudit(_) | LogLine::WatchStarted(_) | LogLine::Cache(_) | LogLine::Reflector(_) | LogLine::Other { .. } => {
-            }
+            LogLine::GkeAudit(_)
+            | LogLine::WatchStarted(_)
+            | LogLine::Cache(_)
+            | LogLine::Reflector(_)
+            | LogLine::Cut
+            | LogLine::Other { .. } => {}
         }
         understood
     }

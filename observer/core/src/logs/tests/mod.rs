@@ -1,5 +1,6 @@
 //! Lines as real programs wrote them, shortened. Those without a source are built as the code of that version builds them.
 
+mod aks_table;
 mod cache_lines;
 mod client_requests;
 mod etcd_line;

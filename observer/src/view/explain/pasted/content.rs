@@ -49,6 +49,11 @@ impl Content {
             LogLine::Trace { at, .. } => server_line::of_torn_trace(*at),
             LogLine::Reflector(line) => reflector_line::of_reflector(line),
             LogLine::Etcd(line) => etcd_line::of_etcd(line),
+            LogLine::Cut => Self {
+                meaning: "the beginning of a line that is too long for CloudWatch, usually an audit event with bodies".to_owned(),
+                not_shown: &["the request: a policy with the level Metadata keeps its events short"],
+                ..Self::default()
+            },
             // The events of a list come one by one.
             LogLine::AuditList(_) | LogLine::Other { .. } => return None,
         })
