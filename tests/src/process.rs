@@ -54,12 +54,12 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts `program` with an empty environment, and appends its output to `log`.
+    /// Starts `program` without variables but `TZ`, which is UTC, and appends its output to `log`.
     pub(crate) fn start(name: &'static str, program: &Path, arguments: &[String], log: PathBuf) -> Result<Self> {
         let output = File::options().create(true).append(true).open(&log)?;
         let mut command = Command::new(programs::require("setpriv", "so that no server outlives its test")?);
         command.args(["--pdeathsig", "KILL", "--"]).arg(program).args(arguments);
-        command.env_clear().stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        command.env_clear().env("TZ", "UTC").stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
         let child = spawn_from_lasting_thread(command).with_context(|| format!("cannot start {name}"))?;
         let handle = rustix::process::pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
         Ok(Self { name, child, handle, log })

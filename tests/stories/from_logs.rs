@@ -1,11 +1,11 @@
-//! Compares what the audit log of the API server shows with what watchtap reported of the same traffic.
+//! Compares what the logs of the API server show with what watchtap reported of the same traffic.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
 use observer_core::k8s::Verb;
-use observer_core::logs::LogReplay;
+use observer_core::logs::{LogClock, LogReplay};
 use observer_core::observation::{Observation, Subject, UpstreamName, UpstreamObservation};
 use observer_core::observer::{Event, Limits, Observer, RequestRecord};
 use observer_core::routing::{Basis, ServerProfile};
@@ -26,9 +26,45 @@ pub(super) struct Seen {
     until: Timestamp,
 }
 
+/// A log of the API server.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    AuditLog,
+    /// Its own log at `-v=3`, which has a line for each request.
+    ServerLog,
+}
+
+impl Source {
+    const ALL: [Self; 2] = [Self::AuditLog, Self::ServerLog];
+
+    /// In the table.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::AuditLog => "audit log",
+            Self::ServerLog => "kube-apiserver's log, -v=3",
+        }
+    }
+
+    /// In names of files.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::AuditLog => "audit",
+            Self::ServerLog => "server",
+        }
+    }
+
+    fn read(self, cluster: &Cluster) -> Result<String> {
+        Ok(match self {
+            Self::AuditLog => fs::read_to_string(cluster.audit_log_file())?,
+            Self::ServerLog => fs::read_to_string(cluster.api_server_log())?,
+        })
+    }
+}
+
 /// The number of comparisons, and each difference.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Compared {
+    source: Source,
     compared: usize,
     differences: Vec<Value>,
 }
@@ -59,12 +95,12 @@ impl Seen {
         self.layers.insert(id.clone(), (asked, json!(verdict.served_from)));
     }
 
-    /// The results of the audit log of an API server until this time.
-    fn of_log(cluster: &Cluster, until: Timestamp) -> Result<Self> {
+    /// The results of a log of an API server until this time.
+    fn of_log(cluster: &Cluster, source: Source, until: Timestamp) -> Result<Self> {
         let mut profile = ServerProfile::of_version(cluster.version().parse().context("a version")?, Basis::Flag);
         // A gate that no rule depends on has no name here.
         profile.gates.extend(cluster.feature_gates().filter_map(|(gate, on)| Some((gate.parse().ok()?, on))));
-        let log = fs::read_to_string(cluster.audit_log_file())?;
+        let log = source.read(cluster)?;
         let (mut seen, mut observer, mut replay) =
             (Self::default(), Observer::new(Limits::default()), LogReplay::default().with_version(&cluster.version().parse()?));
         let mut profile = Some(Box::new(profile));
@@ -78,6 +114,8 @@ impl Seen {
             }
             observer.observe(observation, &mut |event| seen.note(&event));
         };
+        // Servers of the tests write times in UTC.
+        replay.begin(0, LogClock::until(until, 0));
         for line in log.lines() {
             replay.line(0, line.as_bytes(), &mut each);
         }
@@ -85,8 +123,8 @@ impl Seen {
         Ok(seen)
     }
 
-    fn compare_layers(&self, log: &Self) -> Compared {
-        let mut compared = Compared::default();
+    fn compare_layers(&self, log: &Self, source: Source) -> Compared {
+        let mut compared = Compared::with(source);
         for (id, (asked, layer)) in &self.layers {
             // What an open request does after the end of the log is not in it.
             let Some((_, of_log)) = log.layers.get(id) else { continue };
@@ -95,8 +133,8 @@ impl Seen {
         compared
     }
 
-    fn compare_relists(&self, log: &Self) -> Compared {
-        let mut compared = Compared::default();
+    fn compare_relists(&self, log: &Self, source: Source) -> Compared {
+        let mut compared = Compared::with(source);
         let of_both: BTreeSet<_> = self.relists.keys().chain(log.relists.keys()).collect();
         for of in of_both {
             let both = [self, log].map(|seen| seen.relists.get(of).map_or(&[][..], Vec::as_slice));
@@ -110,10 +148,14 @@ impl Seen {
 }
 
 impl Compared {
+    const fn with(source: Source) -> Self {
+        Self { source, compared: 0, differences: Vec::new() }
+    }
+
     fn note(&mut self, of: &str, live: &Value, log: &Value) {
         self.compared += 1;
         if live != log {
-            let reason = reason(live, log);
+            let reason = reason(self.source, live, log);
             self.differences.push(json!({"of": of, "live": live, "log": log, "reason": reason}));
         }
     }
@@ -123,10 +165,13 @@ impl Compared {
     }
 }
 
-/// Why an audit log shows less than the traffic.
-fn reason(live: &Value, log: &Value) -> &'static str {
+/// Why a log shows less than the traffic.
+fn reason(source: Source, live: &Value, log: &Value) -> &'static str {
     let [live, log] = [live, log].map(|value| value.as_str().unwrap_or_default());
     match (live, log) {
+        (_, "" | "unknown/end-not-logged") if matches!(source, Source::ServerLog) => {
+            "the API server logs a watch after its end, and it was killed before"
+        }
         ("Snapshot", _) => "the log has no revisions of answers, so the snapshots that the API server keeps are unknown",
         ("", "expired/unknown") => "the client watches by WebSocket, which a tap does not read",
         (_, "unknown/end-not-logged") => "the log does not show why the watch ended",
@@ -139,22 +184,24 @@ fn reason(live: &Value, log: &Value) -> &'static str {
     }
 }
 
-/// Compares the audit log of an API server with the results of the live run, and keeps the comparison for the table.
+/// Compares the logs of an API server with the results of the live run, and keeps the comparisons for the table.
 pub(super) fn compare(live: &Seen, cluster: &Cluster) -> Result<()> {
-    let logged = Seen::of_log(cluster, live.until)?;
-    let (layers, relists) = (live.compare_layers(&logged), live.compare_relists(&logged));
-    let (mut storms, mut of_log) = (live.storms.clone(), logged.storms);
-    storms.sort_unstable();
-    of_log.sort_unstable();
     let story = std::thread::current().name().context("a test has a name")?.to_owned();
-    let row = json!({
-        "story": story, "version": cluster.version(), "source": "audit log",
-        "layers": layers.json(), "relists": relists.json(), "storms": {"live": storms, "log": of_log},
-    });
     let folder = log_accuracy_folder();
     fs::create_dir_all(&folder)?;
-    fs::write(folder.join(format!("{}.json", story.replace("::", "-"))), row.to_string())?;
-    // Three forms of list are answered from a snapshot, which a log does not show.
-    ensure!(layers.differences.len() <= 3, "more layers differ than those from snapshots: {row:#}");
+    for source in Source::ALL {
+        let logged = Seen::of_log(cluster, source, live.until)?;
+        let (layers, relists) = (live.compare_layers(&logged, source), live.compare_relists(&logged, source));
+        let (mut storms, mut of_log) = (live.storms.clone(), logged.storms);
+        storms.sort_unstable();
+        of_log.sort_unstable();
+        let row = json!({
+            "story": story, "version": cluster.version(), "source": source.name(),
+            "layers": layers.json(), "relists": relists.json(), "storms": {"live": storms, "log": of_log},
+        });
+        fs::write(folder.join(format!("{}-{}.json", story.replace("::", "-"), source.word())), row.to_string())?;
+        // Three forms of list are answered from a snapshot, which a log does not show.
+        ensure!(layers.differences.len() <= 3, "more layers differ than those from snapshots: {row:#}");
+    }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! S4: lists of one client in every form, on servers of two minors. The server's own counters show which layer answered.
+//! S4: lists of one client in every form, on servers of four minors. The server's own counters show which layer answered.
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::PodTemplate;
@@ -22,6 +22,16 @@ fn verdict_of_every_list_form_matches_the_server_counters() -> Result<()> {
 #[test]
 fn verdict_of_every_list_form_matches_the_counters_of_an_older_server() -> Result<()> {
     verdicts_match_on(Minor(31))
+}
+
+#[test]
+fn verdict_of_every_list_form_matches_the_counters_of_1_29() -> Result<()> {
+    verdicts_match_on(Minor(29))
+}
+
+#[test]
+fn verdict_of_every_list_form_matches_the_counters_of_1_36() -> Result<()> {
+    verdicts_match_on(Minor(36))
 }
 
 fn verdicts_match_on(minor: Minor) -> Result<()> {
