@@ -19,6 +19,8 @@ pub mod gzip;
 pub mod hpack;
 pub mod http;
 pub mod json;
+pub mod log_envelopes;
+pub mod log_lines;
 pub mod logs;
 pub mod metrics;
 pub mod observer;
@@ -41,6 +43,8 @@ pub const TARGETS: &[(&str, Check)] = &[
     ("websocket", websocket::check),
     ("request", request::check),
     ("metrics", metrics::check),
+    ("log_envelopes", log_envelopes::check),
+    ("log_lines", log_lines::check),
     ("logs", logs::check),
     ("capture", capture::check),
     ("observer", observer::check),

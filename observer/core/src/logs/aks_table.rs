@@ -61,8 +61,5 @@ pub(super) fn read(text: &str) -> Option<AuditEvent> {
 }
 
 fn dynamic(value: Value) -> Value {
-    match value {
-        Value::String(text) => serde_json::from_str(&text).unwrap_or_default(),
-        other => other,
-    }
+    value.as_str().map(|text| serde_json::from_str(text).unwrap_or_default()).unwrap_or(value)
 }

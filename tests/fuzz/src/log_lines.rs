@@ -1,0 +1,36 @@
+//! Invariants of typed lines: space around a line changes nothing, a line is read in the same way alone and as a record, and the
+//! programs that write its form are known.
+
+use observer_core::logs::{FoundRecord, LineOrigin, LogClock, LogLine, LogRecord, LogRecords};
+
+/// Reads each line alone, and as the only line of a log.
+pub fn check(input: &[u8]) {
+    let clock = LogClock::of_year(2024, 3_600);
+    for line in input.split(|byte| *byte == b'\n') {
+        let read = LogLine::read(line, &clock);
+        let spaced = [b" \t", line, b" \r"].concat();
+        assert_eq!(read, LogLine::read(&spaced, &clock), "space changed what is read");
+        let Some(read) = read else { continue };
+        assert!(!read.form().is_empty());
+        let origin = LineOrigin::of(&read, &String::from_utf8_lossy(line.trim_ascii()));
+        assert!(!origin.written_by.is_empty() && !origin.upstream.is_empty(), "{read:?}");
+        check_record(line, read, clock);
+    }
+}
+
+fn check_record(line: &[u8], read: LogLine, clock: LogClock) {
+    let mut records = Vec::new();
+    let mut log = LogRecords::of(clock);
+    let mut take = |FoundRecord { envelope, record, .. }| {
+        assert_eq!(envelope, None, "{record:?}");
+        records.push(record);
+    };
+    // A brace on a line of its own, and a part of a runtime's line, begin something longer.
+    let others = log.line(line.trim_ascii(), &mut take) + log.finish(&mut take);
+    match read {
+        LogLine::AuditList(events) => assert_eq!(records.len(), events.len()),
+        // Its lines are joined.
+        LogLine::Trace { .. } => {}
+        line => assert_eq!((records.as_slice(), others), ([LogRecord::Line(line)].as_slice(), 0)),
+    }
+}
