@@ -154,11 +154,11 @@ fn lines_that_are_not_understood_are_counted_and_change_the_exit_code() {
     let mut lines = audit_log();
     lines.insert(3, "words of no log".to_owned());
     lines.insert(5, lines[5].split_at(40).0.to_owned());
-    let log = written(folder.path(), "audit.log", [lines.join("\n").as_bytes(), b"\n\xff\x00"].concat());
+    let log = written(folder.path(), "audit.log", [lines.join("\n").as_bytes(), b"\n\xff\x00\n{\"a\":[Truncated...]"].concat());
     let output = read(&[&log]);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("\n3 lines are not understood"), "{text}");
+    assert!(text.contains("\n3 lines are not understood\n1 event was cut by EKS\n"), "{text}");
 }
 
 #[test]

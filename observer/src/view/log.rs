@@ -1,6 +1,6 @@
 //! The logs of which a report is made: what they show, and what is left out.
 
-use observer_core::logs::{AuditLevel, AuditStage, LogExtent, LogLine};
+use observer_core::logs::{AuditLevel, AuditStage, LogExtent};
 use observer_core::observer::Snapshot;
 use serde::Serialize;
 
@@ -65,13 +65,16 @@ pub(super) fn head(log: &RunLog, snapshot: &Snapshot) -> Vec<(Tone, String)> {
     if !extent.forms.is_empty() {
         let forms: Vec<String> = extent.forms.iter().map(|(form, lines)| format!("{form} ({})", counted(*lines, "line"))).collect();
         lines.push((Tone::Plain, format!("other lines: {}", forms.join(", "))));
-        if extent.forms.keys().any(|form| *form != LogLine::Cut.form()) {
-            lines.push((Tone::Plain, incomplete_times(*zone)));
-        }
+        lines.push((Tone::Plain, incomplete_times(*zone)));
     }
     if extent.own > 0 {
         let own = counted(extent.own, "request");
-        lines.push((Tone::Plain, format!("{own} of API servers themselves (system:apiserver): not among the requests below")));
+        lines.push((
+            Tone::Plain,
+            format!(
+                "{own} of API servers themselves (system:apiserver, or kube-apiserver without a user): not among the requests below"
+            ),
+        ));
     }
     if extent.restarts > 0 {
         let restarts = counted_as(extent.restarts, "restart", "restarts");
@@ -115,6 +118,7 @@ fn left_out(extent: &LogExtent) -> impl Iterator<Item = String> {
     [
         (extent.not_understood, "line is not understood", "lines are not understood"),
         (extent.too_long, "line is longer than 16 MiB", "lines are longer than 16 MiB"),
+        (extent.cut, "event was cut by EKS", "events were cut by EKS"),
         (extent.without_time, "event has no time", "events have no time"),
         (extent.repeated, "event repeats another", "events repeat others"),
         (extent.late, "event came too late to be put in order", "events came too late to be put in order"),

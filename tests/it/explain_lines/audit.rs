@@ -9,8 +9,8 @@ fn cut_events_are_named() {
     let event = audit_event("list", "/api/v1/pods?limit=500", &json!({}));
     let cut = format!("{}[Truncated...]", &event[..event.len() / 2]);
     let expected = [
-        "line 1   cut line   EKS, a line that is too long for CloudWatch\n",
-        "meaning       the beginning of a line that is too long for CloudWatch",
+        "line 1   cut line   EKS, an event that is too long for CloudWatch\n",
+        "meaning       the beginning of an audit event that is too long for CloudWatch",
         "not shown     the request",
     ];
     check(&cut, &[], &expected);

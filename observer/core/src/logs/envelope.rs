@@ -10,6 +10,7 @@ use flate2::read::MultiGzDecoder;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
+use super::aks_table;
 use super::audit::MAX_LINE;
 use super::text::Text;
 use crate::redacted::Redacted;
@@ -20,7 +21,7 @@ use crate::redacted::Redacted;
 pub enum Envelope {
     /// An entry of `CloudWatch`, as a subscription or the command line gives it (EKS).
     CloudWatch,
-    /// An entry of Azure's diagnostic settings or of its Event Hubs (AKS).
+    /// An entry of Azure's diagnostic settings, of its Event Hubs or of its tables (AKS).
     Azure,
     /// Docker's driver `json-file`.
     Docker,
@@ -129,6 +130,9 @@ impl Unwrapper {
             each(Some(envelope), text) || this.look_inside(text, depth + 1, each)
         };
         if line.first() == Some(&b'{') {
+            if let Some(event) = aks_table::event(line) {
+                return inside(self, Envelope::Azure, event.as_bytes());
+            }
             let Ok(object) = serde_json::from_slice::<Object<'_>>(line) else { return false };
             let mut is_understood = false;
             for (envelope, text) in object.lines() {
@@ -242,13 +246,16 @@ mod tests {
 
     use super::*;
 
+    /// The text of a row of Azure's tables.
+    const ROW: &[u8] = br#"{"auditID":"a","stage":"Panic","verb":"get","requestURI":"/","user":{"username":"u"}}"#;
+
     /// The lines `the line` that are found, each with the envelope in which it was.
     fn found(lines: &[&str]) -> Vec<Option<Envelope>> {
         let mut unwrapper = Unwrapper::default();
         let mut found = Vec::new();
         for line in lines {
             unwrapper.unwrap(line.as_bytes(), &mut |envelope, text| {
-                let is_it = text == b"the line";
+                let is_it = text == b"the line" || text == ROW;
                 found.extend(is_it.then_some(envelope));
                 is_it
             });
@@ -270,6 +277,10 @@ mod tests {
             (r#"{"@timestamp":"2026","@message":"the line"}"#, Some(Envelope::Message)),
             (r#"{"log_s":"the line","pod_s":"kube-apiserver-1"}"#, Some(Envelope::Azure)),
             (r#"{"category":"kube-audit","properties":{"log":"the line","stream":"stdout"},"time":"2026"}"#, Some(Envelope::Azure)),
+            (
+                r#"{"AuditId":"a","Stage":"Panic","Verb":"get","RequestUri":"/","User":"{\"username\":\"u\"}","Level":null,"PodName":"p"}"#,
+                Some(Envelope::Azure),
+            ),
             (r#"{"records":[{"category":"kube-audit","properties":{"log":"the line"}}]}"#, Some(Envelope::Azure)),
             (
                 r#"{"messageType":"DATA_MESSAGE","logEvents":[{"id":"1","timestamp":1478014822000,"message":"the line"}]}"#,

@@ -45,6 +45,8 @@ pub struct LogExtent {
     pub not_understood: u64,
     /// Number of lines that are longer than 16 MiB.
     pub too_long: u64,
+    /// Number of lines of which EKS logged the beginning only.
+    pub cut: u64,
 }
 
 impl LogExtent {
@@ -61,7 +63,7 @@ impl LogExtent {
 
     /// Whether every line was understood and every event has its place.
     pub const fn is_complete(&self) -> bool {
-        let Self { late, given_up, without_client, without_time, not_understood, too_long, .. } = *self;
-        matches!([late, given_up, without_client, without_time, not_understood, too_long], [0, 0, 0, 0, 0, 0])
+        let Self { late, given_up, without_client, without_time, not_understood, too_long, cut, .. } = *self;
+        matches!([late, given_up, without_client, without_time, not_understood, too_long, cut], [0, 0, 0, 0, 0, 0, 0])
     }
 }

@@ -2,7 +2,6 @@
 
 use memchr::memmem;
 
-use super::aks_table;
 use super::audit::{AuditEvent, MAX_LINE};
 use super::cache_lines::CacheLine;
 use super::client_requests::{ClientRecord, ClientRequest};
@@ -47,7 +46,7 @@ pub enum LogLine {
     Client(Box<ClientRequest>),
     /// An event of etcd.
     Etcd(Box<EtcdLine>),
-    /// The beginning of a line that was too long for its envelope.
+    /// The beginning of an event that was too long for its envelope.
     Cut,
     /// A record of klog about other things.
     Other {
@@ -65,8 +64,8 @@ impl LogLine {
             return None;
         }
         let line = line.trim_ascii();
-        // EKS ends the lines so that it cuts for CloudWatch (falcosecurity/plugins `plugins/k8saudit-eks`).
-        if line.ends_with(b"[Truncated...]") {
+        // EKS cuts events that are too long for CloudWatch, and ends them with this text (falcosecurity/plugins `plugins/k8saudit-eks`).
+        if line.first() == Some(&b'{') && line.ends_with(b"[Truncated...]") {
             return Some(Self::Cut);
         }
         if line.first() == Some(&b'{') && memmem::find(line, b"\"auditID\"").is_some() {
@@ -153,9 +152,6 @@ impl LogLine {
                 GkeEntry::Audit(entry) => return Some(Self::GkeAudit(Box::new(entry))),
                 GkeEntry::Component(entry) => return Some(Self::klog(&entry.record(), clock)),
             }
-        }
-        if memmem::find(text.as_bytes(), b"\"AuditId\"").is_some() {
-            return aks_table::read(text).map(|event| Self::Audit(Box::new(event)));
         }
         // Lines in an envelope have none of these forms; they are many.
         memmem::find(text.as_bytes(), b"\"msg\"")?;

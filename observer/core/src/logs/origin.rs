@@ -49,7 +49,7 @@ impl LineOrigin {
             LogLine::Reflector(_) => (of_reflector(text, is_json), "kubernetes/client-go tools/cache/reflector.go"),
             LogLine::Client(_) => (of_client(text, is_json), "kubernetes/client-go transport/round_trippers.go"),
             LogLine::Etcd(line) => of_etcd(&line.event, is_json),
-            LogLine::Cut => ("EKS, a line that is too long for CloudWatch", "falcosecurity/plugins plugins/k8saudit-eks"),
+            LogLine::Cut => ("EKS, an event that is too long for CloudWatch", "falcosecurity/plugins plugins/k8saudit-eks"),
             LogLine::Other { .. } => ("a program of Kubernetes", "kubernetes/klog"),
         };
         Self { written_by, upstream }

@@ -9,7 +9,7 @@ use super::clients::Clients;
 use super::etcd_range::EtcdRange;
 use super::record::{Record, TracedRead, head, observation};
 use super::requests::{Close, OpenRequest, Requests};
-use super::restart::{SERVER, Silences, WITHIN, was_killed};
+use super::restart::{Silences, WITHIN, is_own, was_killed};
 use super::window::Window;
 use crate::logs::audit::{AuditEvent, AuditStage, MAX_LINE};
 use crate::logs::envelope::Envelope;
@@ -178,6 +178,10 @@ impl LogReplay {
         }
         let Some(line) = LogLine::read(text, clock) else { return Understood::No };
         self.latest = self.latest.max(line.at());
+        if line == LogLine::Cut {
+            self.extent.cut = self.extent.cut.saturating_add(1);
+            return Understood::AsOther;
+        }
         if !matches!(line, LogLine::Audit(_) | LogLine::AuditList(_) | LogLine::LegacyAudit(_)) {
             let number = self.extent.forms.entry(line.form()).or_default();
             *number = number.saturating_add(1);
@@ -302,7 +306,7 @@ impl LogReplay {
             return;
         }
         let request = head(event);
-        let is_own = event.user == SERVER;
+        let is_own = is_own(event);
         let mut ignore = |_| {};
         let of_client: &mut dyn FnMut(Observation) = if is_own { &mut ignore } else { &mut *emit };
         let Some(id) = self.clients.exchange(at, event, of_client) else {

@@ -13,7 +13,14 @@ use crate::observation::RequestLine;
 use crate::time::Timestamp;
 
 /// The user of an API server's own clients (kubernetes/apiserver `pkg/authentication/user/user.go`, `APIServerUser`, v0.16 to v0.36).
-pub(super) const SERVER: &str = "system:apiserver";
+const SERVER: &str = "system:apiserver";
+/// The program of the API server's own client. Its log has no users.
+const SERVER_AGENT: &str = "kube-apiserver/";
+
+/// Whether the API server sent the request to itself.
+pub(super) fn is_own(event: &AuditEvent) -> bool {
+    event.user == SERVER || (event.user.is_empty() && event.user_agent.starts_with(SERVER_AGENT))
+}
 /// Number of its reflectors that have to begin from nothing.
 const REFLECTORS: usize = 3;
 /// They all begin within this time after the first record. kube-apiserver starts its informers together.
@@ -53,7 +60,7 @@ pub(super) fn was_killed<'r>(
             // The server answers a request from before the silence, so it has lived through it.
             return false;
         }
-        if event.user != SERVER {
+        if !is_own(event) {
             continue;
         }
         let request = head(event);

@@ -50,7 +50,7 @@ impl Content {
             LogLine::Reflector(line) => reflector_line::of_reflector(line),
             LogLine::Etcd(line) => etcd_line::of_etcd(line),
             LogLine::Cut => Self {
-                meaning: "the beginning of a line that is too long for CloudWatch, usually an audit event with bodies".to_owned(),
+                meaning: "the beginning of an audit event that is too long for CloudWatch, usually one with bodies".to_owned(),
                 not_shown: &["the request: a policy with the level Metadata keeps its events short"],
                 ..Self::default()
             },
