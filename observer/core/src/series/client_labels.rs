@@ -13,7 +13,8 @@ pub enum ClientLabel {
     ContainerName,
     /// The name of its workload, which is derived from that of the pod.
     WorkloadName,
-    /// The systemd unit of a process that is in no container.
+    /// The systemd service of a process that is in no pod. All units of other types have the value [`OTHER_UNITS`], as sessions and other
+    /// scopes are many and short.
     UnitName,
 }
 
@@ -49,10 +50,17 @@ impl ClientLabel {
             Self::PodName => pod.map(|pod| &pod.name),
             Self::ContainerName => container.and_then(|container| container.name.as_ref()),
             Self::WorkloadName => pod.and_then(|pod| pod.workload.as_ref()).map(|workload| &workload.name),
-            Self::UnitName => process.unit.as_ref(),
+            Self::UnitName => return process.unit.as_deref().map_or("", of_unit),
         };
         text.map_or("", String::as_str)
     }
+}
+
+/// The value of [`ClientLabel::UnitName`] for units that are no services.
+const OTHER_UNITS: &str = "no service";
+
+fn of_unit(unit: &str) -> &str {
+    if unit.ends_with(".service") { unit } else { OTHER_UNITS }
 }
 
 impl ClientLabels {

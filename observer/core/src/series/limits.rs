@@ -36,7 +36,9 @@ const CLIENT_IN_POD: usize = 2 << 10;
 const RESOURCE: usize = 640;
 
 impl SeriesLimits {
-    /// The limits with labels that name the pods of clients, or their units. A node has up to some hundred pods, so more clients are distinguished.
+    /// The limits with labels that name the pods of clients, or their units.
+    ///
+    /// A node has up to some hundred pods, so more clients are distinguished.
     #[must_use]
     pub const fn with_client_labels(self, client_labels: ClientLabels) -> Self {
         Self { clients: Self::MOST_CLIENTS, client_labels, ..self }

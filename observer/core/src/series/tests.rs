@@ -312,6 +312,7 @@ fn selected_labels_name_the_pod_or_the_unit_of_a_client() {
     let process = Process::new(7, 1, "agent".to_owned());
     let in_container = |container: Container| process.clone().owned_by(Some(CgroupOwner::Container(container)));
     let (nameless, named) = (in_container(nameless), in_container(named));
+    let in_session = process.clone().owned_by(Some(CgroupOwner::Unit("session-4.scope".to_owned())));
     let of_the_host = process.clone().owned_by(Some(CgroupOwner::Unit("kubelet.service".to_owned())));
     for (selected, client, expected) in [
         (&[][..], &named, "client=agent service_account="),
@@ -336,6 +337,7 @@ fn selected_labels_name_the_pod_or_the_unit_of_a_client() {
             &of_the_host,
             "client=agent service_account= client_namespace= client_unit=kubelet.service",
         ),
+        (&[ClientLabel::UnitName], &in_session, "client=agent service_account= client_unit=no service"),
     ] {
         let limits = SeriesLimits { clients: 1, client_labels: ClientLabels::new(selected), ..SeriesLimits::default() };
         let mut played = Played::new(limits);
