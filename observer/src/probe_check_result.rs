@@ -167,7 +167,31 @@ impl Requirement {
         Self { remedy: Some(remedy.into()), ..Self::new(name, RequirementState::Missing, found) }
     }
 
+    /// The limitation of a probe without it, in one sentence; `None` if there is none.
+    pub fn limit(&self) -> Option<String> {
+        Some(format!("{}: {}: {}", self.name, self.found, self.unseen?))
+    }
+
+    /// Whether a probe that meets an error reports this limitation.
+    pub fn is_cause_of(&self, limit: &str) -> bool {
+        self.unseen.is_some_and(|unseen| limit.ends_with(unseen))
+    }
+
     fn new(name: &'static str, state: RequirementState, found: impl Into<String>) -> Self {
         Self { name, state, found: found.into(), unseen: None, remedy: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limit_names_the_requirement_and_the_evidence() {
+        let unmet = Requirement::limits("CAP_SYS_PTRACE", "not in effect", "others are not seen", "run as root");
+        assert_eq!(unmet.limit().as_deref(), Some("CAP_SYS_PTRACE: not in effect: others are not seen"));
+        assert!(unmet.is_cause_of("EPERM: others are not seen") && !unmet.is_cause_of("EINVAL: threads are not seen"));
+        let met = Requirement::met("CAP_BPF", "in effect");
+        assert!(met.limit().is_none() && !met.is_cause_of(""));
     }
 }

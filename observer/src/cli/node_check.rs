@@ -1,5 +1,7 @@
 //! The check at the start of a probe in a pod: its words are the pod's log, and its verdict is the pod's readiness.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result};
 use tokio::task::spawn_blocking;
 
@@ -21,9 +23,11 @@ pub(super) enum NodeCheck {
 
 impl NodeCheck {
     /// Checks the requirements of a probe, and prints those that are not met.
-    pub(super) async fn here(ends: &mut Ends) -> Result<Self> {
+    ///
+    /// `pod_logs` is the folder with the logs of pods.
+    pub(super) async fn here(pod_logs: PathBuf, ends: &mut Ends) -> Result<Self> {
         let checked = tokio::select! {
-            checked = spawn_blocking(ProbeCheck::of_rights) => checked.context("the check has ended by an internal error")?,
+            checked = spawn_blocking(move || ProbeCheck::of_rights(&pod_logs)) => checked.context("the check has ended by an internal error")?,
             () = ends.next() => return Ok(Self::Ended),
         };
         probe_check_lines(&checked).iter().for_each(print_message);
@@ -45,29 +49,4 @@ pub(super) async fn explain(why: &str, metrics: Option<&MetricsServer>, ends: &m
         metrics.note_obstacle(why);
     }
     ends.next().await;
-}
-
-/// The limitations of a probe because of requirements that are not met, one sentence each.
-pub(super) fn limits(unmet: &[Requirement]) -> impl Iterator<Item = String> {
-    unmet.iter().filter_map(|requirement| Some(format!("without {}: {}", requirement.name, requirement.unseen?)))
-}
-
-/// Those of a probe's `limits` that are no consequence of a requirement that is not met.
-pub(super) fn not_in(unmet: &[Requirement], limits: &[String]) -> Vec<String> {
-    let is_known = |limit: &String| unmet.iter().filter_map(|requirement| requirement.unseen).any(|unseen| limit.ends_with(unseen));
-    limits.iter().filter(|limit| !is_known(limit)).cloned().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limit_that_the_check_and_the_probe_found_is_reported_once() {
-        let unmet = [Requirement::limits("CAP_SYS_PTRACE", "not in effect", "others are not seen", "run as root")];
-        let of_probe = ["EPERM: others are not seen", "EINVAL: threads are not seen"].map(str::to_owned);
-        let of_check: Vec<String> = limits(&unmet).collect();
-        assert_eq!(of_check, ["without CAP_SYS_PTRACE: others are not seen"]);
-        assert_eq!(not_in(&unmet, &of_probe), ["EINVAL: threads are not seen"]);
-    }
 }

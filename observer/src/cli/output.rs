@@ -39,7 +39,7 @@ pub(super) enum ReportFormat {
 /// The exit code of a command that only prints. A reader that stops early, such as head(1), is no failure; a full disk is one.
 pub(super) fn printed(written: io::Result<()>) -> ExitCode {
     match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+        Err(error) if !is_closed_pipe(&error) => {
             print_message(format_args!("cannot write to stdout: {error}"));
             ExitCode::FAILURE
         }
@@ -49,7 +49,11 @@ pub(super) fn printed(written: io::Result<()>) -> ExitCode {
 
 /// Whether the reader of stdout stopped early, which is no failure of a command that only prints.
 pub(super) fn is_of_closed_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
+    error.downcast_ref().is_some_and(is_closed_pipe)
+}
+
+fn is_closed_pipe(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::BrokenPipe
 }
 
 impl From<Format> for crate::view::ExplainFormat {

@@ -41,6 +41,7 @@ WHAT IT TAKES:
   Other users need:
     CAP_BPF, CAP_PERFMON     to load and attach the programs (or CAP_SYS_ADMIN)
     CAP_SYS_ADMIN            the same, with Linux before 6.6
+    CAP_SYS_RESOURCE         the same, with Linux before 5.11, if little memory may be locked
     CAP_SYS_PTRACE           to read the processes of other users
     CAP_DAC_READ_SEARCH      to read programs that only their owner may read,
                              and to recognize connections that are already open
@@ -139,7 +140,7 @@ impl Probe {
         let attach = self.attach.bind(place.attach_socket().as_deref(), || outputs.snapshots(report.mute()), &memory)?;
         let mut unmet = Vec::new();
         if place == Place::Pod {
-            match NodeCheck::here(&mut ends).await? {
+            match NodeCheck::here(self.flags.pod_logs(), &mut ends).await? {
                 NodeCheck::Possible { unmet: found } => unmet = found,
                 NodeCheck::Impossible(why) => {
                     // There is no run to attach to, and there are no numbers.
@@ -154,10 +155,10 @@ impl Probe {
             let servers = self.api_servers.find().await?;
             let options = self.flags.options(servers.addresses(), memory.probe.unwrap_or_default());
             print_message("loading the programs into the kernel and scanning the running processes");
-            let probing = ProbeSession::begin(&servers, options, &self.profiles.source(), outputs, &memory).await?;
+            let probing = ProbeSession::begin(&servers, options, &self.profiles.source(), outputs, &memory, &unmet).await?;
             anyhow::Ok((servers, probing))
         };
-        let (servers, mut probing) = tokio::select! {
+        let (servers, probing) = tokio::select! {
             begun = beginning => begun?,
             () = ends.next() => return Ok(ExitCode::SUCCESS),
         };
@@ -167,9 +168,8 @@ impl Probe {
         let servers = servers.all();
         let hint = attach.as_ref().filter(|_| place == Place::Pod).and_then(|ready| guidance::attach_hint(place, ready.named()));
         self.introduce(servers, hint.as_deref())?;
-        let new = node_check::not_in(&unmet, probing.limits());
-        new.iter().for_each(print_message);
-        probing.set_limits(node_check::limits(&unmet).chain(new).collect());
+        // The check has printed the others.
+        probing.limits_of_probe().iter().for_each(print_message);
         // It serves until the report is written.
         let _attach = attach.map(|ready| ready.serve(self.served(servers, probing.limits()))).transpose()?.flatten();
         ends.listen_to(self.page(servers, probing.limits(), snapshots));

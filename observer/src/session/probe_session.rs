@@ -12,6 +12,7 @@ use crate::api_server::{ProfileSource, request};
 use crate::intake::{Intake, Notice};
 use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{Observing, Outcome, Outputs, Upstream};
+use crate::probe_check_result::Requirement;
 use crate::tap::Clock;
 use crate::tap::probe::{ProbeError, ProbeOptions, ProbeOutcome, ProbeTap, ServerEnds, is_any_listened_on};
 use crate::view::counted;
@@ -19,8 +20,9 @@ use crate::view::counted;
 /// A running probe and the receivers of its data.
 pub(crate) struct ProbeSession {
     tap: ProbeTap,
-    /// The report has them, too.
+    /// Those that a check has found come first. The report has them, too.
     limits: Vec<String>,
+    limits_of_check: usize,
     observing: Observing,
     /// Our own requests for the server profiles of the API servers.
     learning: JoinSet<()>,
@@ -32,13 +34,14 @@ pub(crate) struct ProbeSession {
 }
 
 impl ProbeSession {
-    /// Loads the eBPF programs into the kernel, and examines the processes of this machine.
+    /// Loads the eBPF programs into the kernel, and examines the processes of this machine. A check has found `unmet` before.
     pub(crate) async fn begin(
         servers: &ObservedServers,
         options: ProbeOptions,
         profiles: &ProfileSource,
         outputs: Outputs,
         memory: &MemoryBudget,
+        unmet: &[Requirement],
     ) -> Result<Self> {
         // It stays raised until the end.
         let _raised = DescriptorLimit::raise();
@@ -70,8 +73,11 @@ impl ProbeSession {
             intake: intake.clone(),
         };
         let renewing = tokio::spawn(renewal.run(stop));
-        let limits = tap.limits().to_vec();
-        Ok(Self { tap, limits, observing, learning, renewing, renews, intake, clock })
+        let mut limits: Vec<String> = unmet.iter().filter_map(Requirement::limit).collect();
+        let limits_of_check = limits.len();
+        let is_new = |limit: &&String| !unmet.iter().any(|requirement| requirement.is_cause_of(limit));
+        limits.extend(tap.limits().iter().filter(is_new).cloned());
+        Ok(Self { tap, limits, limits_of_check, observing, learning, renewing, renews, intake, clock })
     }
 
     /// The probe's limitations on this machine, one sentence each.
@@ -79,9 +85,9 @@ impl ProbeSession {
         &self.limits
     }
 
-    /// Replaces the limitations, for example by those that a check on this machine found as well.
-    pub(crate) fn set_limits(&mut self, limits: Vec<String>) {
-        self.limits = limits;
+    /// The limitations that no check had found before.
+    pub(crate) fn limits_of_probe(&self) -> &[String] {
+        self.limits.get(self.limits_of_check..).unwrap_or_default()
     }
 
     /// Waits until the probe fails.
@@ -91,7 +97,7 @@ impl ProbeSession {
 
     /// Stops the probe, then decodes everything that it recorded. Returns the outcome, and the probe's own result.
     pub(crate) async fn end(self) -> Result<(Outcome, Result<ProbeOutcome, ProbeError>)> {
-        let Self { tap, limits, observing, mut learning, renewing, renews, intake, clock } = self;
+        let Self { tap, limits, limits_of_check: _, observing, mut learning, renewing, renews, intake, clock } = self;
         intake.notice(Notice::ShutdownRequested { at: clock.now() });
         drop(intake);
         drop(renews);

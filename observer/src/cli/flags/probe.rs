@@ -95,6 +95,11 @@ impl ProbeFlags {
         self.ring.map(|mebibytes| mebibytes << 20).map_or(usual, |ring| ProbeLimits { ring, least_ring: ring, ..usual })
     }
 
+    /// The folder with the logs of pods.
+    pub(crate) fn pod_logs(&self) -> PathBuf {
+        self.pod_logs.clone()
+    }
+
     /// The tables of the Observer without a memory limit, with the labels of clients.
     pub(crate) fn tables(&self) -> Limits {
         let limits = Limits::default();

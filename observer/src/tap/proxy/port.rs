@@ -185,7 +185,7 @@ async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     }
 }
 
-/// Binds before `SO_REUSEPORT` is set, so that it fails if another process has the port. `SO_REUSEADDR` permits the bind despite
+/// Binds before `SO_REUSEPORT` is set, so that it fails if another process listens on the port. `SO_REUSEADDR` permits the bind despite
 /// connections of an earlier run in `TIME_WAIT`. It is cleared afterwards: otherwise another process that sets it too could bind
 /// while the port is held.
 fn holder(address: SocketAddr) -> io::Result<Socket> {
@@ -199,7 +199,7 @@ fn holder(address: SocketAddr) -> io::Result<Socket> {
 
 /// The bind needs `SO_REUSEPORT` because of the holder, and `SO_REUSEADDR` because of another program's connections in `TIME_WAIT`.
 /// Such a program may be a container that took the port of a restarting sidecar. Accepted sockets inherit both flags, so that the
-/// next run can bind despite their `TIME_WAIT`. A listening socket keeps other processes out whatever its flags.
+/// next run can bind despite their `TIME_WAIT`. Only a process of the same user that sets `SO_REUSEPORT` can bind, too.
 fn listener(address: SocketAddr) -> io::Result<Socket> {
     let listener = new_socket(address)?;
     listener.set_reuse_port(true)?;

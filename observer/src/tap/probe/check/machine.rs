@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::path::Path;
 
 use super::trial::Trial;
 use crate::api_server::is_in_pod;
-use crate::tap::probe::ProbeOptions;
 use crate::tap::probe::find::namespace;
 use crate::tap::probe::kernel::kernel_offsets;
 
@@ -39,7 +39,8 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn here() -> Self {
+    /// `pod_logs` is the folder with the logs of pods.
+    pub(super) fn here(pod_logs: &Path) -> Self {
         Self {
             release: read("/proc/sys/kernel/osrelease").unwrap_or_default(),
             // Before Linux 6.1 there is no such file, and programs of another architecture rarely run.
@@ -52,17 +53,17 @@ impl Machine {
             perf_event_paranoid: read("/proc/sys/kernel/perf_event_paranoid"),
             unprivileged_bpf_disabled: read("/proc/sys/kernel/unprivileged_bpf_disabled"),
             mounts: read("/proc/self/mounts").unwrap_or_default(),
-            pod_logs: pod_logs(),
+            pod_logs: readable(pod_logs),
             trial: Trial::here(),
         }
     }
 }
 
-fn pod_logs() -> Option<Result<(), String>> {
-    match fs::read_dir(ProbeOptions::POD_LOGS) {
+fn readable(pod_logs: &Path) -> Option<Result<(), String>> {
+    match fs::read_dir(pod_logs) {
         Ok(_entries) => Some(Ok(())),
         Err(error) if error.kind() == ErrorKind::NotFound && !is_in_pod() => None,
-        Err(error) => Some(Err(error.to_string())),
+        Err(error) => Some(Err(format!("{}: {error}", pod_logs.display()))),
     }
 }
 

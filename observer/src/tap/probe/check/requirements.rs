@@ -132,10 +132,11 @@ fn pid_namespace(machine: &Machine) -> Requirement {
 fn loading(machine: &Machine, rights: &Rights) -> Requirement {
     const NAME: &str = "eBPF programs are loaded";
     const TO_LOCK: &str = "give it CAP_SYS_RESOURCE, which lifts the limit of locked memory before Linux 5.11, or run it as root (in the \
-                           chart: probe.olderKernels)";
+                           chart: probe.olderKernels); if the limit is high, a seccomp profile or a security module forbids it (see dmesg)";
     match &machine.trial.programs {
         Step::Refused(why)
             if version(&machine.release).is_some_and(|version| version < (5, 11))
+                && rights.has_any(&[Capability::Bpf, Capability::SysAdmin]) == Some(true)
                 && rights.has_any(&[Capability::SysResource]) == Some(false) =>
         {
             Requirement::missing(NAME, first_line(why), TO_LOCK)
@@ -198,11 +199,11 @@ fn first_line(why: &str) -> &str {
     why.lines().next().unwrap_or_default()
 }
 
-/// A check has no options: it looks for the folder that the kubelet has by default.
 fn pod_names(machine: &Machine) -> Requirement {
-    const NAME: &str = "logs of pods (/var/log/pods)";
+    const NAME: &str = "logs of pods";
     const UNSEEN: &str = "clients in pods have no names, but the identifiers of their containers and pods";
-    const REMEDY: &str = "mount the node's folder, which root can read; if the kubelet has another one, name that with --pod-logs";
+    const REMEDY: &str =
+        "mount the node's folder /var/log/pods, which root can read; if the kubelet has another one, name that with --pod-logs";
     match &machine.pod_logs {
         None => Requirement::does_not_matter(NAME, "not there: no kubelet runs here, or it has another folder (--pod-logs)"),
         Some(Ok(())) => Requirement::met(NAME, "the folder can be read; its names are those of pods"),

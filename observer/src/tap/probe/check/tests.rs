@@ -210,7 +210,7 @@ fn names_of_pods_take_the_folder_of_their_logs() {
 #[test]
 fn locked_memory_is_a_remedy_before_5_11() {
     for (release, capabilities, is_asked_for) in
-        [("5.10.0", &[38, 39][..], true), ("5.10.0", &[24, 38, 39], false), ("5.11.0", &[38, 39], false)]
+        [("5.10.0", &[38, 39][..], true), ("5.10.0", &[24, 38, 39], false), ("5.10.0", &[38], false), ("5.11.0", &[38, 39], false)]
     {
         let trial = Trial { programs: refused(), ..sound().trial };
         let rows = requirements(&Machine { release: release.to_owned(), status: status(1, capabilities), trial, ..sound() });
