@@ -233,13 +233,19 @@ spec:
         {{- include "watchtap.network.metricsFrom" .root | nindent 8 }}
   egress:
     {{- include "watchtap.network.toApiServer" .root | nindent 4 }}
-    {{- if .values.apiServers }}
-    # Names in apiServers are resolved again and again.
+    {{- $names := false }}
+    {{- range .values.apiServers }}
+    {{- if and (not (hasPrefix "[" .)) (regexMatch "[A-Za-z]" .) }}{{ $names = true }}{{ end }}
+    {{- end }}
+    {{- if $names }}
+    # Names in apiServers are resolved again and again. Policies see the port of the DNS server's pod: 5353 in OpenShift.
     - ports:
-        - port: 53
+        {{- range (list 53 5353) }}
+        - port: {{ . }}
           protocol: UDP
-        - port: 53
+        - port: {{ . }}
           protocol: TCP
+        {{- end }}
     {{- end }}
 {{- end }}
 

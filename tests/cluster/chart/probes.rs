@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::admission::{pod, prepared};
 use super::objects::{NAMESPACE, named, rendered};
-use super::value_sets::{VALUE_SETS, ValueFiles};
+use super::value_sets::{VALUE_SETS, ValueFiles, ValueSet};
 
 /// The names of both. The second one is for control-plane nodes.
 const NAMES: [&str; 2] = ["watchtap-probe", "watchtap-control-plane-probe"];
@@ -58,8 +58,17 @@ fn probes_may_read_one_object_of_the_cluster() {
 #[test]
 fn network_policies_permit_look_ups_only_for_named_api_servers() {
     let helm = Helm::of(HelmRelease::V4).unwrap();
-    for (set, permits) in [("probes", false), ("other probes", true)] {
-        let set = VALUE_SETS.iter().find(|known| known.name == set).unwrap();
+    let addresses = ValueSet {
+        name: "addresses",
+        values: "
+image: {repository: watchtap.example/watchtap}
+networkPolicy: {enabled: true}
+probe: &probe {enabled: true, apiServers: ['10.0.0.1:6443', '[fd00::a]:6443']}
+controlPlaneProbe: *probe
+",
+    };
+    let known = |name: &str| VALUE_SETS.iter().find(|known| known.name == name).unwrap();
+    for (set, permits) in [(known("probes"), false), (&addresses, false), (known("other probes"), true)] {
         let objects = rendered(&helm, set, &ValueFiles::create());
         for probe in NAMES {
             let rules = find(&objects, "NetworkPolicy", probe)["spec"]["egress"].to_string();

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 /// A set of values with a name.
 pub(super) struct ValueSet {
     pub(super) name: &'static str,
-    values: &'static str,
+    pub(super) values: &'static str,
 }
 
 /// Rendering needs an image.
