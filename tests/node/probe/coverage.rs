@@ -5,7 +5,7 @@ use observer_tests::pod_client::PodClient;
 use serde_json::Value;
 
 use super::pod::{capabilities, pod_for_older_kernels, pod_without};
-use super::report::requests;
+use super::report::{report_in_the_log, requests};
 use super::witness::Witness;
 use crate::chart::installed::{eventually, expect};
 use crate::sidecar::follower::{Follower, wait_for_stores};
@@ -143,9 +143,7 @@ fn probe(rights: Rights, name: &str) -> Value {
 fn end(stage: &Stage<'_>, pod: &str) -> Value {
     stage.namespace.signal(pod, InPod::Container("watchtap"), "SIGTERM").unwrap();
     stage.namespace.wait(&format!("pod/{pod}"), "jsonpath={.status.phase}=Succeeded").unwrap();
-    let log = stage.namespace.logs(pod, "watchtap").unwrap();
-    let begin = log.find("\n{").unwrap_or_else(|| panic!("{log}"));
-    serde_json::Deserializer::from_str(&log[begin..]).into_iter().next().unwrap().unwrap_or_else(|error| panic!("{error}: {log}"))
+    report_in_the_log(stage, pod)
 }
 
 /// Whether a probe sees the TLS library of a process, as the check reports.

@@ -4,7 +4,8 @@ use observer_tests::node::Node;
 use observer_tests::{built, output_within};
 use serde_json::Value;
 
-use crate::chart::installed::LIMIT;
+use crate::chart::installed::{LIMIT, eventually};
+use crate::sidecar::stage::Stage;
 
 /// The name of the pod of a `DaemonSet`.
 pub(super) fn pod_of(node: &Node, namespace: &str, component: &str) -> String {
@@ -33,4 +34,19 @@ pub(super) fn row<'r>(report: &'r Value, program: &str) -> Result<&'r Value, Str
 /// The number of requests of the client with this user agent.
 pub(super) fn requests(report: &Value, agent: &str) -> usize {
     report["requests"].as_array().unwrap().iter().filter(|request| request["client"]["program"] == agent).count()
+}
+
+/// The first JSON object in the log of a pod that has ended. A container runtime may report the end before it has written all of the log.
+#[track_caller]
+pub(super) fn report_in_the_log(stage: &Stage<'_>, pod: &str) -> Value {
+    let mut report = None;
+    eventually(|| {
+        let log = stage.namespace.logs(pod, "watchtap").map_err(|error| format!("{error:#}"))?;
+        let begin = if log.starts_with('{') { Some(0) } else { log.find("\n{") };
+        let begin = begin.ok_or_else(|| format!("no object in {log}"))?;
+        let objects = serde_json::Deserializer::from_str(&log[begin..]).into_iter().next();
+        report = Some(objects.ok_or("no object")?.map_err(|error| format!("{error} in {log}"))?);
+        Ok(())
+    });
+    report.unwrap()
 }

@@ -1,9 +1,10 @@
 //! The rights of the chart's pods, in real containers: with all of them nothing is lost, and without one of them what `--check` reports.
 
 use observer_tests::node::{Node, PodSecurity};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::pod::{CAPABILITIES, pod_without};
+use super::report::report_in_the_log;
 use super::witness::Witness;
 use crate::sidecar::stage::Stage;
 
@@ -60,23 +61,22 @@ fn check(stage: &Stage<'_>, case: &Case, witnesses: &[Witness; 2]) {
     let name = name(case);
     let phase = if case.missing.is_empty() { "Succeeded" } else { "Failed" };
     stage.namespace.wait(&format!("pod/{name}"), &format!("jsonpath={{.status.phase}}={phase}")).unwrap();
-    let log = stage.namespace.logs(&name, "watchtap").unwrap();
-    let found: Value = serde_json::from_str(&log).unwrap_or_else(|error| panic!("{name}: {error}: {log}"));
+    let found = report_in_the_log(stage, &name);
     let with_state = |state: &str| -> Vec<&str> {
         let rows = found["requirements"].as_array().unwrap().iter().filter(|row| row["state"] == state);
         rows.map(|row| row["name"].as_str().unwrap()).collect()
     };
-    assert_eq!((with_state("Missing"), with_state("Limits")), (case.missing.to_vec(), case.limits.to_vec()), "{name}: {log}");
+    assert_eq!((with_state("Missing"), with_state("Limits")), (case.missing.to_vec(), case.limits.to_vec()), "{name}: {found:#}");
     if case.missing.is_empty() {
-        assert_eq!(with_state("NotKnown"), [""; 0], "{name}: {log}");
+        assert_eq!(with_state("NotKnown"), [""; 0], "{name}: {found:#}");
     }
     let files = found["files"].as_array().unwrap();
     let seen = witnesses.each_ref().map(|witness| {
         files.iter().any(|file| file["name"].as_str().unwrap().contains(witness.library()) && file["seen"] == "Fully")
     });
-    assert_eq!(seen, case.seen, "{name}: {log}");
+    assert_eq!(seen, case.seen, "{name}: {found:#}");
     let is_all_examined = found["not_examined"].as_array().unwrap().is_empty();
-    assert_eq!(is_all_examined, case.removed != Some("SYS_PTRACE"), "{name}: {log}");
+    assert_eq!(is_all_examined, case.removed != Some("SYS_PTRACE"), "{name}: {found:#}");
 }
 
 fn name(case: &Case) -> String {
