@@ -66,6 +66,8 @@ impl Source {
 struct Compared {
     source: Source,
     compared: usize,
+    /// Number of results that only the live run has.
+    missing: usize,
     differences: Vec<Value>,
 }
 
@@ -126,9 +128,11 @@ impl Seen {
     fn compare_layers(&self, log: &Self, source: Source) -> Compared {
         let mut compared = Compared::with(source);
         for (id, (asked, layer)) in &self.layers {
-            // What an open request does after the end of the log is not in it.
-            let Some((_, of_log)) = log.layers.get(id) else { continue };
-            compared.note(asked, layer, of_log);
+            match log.layers.get(id) {
+                Some((_, of_log)) => compared.note(asked, layer, of_log),
+                // kube-apiserver's own log has a watch after its end.
+                None => compared.missing += 1,
+            }
         }
         compared
     }
@@ -149,7 +153,7 @@ impl Seen {
 
 impl Compared {
     const fn with(source: Source) -> Self {
-        Self { source, compared: 0, differences: Vec::new() }
+        Self { source, compared: 0, missing: 0, differences: Vec::new() }
     }
 
     fn note(&mut self, of: &str, live: &Value, log: &Value) {
@@ -161,18 +165,21 @@ impl Compared {
     }
 
     fn json(&self) -> Value {
-        json!({"compared": self.compared, "differences": self.differences})
+        json!({"compared": self.compared, "missing": self.missing, "differences": self.differences})
     }
 }
 
 /// Why a log shows less than the traffic.
 fn reason(source: Source, live: &Value, log: &Value) -> &'static str {
-    let [live, log] = [live, log].map(|value| value.as_str().unwrap_or_default());
-    match (live, log) {
-        (_, "" | "unknown/end-not-logged") if matches!(source, Source::ServerLog) => {
-            "the API server logs a watch after its end, and it was killed before"
-        }
+    // A layer that is unknown is an object, with this word as its only key.
+    let name =
+        |value: &'_ Value| value.as_str().or_else(|| value.as_object()?.keys().next().map(String::as_str)).map(str::to_owned);
+    let [live, log] = [live, log].map(|value| name(value).unwrap_or_default());
+    match (live.as_str(), log.as_str()) {
         ("Snapshot", _) => "the log has no revisions of answers, so the snapshots that the API server keeps are unknown",
+        (_, "" | "unknown/end-not-logged") if matches!(source, Source::ServerLog) => {
+            "the API server logs a watch after its end; the log has none of watches that were open when it was killed"
+        }
         ("", "expired/unknown") => "the client watches by WebSocket, which a tap does not read",
         (_, "unknown/end-not-logged") => "the log does not show why the watch ended",
         ("very-short-watch" | "connection-lost" | "stream-reset", "") => {

@@ -55,7 +55,7 @@ pub(crate) struct Reading {
     pub(crate) text: String,
 }
 
-/// A cluster with this many config maps in [`NAMESPACE`], whose API server logs each request and writes nothing by itself. By default it writes a lease
+/// A cluster with this many config maps in [`NAMESPACE`], whose API server logs each request, and writes nothing by itself. By default it writes a lease
 /// every ten seconds, and then a client's revision would be the newest only by chance.
 pub(crate) fn quiet_cluster(minor: Minor, arguments: &[&str], objects: usize) -> Result<Cluster> {
     let quiet = ["--feature-gates=APIServerIdentity=false", "--v=3"];
@@ -182,18 +182,15 @@ impl Stage {
         Ok(ServerSaw::of(&self.cluster.audit_log()?, user))
     }
 
-    /// The results of watchtap so far.
-    fn seen(&self) -> Result<Seen> {
-        let (mut observer, mut seen) = (Observer::new(Limits::default()), Seen::default());
-        let mut observe = |Due { observation, .. }: Due| seen.observe(observation, &mut observer);
-        Recording::of(&[capture_in(&self.folder)])?.replay(Pace::AtOnce, &mut observe)?;
-        Ok(seen)
-    }
-
     /// Shuts watchtap down; fails if it missed anything or contradicted a verdict.
     pub(crate) fn close(self) -> Result<()> {
-        from_logs::compare(&self.seen()?, &self.cluster)?;
-        let report = self.watchtap.finish()?;
+        let Self { watchtap, folder, cluster, .. } = self;
+        // Then the capture is complete.
+        let report = watchtap.finish()?;
+        let (mut observer, mut seen) = (Observer::new(Limits::default()), Seen::default());
+        let mut observe = |Due { observation, .. }: Due| seen.observe(observation, &mut observer);
+        Recording::of(&[capture_in(&folder)])?.replay(Pace::AtOnce, &mut observe)?;
+        from_logs::compare(&seen, &cluster)?;
         let missed = &report["missed"];
         ensure!(missed["bytes"] == 0 && missed["unrecorded_spans"] == Value::Null, "{missed}");
         ensure!(report["totals"]["contradicted"].as_u64().unwrap_or(0) == 0, "a verdict was contradicted: {}", report["totals"]);

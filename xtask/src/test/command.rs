@@ -256,7 +256,7 @@ impl Runs {
     }
 
     fn writes_log_accuracy(&self, group: Group) -> bool {
-        group == Group::Stories && !matches!(self.extent, Extent::Sample(_))
+        group == Group::Stories && self.extent == Extent::Everything
     }
 
     fn writes_panels(&self, group: Group) -> bool {

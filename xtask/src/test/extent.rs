@@ -74,9 +74,10 @@ impl Turn {
         format!("a sample has it if its number modulo {} is {remainders}", self.divisor)
     }
 
-    /// The remark on a test that a sample does not have.
-    fn remark(&self) -> Option<String> {
-        self.test.map(|test| format!("left out: {test}; {}", self.when()))
+    /// The remark on a test that this part does not have.
+    fn remark(&self, extent: Extent) -> Option<String> {
+        let when = if extent == Extent::Usual { "--everything runs it".to_owned() } else { self.when() };
+        self.test.map(|test| format!("left out: {test}; {when}"))
     }
 }
 
@@ -120,10 +121,10 @@ const TURNS: [Turn; 19] = [
         &[3],
     ),
     Turn::of_test(Group::Kernel, "loss::ring_that_overflows_for_a_minute_counts_every_lost_byte", 4, &[3]),
-    // Their API server is that of the minor in the same sample, so nothing more is built. The first name is also that of the same test
-    // with other flags.
+    // Their API server is that of the minor in the same sample, so nothing more is built.
     Turn::of_rare_test(Group::Stories, "rows::verdict_of_every_list_form_matches_the_counters_of_1_29", 24, &[0]),
     Turn::of_rare_test(Group::Stories, "rows::verdict_of_every_list_form_matches_the_counters_of_1_36", 24, &[16]),
+    // The name is also that of the same test with other flags.
     Turn::of_test(Group::Cluster, "injection::policy::same_pods::policy_makes_the_same_pods_as_admission", 24, &[16]),
     Turn::of_test(Group::Cluster, "injection::policy::cost::cost_of_large_pods_stays_within_the_limits", 24, &[16]),
 ];
@@ -234,7 +235,7 @@ impl Extent {
 
     /// The remark on a group whose tests run for a shorter or a longer time than usual.
     pub(crate) fn remark(self, group: Group) -> Option<String> {
-        let mut remarks: Vec<String> = self.turns_left_out(group).filter_map(Turn::remark).collect();
+        let mut remarks: Vec<String> = self.turns_left_out(group).filter_map(|turn| turn.remark(self)).collect();
         let length = match (self, group) {
             (Self::Sample(_), _) if !remarks.is_empty() => None,
             (Self::Sample(_), Group::Kubectl) => Some(format!("a churn of {SAMPLE_CHURN} s; --everything: {FULL_RUN} s")),
@@ -343,12 +344,18 @@ mod tests {
     }
 
     #[test]
-    fn policy_is_tested_beside_the_minor_that_it_needs() {
-        let is_of_policy = |turn: &&Turn| turn.test.is_some_and(|test| test.starts_with("injection::policy::"));
-        for number in 0..48 {
-            let sample = Extent::Sample(number);
-            let left_out = sample.turns_left_out(Group::Cluster).filter(is_of_policy).count();
-            assert_eq!(left_out == 0, sample.matrix() == Matrix::of(&["1.36"]), "{number}");
+    fn tests_of_a_minor_run_beside_the_matrix_of_that_minor() {
+        for (group, test, minor) in [
+            (Group::Cluster, "injection::policy::", "1.36"),
+            (Group::Stories, "rows::verdict_of_every_list_form_matches_the_counters_of_1_29", "1.29"),
+            (Group::Stories, "rows::verdict_of_every_list_form_matches_the_counters_of_1_36", "1.36"),
+        ] {
+            for number in 0..48 {
+                let sample = Extent::Sample(number);
+                let is_it = |turn: &&Turn| turn.test.is_some_and(|name| name.starts_with(test));
+                let left_out = sample.turns_left_out(group).filter(is_it).count();
+                assert_eq!(left_out == 0, sample.matrix() == Matrix::of(&[minor]), "{test} {number}");
+            }
         }
     }
 
