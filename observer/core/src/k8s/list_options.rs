@@ -112,43 +112,94 @@ pub enum Continue {
     Invalid,
 }
 
+/// The first value of each parameter in a query.
+#[derive(Default)]
+struct Parameters<'q> {
+    resource_version: Option<Cow<'q, str>>,
+    resource_version_match: Option<Cow<'q, str>>,
+    limit: Option<Cow<'q, str>>,
+    continue_token: Option<Cow<'q, str>>,
+    watch: Option<Cow<'q, str>>,
+    send_initial_events: Option<Cow<'q, str>>,
+    allow_watch_bookmarks: Option<Cow<'q, str>>,
+    timeout_seconds: Option<Cow<'q, str>>,
+    label_selector: Option<Cow<'q, str>>,
+    field_selector: Option<Cow<'q, str>>,
+    shard_selector: Option<Cow<'q, str>>,
+}
+
+impl<'q> Parameters<'q> {
+    /// Reads the query once, since there is one for each request.
+    fn of(query_string: &'q str) -> Self {
+        let mut parameters = Self::default();
+        for (name, value) in query::pairs(query_string) {
+            let place = match &*query::decode(name) {
+                "resourceVersion" => &mut parameters.resource_version,
+                "resourceVersionMatch" => &mut parameters.resource_version_match,
+                "limit" => &mut parameters.limit,
+                "continue" => &mut parameters.continue_token,
+                "watch" => &mut parameters.watch,
+                "sendInitialEvents" => &mut parameters.send_initial_events,
+                "allowWatchBookmarks" => &mut parameters.allow_watch_bookmarks,
+                "timeoutSeconds" => &mut parameters.timeout_seconds,
+                "labelSelector" => &mut parameters.label_selector,
+                "fieldSelector" => &mut parameters.field_selector,
+                "shardSelector" => &mut parameters.shard_selector,
+                _other => continue,
+            };
+            place.get_or_insert_with(|| query::decode(value));
+        }
+        parameters
+    }
+}
+
 impl ListOptions {
     /// Longest selector that is kept, in bytes.
     pub const MAX_SELECTOR: usize = MAX_SELECTOR;
 
     /// Reads a query string (without `?`).
     pub fn parse(query_string: &str) -> Self {
-        let parameter = |name| query::first(query_string, name);
-        let text = |name| parameter(name).unwrap_or_default();
-        let selector = |name| cut(text(name));
+        if query_string.is_empty() {
+            return Self::default();
+        }
+        let Parameters {
+            resource_version,
+            resource_version_match,
+            limit,
+            continue_token,
+            watch,
+            send_initial_events,
+            allow_watch_bookmarks,
+            timeout_seconds,
+            label_selector,
+            field_selector,
+            shard_selector,
+        } = Parameters::of(query_string);
         let mut undecodable = false;
-        let mut number = |name| match parameter(name).as_deref() {
-            None => None,
-            Some(digits) => {
-                let parsed: Option<i64> = digits.parse().ok();
-                undecodable |= parsed.is_none();
-                parsed
-            }
+        let mut number = |digits: Option<Cow<'_, str>>| {
+            let parsed: Option<i64> = digits?.parse().ok();
+            undecodable |= parsed.is_none();
+            parsed
         };
-        let limit = number("limit").and_then(|limit| u64::try_from(limit).ok()).unwrap_or(0);
-        let timeout_seconds = number("timeoutSeconds");
+        let limit = number(limit).and_then(|limit| u64::try_from(limit).ok()).unwrap_or(0);
+        let timeout_seconds = number(timeout_seconds);
         Self {
-            resource_version: ResourceVersion::parse(&text("resourceVersion")),
-            resource_version_match: match text("resourceVersionMatch").as_ref() {
-                "" => ResourceVersionMatch::Unset,
-                "Exact" => ResourceVersionMatch::Exact,
-                "NotOlderThan" => ResourceVersionMatch::NotOlderThan,
-                _other => ResourceVersionMatch::Invalid,
+            resource_version: ResourceVersion::parse(&resource_version.unwrap_or_default()),
+            resource_version_match: match resource_version_match.as_deref() {
+                None | Some("") => ResourceVersionMatch::Unset,
+                Some("Exact") => ResourceVersionMatch::Exact,
+                Some("NotOlderThan") => ResourceVersionMatch::NotOlderThan,
+                Some(_other) => ResourceVersionMatch::Invalid,
             },
             limit,
-            continue_token: Continue::parse(&text("continue")),
-            watch: parameter("watch").is_some_and(|value| is_true(&value)),
-            send_initial_events: parameter("sendInitialEvents").map(|value| is_true(&value)),
-            allow_watch_bookmarks: parameter("allowWatchBookmarks").is_some_and(|value| is_true(&value)),
+            continue_token: Continue::parse(&continue_token.unwrap_or_default()),
+            watch: watch.is_some_and(|value| is_true(&value)),
+            send_initial_events: send_initial_events.map(|value| is_true(&value)),
+            allow_watch_bookmarks: allow_watch_bookmarks.is_some_and(|value| is_true(&value)),
             timeout_seconds,
-            label_selector: selector("labelSelector"),
-            field_selector: selector("fieldSelector"),
-            shard_selector: selector("shardSelector"),
+            label_selector: cut(label_selector.unwrap_or_default()),
+            field_selector: cut(field_selector.unwrap_or_default()),
+            shard_selector: cut(shard_selector.unwrap_or_default()),
             undecodable,
         }
     }

@@ -49,16 +49,20 @@ pub fn keep_known(query: &str) -> (String, u32) {
 ///
 /// As in Go's parser, a pair with a broken percent escape or a semicolon is dropped.
 pub fn first<'q>(query: &'q str, name: &str) -> Option<Cow<'q, str>> {
-    query
-        .split('&')
-        .filter(|pair| !pair.is_empty() && is_well_formed(pair))
-        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .find(|(key, _)| decode(key) == name)
-        .map(|(_, value)| decode(value))
+    pairs(query).find(|(key, _)| decode(key) == name).map(|(_, value)| decode(value))
+}
+
+/// The pairs that Go's parser keeps, as sent: names and values.
+pub(super) fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty() && is_well_formed(pair));
+    pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
 /// Percent and plus decoding; invalid UTF-8 becomes U+FFFD.
 pub fn decode(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
+        return Cow::Borrowed(text);
+    }
     if text.contains('+') {
         let spaced = text.replace('+', " ");
         return Cow::Owned(percent_decode_str(&spaced).decode_utf8_lossy().into_owned());
@@ -68,6 +72,9 @@ pub fn decode(text: &str) -> Cow<'_, str> {
 
 /// Whether Go's parser keeps `pair`: it has no semicolon, and its percent escapes are complete.
 pub fn is_well_formed(pair: &str) -> bool {
+    if !pair.bytes().any(|byte| matches!(byte, b'%' | b';')) {
+        return true;
+    }
     let escapes_whole = pair
         .as_bytes()
         .split(|byte| *byte == b'%')

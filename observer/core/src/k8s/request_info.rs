@@ -15,6 +15,8 @@ use super::verb::Verb;
 const MAX_NAME: usize = 512;
 /// Number of segments kept of a non-resource path; later ones can contain anything.
 const PATH_SEGMENTS_KEPT: usize = 4;
+/// Segments for which there is room at once: a subresource of a namespaced object in a group has eight.
+const USUAL_SEGMENTS: usize = 8;
 /// Subresources whose answers last: kubernetes pkg/controlplane/apiserver/config.go `LongRunningFunc`, 1.31.
 const LONG_RUNNING: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
 
@@ -82,7 +84,8 @@ impl RequestInfo {
     pub fn parse(method: &str, path: &str, options: &ListOptions, prefix: &str) -> Self {
         let path = path.strip_prefix(prefix.trim_end_matches('/')).unwrap_or(path);
         let path = percent_decode_str(path).decode_utf8_lossy();
-        let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
+        let mut segments = Vec::with_capacity(USUAL_SEGMENTS);
+        segments.extend(path.trim_matches('/').split('/'));
         match ApiPath::of(&segments) {
             Some(api) => api.request_info(method, options),
             None => Self::non_resource(method, &segments),
@@ -209,6 +212,9 @@ fn is_path_segment(name: &str) -> bool {
 }
 
 fn name(segment: &str) -> String {
+    if segment.len() <= MAX_NAME && segment.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return segment.to_owned();
+    }
     let mut kept: String = segment.chars().filter(|character| !character.is_control()).take(MAX_NAME).collect();
     kept.truncate(kept.floor_char_boundary(MAX_NAME));
     kept
