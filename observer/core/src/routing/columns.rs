@@ -7,7 +7,7 @@
 use super::gates::Gate;
 
 /// Class of the `continue` parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Token {
     Absent,
     /// Token with a revision above zero.
@@ -30,7 +30,7 @@ pub(super) enum TokenIs {
 }
 
 /// Class of `resourceVersionMatch`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Match {
     Unset,
     Exact,
@@ -57,7 +57,7 @@ pub(super) enum MatchIs {
 }
 
 /// Class of `resourceVersion`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Version {
     Unset,
     Zero,

@@ -27,7 +27,7 @@ pub struct VersionSpan {
 /// current is assumed to be unknown.
 pub fn across_versions(info: &RequestInfo, options: &ListOptions, template: &ServerProfile) -> Vec<VersionSpan> {
     let mut spans: Vec<VersionSpan> = Vec::new();
-    for release in boundaries() {
+    for release in boundaries().iter().copied() {
         let profile = ServerProfile { version: Some(ServerVersion::from(release)), ..template.clone() };
         let Some(verdict) = route(&question(info, options, &profile)) else { return Vec::new() };
         if let Some(previous) = spans.last_mut() {

@@ -134,7 +134,7 @@ pub(super) fn named_revision(options: &ListOptions) -> Option<u64> {
 }
 
 impl Token {
-    fn of(token: &Continue) -> Self {
+    pub(super) fn of(token: &Continue) -> Self {
         match token {
             Continue::Unset => Self::Absent,
             Continue::Invalid => Self::Invalid,
@@ -147,7 +147,7 @@ impl Token {
 }
 
 impl Match {
-    const fn of(matching: ResourceVersionMatch) -> Self {
+    pub(super) const fn of(matching: ResourceVersionMatch) -> Self {
         match matching {
             ResourceVersionMatch::Unset => Self::Unset,
             ResourceVersionMatch::Exact => Self::Exact,
@@ -158,7 +158,7 @@ impl Match {
 }
 
 impl Version {
-    const fn of(version: ResourceVersion) -> Self {
+    pub(super) const fn of(version: ResourceVersion) -> Self {
         match version {
             ResourceVersion::Unset => Self::Unset,
             ResourceVersion::Any => Self::Zero,

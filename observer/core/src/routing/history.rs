@@ -17,7 +17,7 @@ const RECENT_EVERY: Duration = Duration::from_secs(1);
 const OLDER_EVERY: Duration = Duration::from_secs(10);
 
 /// Whether the watch cache holds a snapshot of a revision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coverage {
     /// The watch cache holds a snapshot: the revision was current at most 75 s ago. There is one exception, which the traffic
     /// does not reveal: a resource that was not written since etcd's last compaction has lost its snapshots. v0.34 to

@@ -63,7 +63,7 @@ const VIRTUAL: &[&str] = &[
 ];
 
 /// Whether a resource has namespaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Scope {
     Namespaced,
     Cluster,

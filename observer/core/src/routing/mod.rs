@@ -33,6 +33,7 @@ mod evidence;
 mod explain;
 mod ignored;
 mod route;
+mod router;
 
 #[cfg(test)]
 mod tests;
@@ -51,6 +52,7 @@ pub use ignored::{IgnoredParameter, ignored_parameters};
 pub use keys::{is_in_main_etcd, resource_prefix};
 pub use profile::{Basis, Provenance, ServerProfile};
 pub use route::{attached_late, route};
+pub use router::Router;
 pub use rules::{ReadsOf, Rule, RuleId, all_rules, rule};
 pub use served_from::{Certainty, Fallback, Layer, Otherwise, ServedFrom, UnknownReason};
 pub use verdict::{Alternative, CacheState, Question, Verdict};

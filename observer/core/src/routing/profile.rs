@@ -170,7 +170,7 @@ impl ServerProfile {
     /// docs/semantics.md; kubernetes `pkg/kubeapiserver/default_storage_factory_builder.go` `DefaultWatchCacheSizes`).
     pub fn is_cached(&self, resource: &Resource) -> bool {
         let is_event = resource.resource == "events" && matches!(resource.group.as_str(), "" | "events.k8s.io");
-        self.watch_cache && !is_event && !self.uncached.contains(&resource.to_string())
+        self.watch_cache && !is_event && (self.uncached.is_empty() || !self.uncached.contains(&resource.to_string()))
     }
 
     /// The assumptions of verdicts about this server, one phrase each: `version v1.34.4 (/version)`.

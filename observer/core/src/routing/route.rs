@@ -13,7 +13,7 @@ use super::served_from::{Certainty, Layer, ServedFrom, UnknownReason};
 use super::tables::{Decision, boundaries, decide_get, decide_list, decide_refusal, decide_uncached, decide_watch};
 use super::verdict::{Alternative, CacheState, Question, Verdict};
 use super::version::{Release, ServerVersion};
-use crate::k8s::{Resource, ResourceVersion, Verb};
+use crate::k8s::{RequestInfo, Resource, ResourceVersion, Verb};
 
 /// Subresources whose get reads the object, then connects to a node or a pod. A get of any other subresource returns the object or
 /// a part of it.
@@ -35,17 +35,12 @@ const NO_RULE: ServedFrom = ServedFrom::Unknown { reason: UnknownReason::NoRule,
 /// prefix, and resources that are not stored. Reads that a write causes do not count, except the list at the beginning of a
 /// deletecollection.
 pub fn route(question: &Question<'_>) -> Option<Verdict> {
-    let resource = question.info.resource.as_ref()?;
-    let reads = matches!(question.info.verb, Verb::Get | Verb::List | Verb::Watch | Verb::DeleteCollection);
-    if !reads || is_virtual(resource) {
-        return None;
-    }
-    if question.profile.is_aggregated(resource) {
-        return Some(Verdict::certain(ServedFrom::Proxied, rules::AGGREGATED_API));
-    }
+    let resource = match read_resource(question) {
+        Ok(resource) => resource,
+        Err(verdict) => return verdict,
+    };
     let Some(version) = &question.profile.version else {
-        let worlds = World::all(question, resource, boundaries());
-        return Some(unknown(question, resource, UnknownReason::VersionUnknown, &worlds));
+        return Some(with_unknown_version(remaining_layers(question, resource)));
     };
     if version.is_too_old() {
         let remaining = vec![Layer::Cache, Layer::Etcd];
@@ -60,6 +55,31 @@ pub fn route(question: &Question<'_>) -> Option<Verdict> {
     verdict.notes = notes(question, resource, version, &verdict);
     verdict.asks_before_ready = question.info.verb != Verb::Watch && version.release() < LOOKS_FIRST;
     Some(verdict)
+}
+
+/// The resource whose stored objects a request reads, from this API server. For any other request, its verdict.
+pub(super) fn read_resource<'q>(question: &Question<'q>) -> Result<&'q Resource, Option<Verdict>> {
+    let reads = matches!(question.info.verb, Verb::Get | Verb::List | Verb::Watch | Verb::DeleteCollection);
+    match question.info.resource.as_ref().filter(|resource| reads && !is_virtual(resource)) {
+        None => Err(None),
+        Some(resource) if question.profile.is_aggregated(resource) => {
+            Err(Some(Verdict::certain(ServedFrom::Proxied, rules::AGGREGATED_API)))
+        }
+        Some(resource) => Ok(resource),
+    }
+}
+
+/// The layers that answer a request in some version.
+pub(super) fn remaining_layers(question: &Question<'_>, resource: &Resource) -> Vec<Layer> {
+    let worlds = World::all(question, resource, boundaries().iter().copied());
+    let layers = worlds.into_iter().flat_map(|world| decide(question, resource, world).served_from.layers());
+    layers.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The verdict on a request to a server of an unknown version.
+pub(super) fn with_unknown_version(remaining: Vec<Layer>) -> Verdict {
+    let reason = UnknownReason::VersionUnknown;
+    Verdict::certain(ServedFrom::Unknown { reason, remaining }, rules::rule_of(reason))
 }
 
 /// The verdict on a request that was sent before its connection was observed, or that cannot be decoded without the earlier bytes.
@@ -88,7 +108,7 @@ fn unknown(question: &Question<'_>, resource: &Resource, reason: UnknownReason, 
     for world in worlds {
         let decision = decide(question, resource, *world);
         remaining.extend(decision.served_from.layers());
-        if reason == UnknownReason::VersionUnknown || alternatives.iter().any(|known| known.rule == decision.rule) {
+        if alternatives.iter().any(|known| known.rule == decision.rule) {
             continue;
         }
         let reads = reads_of(question, *world, &decision);
@@ -127,7 +147,7 @@ fn decide(question: &Question<'_>, resource: &Resource, world: World) -> Decisio
     if let Some(refusal) = decide_refusal(info, question.options, &facts, cached) {
         return refusal;
     }
-    if info.verb == Verb::Get && CONNECTING.contains(&info.subresource.as_str()) {
+    if connects(info) {
         return Decision { served_from: ServedFrom::Etcd, otherwise: None, rule: rules::GET_CONNECT_ETCD };
     }
     if !cached {
@@ -140,6 +160,11 @@ fn decide(question: &Question<'_>, resource: &Resource, world: World) -> Decisio
         Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::Proxy | Verb::Other => None,
     };
     decision.unwrap_or(Decision { served_from: NO_RULE, otherwise: None, rule: rules::UNKNOWN_NO_RULE })
+}
+
+/// Whether a request connects to a node or a pod.
+pub(super) fn connects(info: &RequestInfo) -> bool {
+    info.verb == Verb::Get && CONNECTING.contains(&info.subresource.as_str())
 }
 
 fn facts<'q>(question: &Question<'q>, world: World) -> Facts<'q> {
@@ -226,12 +251,17 @@ impl World {
 /// The possible states of the snapshot at the named revision. Without a named revision, the snapshot does not matter.
 fn possible_snapshots(question: &Question<'_>) -> Vec<Snapshot> {
     let Some(revision) = named_revision(question.options) else { return vec![Snapshot::Held] };
-    match question.history.map_or(Coverage::Undecided, |history| history.coverage(revision, question.now)) {
+    match coverage(question, revision) {
         Coverage::Held => vec![Snapshot::Held],
         Coverage::Ahead => vec![Snapshot::Ahead, Snapshot::Held],
         Coverage::Gone => vec![Snapshot::Gone],
         Coverage::Undecided => vec![Snapshot::Held, Snapshot::Gone],
     }
+}
+
+/// Whether the watch cache holds a snapshot of this revision.
+pub(super) fn coverage(question: &Question<'_>, revision: u64) -> Coverage {
+    question.history.map_or(Coverage::Undecided, |history| history.coverage(revision, question.now))
 }
 
 impl Verdict {

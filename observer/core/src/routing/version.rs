@@ -175,13 +175,13 @@ impl ServerVersion {
 
     /// The releases whose rules can apply. This is one release if the patch is known, or if the version is newer than all that the
     /// tables cover. Otherwise, these are all releases of `known` with the same minor.
-    pub(super) fn releases(&self, known: fn() -> BTreeSet<Release>) -> Vec<Release> {
+    pub(super) fn releases(&self, known: fn() -> &'static BTreeSet<Release>) -> Vec<Release> {
         if let Some(newest) = self.borrowed_from() {
             return vec![newest];
         }
         match self.patch {
             Some(patch) => vec![Release::new(self.minor, patch)],
-            None => known().into_iter().filter(|release| release.minor == self.minor).collect(),
+            None => known().iter().copied().filter(|release| release.minor == self.minor).collect(),
         }
     }
 }
@@ -287,7 +287,8 @@ mod tests {
     fn newer_version_borrows_the_newest_known_rules() {
         let version: ServerVersion = "1.38.1".parse().unwrap();
         assert_eq!(version.borrowed_from(), Some(Release::NEWEST));
-        assert_eq!(version.releases(BTreeSet::new), [Release::NEWEST]);
+        static NONE: BTreeSet<Release> = BTreeSet::new();
+        assert_eq!(version.releases(|| &NONE), [Release::NEWEST]);
         assert_eq!("1.37.9".parse::<ServerVersion>().unwrap().borrowed_from(), None);
     }
 

@@ -1,6 +1,7 @@
 //! The releases at which a table or a gate changes.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use super::list_eras::LIST_ERAS;
 use super::not_ready::{GET_NOT_READY, LIST_NOT_READY, WATCH_NOT_READY};
@@ -10,7 +11,12 @@ use crate::routing::gates::Gate;
 use crate::routing::version::{Release, Versions};
 
 /// The first release of every minor, and every release in which a table or a gate changes; in order.
-pub(in crate::routing) fn boundaries() -> BTreeSet<Release> {
+pub(in crate::routing) fn boundaries() -> &'static BTreeSet<Release> {
+    static BOUNDARIES: LazyLock<BTreeSet<Release>> = LazyLock::new(found);
+    &BOUNDARIES
+}
+
+fn found() -> BTreeSet<Release> {
     let minors = (Release::OLDEST.minor..=Release::NEWEST.minor).map(|minor| Release::new(minor, 0));
     let changes = table_versions().flat_map(|versions| [versions.first, versions.last.next()]);
     let all = minors.chain(changes).chain(Gate::boundaries());

@@ -20,7 +20,7 @@ pub(super) use get::decide_get;
 pub(super) use list::decide_list;
 pub(super) use outcome::Decision;
 pub(super) use uncached::decide_uncached;
-pub(super) use validation::decide_refusal;
+pub(super) use validation::{decide_refusal, names_conflict};
 pub(super) use watch::decide_watch;
 
 #[cfg(test)]

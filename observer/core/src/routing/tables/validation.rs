@@ -127,7 +127,7 @@ fn goes_to_the_cache(facts: &Facts<'_>) -> bool {
 
 /// Whether the field selector contradicts the name in the path. If a request has both, its field selector must require this name
 /// exactly.
-fn names_conflict(info: &RequestInfo, options: &ListOptions) -> bool {
+pub(in crate::routing) fn names_conflict(info: &RequestInfo, options: &ListOptions) -> bool {
     !info.name.is_empty()
         && !options.field_selector.is_empty()
         && options.exact_field("metadata.name").is_none_or(|selected| selected != info.name)

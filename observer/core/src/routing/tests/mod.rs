@@ -3,5 +3,6 @@
 pub(super) mod asking;
 mod explain;
 mod reads;
+mod router;
 mod totality;
 mod unknown;

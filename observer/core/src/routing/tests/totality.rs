@@ -75,7 +75,7 @@ impl Case<'_> {
 }
 
 fn for_every_case(mut check: impl FnMut(&Case<'_>)) {
-    for release in boundaries() {
+    for release in boundaries().iter().copied() {
         for profile in gate_settings(release) {
             for_every_request(release, &profile, &mut check);
         }
