@@ -179,6 +179,9 @@ impl Clients {
 
     /// The client of a request; `None` if there is no room for another client.
     pub(super) fn of(&mut self, connection: ConnectionId, request: &RequestLine, at: Timestamp) -> Option<ClientId> {
+        if let Some(same) = self.same(connection, request) {
+            return Some(same);
+        }
         let known = self.connections.get(&connection);
         let Origin { process, container_name, address } = known.map(|known| known.origin.clone()).unwrap_or_default();
         let process = process.filter(|_| !is_of_one_command(request));
@@ -195,6 +198,17 @@ impl Clients {
             self.arrive(id, at);
         }
         Some(id)
+    }
+
+    /// The client of the last request on a connection, if it certainly made this request, too: no process is known, and the words are the
+    /// same.
+    fn same(&self, connection: ConnectionId, request: &RequestLine) -> Option<ClientId> {
+        let Connection { origin, client } = self.connections.get(&connection)?;
+        let id = (*client).filter(|_| origin.process.is_none() && self.by_words.is_empty())?;
+        let Key::Words(Words { user_agent, identity, container_name, address }) = &self.known.get(&id)?.key else { return None };
+        let are_same = (user_agent, identity) == (&request.user_agent, &request.identity)
+            && (container_name, address) == (&origin.container_name, &origin.address);
+        are_same.then_some(id)
     }
 
     fn of_process(&mut self, process: Process, words: Words) -> Option<ClientId> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::clients::ClientId;
 use super::polling::{PollClock, Polling, PollingKind};
 use crate::exchange::{Client, Exchange, Shape};
-use crate::k8s::Verb;
+use crate::k8s::{self, RequestInfo, Verb};
 use crate::thresholds::{BUSY_GETS, BUSY_OVER, MOST_WAITS};
 use crate::time::Timestamp;
 
@@ -47,12 +47,17 @@ pub enum GetPace {
 }
 
 /// All gets that are followed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Gets {
     objects: BTreeMap<(ClientId, ObjectKey), Object>,
     resources: BTreeMap<(ClientId, String), Resource>,
     made_room: Option<Timestamp>,
+    /// No window of a resource without a busy one began before this time.
+    oldest: Timestamp,
     forgotten: u64,
+    /// The keys of the present request. They keep their room, since each get has some.
+    object: (ClientId, ObjectKey),
+    resource: (ClientId, String),
 }
 
 /// Resource, namespace and name of an object.
@@ -86,30 +91,35 @@ struct Resource {
 
 impl Gets {
     pub(super) const fn new() -> Self {
-        Self { objects: BTreeMap::new(), resources: BTreeMap::new(), made_room: None, forgotten: 0 }
+        const NOBODY: ClientId = ClientId(0);
+        Self {
+            objects: BTreeMap::new(),
+            resources: BTreeMap::new(),
+            made_room: None,
+            oldest: Timestamp::from_nanos(0),
+            forgotten: 0,
+            object: (NOBODY, (String::new(), String::new(), String::new())),
+            resource: (NOBODY, String::new()),
+        }
     }
 
     /// Notes a request.
     pub(super) fn asked(&mut self, client: ClientId, exchange: &Exchange) {
         let Some(info) = exchange.request.info.as_ref().filter(|info| info.resource.is_some()) else { return };
-        let key = || {
-            let resource = info.resource.as_ref().map(ToString::to_string).unwrap_or_default();
-            (client, (format!("{resource} {}", exchange.upstream.0), info.namespace.clone(), info.name.clone()))
-        };
         match info.verb {
             Verb::Get
                 if info.subresource.is_empty() && info.resource.as_ref().is_none_or(|resource| resource.resource != "leases") =>
             {
-                let key = key();
-                self.note_of_resource((client, key.1.0.clone()), exchange);
-                self.note_of_object(key, exchange);
+                self.point_at(client, exchange, info);
+                self.note_of_resource(exchange);
+                self.note_of_object(exchange);
             }
             Verb::Update | Verb::Patch | Verb::Delete => {
-                let key = key();
-                if let Some(resource) = self.resources.get_mut(&(client, key.1.0.clone())) {
+                self.point_at(client, exchange, info);
+                if let Some(resource) = self.resources.get_mut(&self.resource) {
                     resource.writes = resource.writes.saturating_add(1);
                 }
-                if let Some(object) = self.objects.get_mut(&key) {
+                if let Some(object) = self.objects.get_mut(&self.object) {
                     object.is_written = true;
                 }
             }
@@ -117,28 +127,39 @@ impl Gets {
         }
     }
 
-    fn note_of_object(&mut self, key: (ClientId, ObjectKey), exchange: &Exchange) {
+    /// Sets the keys to those of the object of a request.
+    fn point_at(&mut self, client: ClientId, exchange: &Exchange, info: &RequestInfo) {
+        let Some(k8s::Resource { group, resource, .. }) = &info.resource else { return };
+        let (of_client, name) = &mut self.resource;
+        *of_client = client;
+        name.clear();
+        name.push_str(resource);
+        if !group.is_empty() {
+            name.extend([".", group]);
+        }
+        name.extend([" ", &exchange.upstream.0]);
+        let (of_client, (of_resource, of_namespace, of_name)) = &mut self.object;
+        *of_client = client;
+        of_resource.clone_from(name);
+        of_namespace.clone_from(&info.namespace);
+        of_name.clone_from(&info.name);
+    }
+
+    fn note_of_object(&mut self, exchange: &Exchange) {
         let at = exchange.started;
-        if self.objects.len() >= MAX_FOLLOWED && !self.objects.contains_key(&key) {
-            if self.made_room.is_none_or(|before| at.since(before) >= MAKE_ROOM_EVERY) {
-                self.made_room = Some(at);
-                self.objects.retain(|_, object| at.since(object.last) < IDLE);
-            }
-            if self.objects.len() >= MAX_FOLLOWED {
+        if !self.objects.contains_key(&self.object) {
+            if !self.has_room_for_object(at) {
                 self.forgotten = self.forgotten.saturating_add(1);
                 return;
             }
+            let (client, shape) = (Client::of(exchange), Shape::watched(exchange));
+            let object = Object { client, shape, clock: PollClock::default(), is_written: false, last: at };
+            self.objects.insert(self.object.clone(), object);
         }
-        let object = self.objects.entry(key).or_insert_with(|| Object {
-            client: Client::of(exchange),
-            shape: Shape::watched(exchange),
-            clock: PollClock::default(),
-            is_written: false,
-            last: at,
-        });
+        let Some(object) = self.objects.get_mut(&self.object) else { return };
         // Gets without a pause are a series only until they pause.
-        let is_hot = object.clock.polling(at).is_some_and(|polling| polling.kind == PollingKind::HotLoop);
-        if is_hot && at.since(object.last) > PAUSE {
+        let has_paused = at.since(object.last) > PAUSE;
+        if has_paused && object.clock.polling(at).is_some_and(|polling| polling.kind == PollingKind::HotLoop) {
             object.clock = PollClock::default();
         }
         object.last = at;
@@ -146,33 +167,37 @@ impl Gets {
         object.clock.note_complete();
     }
 
-    fn note_of_resource(&mut self, key: (ClientId, String), exchange: &Exchange) {
+    fn has_room_for_object(&mut self, at: Timestamp) -> bool {
+        if self.objects.len() >= MAX_FOLLOWED && self.made_room.is_none_or(|before| at.since(before) >= MAKE_ROOM_EVERY) {
+            self.made_room = Some(at);
+            self.objects.retain(|_, object| at.since(object.last) < IDLE);
+        }
+        self.objects.len() < MAX_FOLLOWED
+    }
+
+    fn note_of_resource(&mut self, exchange: &Exchange) {
         let at = exchange.started;
-        if self.resources.len() >= MAX_FOLLOWED && !self.resources.contains_key(&key) {
-            self.resources.retain(|_, resource| resource.busy.is_some() || at.since(resource.began) < IDLE);
-            if self.resources.len() >= MAX_FOLLOWED {
+        if !self.resources.contains_key(&self.resource) {
+            if !self.has_room_for_resource(at) {
                 self.forgotten = self.forgotten.saturating_add(1);
                 return;
             }
+            let shape = Shape { scope: None, options: String::new(), ..Shape::of(exchange) };
+            self.resources.insert(self.resource.clone(), Resource::of(Client::of(exchange), shape, at));
+            self.oldest = self.oldest.min(at);
         }
-        let resource = self.resources.entry(key).or_insert_with(|| Resource {
-            client: Client::of(exchange),
-            shape: Shape { scope: None, options: String::new(), ..Shape::of(exchange) },
-            began: at,
-            gets: 0,
-            writes: 0,
-            seconds: 0,
-            last_second: u64::MAX,
-            busy: None,
-        });
-        if at.since(resource.began) >= BUSY_OVER {
-            resource.close_window();
-            (resource.began, resource.gets, resource.writes, resource.seconds) = (at, 0, 0, 0);
+        if let Some(resource) = self.resources.get_mut(&self.resource) {
+            resource.note_get(at);
         }
-        resource.gets = resource.gets.saturating_add(1);
-        let second = at.as_nanos() / 1_000_000_000;
-        resource.seconds = resource.seconds.saturating_add(u64::from(second != resource.last_second));
-        resource.last_second = second;
+    }
+
+    fn has_room_for_resource(&mut self, at: Timestamp) -> bool {
+        if self.resources.len() >= MAX_FOLLOWED && at.since(self.oldest) >= IDLE {
+            self.resources.retain(|_, resource| resource.busy.is_some() || at.since(resource.began) < IDLE);
+            let idle = self.resources.values().filter(|resource| resource.busy.is_none());
+            self.oldest = idle.map(|resource| resource.began).min().unwrap_or(at);
+        }
+        self.resources.len() < MAX_FOLLOWED
     }
 
     /// The clients that get objects again and again, as of `now`.
@@ -202,6 +227,21 @@ impl Gets {
 }
 
 impl Resource {
+    fn of(client: Client, shape: Shape, at: Timestamp) -> Self {
+        Self { client, shape, began: at, gets: 0, writes: 0, seconds: 0, last_second: u64::MAX, busy: None }
+    }
+
+    fn note_get(&mut self, at: Timestamp) {
+        if at.since(self.began) >= BUSY_OVER {
+            self.close_window();
+            (self.began, self.gets, self.writes, self.seconds) = (at, 0, 0, 0);
+        }
+        self.gets = self.gets.saturating_add(1);
+        let second = at.as_nanos() / 1_000_000_000;
+        self.seconds = self.seconds.saturating_add(u64::from(second != self.last_second));
+        self.last_second = second;
+    }
+
     /// Ends a window of [`BUSY_OVER`].
     fn close_window(&mut self) {
         let per_second = self.gets / BUSY_OVER.as_secs();

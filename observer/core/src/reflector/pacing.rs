@@ -100,17 +100,20 @@ fn even_gaps(every: Duration) -> u64 {
 
 /// The mean gap and the burst size, if the last requests came evenly after a burst.
 fn limit(times: &VecDeque<Timestamp>) -> Option<(Duration, u64)> {
-    let gaps: Vec<Duration> = times.iter().zip(times.iter().skip(1)).map(|(before, after)| after.since(*before)).collect();
-    let (_, tail) = gaps.split_at_checked(gaps.len().checked_sub(EVEN_GAPS)?)?;
-    let every = tail.iter().sum::<Duration>() / u32::try_from(EVEN_GAPS).ok()?;
+    if times.len() <= EVEN_GAPS {
+        return None;
+    }
+    // The latest gap comes first.
+    let gaps = times.iter().rev().zip(times.iter().rev().skip(1)).map(|(after, before)| after.since(*before));
+    let every = gaps.clone().take(EVEN_GAPS).sum::<Duration>() / u32::try_from(EVEN_GAPS).ok()?;
     if !(SHORTEST_GAP..=LONGEST_GAP).contains(&every) {
         return None;
     }
-    let even = gaps.iter().rev().take_while(|gap| is_even(**gap, every)).count();
+    let even = gaps.clone().take_while(|gap| is_even(*gap, every)).count();
     if even < EVEN_GAPS {
         return None;
     }
-    let dense = gaps.iter().rev().skip(even).take_while(|gap| **gap <= every / 4).count();
+    let dense = gaps.skip(even).take_while(|gap| *gap <= every / 4).count();
     // The first request of a burst has no gap before it. The last one starts the even gaps.
     (dense + 1 >= BURST).then_some((every, dense as u64 + 1))
 }

@@ -101,7 +101,9 @@ impl PollClock {
 
     /// The pace of the series, if it has one.
     fn pace(&self) -> Option<Pace> {
-        let mut intervals: Vec<Duration> = self.intervals.iter().copied().collect();
+        let mut sorted = [Duration::ZERO; INTERVALS];
+        let intervals = sorted.get_mut(..self.intervals.len())?;
+        intervals.iter_mut().zip(&self.intervals).for_each(|(to, from)| *to = *from);
         intervals.sort_unstable();
         let every = *intervals.get(intervals.len() / 2)?;
         let off: Duration = intervals.iter().map(|interval| interval.abs_diff(every)).sum();
