@@ -25,12 +25,16 @@ impl Client {
     /// The client of an exchange.
     pub fn of(exchange: &Exchange) -> Self {
         let request = &exchange.request;
-        let product = request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next());
         Self {
             container_name: exchange.container_name.clone(),
-            program: product.unwrap_or_default().to_owned(),
+            program: Self::program_of(exchange).to_owned(),
             identity: request.identity.clone(),
             kubectl_command: request.kubectl_command.clone(),
         }
+    }
+
+    /// Name and version of the program that sent a request.
+    pub(super) fn program_of(exchange: &Exchange) -> &str {
+        exchange.request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next()).unwrap_or_default()
     }
 }

@@ -61,7 +61,12 @@ pub(crate) const fn of_structure<T>() -> usize {
 
 /// Memory of texts in bytes, without the structures that hold them.
 pub(crate) fn of_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> usize {
-    texts.into_iter().filter(|text| !text.is_empty()).map(|text| 2 * text.len() + ALLOCATION).sum()
+    texts.into_iter().map(|text| of_length(text.len())).sum()
+}
+
+/// Memory of a text of this length, in bytes, without the structure that holds it.
+pub(crate) const fn of_length(length: usize) -> usize {
+    if length == 0 { 0 } else { 2 * length + ALLOCATION }
 }
 
 /// Memory of the texts of a process, in bytes.
@@ -109,6 +114,13 @@ impl Exchange {
 }
 
 impl Client {
+    /// Estimated memory of the texts of the client of an exchange, in bytes.
+    pub(crate) fn memory_of(exchange: &Exchange) -> usize {
+        let RequestLine { identity, kubectl_command, .. } = &exchange.request;
+        let texts = [text(exchange.container_name.as_ref()), Self::program_of(exchange), text(kubectl_command.as_ref())];
+        of_texts(texts) + of_identity(identity.as_ref())
+    }
+
     /// Estimated memory of its texts, in bytes.
     pub(crate) fn memory(&self) -> usize {
         let Self { container_name, program, identity, kubectl_command } = self;

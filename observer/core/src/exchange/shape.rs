@@ -70,9 +70,8 @@ impl Shape {
         let Some(resource) = &info.resource else {
             return Self { resource: info.non_resource_path.clone(), scope: None, options: String::new(), upstream };
         };
-        let subresource = if info.subresource.is_empty() { String::new() } else { format!("/{}", info.subresource) };
         Self {
-            resource: format!("{resource}{subresource}"),
+            resource: text_of([(&resource.resource, ""), (&resource.group, "."), (&info.subresource, "/")]),
             scope: Some(scope(info, exchange.namespaced)),
             options: options(info, &exchange.request.options),
             upstream,
@@ -144,6 +143,17 @@ fn scope(info: &RequestInfo, namespaced: Option<bool>) -> Scope {
         Some(false) => Scope::Cluster,
         None => Scope::All,
     }
+}
+
+/// The parts that are not empty, each after its mark.
+fn text_of(parts: [(&str, &str); 3]) -> String {
+    let mut text = String::with_capacity(parts.iter().map(|(part, mark)| part.len() + mark.len()).sum());
+    for (part, mark) in parts {
+        if !part.is_empty() {
+            text.extend([mark, part]);
+        }
+    }
+    text
 }
 
 fn options(info: &RequestInfo, options: &ListOptions) -> String {

@@ -44,11 +44,17 @@ enum Company {
 
 impl Histories {
     pub(super) fn of(&self, resource: &Resource) -> Option<&RevisionHistory> {
+        if self.by_resource.is_empty() {
+            return None;
+        }
         self.by_resource.get(&key(resource)).map(|history| &history.revisions)
     }
 
     /// The highest revision known to have existed in the etcd that stores the resource.
     pub(super) fn shown(&self, resource: &Resource) -> Option<u64> {
+        if self.by_resource.is_empty() {
+            return None;
+        }
         let history = self.by_resource.get(&key(resource))?;
         let abreast = is_in_main_etcd(resource) && history.company == Company::Abreast;
         history.shown.max(self.shown.filter(|_| abreast))

@@ -13,6 +13,7 @@ mod etcd_load;
 mod event;
 mod faults;
 mod finding;
+mod finish;
 mod following;
 mod history;
 mod inventory;

@@ -18,7 +18,7 @@ use super::scopes::Scopes;
 use super::snapshot::{Snapshot, Totals};
 use super::tables::Tables;
 use super::upstreams::Upstreams;
-use crate::exchange::{Exchange, MemoryUse};
+use crate::exchange::{Exchange, MemoryUse, Shape};
 use crate::k8s::{RequestInfo, Resource, Verb};
 use crate::observation::{
     Body, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, ListenerState, Observation, RequestLine,
@@ -26,7 +26,7 @@ use crate::observation::{
 };
 use crate::reflector::{AtShutdown, Origin};
 use crate::routing::{
-    Basis, CacheState, EventWindow, Question, RevisionHistory, ServerProfile, ServerVersion, Verdict, attached_late, route,
+    Basis, CacheState, EventWindow, Question, RevisionHistory, Router, ServerProfile, ServerVersion, Verdict, attached_late,
 };
 use crate::series::Series;
 use crate::time::Timestamp;
@@ -36,13 +36,14 @@ use crate::time::Timestamp;
 pub struct Observer {
     pub(super) limits: Limits,
     pub(super) started: Option<Timestamp>,
-    now: Timestamp,
+    pub(super) now: Timestamp,
     pub(super) upstreams: Upstreams,
+    router: Router,
     pub(super) connections: BTreeMap<ConnectionId, Connection>,
     /// Boxed to save memory: in a `BTreeMap` that grows at its end, half of the slots of each node stay free.
     pub(super) open: BTreeMap<ExchangeId, Box<Exchange>>,
     pub(super) open_memory: MemoryUse,
-    finished: Records,
+    pub(super) finished: Records,
     pub(super) tables: Tables,
     pub(super) scopes: Scopes,
     pub(super) following: Following,
@@ -54,6 +55,8 @@ pub struct Observer {
     pub(super) at_shutdown: Option<AtShutdown>,
     pub(super) outages: Outages,
     pub(super) faults: FaultLog,
+    /// Whether someone receives the events about single requests.
+    pub(super) is_heard: bool,
 }
 
 impl Observer {
@@ -64,6 +67,7 @@ impl Observer {
             started: None,
             now: Timestamp::default(),
             upstreams: Upstreams::new(&limits),
+            router: Router::default(),
             connections: BTreeMap::new(),
             open: BTreeMap::new(),
             open_memory: MemoryUse::of(limits.open_memory),
@@ -78,6 +82,7 @@ impl Observer {
             at_shutdown: None,
             outages: Outages::default(),
             faults: FaultLog::default(),
+            is_heard: true,
         }
     }
 
@@ -370,9 +375,13 @@ impl Observer {
         self.inherit_blockage(id, at, emit);
     }
 
-    fn verdict(&self, connection: ConnectionId, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
+    fn verdict(&mut self, connection: ConnectionId, info: &RequestInfo, request: &RequestLine, now: Timestamp) -> Option<Verdict> {
+        // It is put back at once.
+        let mut router = std::mem::take(&mut self.router);
         let (profile, history) = self.known_to(connection, info.resource.as_ref());
-        route(&Question { info, options: &request.options, profile, cache: CacheState::Ready, history, now })
+        let verdict = router.route(&Question { info, options: &request.options, profile, cache: CacheState::Ready, history, now });
+        self.router = router;
+        verdict
     }
 
     /// Profile of the server that a connection leads to, and the revisions of a resource on it.
@@ -410,21 +419,13 @@ impl Observer {
         self.connections.get(&connection).map(|connection| connection.upstream.clone()).unwrap_or_default()
     }
 
-    /// The record of a request, without the API server's name if clients used only one.
-    fn record(&self, exchange: &Exchange) -> Box<RequestRecord> {
-        let mut record = RequestRecord::from(exchange);
-        if !self.upstreams.several() {
-            record.shape.upstream = None;
-        }
-        Box::new(record)
-    }
-
     fn responded(&mut self, id: ExchangeId, at: Timestamp, response: &ResponseLine, emit: &mut dyn FnMut(Event)) {
         self.report_contradiction(id, at, emit);
         let established = response.is_granted();
         if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
-            let record = self.record(open);
-            emit(Event::WatchOpened { record });
+            if self.emits_requests() {
+                emit(Event::WatchOpened { record: self.record(open, Shape::of(open)) });
+            }
             self.following.answered(open, at, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
         }
     }
@@ -450,26 +451,8 @@ impl Observer {
         }
     }
 
-    pub(super) fn finish(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        self.report_contradiction(id, at, emit);
-        let Some(mut exchange) = self.open.remove(&id) else { return };
-        self.series.end(&mut exchange);
-        self.open_memory.remove(exchange.counted_memory);
-        self.totals.add(&exchange);
-        if self.scopes.learn(&exchange) {
-            self.tables.clarify(&self.scopes);
-        }
-        if self.tables.add(&exchange).is_err() {
-            self.missed.rows_dropped = self.missed.rows_dropped.saturating_add(1);
-        }
-        self.missed.records_dropped = self.missed.records_dropped.saturating_add(self.finished.push(&exchange));
-        let record = self.record(&exchange);
-        emit(if exchange.watch.is_some() { Event::WatchEnded { ended_at: at, record } } else { Event::Request { record } });
-        self.following.ended(&exchange, self.now, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
-    }
-
     /// Emits the contradiction of a verdict, once for each exchange, and learns from it.
-    fn report_contradiction(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
+    pub(super) fn report_contradiction(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         let Some(because) = self.open.get_mut(&id).and_then(|exchange| exchange.take_contradiction()) else { return };
         let Some(exchange) = self.open.get(&id) else { return };
         let resource = exchange.request.resource();
@@ -484,7 +467,7 @@ impl Observer {
             let learned = self.upstreams.learn_from(&exchange.upstream, verdict, exchange.status.as_ref())?;
             Some((exchange.upstream.clone(), Box::new(learned.clone())))
         });
-        let record = self.record(exchange);
+        let record = self.record(exchange, Shape::of(exchange));
         let RequestRecord { id: exchange, client, verb, shape, verdict: Some(verdict), .. } = *record else { return };
         let (shape, verdict) = (Box::new(shape), Box::new(verdict));
         emit(Event::Contradicted { at, exchange, client, verb, shape, verdict, because: because.sentence });

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::exchange::{
-    Client, Exchange, Shape, StallRecord, WatchStream, ending, of_alternatives, of_options, of_reads, of_reason, of_structure,
-    of_texts, of_traceparent, of_watch,
+    Client, Exchange, Shape, StallRecord, WatchStream, ending, of_alternatives, of_length, of_options, of_reads, of_reason,
+    of_structure, of_texts, of_traceparent, of_watch,
 };
 use crate::http::TraceParent;
 use crate::k8s::{ListOptions, Resource, Verb};
@@ -147,8 +147,9 @@ pub struct RequestRecord {
     pub priority_level_uid: Option<String>,
 }
 
-impl From<&Exchange> for RequestRecord {
-    fn from(exchange: &Exchange) -> Self {
+impl RequestRecord {
+    /// The record of an exchange of this shape.
+    pub(super) fn of(exchange: &Exchange, shape: Shape) -> Self {
         let request = &exchange.request;
         let response = exchange.response.as_ref().map(|(_, response)| response);
         let resource = request.resource();
@@ -160,7 +161,7 @@ impl From<&Exchange> for RequestRecord {
             client: Client::of(exchange),
             verb: exchange.verb(),
             head_only: request.method.as_deref() == Some("HEAD"),
-            shape: Shape::of(exchange),
+            shape,
             api_version: resource.map(Resource::api_version).unwrap_or_default(),
             name: request.info.as_ref().map(|info| info.name.clone()).unwrap_or_default(),
             list_options: request.options.clone(),
@@ -188,23 +189,36 @@ impl From<&Exchange> for RequestRecord {
             priority_level_uid: response.and_then(|response| response.priority_level_uid.clone()),
         }
     }
-}
 
-impl RequestRecord {
-    /// Estimated memory in bytes.
-    pub(super) fn memory(&self) -> usize {
-        let Self { client, shape, api_version, name, resource_version, reason, content_type, upgraded, .. } = self;
-        let optional = [content_type, upgraded, &self.audit_id, &self.flow_schema_uid, &self.priority_level_uid];
+    /// Estimated memory of the record of an exchange of this shape, in bytes.
+    pub(super) fn memory(exchange: &Exchange, shape: &Shape) -> usize {
+        let Exchange { request, verdict, list, object, status, watch, not_read, upgraded, .. } = exchange;
+        let response = exchange.response.as_ref().map(|(_, response)| response);
+        let api_version = request.resource().map_or(0, |Resource { group, version, .. }| match group.as_str() {
+            "" => version.len(),
+            group => group.len() + 1 + version.len(),
+        });
+        let list_version = list.as_ref().map(|list| &list.resource_version);
+        let texts = [
+            request.info.as_ref().map(|info| &info.name),
+            list_version.or(object.as_ref().map(|object| &object.resource_version)),
+            status.as_ref().map(|status| &status.reason),
+            upgraded.as_ref(),
+            response.and_then(|response| response.content_type.as_ref()),
+            response.and_then(|response| response.audit_id.as_ref()),
+            response.and_then(|response| response.flow_schema_uid.as_ref()),
+            response.and_then(|response| response.priority_level_uid.as_ref()),
+        ];
         of_structure::<Self>()
-            + client.memory()
+            + Client::memory_of(exchange)
             + shape.memory()
-            + of_texts([api_version.as_str(), name, resource_version, reason])
-            + of_texts(optional.into_iter().flatten().map(String::as_str))
-            + of_options(&self.list_options)
-            + self.verdict.as_ref().map_or(0, |verdict| of_reads(&verdict.etcd_reads) + of_alternatives(&verdict.alternatives))
-            + self.watch.as_ref().map_or(0, of_watch)
-            + self.not_read.as_ref().map_or(0, of_reason)
-            + of_traceparent(self.traceparent.as_deref())
+            + of_length(api_version)
+            + of_texts(texts.into_iter().flatten().map(String::as_str))
+            + of_options(&request.options)
+            + verdict.as_ref().map_or(0, |verdict| of_reads(&verdict.reads) + of_alternatives(&verdict.alternatives))
+            + watch.as_ref().map_or(0, of_watch)
+            + not_read.as_ref().map_or(0, of_reason)
+            + of_traceparent(request.traceparent.as_deref())
     }
 
     /// How it ended, in words: `410 Expired`, `cancelled by the client`; `None` while it is open.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::limits::Limits;
 use super::record::RequestRecord;
-use crate::exchange::{Exchange, MemoryUse};
+use crate::exchange::{Exchange, MemoryUse, Shape};
 
 /// The kept records, bounded in number and memory.
 #[derive(Debug)]
@@ -16,8 +16,10 @@ pub(super) struct Records {
 
 #[derive(Debug)]
 struct Kept {
-    record: RequestRecord,
-    /// Estimated, in bytes.
+    /// Its record is made when it is needed, since most are dropped unseen.
+    exchange: Box<Exchange>,
+    shape: Shape,
+    /// Of its record; estimated, in bytes.
     memory: usize,
 }
 
@@ -26,12 +28,11 @@ impl Records {
         Self { kept: VecDeque::new(), most: limits.records, memory: MemoryUse::of(limits.records_memory) }
     }
 
-    /// Adds a record. Returns the number of oldest records that were dropped for it.
-    pub(super) fn push(&mut self, exchange: &Exchange) -> u64 {
-        let record = RequestRecord::from(exchange);
-        let memory = record.memory();
+    /// Adds the record of an exchange of this shape. Returns the number of oldest records that were dropped for it.
+    pub(super) fn push(&mut self, exchange: Box<Exchange>, shape: Shape) -> u64 {
+        let memory = RequestRecord::memory(&exchange, &shape);
         self.memory.add(memory);
-        self.kept.push_back(Kept { record, memory });
+        self.kept.push_back(Kept { exchange, shape, memory });
         let mut dropped = 0;
         while self.kept.len() > self.most || self.memory.is_exceeded() {
             let Some(oldest) = self.kept.pop_front() else { break };
@@ -44,15 +45,16 @@ impl Records {
     /// All records, the oldest first, followed by records of `open`, within the same bounds. Also the number of exchanges in `open`
     /// that had no room.
     pub(super) fn with<'e>(&self, open: impl Iterator<Item = &'e Exchange>, limits: &Limits) -> (Vec<RequestRecord>, u64) {
-        let mut records: Vec<RequestRecord> = self.kept.iter().map(|kept| kept.record.clone()).collect();
+        let record = |kept: &Kept| RequestRecord::of(&kept.exchange, kept.shape.clone());
+        let mut records: Vec<RequestRecord> = self.kept.iter().map(record).collect();
         let (mut memory, mut shown, mut not_shown) = (MemoryUse::of(limits.records_memory), 0, 0);
         for exchange in open {
-            let record = (shown < limits.records).then(|| RequestRecord::from(exchange));
-            let record = record.map(|record| (record.memory(), record));
-            match record.filter(|(more, _)| memory.has_room(*more)) {
-                Some((more, record)) => {
+            let shape = (shown < limits.records).then(|| Shape::of(exchange));
+            let shape = shape.map(|shape| (RequestRecord::memory(exchange, &shape), shape));
+            match shape.filter(|(more, _)| memory.has_room(*more)) {
+                Some((more, shape)) => {
                     memory.add(more);
-                    records.push(record);
+                    records.push(RequestRecord::of(exchange, shape));
                     shown += 1;
                 }
                 None => not_shown += 1,

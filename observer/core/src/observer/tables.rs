@@ -67,20 +67,24 @@ impl Tables {
         Self { rows: BTreeMap::new(), most: limits.rows, memory: MemoryUse::of(limits.rows_memory) }
     }
 
-    /// Adds a finished exchange.
-    pub(super) fn add(&mut self, exchange: &Exchange) -> Result<(), TableFull> {
-        let key = key(exchange);
-        if !self.rows.contains_key(&key) {
-            // A row holds the names and selectors of its exchanges, and their reads from etcd.
-            let memory = exchange.memory();
-            if self.rows.len() >= self.most || !self.memory.has_room(memory) {
-                return Err(TableFull);
-            }
-            self.memory.add(memory);
-            self.rows.insert(key.clone(), Row { memory, ..Row::new(exchange) });
+    /// Adds a finished exchange of this shape. Returns the shape.
+    pub(super) fn add(&mut self, exchange: &Exchange, shape: Shape) -> (Shape, Result<(), TableFull>) {
+        let key = key(exchange, shape);
+        if let Some(row) = self.rows.get_mut(&key) {
+            row.add(exchange);
+            return (key.shape, Ok(()));
         }
-        self.rows.entry(key).or_insert_with(|| Row::new(exchange)).add(exchange);
-        Ok(())
+        // A row holds the names and selectors of its exchanges, and their reads from etcd.
+        let memory = exchange.memory();
+        if self.rows.len() >= self.most || !self.memory.has_room(memory) {
+            return (key.shape, Err(TableFull));
+        }
+        self.memory.add(memory);
+        let mut row = Row { memory, ..Row::new(exchange) };
+        row.add(exchange);
+        let shape = key.shape.clone();
+        self.rows.insert(key, row);
+        (shape, Ok(()))
     }
 
     /// Merges rows that turn out to ask for the same objects.
@@ -114,7 +118,7 @@ impl Tables {
         let mut rows: BTreeMap<Key, WatchRow> =
             self.of(|verb| verb == Some(Verb::Watch)).map(|(key, row)| (key.clone(), row.watch(&key.shape))).collect();
         for exchange in open {
-            let mut key = key(exchange);
+            let mut key = key(exchange, Shape::of(exchange));
             scopes.clarify(&mut key.shape);
             let mut so_far = Row::new(exchange);
             so_far.add(exchange);
@@ -154,7 +158,7 @@ impl Tables {
     }
 }
 
-fn key(exchange: &Exchange) -> Key {
+fn key(exchange: &Exchange, shape: Shape) -> Key {
     let verdict = exchange.verdict.as_ref();
     let refused = match verdict.map(|verdict| &verdict.served_from) {
         Some(ServedFrom::Rejected { status, .. }) => Some(*status),
@@ -170,7 +174,7 @@ fn key(exchange: &Exchange) -> Key {
     };
     Key {
         verb: exchange.verb(),
-        shape: Shape::of(exchange),
+        shape,
         rule: verdict.map(|verdict| verdict.rule.as_str()),
         layer: verdict.and_then(|verdict| verdict.served_from.layer()),
         refused,
