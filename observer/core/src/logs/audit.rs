@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::go_duration::go_duration;
-use super::text::{Text, cut};
+use super::text::{FirstText, Text, cut};
+use super::usual_event;
 use crate::k8s::{Status, StatusCause};
 use crate::redacted::Redacted;
 use crate::routing::{RecordedRead, ServerVersion};
@@ -91,75 +92,75 @@ pub enum AuditStage {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Line<'l> {
     #[serde(borrow, rename = "auditID")]
-    audit_id: Cow<'l, str>,
-    stage: AuditStage,
+    pub(super) audit_id: Cow<'l, str>,
+    pub(super) stage: AuditStage,
     #[serde(borrow)]
-    verb: Cow<'l, str>,
+    pub(super) verb: Cow<'l, str>,
     #[serde(default)]
-    level: AuditLevel,
+    pub(super) level: AuditLevel,
     #[serde(borrow, default, rename = "requestURI")]
-    uri: Cow<'l, str>,
+    pub(super) uri: Cow<'l, str>,
     #[serde(borrow, default)]
-    user: User<'l>,
+    pub(super) user: User<'l>,
     #[serde(borrow)]
-    impersonated_user: Option<User<'l>>,
+    pub(super) impersonated_user: Option<User<'l>>,
     #[serde(borrow, default, rename = "sourceIPs")]
-    addresses: Vec<Text<'l>>,
+    pub(super) addresses: FirstText<'l>,
     #[serde(borrow, default)]
-    user_agent: Cow<'l, str>,
+    pub(super) user_agent: Cow<'l, str>,
     #[serde(borrow)]
-    object_ref: Option<ObjectRef<'l>>,
+    pub(super) object_ref: Option<ObjectRef<'l>>,
     #[serde(borrow)]
-    response_status: Option<ResponseStatus<'l>>,
+    pub(super) response_status: Option<ResponseStatus<'l>>,
     #[serde(borrow, default)]
-    request_received_timestamp: Text<'l>,
+    pub(super) request_received_timestamp: Text<'l>,
     #[serde(borrow, default)]
-    stage_timestamp: Text<'l>,
+    pub(super) stage_timestamp: Text<'l>,
     #[serde(borrow, default)]
-    annotations: Annotations<'l>,
+    pub(super) annotations: Annotations<'l>,
 }
 
 #[derive(Default, Deserialize)]
-struct User<'l> {
+pub(super) struct User<'l> {
     #[serde(borrow, default)]
-    username: Cow<'l, str>,
+    pub(super) username: Cow<'l, str>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ObjectRef<'l> {
+pub(super) struct ObjectRef<'l> {
     #[serde(borrow, default)]
-    resource: Cow<'l, str>,
+    pub(super) resource: Cow<'l, str>,
     #[serde(borrow, default)]
-    api_group: Cow<'l, str>,
+    pub(super) api_group: Cow<'l, str>,
 }
 
 /// The bounded fields of a `Status` (kubernetes/apiserver `pkg/audit/request.go`, `LogResponseObject`).
 #[derive(Deserialize)]
-struct ResponseStatus<'l> {
+pub(super) struct ResponseStatus<'l> {
     #[serde(default)]
-    code: u16,
+    pub(super) code: u16,
     #[serde(borrow, default)]
-    status: Text<'l>,
+    pub(super) status: Text<'l>,
     #[serde(borrow, default)]
-    reason: Text<'l>,
+    pub(super) reason: Text<'l>,
     #[serde(borrow, default)]
-    message: Text<'l>,
+    pub(super) message: Text<'l>,
     #[serde(borrow)]
-    details: Option<Details<'l>>,
+    pub(super) details: Option<Details<'l>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Details<'l> {
+pub(super) struct Details<'l> {
     #[serde(borrow, default)]
-    causes: Vec<Cause<'l>>,
+    pub(super) causes: Vec<Cause<'l>>,
     #[serde(default)]
-    retry_after_seconds: Option<u32>,
+    pub(super) retry_after_seconds: Option<u32>,
 }
 
 #[derive(Deserialize)]
-struct Cause<'l> {
+pub(super) struct Cause<'l> {
     #[serde(borrow, default)]
     reason: Text<'l>,
     #[serde(borrow, default)]
@@ -171,11 +172,11 @@ struct Cause<'l> {
 /// The time spent in etcd and in total, only for requests that took more than half a second in total (kubernetes/apiserver
 /// `pkg/endpoints/request/webhook_duration.go`, v0.24 and later).
 #[derive(Default, Deserialize)]
-struct Annotations<'l> {
+pub(super) struct Annotations<'l> {
     #[serde(borrow, default, rename = "apiserver.latency.k8s.io/etcd")]
-    etcd: Text<'l>,
+    pub(super) etcd: Text<'l>,
     #[serde(borrow, default, rename = "apiserver.latency.k8s.io/total")]
-    total: Text<'l>,
+    pub(super) total: Text<'l>,
 }
 
 impl ResponseStatus<'_> {
@@ -210,7 +211,7 @@ impl AuditEvent {
         if line.len() > MAX_LINE {
             return None;
         }
-        serde_json::from_slice::<Line<'_>>(line).ok().map(Self::of)
+        usual_event::read(line).or_else(|| serde_json::from_slice(line).ok()).map(Self::of)
     }
 
     /// An event of which nothing but its stage is known.
@@ -252,7 +253,7 @@ impl AuditEvent {
             verb: cut(&line.verb, MAX_TEXT),
             resource,
             user: cut(&user.username, MAX_TEXT),
-            address: line.addresses.first().and_then(Text::get).map_or_else(String::new, |address| cut(address, MAX_TEXT)),
+            address: line.addresses.get().map_or_else(String::new, |address| cut(address, MAX_TEXT)),
             user_agent: cut(&line.user_agent, MAX_TEXT),
             status: line.response_status.filter(|status| !status.is_of_nothing()).map_or(0, |status| status.code),
             refusal,

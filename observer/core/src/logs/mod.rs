@@ -10,6 +10,7 @@ mod aks_table;
 mod audit;
 mod cache_lines;
 mod client_requests;
+mod cursor;
 mod envelope;
 mod etcd;
 mod etcd_line;
@@ -32,6 +33,7 @@ mod request_log;
 mod text;
 mod texts;
 mod trace;
+mod usual_event;
 mod watch_started;
 
 #[cfg(test)]

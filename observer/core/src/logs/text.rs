@@ -9,7 +9,11 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 #[derive(Default)]
 pub(super) struct Text<'l>(Option<Cow<'l, str>>);
 
-impl Text<'_> {
+impl<'l> Text<'l> {
+    pub(super) const fn of(text: Cow<'l, str>) -> Self {
+        Self(Some(text))
+    }
+
     pub(super) fn get(&self) -> Option<&str> {
         self.0.as_deref()
     }
@@ -66,6 +70,26 @@ impl<'de> Visitor<'de> for TextVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut others: A) -> Result<Text<'de>, A::Error> {
         while others.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Text(None))
+    }
+}
+
+/// The first element of a JSON array, if it is a text. The others may have any type.
+#[derive(Default)]
+pub(super) struct FirstText<'l>(Text<'l>);
+
+impl<'l> FirstText<'l> {
+    pub(super) const fn of(first: Text<'l>) -> Self {
+        Self(first)
+    }
+
+    pub(super) fn get(&self) -> Option<&str> {
+        self.0.get()
+    }
+}
+
+impl<'de: 'l, 'l> Deserialize<'de> for FirstText<'l> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Vec::<Text<'de>>::deserialize(deserializer)?.into_iter().next().unwrap_or_default()))
     }
 }
 

@@ -13,4 +13,5 @@ mod records;
 mod reflector_lines;
 mod request_log;
 mod trace;
+mod usual_event;
 mod watch_started;

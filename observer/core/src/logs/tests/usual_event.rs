@@ -1,0 +1,108 @@
+//! What is read of an event in its usual form is what serde_json reads of it.
+
+use proptest::prelude::*;
+
+use crate::logs::AuditEvent;
+use crate::logs::usual_event;
+
+/// Events with all members that are read, and with members of each kind that are not.
+const EVENTS: [&str; 6] = [
+    r#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"0a-1","stage":"ResponseComplete","requestURI":"/api/v1/pods?a=1\u0026limit=5","verb":"list","user":{"username":"é","groups":["a","b"],"extra":{"x":["y"]}},"sourceIPs":["10.0.0.1","::1"],"userAgent":"a/1 (b)","objectRef":{"resource":"pods","apiVersion":"v1"},"responseStatus":{"metadata":{},"code":200},"requestReceivedTimestamp":"2026-11-22T02:00:00.100000Z","stageTimestamp":"2026-11-22T02:00:01.8Z","annotations":{"a":"allow \"b\"","apiserver.latency.k8s.io/etcd":"1.6s","apiserver.latency.k8s.io/total":"1.7s"}}"#,
+    r#" { "auditID" : "a" , "stage" : "Panic" , "verb" : "get" , "level" : "More" , "impersonatedUser" : { "username" : "u" } , "sourceIPs" : [ ] } "#,
+    r#"{"auditID":"a","stage":"ResponseStarted","verb":"update","objectRef":{"resource":"a","apiGroup":"b"},"responseStatus":{"status":"Failure","reason":"NotFound","message":"x \"y\" \ud83d\ude00","details":{"name":"x","retryAfterSeconds":3},"code":404},"requestObject":{"a":[1,-2.5e+3,0.1,true,false,null,{},[],{"b":[[{}]]}]}}"#,
+    r#"{"auditID":"a","stage":"ResponseComplete","verb":"get","responseStatus":{"details":{"causes":[{"reason":"r","message":"m","field":"f"}]},"code":504}}"#,
+    r#"{"auditID":"a","stage":"ResponseComplete","verb":"get","user":["u"],"objectRef":null,"annotations":{},"level":"Request"}"#,
+    r#"{"stage":"ResponseComplete","verb":"get","level":"RequestResponse"}"#,
+];
+
+/// Parts that make a difference where they stand.
+const PARTS: [&str; 27] = [
+    "\"",
+    "\\",
+    "\\u00",
+    "\\ud800",
+    "\\\"",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    " ",
+    "\n",
+    "\u{1}",
+    "é",
+    "0",
+    "-",
+    "1e9",
+    "65536",
+    "01",
+    "null",
+    "true",
+    "\"auditID\":\"b\",",
+    "\"stage\":\"Panic\",",
+    "\"user\":{\"username\":\"v\"},",
+    "\"a\":\"b\",",
+    "\"level\":7,",
+];
+
+#[track_caller]
+fn check(line: &[u8]) -> bool {
+    let usual = usual_event::read(line).map(AuditEvent::of);
+    if let Some(usual) = &usual {
+        let general = serde_json::from_slice(line).ok().map(AuditEvent::of);
+        assert_eq!(Some(usual), general.as_ref(), "{}", String::from_utf8_lossy(line));
+    }
+    usual.is_some()
+}
+
+#[test]
+fn usual_events_need_no_general_parser() {
+    let are_usual = EVENTS.map(|event| check(event.as_bytes()));
+    assert_eq!(are_usual, [true, true, true, false, false, false]);
+}
+
+#[test]
+fn event_with_one_byte_less_or_another_one_is_read_alike() {
+    for event in EVENTS.map(str::as_bytes) {
+        for at in 0..event.len() {
+            check(&event[..at]);
+            let mut changed = event.to_vec();
+            changed.remove(at);
+            check(&changed);
+            for byte in *b"\"\\ {}[]:,0-.e\xff\x1f\xc3" {
+                event.clone_into(&mut changed);
+                changed[at] = byte;
+                check(&changed);
+            }
+        }
+    }
+}
+
+#[test]
+fn values_that_are_nested_deeply_are_left_to_the_general_parser() {
+    for depth in [1, 60, 64, 65, 300] {
+        let line = format!(
+            r#"{{"auditID":"a","stage":"Panic","verb":"get","x":{}{}}}"#,
+            "[{\"a\":".repeat(depth / 2),
+            "[]".to_owned() + &"}]".repeat(depth / 2)
+        );
+        assert_eq!(check(line.as_bytes()), depth <= 65, "{depth}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn event_with_other_parts_is_read_alike(
+        event in 0..EVENTS.len(),
+        parts in prop::collection::vec((any::<prop::sample::Index>(), 0..3_usize, 0..PARTS.len()), 1..4),
+    ) {
+        let mut line = EVENTS[event].as_bytes().to_vec();
+        for (at, removed, part) in parts {
+            let at = at.index(line.len());
+            let end = line.len().min(at + removed);
+            line.splice(at..end, PARTS[part].bytes());
+        }
+        check(&line);
+    }
+}
