@@ -26,14 +26,35 @@ impl Target {
     /// are dropped, as they may contain a password.
     pub fn parse(target: &[u8]) -> Self {
         let text = String::from_utf8_lossy(target);
-        let origin = strip_authority(&text);
-        let origin = origin.split('#').next().unwrap_or_default();
-        let (path, raw_query) = origin.split_once('?').unwrap_or((origin, ""));
-        let whole_pairs = cut_query(raw_query);
+        let Parts { path, whole_pairs, has_more } = Parts::of(&text);
         let (query, dropped_parameters) = keep(whole_pairs);
-        let lost_tail = u32::from(raw_query.len() > whole_pairs.len());
+        Self { path: path.to_owned(), query, dropped_parameters: dropped_parameters.saturating_add(u32::from(has_more)) }
+    }
+
+    /// Path and query of a target, with the bounds of [`Self::parse`]. The query has all parameters, also those that may hold a credential,
+    /// so it must not be kept.
+    pub(crate) fn path_and_query(target: &str) -> (&str, &str) {
+        let Parts { path, whole_pairs, .. } = Parts::of(target);
+        (path, whole_pairs)
+    }
+}
+
+/// The bounded parts of a target.
+struct Parts<'t> {
+    path: &'t str,
+    whole_pairs: &'t str,
+    /// Whether the query is longer.
+    has_more: bool,
+}
+
+impl<'t> Parts<'t> {
+    fn of(target: &'t str) -> Self {
+        let origin = strip_authority(target);
+        let origin = origin.split('#').next().unwrap_or_default();
+        let (path, query) = origin.split_once('?').unwrap_or((origin, ""));
+        let whole_pairs = cut_query(query);
         let path = if path.is_empty() { "/" } else { cut(path, MAX_PATH) };
-        Self { path: path.to_owned(), query, dropped_parameters: dropped_parameters.saturating_add(lost_tail) }
+        Self { path, whole_pairs, has_more: query.len() > whole_pairs.len() }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use crate::http::StreamId;
 use crate::logs::audit::AuditEvent;
 use crate::observation::{ConnectionId, ConnectionObservation, ExchangeId, LoggedClient, Observation, Subject, UpstreamName};
@@ -10,11 +12,15 @@ use crate::time::Timestamp;
 /// Maximum number of clients that are distinguished.
 const MOST_CLIENTS: usize = 64 << 10;
 
-/// The clients so far, by their marks.
+/// The clients so far.
 #[derive(Debug, Default)]
-pub(super) struct Clients(HashMap<ClientKey, Connection>);
+pub(super) struct Clients {
+    known: HashMap<ClientKey, Connection, RandomState>,
+    /// The client of the present event. It keeps its room, since each event has one.
+    present: ClientKey,
+}
 
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct ClientKey {
     user: String,
     user_agent: String,
@@ -32,23 +38,29 @@ impl ClientKey {
         let AuditEvent { user, user_agent, address, .. } = event;
         Self { user: user.clone(), user_agent: user_agent.clone(), address: address.clone() }
     }
+
+    fn set(&mut self, event: &AuditEvent) {
+        self.user.clone_from(&event.user);
+        self.user_agent.clone_from(&event.user_agent);
+        self.address.clone_from(&event.address);
+    }
 }
 
 impl Clients {
     /// The connection of the event's client. `None` if it has sent nothing before.
     pub(super) fn connection(&self, event: &AuditEvent) -> Option<ConnectionId> {
-        self.0.get(&ClientKey::of(event)).map(|connection| connection.id)
+        self.known.get(&ClientKey::of(event)).map(|connection| connection.id)
     }
 
     /// The identifier of a new exchange of the event's client. `None` if there are too many clients.
     pub(super) fn exchange(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) -> Option<ExchangeId> {
-        let key = ClientKey::of(event);
-        let number = self.0.len();
-        if number >= MOST_CLIENTS && !self.0.contains_key(&key) {
-            return None;
-        }
-        let connection = self.0.entry(key).or_insert_with(|| {
-            let id = ConnectionId(number as u64 + 1);
+        let Self { known, present } = self;
+        present.set(event);
+        if !known.contains_key(present) {
+            if known.len() >= MOST_CLIENTS {
+                return None;
+            }
+            let id = ConnectionId(known.len() as u64 + 1);
             let opened = ConnectionObservation::Opened {
                 upstream: UpstreamName::default(),
                 protocol: None,
@@ -58,8 +70,9 @@ impl Clients {
                 logged: Some(LoggedClient { address: event.address.clone() }),
             };
             emit(Observation { at, subject: Subject::Connection(id, opened) });
-            Connection { id, next_stream: 1 }
-        });
+            known.insert(present.clone(), Connection { id, next_stream: 1 });
+        }
+        let connection = known.get_mut(present)?;
         let stream = StreamId(connection.next_stream);
         connection.next_stream = connection.next_stream.saturating_add(1);
         Some(ExchangeId { connection: connection.id, stream })

@@ -37,7 +37,7 @@ const WINDOW_BYTES: usize = 64 << 20;
 #[derive(Debug)]
 pub struct LogReplay {
     /// By the number of the log.
-    logs: BTreeMap<usize, Log>,
+    logs: BTreeMap<usize, Box<Log>>,
     silences: Silences,
     window: Window<Record>,
     clients: Clients,
@@ -96,7 +96,7 @@ impl LogReplay {
 
     /// Sets the year and the zone of those lines of a log that have neither. Without it, they are taken for those of 1970.
     pub fn begin(&mut self, log: usize, clock: LogClock) {
-        self.logs.insert(log, Log::of(clock));
+        self.logs.insert(log, Box::new(Log::of(clock)));
     }
 
     /// Takes the next line of a log, without its end. `log` is the log's number among those that are read together. Empty lines are
@@ -110,8 +110,8 @@ impl LogReplay {
             return None;
         }
         self.latest = None;
-        let mut of = self.logs.remove(&log).unwrap_or_else(|| Log::of(LogClock::of_year(1970, 0)));
-        let Log { clock, texts, traces } = &mut of;
+        let mut of = self.logs.remove(&log).unwrap_or_else(|| Box::new(Log::of(LogClock::of_year(1970, 0))));
+        let Log { clock, texts, traces } = &mut *of;
         let others = texts.line(line, &mut |envelope, text| {
             let understood = self.text((log, clock, traces), text, emit);
             if let Some(envelope) = envelope.filter(|_| understood != Understood::No) {
@@ -128,7 +128,7 @@ impl LogReplay {
 
     /// Notes that a log has no further lines.
     pub fn end_of(&mut self, log: usize) {
-        let Some(Log { mut texts, mut traces, .. }) = self.logs.remove(&log) else { return };
+        let Some(Log { mut texts, mut traces, .. }) = self.logs.remove(&log).map(|log| *log) else { return };
         self.extent.not_understood = self.extent.not_understood.saturating_add(texts.finish());
         traces.finish(&mut |trace| self.trace(&trace));
     }
@@ -311,7 +311,7 @@ impl LogReplay {
         let of_client: &mut dyn FnMut(Observation) = if is_own { &mut ignore } else { &mut *emit };
         let Some(id) = self.clients.exchange(at, event, of_client) else {
             self.extent.without_client = self.extent.without_client.saturating_add(1);
-            return self.requests.note_closed(event.audit_id.clone(), Close::GivenUp);
+            return self.requests.note_closed(&event.audit_id, Close::GivenUp);
         };
         if let Some(watch) = self.requests.close_watch_before(id.connection, &request) {
             give_up(at, &watch, ExchangeEnd::Cut(None), emit);

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::etcd_range::EtcdRange;
-use crate::http::{Field, Identity, RequestHead, Target};
+use crate::http::{Identity, Target};
+use crate::k8s::{ListOptions, RequestInfo};
 use crate::logs::audit::{AuditEvent, AuditStage};
 use crate::logs::trace::RequestTrace;
 use crate::observation::{ExchangeId, ExchangeObservation, Observation, RequestLine, Subject};
@@ -55,11 +56,15 @@ pub(super) const fn observation(at: Timestamp, id: ExchangeId, observed: Exchang
 
 /// The head of the request that an event is about.
 pub(super) fn head(event: &AuditEvent) -> RequestLine {
-    let head = RequestHead {
-        method: Field::Known(event.method().to_owned()),
-        target: Field::Known(Target::parse(event.uri.as_bytes())),
-        identity: if event.user.is_empty() { Field::Absent } else { Field::Known(Identity::of_user(&event.user)) },
-        ..RequestHead::default()
-    };
-    RequestLine { user_agent: Some(event.user_agent.clone()).filter(|agent| !agent.is_empty()), ..RequestLine::of(&head, "") }
+    let method = event.method();
+    let (path, query) = Target::path_and_query(&event.uri);
+    let options = ListOptions::parse(query);
+    RequestLine {
+        method: Some(method.to_owned()),
+        info: Some(RequestInfo::parse(method, path, &options, "")),
+        options,
+        user_agent: Some(&event.user_agent).filter(|agent| !agent.is_empty()).cloned(),
+        identity: Some(&event.user).filter(|user| !user.is_empty()).map(|user| Identity::of_user(user)),
+        ..RequestLine::default()
+    }
 }

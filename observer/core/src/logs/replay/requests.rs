@@ -1,6 +1,9 @@
 //! The requests in logs, by their audit IDs: the open ones, and the last ones that were closed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use super::etcd_range::EtcdRange;
 use super::lists::{ListedKeys, OpenLists};
@@ -14,9 +17,10 @@ const MOST_REQUESTS: usize = 64 << 10;
 /// The requests that are open, or were closed last.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    open: HashMap<String, OpenRequest>,
+    /// By audit ID. Each record looks its request up several times.
+    known: HashMap<Arc<str>, Known, RandomState>,
     /// The audit IDs of the open requests, in the order in which they were opened.
-    opened: BTreeMap<u64, String>,
+    opened: BTreeMap<u64, Arc<str>>,
     lists: OpenLists,
     /// The time that the log has reached.
     now: Timestamp,
@@ -25,8 +29,14 @@ pub(super) struct Requests {
     watches: HashMap<Watched, BTreeSet<u64>>,
     /// Number of watches whose ends were logged, and that no request has followed yet.
     ended: HashMap<Watched, u32>,
-    closed: HashMap<String, Close>,
-    order: VecDeque<String>,
+    /// The audit IDs of the closed requests, in the order in which they were closed.
+    closed: VecDeque<Arc<str>>,
+}
+
+#[derive(Debug)]
+enum Known {
+    Open(Box<OpenRequest>),
+    Closed(Close),
 }
 
 /// A request whose last stage has not come yet.
@@ -69,17 +79,23 @@ impl Requests {
 
     /// Whether the receipt of a request has been passed on.
     pub(super) fn has(&self, audit_id: &str) -> bool {
-        self.open.contains_key(audit_id) || self.closed.contains_key(audit_id)
+        self.known.contains_key(audit_id)
     }
 
     /// How a request was closed, if it was.
     pub(super) fn closed(&self, audit_id: &str) -> Option<Close> {
-        self.closed.get(audit_id).copied()
+        match self.known.get(audit_id)? {
+            Known::Open(_) => None,
+            Known::Closed(close) => Some(*close),
+        }
     }
 
     /// An open request.
     pub(super) fn open_mut(&mut self, audit_id: &str) -> Option<&mut OpenRequest> {
-        self.open.get_mut(audit_id)
+        match self.known.get_mut(audit_id)? {
+            Known::Open(open) => Some(open),
+            Known::Closed(_) => None,
+        }
     }
 
     /// Opens a request. Returns the oldest one if there was no room for both.
@@ -90,11 +106,11 @@ impl Requests {
         id: ExchangeId,
         request: &RequestLine,
     ) -> Option<OpenRequest> {
-        let given_up = (self.open.len() >= MOST_REQUESTS).then(|| self.close_oldest()).flatten();
+        let given_up = (self.opened.len() >= MOST_REQUESTS).then(|| self.close_oldest()).flatten();
         let ordinal = self.next;
         self.next = self.next.saturating_add(1);
         let is_watch = request.info.as_ref().is_some_and(|info| info.verb == Verb::Watch);
-        let watched = Watched::of(id.connection, request).filter(|_| is_watch);
+        let watched = is_watch.then(|| Watched::of(id.connection, request)).flatten();
         if let Some(watched) = &watched {
             self.watches.entry(watched.clone()).or_default().insert(ordinal);
             self.follow_end(watched);
@@ -103,15 +119,18 @@ impl Requests {
         if let Some(listed) = &listed {
             self.lists.open(listed, ordinal, self.now);
         }
-        self.open.insert(audit_id.to_owned(), OpenRequest { id, log, is_answered: false, is_own, ordinal, watched, listed });
-        self.opened.insert(ordinal, audit_id.to_owned());
+        let audit_id: Arc<str> = Arc::from(audit_id);
+        let open = OpenRequest { id, log, is_answered: false, is_own, ordinal, watched, listed };
+        self.known.insert(Arc::clone(&audit_id), Known::Open(Box::new(open)));
+        self.opened.insert(ordinal, audit_id);
         given_up
     }
 
     /// Closes an open request.
     pub(super) fn close(&mut self, audit_id: &str, close: Close) -> Option<OpenRequest> {
-        let open = self.open.remove(audit_id)?;
-        self.opened.remove(&open.ordinal);
+        let known = self.known.get_mut(audit_id).filter(|known| matches!(known, Known::Open(_)))?;
+        let Known::Open(open) = std::mem::replace(known, Known::Closed(close)) else { return None };
+        let audit_id = self.opened.remove(&open.ordinal);
         if let Some(listed) = &open.listed {
             self.lists.close(listed, open.ordinal, self.now);
         }
@@ -126,19 +145,34 @@ impl Requests {
                 *self.ended.entry(watched.clone()).or_default() += 1;
             }
         }
-        self.note_closed(audit_id.to_owned(), close);
-        Some(open)
+        if let Some(audit_id) = audit_id {
+            self.remember(audit_id);
+        }
+        Some(*open)
     }
 
     /// Remembers the audit ID of a request that is not followed.
-    pub(super) fn note_closed(&mut self, audit_id: String, close: Close) {
-        if self.order.len() >= MOST_REQUESTS
-            && let Some(oldest) = self.order.pop_front()
+    pub(super) fn note_closed(&mut self, audit_id: &str, close: Close) {
+        let audit_id: Arc<str> = Arc::from(audit_id);
+        self.known.insert(Arc::clone(&audit_id), Known::Closed(close));
+        self.remember(audit_id);
+    }
+
+    /// Notes that a request was closed last. Forgets the one that was closed first, if there is no room for both.
+    fn remember(&mut self, audit_id: Arc<str>) {
+        if self.closed.len() >= MOST_REQUESTS
+            && let Some(oldest) = self.closed.pop_front()
         {
-            self.closed.remove(&oldest);
+            self.known.remove(&oldest);
         }
-        self.order.push_back(audit_id.clone());
-        self.closed.insert(audit_id, close);
+        self.closed.push_back(audit_id);
+    }
+
+    fn open_one(&self, audit_id: &str) -> Option<&OpenRequest> {
+        match self.known.get(audit_id)? {
+            Known::Open(open) => Some(open),
+            Known::Closed(_) => None,
+        }
     }
 
     /// Closes the open watch that a list of its client shows to be over. A reflector lists at its own revision only after its watch has
@@ -151,18 +185,18 @@ impl Requests {
             && options.limit == 0
             && options.resource_version_match != ResourceVersionMatch::Exact
             && matches!(options.resource_version, ResourceVersion::At(_));
-        let watched = Watched::of(client, list).filter(|_| is_relist)?;
+        let watched = is_relist.then(|| Watched::of(client, list))??;
         if self.follow_end(&watched) {
             return None;
         }
         let open = self.watches.get(&watched).filter(|open| open.len() == 1)?;
-        let audit_id = self.opened.get(open.first()?)?.clone();
+        let audit_id = Arc::clone(self.opened.get(open.first()?)?);
         self.close(&audit_id, Close::GivenUp)
     }
 
     /// The open list that read these keys of etcd. `None` if there may be several, or if the API server sent the list itself.
     pub(super) fn list_in(&self, range: &EtcdRange) -> Option<ExchangeId> {
-        let list = self.open.get(self.opened.get(&self.lists.only_one_in(range)?)?)?;
+        let list = self.open_one(self.opened.get(&self.lists.only_one_in(range)?)?)?;
         (!list.is_own).then_some(list.id)
     }
 
@@ -173,8 +207,8 @@ impl Requests {
 
     /// Closes the open requests of a log, the oldest first.
     pub(super) fn close_all(&mut self, log: usize) -> Vec<OpenRequest> {
-        let is_of_it = |audit_id: &&String| self.open.get(*audit_id).is_some_and(|open| open.log == log);
-        let ids: Vec<String> = self.opened.values().filter(is_of_it).cloned().collect();
+        let is_of_it = |audit_id: &&Arc<str>| self.open_one(audit_id).is_some_and(|open| open.log == log);
+        let ids: Vec<Arc<str>> = self.opened.values().filter(is_of_it).cloned().collect();
         ids.iter().filter_map(|audit_id| self.close(audit_id, Close::GivenUp)).collect()
     }
 
@@ -189,7 +223,7 @@ impl Requests {
     }
 
     fn close_oldest(&mut self) -> Option<OpenRequest> {
-        let audit_id = self.opened.first_key_value()?.1.clone();
+        let audit_id = Arc::clone(self.opened.first_key_value()?.1);
         self.close(&audit_id, Close::GivenUp)
     }
 }
