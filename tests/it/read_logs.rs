@@ -277,3 +277,45 @@ fn capture_beside_a_log_and_speed_are_refused() {
         assert!(String::from_utf8_lossy(&output.stderr).contains(refusal), "{output:?}");
     }
 }
+
+#[test]
+fn watch_that_the_server_closed_by_force_is_named_from_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let watch = "watch=true&resourceVersion=100&timeoutSeconds=480&allowWatchBookmarks=true";
+    let events = [
+        event("a", "ResponseComplete", (0, 50), "list", "resourceVersion=0", "archiver"),
+        event("b", "ResponseStarted", (60, 61), "watch", watch, "archiver"),
+        event("b", "ResponseComplete", (60, 90_000), "watch", watch, "archiver"),
+        event("c", "ResponseComplete", (91_000, 91_050), "list", "resourceVersion=100", "archiver"),
+        event("d", "ResponseStarted", (91_060, 91_061), "watch", watch, "archiver"),
+    ];
+    let audit = written(folder.path(), "audit.log", events.join("\n"));
+    let close = |second: &str, key: &str| {
+        format!(
+            "I1122 02:01:{second}       1 cache_watcher.go:203] Forcing pods watcher close due to unresponsiveness: key: \"{key}\", labels: \"\", fields: \"\". len(c.input) = 10, len(c.result) = 9, graceful = false"
+        )
+    };
+    let lines = [close("29.999000", "/pods"), close("29.999500", "/pods/elsewhere")];
+    let server = written(folder.path(), "kube-apiserver.log", lines.join("\n"));
+    let arguments = [&*audit, &*server, "--year", "2026"];
+    let output = read(&[&arguments[..], &["--format", "json"]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let row = &report["reflectors"][0];
+    assert_eq!((&row["causes"], &row["closed_by_force"]), (&json!({"closed-by-force": 1}), &json!(1)), "{row}");
+    let close = json!({"at": "2026-11-22T02:01:29.999000000Z", "moment": "closed-by-force", "waiting": 10});
+    let evidence = row["last_relist"]["evidence"].as_array().unwrap();
+    assert!(evidence.contains(&close), "{evidence:?}");
+    let kinds: Vec<&Value> = report["findings"].as_array().unwrap().iter().map(|finding| &finding["kind"]).collect();
+    assert_eq!(kinds, ["slow-reader"]);
+    let source = &report["log"];
+    assert_eq!(["closed_by_force", "ambiguous_closes", "unmatched_closes"].map(|name| &source[name]), [1, 0, 1], "{source}");
+    let text = String::from_utf8(read(&arguments).stdout).unwrap();
+    for line in [
+        "2 watches were closed by force, because clients read too slowly: 1 fits no open watch of the log\n",
+        "the server closed 1 of its watches by force, as its log shows",
+        "closed by force",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}

@@ -80,6 +80,7 @@ pub(super) fn head(log: &RunLog, snapshot: &Snapshot) -> Vec<(Tone, String)> {
         let restarts = counted_as(extent.restarts, "restart", "restarts");
         lines.push((Tone::Notable, format!("{restarts} of an API server, whose log lacks the ends of its requests")));
     }
+    lines.extend(closed_by_force(extent).map(|line| (Tone::Notable, line)));
     if snapshot.profile.version.is_none() {
         lines.push((Tone::Notable, "no version given (--server-version): the layer that answered is not predicted".to_owned()));
     }
@@ -111,6 +112,18 @@ fn incomplete_times(zone: LogZone) -> String {
 fn offset(seconds: i32) -> String {
     let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.unsigned_abs() / 60);
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+}
+
+/// `4 watches were closed by force …: 1 fits several watches of the log, and 1 fits none`.
+fn closed_by_force(extent: &LogExtent) -> Option<String> {
+    let LogExtent { closed_by_force: joined, ambiguous_closes: ambiguous, unmatched_closes: unmatched, .. } = *extent;
+    let all = joined.saturating_add(ambiguous).saturating_add(unmatched);
+    let fits = |number: u64, what: &str| (number > 0).then(|| format!("{} {what}", counted_as(number, "fits", "fit")));
+    let unclear = [fits(ambiguous, "several watches of the log"), fits(unmatched, "no open watch of the log")];
+    let unclear = unclear.into_iter().flatten().collect::<Vec<_>>().join(", and ");
+    let unclear = if unclear.is_empty() { unclear } else { format!(": {unclear}") };
+    let closed = counted_as(all, "watch was closed by force", "watches were closed by force");
+    (all > 0).then(|| format!("{closed}, because clients read too slowly{unclear}"))
 }
 
 /// The parts of logs that are left out, and their numbers.

@@ -37,6 +37,10 @@ pub(super) fn words(moment: &Moment) -> String {
             format!("{code} {reason}{message}")
         }
         Happened::Stalled { by, .. } => format!("the client does not read: the API server waits for the {by}"),
+        Happened::ClosedByForce { waiting } => {
+            let waiting = waiting.map_or_else(String::new, |events| format!("; {} waited", counted(events, "event")));
+            format!("the API server closes the watch by force, because the client reads too slowly{waiting}")
+        }
         Happened::ReadAgain { after_us } => format!("the client reads again, after {}", microseconds(*after_us)),
         Happened::ListBroke => "the list was cut off".to_owned(),
         Happened::WatchEnded { end } => format!("the watch {}", end.in_words()),

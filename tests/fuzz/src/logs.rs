@@ -64,6 +64,7 @@ fn check_replay(input: &[u8]) {
             | ExchangeObservation::BodyNotRead { .. }
             | ExchangeObservation::BodyGap { .. }
             | ExchangeObservation::Recorded { .. }
+            | ExchangeObservation::ClosedByForce { .. }
             | ExchangeObservation::Upgraded { .. } => assert!(open.contains(&id), "{id:?} is not open: {observed:?}"),
         }
     };

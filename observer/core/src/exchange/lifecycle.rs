@@ -72,6 +72,8 @@ pub struct Exchange {
     pub upgraded: Option<String>,
     /// How it was answered, as a log of the API server or of etcd shows.
     pub recorded: Option<RecordedRead>,
+    /// When the API server closed the watch by force, and the number of events that waited for the client, as its log shows.
+    pub closed_by_force: Option<(Timestamp, Option<u64>)>,
     /// When and how it ended; `None` while it is open.
     pub ended: Option<(Timestamp, ExchangeEnd)>,
 }
@@ -109,6 +111,7 @@ impl Exchange {
             stall: Stall::default(),
             upgraded: None,
             recorded: None,
+            closed_by_force: None,
             ended: None,
         }
     }
@@ -169,6 +172,9 @@ impl Exchange {
             ExchangeObservation::Recorded { read } => {
                 self.recorded = self.recorded.max(Some(*read));
                 self.weigh();
+            }
+            ExchangeObservation::ClosedByForce { waiting } => {
+                self.closed_by_force.get_or_insert((at, *waiting));
             }
             ExchangeObservation::Ended { end } => self.end(at, *end),
             ExchangeObservation::Requested { .. }

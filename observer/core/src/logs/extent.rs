@@ -31,6 +31,12 @@ pub struct LogExtent {
     pub forms: BTreeMap<&'static str, u64>,
     /// Number of times that an API server was restarted without an end of its requests in the log.
     pub restarts: u64,
+    /// Number of watches that an API server closed by force, because their clients read too slowly.
+    pub closed_by_force: u64,
+    /// Number of such lines that fit several watches.
+    pub ambiguous_closes: u64,
+    /// Number of such lines that fit no open watch of the logs.
+    pub unmatched_closes: u64,
     /// Number of events without a time, which are left out.
     pub without_time: u64,
     /// Number of events that repeat a stage of a request.

@@ -186,6 +186,13 @@ pub enum ExchangeObservation {
         /// The layer, as far as the log shows it.
         read: RecordedRead,
     },
+    /// A log of the API server shows that it closed the watch by force, because the client read too slowly. The response ends as soon as
+    /// the client has read what was sent before.
+    ClosedByForce {
+        /// Number of events that waited for the client, if the log has it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waiting: Option<u64>,
+    },
     /// The exchange ended.
     Ended {
         /// How it ended.

@@ -317,7 +317,7 @@ impl Observer {
                 emit(Event::Upgraded { at, exchange: id, protocol: protocol.clone() });
                 self.on(id, at, &observed);
             }
-            ExchangeObservation::Recorded { .. } => {
+            ExchangeObservation::Recorded { .. } | ExchangeObservation::ClosedByForce { .. } => {
                 self.on(id, at, &observed);
                 self.report_contradiction(id, at, emit);
             }

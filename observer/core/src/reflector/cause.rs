@@ -17,6 +17,8 @@ pub enum RelistCause {
     TooLargeResourceVersion,
     /// The watch ended within a second, before any event.
     VeryShortWatch,
+    /// The server closed the watch by force, because the client read too slowly, as the server's log shows.
+    ClosedByForce,
     /// The watch sent an `ERROR` event that no other cause covers.
     WatchError {
         /// `code` of its `Status`.
@@ -91,7 +93,7 @@ pub enum UnknownCause {
 }
 
 impl RelistCause {
-    /// Maximum number of distinct causes that are counted for a reflector or a storm. There are 23 causes without a status code,
+    /// Maximum number of distinct causes that are counted for a reflector or a storm. There are 24 causes without a status code,
     /// and two for each status code.
     pub(crate) const MOST_COUNTED: usize = 64;
 
@@ -113,6 +115,7 @@ impl RelistCause {
                 "the API server had not reached the client's resource version (504 Too large resource version)".to_owned()
             }
             Self::VeryShortWatch => "the watch ended within a second, before any event".to_owned(),
+            Self::ClosedByForce => "the API server closed the watch by force, because the client read too slowly".to_owned(),
             Self::WatchError { code } => watch_error(code),
             Self::WatchRefused { status } => watch_refused(status),
             Self::TooManyRequests => "the API server had too many requests (429)".to_owned(),
@@ -151,6 +154,7 @@ impl fmt::Display for RelistCause {
             Self::Expired { because } => write!(formatter, "expired/{}", because.id()),
             Self::TooLargeResourceVersion => formatter.write_str("too-large-resource-version"),
             Self::VeryShortWatch => formatter.write_str("very-short-watch"),
+            Self::ClosedByForce => formatter.write_str("closed-by-force"),
             Self::WatchError { code } => write!(formatter, "watch-error/{code}"),
             Self::WatchRefused { status } => write!(formatter, "watch-refused/{status}"),
             Self::TooManyRequests => formatter.write_str("too-many-requests"),

@@ -1,7 +1,7 @@
 //! Short labels for the causes of relists, for cells of tables.
 
 /// Labels by identifier, for causes without a status code.
-const LABELS: [(&str, &str); 23] = [
+const LABELS: [(&str, &str); 24] = [
     ("expired/bookmarks-not-requested", "410 Gone: bookmarks off"),
     ("expired/no-bookmarks", "410 Gone: no bookmarks sent"),
     ("expired/cache-reset", "410 Gone: watch cache reset"),
@@ -10,6 +10,7 @@ const LABELS: [(&str, &str); 23] = [
     ("expired/unknown", "410 Gone: reason not observed"),
     ("too-large-resource-version", "504: resource version too large"),
     ("very-short-watch", "watch ended within a second"),
+    ("closed-by-force", "watch closed by force: slow client"),
     ("too-many-requests", "429 Too Many Requests"),
     ("stream-reset", "watch stream reset"),
     ("connection-lost", "connection lost"),

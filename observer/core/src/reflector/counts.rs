@@ -53,6 +53,8 @@ pub(super) struct Sums {
     pub fallbacks: u64,
     /// Watches that the server ended early during or shortly after a stall.
     pub ended_stalled: u64,
+    /// Watches that the server closed by force.
+    pub closed_by_force: u64,
 }
 
 /// Adds to a sum, which stops at its maximum value instead of overflowing.
@@ -149,6 +151,10 @@ impl Counts {
 
     pub(super) const fn note_ended_stalled(&mut self) {
         add(&mut self.sums.ended_stalled, 1);
+    }
+
+    pub(super) const fn note_closed_by_force(&mut self) {
+        add(&mut self.sums.closed_by_force, 1);
     }
 
     /// Counts a watch that ended within a second. Returns whether several did so in a row.

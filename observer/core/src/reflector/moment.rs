@@ -88,6 +88,12 @@ pub enum Happened {
     },
     /// The response to a list ended before the list was complete.
     ListBroke,
+    /// The API server closed the watch by force, because the client read too slowly, as its log shows.
+    ClosedByForce {
+        /// Number of events that waited for the client, if the log has it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        waiting: Option<u64>,
+    },
     /// The watch ended or was refused.
     WatchEnded {
         /// The manner of the end.
@@ -126,6 +132,7 @@ impl Moment {
             | Happened::InitialEventsEnded { .. }
             | Happened::Delivered { .. }
             | Happened::ListBroke
+            | Happened::ClosedByForce { .. }
             | Happened::WatchEnded { .. }
             | Happened::ServerRefused { .. }
             | Happened::Stalled { .. }

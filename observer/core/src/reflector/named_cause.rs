@@ -4,7 +4,7 @@ use super::cause::{RelistCause, Stale, UnknownCause, watch_error, watch_refused}
 use super::cause_label::cause_label;
 
 /// All causes without a status code, in the order in which they are decided.
-pub(super) const WITHOUT_CODE: [RelistCause; 23] = [
+pub(super) const WITHOUT_CODE: [RelistCause; 24] = [
     RelistCause::Unknown { reason: UnknownCause::NotObserved },
     RelistCause::TooLargeResourceVersion,
     RelistCause::ContinueExpired,
@@ -24,6 +24,7 @@ pub(super) const WITHOUT_CODE: [RelistCause; 23] = [
     RelistCause::Unknown { reason: UnknownCause::Cancelled },
     RelistCause::RefusedMisread,
     RelistCause::Unknown { reason: UnknownCause::AfterRefusal },
+    RelistCause::ClosedByForce,
     RelistCause::StreamReset,
     RelistCause::ConnectionLost,
     RelistCause::Unknown { reason: UnknownCause::WatchEndedNormally },

@@ -73,15 +73,21 @@ pub(super) fn cause(past: &Past<'_>, options: &ListOptions, server: Option<&Serv
         (WatchEnd::ClientLeft | WatchEnd::Cancelled, _) if without_revision => RelistCause::WatchWithoutRevision,
         (WatchEnd::ClientLeft | WatchEnd::Cancelled, _) if begins_from_nothing => RelistCause::Rebuilt,
         (WatchEnd::Cancelled, _) => RelistCause::Unknown { reason: UnknownCause::Cancelled },
-        (WatchEnd::TimedOut | WatchEnd::Early | WatchEnd::StreamReset { .. } | WatchEnd::ConnectionLost { .. }, _)
-            if past.refused && (!without_revision || past.may_be_another_process) =>
-        {
+        (
+            WatchEnd::TimedOut
+            | WatchEnd::Early
+            | WatchEnd::ByForce
+            | WatchEnd::StreamReset { .. }
+            | WatchEnd::ConnectionLost { .. },
+            _,
+        ) if past.refused && (!without_revision || past.may_be_another_process) => {
             after_refusal(past, options, begins_from_nothing)
         }
-        (WatchEnd::TimedOut | WatchEnd::Early, _) if without_revision => RelistCause::WatchWithoutRevision,
+        (WatchEnd::TimedOut | WatchEnd::Early | WatchEnd::ByForce, _) if without_revision => RelistCause::WatchWithoutRevision,
         (WatchEnd::StreamReset { .. } | WatchEnd::ConnectionLost { .. }, _) if without_revision && past.refused => {
             RelistCause::WatchWithoutRevision
         }
+        (WatchEnd::ByForce, _) => RelistCause::ClosedByForce,
         (WatchEnd::BeforeTimeout, _) => after_logged_end(past, watch, options, server),
         (WatchEnd::StreamReset { .. }, _) => RelistCause::StreamReset,
         // A client that closes its connection and then lists from its own revision had received no answer to its HTTP/2 pings.

@@ -116,6 +116,9 @@ pub struct ReflectorRow {
     /// Watches that the server ended early during or shortly after a stall.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub ended_stalled: u64,
+    /// Watches that the server closed by force, because the client read too slowly, as the server's log shows.
+    #[serde(skip_serializing_if = "crate::left_out::is_zero")]
+    pub closed_by_force: u64,
     /// Highest number of consecutive watches that ended within a second, before any event.
     #[serde(skip_serializing_if = "crate::left_out::is_zero")]
     pub short_watches: u64,
@@ -236,6 +239,7 @@ impl ReflectorRow {
             stalls: reflector.stalls.ended(),
             stalled_us: reflector.stalls.lasted_us(now),
             ended_stalled: counts.ended_stalled,
+            closed_by_force: counts.closed_by_force,
             short_watches: counts.most_short_watches,
             fallbacks: counts.fallbacks,
             list_requests: counts.list_requests,

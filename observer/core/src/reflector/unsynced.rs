@@ -44,6 +44,7 @@ impl Reflector {
             WatchEnd::TimedOut
             | WatchEnd::Early
             | WatchEnd::VeryShort
+            | WatchEnd::ByForce
             | WatchEnd::StreamReset { .. }
             | WatchEnd::ConnectionLost { .. } => true,
             // A refusal is another trouble, and the other ends are not the server's.

@@ -18,6 +18,8 @@ pub enum WatchEnd {
     Early,
     /// By the server within a second, before any event: the client treats this as a failure.
     VeryShort,
+    /// By the server by force, because the client read too slowly, as the server's log shows.
+    ByForce,
     /// By an `ERROR` event, such as 410 `Expired`.
     ErrorEvent {
         /// `code` of its `Status`.
@@ -64,6 +66,10 @@ impl WatchEnd {
         if let Some(status) = exchange.status_code().filter(|status| *status >= 300) {
             return Some(Self::Refused { status });
         }
+        let is_of_server = matches!(end, ExchangeEnd::Complete | ExchangeEnd::Reset { by: Direction::Response, .. });
+        if exchange.closed_by_force.is_some() && is_of_server && !Self::is_of_its_time(exchange, ended) {
+            return Some(Self::ByForce);
+        }
         Some(match end {
             ExchangeEnd::Complete if exchange.is_logged => Self::logged(exchange, ended),
             ExchangeEnd::Complete => Self::complete(exchange, ended),
@@ -105,6 +111,7 @@ impl WatchEnd {
             Self::TimedOut
             | Self::Early
             | Self::VeryShort
+            | Self::ByForce
             | Self::StreamReset { .. }
             | Self::ConnectionLost { .. }
             | Self::Cancelled
@@ -121,6 +128,7 @@ impl WatchEnd {
             Self::TimedOut => "ended after its requested timeout".to_owned(),
             Self::Early => "was ended early by the server".to_owned(),
             Self::VeryShort => "was ended within a second, before any event".to_owned(),
+            Self::ByForce => "was closed by the server by force, because the client read too slowly".to_owned(),
             Self::ErrorEvent { code } => format!("ended with an ERROR event, code {code}"),
             Self::Refused { status } => format!("was refused with {status}"),
             Self::StreamReset { code } => format!("was reset by the server (code {code})"),

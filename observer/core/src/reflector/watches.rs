@@ -254,6 +254,9 @@ impl Reflector {
         if let WatchEnd::Refused { status: code } = end {
             self.timeline.push(at, Happened::failed(code, status));
         }
+        if let Some((closed, waiting)) = exchange.closed_by_force {
+            self.timeline.push(closed, Happened::ClosedByForce { waiting });
+        }
         self.timeline.push(at, Happened::WatchEnded { end });
         self.end_silence(at, emit);
         self.out_of_sight |= end == WatchEnd::NotObserved;
@@ -261,6 +264,11 @@ impl Reflector {
         if stalled && matches!(end, WatchEnd::Early | WatchEnd::StreamReset { .. }) {
             self.counts.note_ended_stalled();
         }
+        if end == WatchEnd::ByForce {
+            self.counts.note_closed_by_force();
+            self.spells.happen(Trouble::Stalled, at);
+        }
+        let stalled = stalled || exchange.closed_by_force.is_some();
         let past = watching.over(end, at, stalled, end.code().map(|code| FailureKind::of(code, status)));
         if past.was_of_use() {
             self.confirm_resume(emit);

@@ -168,6 +168,7 @@ impl PastWatch {
         match self.end {
             WatchEnd::TimedOut
             | WatchEnd::Early
+            | WatchEnd::ByForce
             | WatchEnd::StreamReset { .. }
             | WatchEnd::ConnectionLost { .. }
             | WatchEnd::Cancelled

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::columns::{Keys, Match};
 use super::facts::{Facts, named_revision, selected_namespace};
-use super::keys::{Scope, end_of_prefix, resource_prefix, scope_of};
+use super::keys::{Scope, below_root, end_of_prefix, resource_prefix, scope_of};
 use super::rules::ReadsOf;
 use super::version::Release;
 use crate::k8s::{Continue, ListOptions, RequestInfo, Resource, ResourceVersion, Verb};
@@ -173,6 +173,17 @@ fn list_revision(options: &ListOptions, facts: &Facts<'_>) -> Option<u64> {
 /// `None` if the request has no resource.
 pub(crate) fn listed_prefix(info: &RequestInfo) -> Option<String> {
     info.resource.as_ref().map(|resource| scope_prefix(resource, info, None))
+}
+
+/// The key by which a watch cache names the objects of a list or watch, without a slash at its end: `/pods`, `/pods/default`, or that of one
+/// object (kubernetes/apiserver `pkg/registry/generic/registry/store.go`, `WatchPredicate`, v0.16 to v0.36). `None` if the request has no
+/// resource.
+pub(crate) fn cached_key(info: &RequestInfo) -> Option<String> {
+    let resource = info.resource.as_ref()?;
+    let key = scope_prefix(resource, info, None);
+    let key = below_root(&key);
+    let is_of_one = !info.name.is_empty() && (scope_of(resource) == Scope::Cluster || !info.namespace.is_empty());
+    Some(if is_of_one { format!("{key}{}", info.name) } else { key.trim_end_matches('/').to_owned() })
 }
 
 /// The key prefix of the requested scope: `/registry/pods/` or `/registry/pods/default/`. `selected` is the namespace that a field

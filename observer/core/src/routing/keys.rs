@@ -101,6 +101,17 @@ pub fn resource_prefix(resource: &Resource) -> String {
     format!("{ROOT}/{}", special.unwrap_or(plural))
 }
 
+/// A key without `--etcd-prefix`, as a watch cache names it.
+pub(super) fn below_root(key: &str) -> &str {
+    key.strip_prefix(ROOT).unwrap_or(key)
+}
+
+/// The key by which a watch cache names all objects of a resource of kube-apiserver, by its plural name.
+pub(crate) fn cached_key_of(plural: &str) -> String {
+    let resource = Resource { group: String::new(), version: String::new(), resource: plural.to_owned() };
+    below_root(&resource_prefix(&resource)).to_owned()
+}
+
 /// The exclusive end of the range of all keys under `prefix`, which ends in a slash. The slash becomes `0`, the next byte.
 pub(super) fn end_of_prefix(prefix: &str) -> String {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))

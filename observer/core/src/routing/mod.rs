@@ -38,8 +38,8 @@ mod router;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use etcd_read::listed_prefix;
 pub use etcd_read::{EtcdOperation, EtcdRead, Purpose, RevisionAt};
+pub(crate) use etcd_read::{cached_key, listed_prefix};
 pub use etcd_support::{EtcdSupport, EtcdVersion, InvalidEtcdVersion};
 pub use etcd_write::{EtcdWrite, etcd_writes};
 pub use event_window::EventWindow;
@@ -49,6 +49,7 @@ pub use from_metrics::FromMetrics;
 pub use gates::{Gate, GateStage, GateState, UnknownGate};
 pub use history::{Coverage, RevisionHistory, SURELY_COMPACTED, SURELY_HELD};
 pub use ignored::{IgnoredParameter, ignored_parameters};
+pub(crate) use keys::cached_key_of;
 pub use keys::{is_in_main_etcd, resource_prefix};
 pub use profile::{Basis, Provenance, ServerProfile};
 pub use route::{attached_late, route};

@@ -52,6 +52,7 @@ impl Series {
             | ExchangeObservation::BodyGap { .. }
             | ExchangeObservation::Upgraded { .. }
             | ExchangeObservation::Recorded { .. }
+            | ExchangeObservation::ClosedByForce { .. }
             | ExchangeObservation::Ended { .. } => {}
         }
     }

@@ -62,9 +62,11 @@ fn vote(cause: RelistCause, server_refused: bool) -> Trigger {
         | RelistCause::ContinueExpired => Trigger::MassExpiry,
         RelistCause::StreamReset | RelistCause::ConnectionLost | RelistCause::VeryShortWatch => Trigger::Network,
         RelistCause::WatchError { .. } | RelistCause::WatchRefused { .. } | RelistCause::TooManyRequests => Trigger::ServerErrors,
-        RelistCause::NewProcess | RelistCause::Rebuilt | RelistCause::WatchWithoutRevision | RelistCause::Unknown { .. } => {
-            Trigger::Unknown
-        }
+        RelistCause::ClosedByForce
+        | RelistCause::NewProcess
+        | RelistCause::Rebuilt
+        | RelistCause::WatchWithoutRevision
+        | RelistCause::Unknown { .. } => Trigger::Unknown,
     }
 }
 

@@ -137,7 +137,8 @@ fn others(at: Timestamp) -> Vec<Subject> {
     let mut all: Vec<Subject> = of_connection.into_iter().map(|one| Subject::Connection(connection, one)).collect();
     let upgraded = ExchangeObservation::Upgraded { protocol: text("websocket") };
     let recorded = ExchangeObservation::Recorded { read: RecordedRead::NoEtcdTime };
-    let of_exchange = [ExchangeObservation::Requested { request }, upgraded, recorded];
+    let closed = ExchangeObservation::ClosedByForce { waiting: Some(10) };
+    let of_exchange = [ExchangeObservation::Requested { request }, upgraded, recorded, closed];
     all.splice(1..1, of_exchange.map(|one| Subject::Exchange(exchange, one)));
     all.extend([
         Subject::Tap(TapObservation::ConnectFailed { why: text("connection refused") }),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use observer_core::logs::LogReplay;
+use observer_core::logs::{LogClock, LogReplay};
 use observer_core::observation::{Observation, Subject, UpstreamName, UpstreamObservation};
 use observer_core::observer::{Event, Limits, Observer};
 use observer_core::routing::{Basis, ServerProfile};
@@ -42,13 +42,20 @@ fn observed_in(lines: &[String]) -> String {
             }
         });
     };
+    replay.begin(1, LogClock::of_year(2026, 0));
     let profile = Box::new(ServerProfile::of_version(VERSION.parse().unwrap(), Basis::Flag));
     let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile });
     take(Observation { at: Timestamp::default(), subject });
     for line in lines {
-        replay.line(0, line.as_bytes(), &mut take);
+        // Lines of klog are in a log of their own.
+        replay.line(usize::from(line.starts_with('I')), line.as_bytes(), &mut take);
     }
     replay.finish(&mut take);
+    let extent = replay.extent();
+    match [extent.closed_by_force, extent.ambiguous_closes, extent.unmatched_closes] {
+        [0, 0, 0] => {}
+        [joined, ambiguous, unmatched] => words.push(format!("closes {joined} {ambiguous} {unmatched}")),
+    }
     words.join(" ")
 }
 
@@ -160,4 +167,55 @@ fn refusals_have_the_causes_of_their_status() {
     assert!(observed(&[LIST, watch, list, second]).ends_with(words), "{}", observed(&[LIST, watch, list, second]));
     let refused = ((400_100, 400_101), "watch", WATCH, 403, "");
     assert!(observed(&[LIST, watch, refused, ((401_000, 401_100), "list", AT_LAST, 200, "")]).ends_with("watch-refused/403"));
+}
+
+/// The line of a watch cache about a watch that it closes by force.
+fn forced(at: u64, named: &str) -> String {
+    let (minutes, seconds, millis) = (at / 60_000, at / 1_000 % 60, at % 1_000);
+    format!("I1122 02:{minutes:02}:{seconds:02}.{millis:03}000       1 cache_watcher.go:203] Forcing {named}")
+}
+
+const NAMED: &str = r#"pods watcher close due to unresponsiveness: key: "/pods/", labels: "", fields: "". len(c.input) = 10, len(c.result) = 10, graceful = false"#;
+
+#[test]
+fn watch_that_the_server_closed_by_force_is_named_by_its_log() {
+    let watch = line(1, &((50, 100_000), "watch", WATCH, 200, ""));
+    let relist = line(2, &((101_000, 101_100), "list", AT_LAST, 200, ""));
+    let with = |close: &str| observed_in(&[line(0, &LIST), watch.clone(), forced(99_990, close), relist.clone()]);
+    assert_eq!(with(NAMED), "closed-by-force closes 1 0 0");
+    for (named, expected) in [
+        ("watcher close due to unresponsiveness: *core.Pod", "closed-by-force closes 1 0 0"),
+        (&NAMED.replace("\"/pods/\"", "\"/pods/default\""), "unknown/end-not-logged closes 0 0 1"),
+        (&NAMED.replace("fields: \"\"", "fields: \"spec.nodeName=n\""), "unknown/end-not-logged closes 0 0 1"),
+        ("watcher close due to unresponsiveness: *core.Node", "unknown/end-not-logged closes 0 0 1"),
+    ] {
+        assert_eq!(with(named), expected, "{named}");
+    }
+}
+
+#[test]
+fn revision_that_expired_after_a_close_by_force_was_that_of_a_client_that_did_not_read() {
+    let watch = line(1, &((50, 100_000), "watch", WATCH, 200, ""));
+    let expired = line(2, &((100_100, 100_104), "watch", WATCH, 200, ""));
+    let relist = line(3, &((101_300, 101_400), "list", AT_LAST, 200, ""));
+    let lines = [line(0, &LIST), watch, forced(99_990, NAMED), expired, relist];
+    assert_eq!(observed_in(&lines), "expired/client-stalled closes 1 0 0");
+}
+
+#[test]
+fn close_by_force_belongs_to_the_only_watch_that_ended_then() {
+    let of = |agent: &str, line: String| line.replace("controller/1", agent);
+    let watch = |number: usize, agent: &str, ended: u64| of(agent, line(number, &((50, ended), "watch", WATCH, 200, "")));
+    let list = |number: usize, agent: &str, at: u64| of(agent, line(number, &((at, at + 90), "list", AT_LAST, 200, "")));
+    let story = |other_ended: u64, closes: &[u64]| {
+        let mut lines = vec![of("a/1", line(0, &LIST)), of("b/1", line(1, &LIST))];
+        lines.extend([watch(2, "a/1", 100_000), watch(3, "b/1", other_ended), list(4, "a/1", 101_000)]);
+        lines.extend(closes.iter().map(|at| forced(*at, NAMED)));
+        observed_in(&lines)
+    };
+    assert_eq!(story(300_000, &[99_990]), "closed-by-force closes 1 0 0");
+    assert_eq!(story(300_000, &[99_990, 99_995]), "closed-by-force closes 1 0 0", "a watch may have two lines");
+    assert_eq!(story(100_900, &[99_990]), "unknown/end-not-logged closes 0 1 0", "both ended then");
+    assert_eq!(story(300_000, &[98_000]), "unknown/end-not-logged closes 0 1 0", "none ended then");
+    assert_eq!(story(400_050, &[399_900]), "unknown/end-not-logged closes 1 0 0", "the other one is the only one then");
 }

@@ -71,6 +71,7 @@ const fn name_of_exchange(observed: &ExchangeObservation) -> &'static str {
         | ExchangeObservation::BodyBytes { .. }
         | ExchangeObservation::BodyGap { .. }
         | ExchangeObservation::Recorded { .. }
+        | ExchangeObservation::ClosedByForce { .. }
         | ExchangeObservation::Ended { .. } => NUMBERS,
     }
 }
@@ -180,6 +181,7 @@ fn answers(status: u16) -> Vec<ExchangeObservation> {
     answers.extend(understood.chain(not_read));
     answers.push(ExchangeObservation::Upgraded { protocol: text() });
     answers.push(ExchangeObservation::Recorded { read: RecordedRead::EtcdList });
+    answers.push(ExchangeObservation::ClosedByForce { waiting: Some(1) });
     answers.push(ExchangeObservation::Ended { end: ExchangeEnd::Complete });
     answers
 }

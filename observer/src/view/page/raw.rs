@@ -58,6 +58,7 @@ fn exchange(what: &Happened, list: bool) -> Option<observer_core::observation::E
         | Happened::Delivered { .. }
         | Happened::Failed { .. }
         | Happened::ListBroke
+        | Happened::ClosedByForce { .. }
         | Happened::WatchEnded { .. }
         | Happened::Stalled { .. }
         | Happened::ReadAgain { .. }

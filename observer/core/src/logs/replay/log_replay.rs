@@ -1,6 +1,6 @@
 //! Joins the records of each request, and makes the observations of a tap of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::iter;
 use std::sync::Arc;
 
@@ -8,8 +8,9 @@ use super::as_event::{self, OwnIds};
 use super::clients::Clients;
 use super::etcd_range::EtcdRange;
 use super::record::{Record, TracedRead, head, observation};
-use super::requests::{Close, OpenRequest, Requests};
+use super::requests::{Close, Closed, OpenRequest, Requests};
 use super::restart::{Silences, WITHIN, is_own, was_killed};
+use super::served::{ENDS_WITHIN, ForcedClose};
 use super::window::Window;
 use crate::logs::audit::{AuditEvent, AuditStage, MAX_LINE};
 use crate::logs::envelope::Envelope;
@@ -43,6 +44,8 @@ pub struct LogReplay {
     clients: Clients,
     requests: Requests,
     own_ids: OwnIds,
+    /// The last watches that were closed by force, and when: a watch may have two lines.
+    closed_by_force: VecDeque<(Timestamp, ForcedClose)>,
     /// Whether the missing time in etcd of a slow list shows that etcd was not read.
     shows_absent_times: bool,
     /// The latest time in the present line.
@@ -81,6 +84,7 @@ impl LogReplay {
             clients: Clients::default(),
             requests: Requests::default(),
             own_ids: OwnIds::default(),
+            closed_by_force: VecDeque::new(),
             shows_absent_times: false,
             latest: None,
             extent: LogExtent::default(),
@@ -212,12 +216,12 @@ impl LogReplay {
                     self.window.push(range.ended, range.memory(), Record::EtcdRead(range));
                 }
             }
-            LogLine::GkeAudit(_)
-            | LogLine::WatchStarted(_)
-            | LogLine::Cache(_)
-            | LogLine::Reflector(_)
-            | LogLine::Cut
-            | LogLine::Other { .. } => {}
+            LogLine::Cache(line) => {
+                if let Some((at, forced)) = ForcedClose::of(&line) {
+                    self.window.push(at, forced.memory(), Record::ClosedByForce(forced));
+                }
+            }
+            LogLine::GkeAudit(_) | LogLine::WatchStarted(_) | LogLine::Reflector(_) | LogLine::Cut | LogLine::Other { .. } => {}
         }
         understood
     }
@@ -284,12 +288,46 @@ impl LogReplay {
                     emit(observation(at, id, ExchangeObservation::Recorded { read: RecordedRead::EtcdRead }));
                 }
             }
+            Record::ClosedByForce(forced) => self.close_by_force(at, forced, emit),
             Record::Traced(traced) => {
                 if let Some(open) = self.requests.open_mut(&traced.audit_id).filter(|open| !open.is_own) {
                     emit(observation(at, open.id, ExchangeObservation::Recorded { read: traced.read }));
                 }
             }
         }
+    }
+
+    /// Notes that the API server closed a watch by force: the one that its line is about, if there is only one.
+    fn close_by_force(&mut self, at: Timestamp, forced: &ForcedClose, emit: &mut dyn FnMut(Observation)) {
+        /// Maximum number of later records that are searched for the end of the watch.
+        const MOST_LATER: usize = 4_096;
+        /// Maximum number of closes that are remembered.
+        const MOST_CLOSES: usize = 64;
+        while self.closed_by_force.front().is_some_and(|(before, _)| at.since(*before) > ENDS_WITHIN) {
+            self.closed_by_force.pop_front();
+        }
+        if self.closed_by_force.iter().any(|(_, other)| other.is_about_the_same(forced)) {
+            return;
+        }
+        let later = self.window.until(at.plus(ENDS_WITHIN)).take(MOST_LATER);
+        let ended = later.filter_map(|record| match record {
+            Record::Stage { stage: AuditStage::ResponseComplete | AuditStage::Panic, event, .. } => Some(&**event),
+            Record::Stage { .. } | Record::Traced(_) | Record::EtcdRead(_) | Record::ClosedByForce(_) => None,
+        });
+        let number = match self.requests.closed_by_force(forced, ended) {
+            Closed::Watch(audit_id) => {
+                let Some(open) = self.requests.open_mut(&audit_id).filter(|open| !open.is_own) else { return };
+                emit(observation(at, open.id, ExchangeObservation::ClosedByForce { waiting: forced.waiting }));
+                if self.closed_by_force.len() >= MOST_CLOSES {
+                    self.closed_by_force.pop_front();
+                }
+                self.closed_by_force.push_back((at, forced.clone()));
+                &mut self.extent.closed_by_force
+            }
+            Closed::Ambiguous => &mut self.extent.ambiguous_closes,
+            Closed::None => &mut self.extent.unmatched_closes,
+        };
+        *number = number.saturating_add(1);
     }
 
     /// Whether a stage of a request has come before.
@@ -335,7 +373,7 @@ impl LogReplay {
         let records = iter::once(record).chain(self.window.until(at.plus(WITHIN)));
         let of_log = records.filter_map(|record| match record {
             Record::Stage { stage, event, log: of, .. } if *of == log => Some((*stage, &**event)),
-            Record::Stage { .. } | Record::Traced(_) | Record::EtcdRead(_) => None,
+            Record::Stage { .. } | Record::Traced(_) | Record::EtcdRead(_) | Record::ClosedByForce(_) => None,
         });
         let is_watched = |event: &AuditEvent, request: &RequestLine| {
             self.clients.connection(event).is_some_and(|client| self.requests.has_watch_of(client, request))

@@ -8,6 +8,7 @@ mod log_replay;
 mod record;
 mod requests;
 mod restart;
+mod served;
 mod window;
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::etcd_range::EtcdRange;
+use super::served::ForcedClose;
 use crate::http::{Identity, Target};
 use crate::k8s::{ListOptions, RequestInfo};
 use crate::logs::audit::{AuditEvent, AuditStage};
@@ -27,6 +28,8 @@ pub(super) enum Record {
     Traced(TracedRead),
     /// Keys that etcd read for a list.
     EtcdRead(EtcdRange),
+    /// A watch that the API server closed by force.
+    ClosedByForce(ForcedClose),
 }
 
 /// The layer that a trace shows for a request.

@@ -7,7 +7,9 @@ use foldhash::fast::RandomState;
 
 use super::etcd_range::EtcdRange;
 use super::lists::{ListedKeys, OpenLists};
+use super::served::{Candidates, ForcedClose, Served, ServedWatches, ended_early};
 use crate::k8s::{Continue, ResourceVersion, ResourceVersionMatch, Verb};
+use crate::logs::audit::AuditEvent;
 use crate::observation::{ConnectionId, ExchangeId, RequestLine};
 use crate::time::Timestamp;
 
@@ -27,6 +29,7 @@ pub(super) struct Requests {
     next: u64,
     /// The ordinals of the open watches, by what they watch.
     watches: HashMap<Watched, BTreeSet<u64>>,
+    served: ServedWatches,
     /// Number of watches whose ends were logged, and that no request has followed yet.
     ended: HashMap<Watched, u32>,
     /// The audit IDs of the closed requests, in the order in which they were closed.
@@ -51,6 +54,18 @@ pub(super) struct OpenRequest {
     ordinal: u64,
     watched: Option<Watched>,
     listed: Option<ListedKeys>,
+    served: Option<Served>,
+}
+
+/// The watch that a line about a close by force is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Closed {
+    /// The one with this audit ID.
+    Watch(String),
+    /// One of several.
+    Ambiguous,
+    /// None of those that are open.
+    None,
 }
 
 /// Why a request is no longer open.
@@ -115,12 +130,16 @@ impl Requests {
             self.watches.entry(watched.clone()).or_default().insert(ordinal);
             self.follow_end(watched);
         }
+        let served = Served::of(request);
+        if let Some(served) = &served {
+            self.served.open(served, ordinal);
+        }
         let listed = ListedKeys::of(request);
         if let Some(listed) = &listed {
             self.lists.open(listed, ordinal, self.now);
         }
         let audit_id: Arc<str> = Arc::from(audit_id);
-        let open = OpenRequest { id, log, is_answered: false, is_own, ordinal, watched, listed };
+        let open = OpenRequest { id, log, is_answered: false, is_own, ordinal, watched, listed, served };
         self.known.insert(Arc::clone(&audit_id), Known::Open(Box::new(open)));
         self.opened.insert(ordinal, audit_id);
         given_up
@@ -133,6 +152,9 @@ impl Requests {
         let audit_id = self.opened.remove(&open.ordinal);
         if let Some(listed) = &open.listed {
             self.lists.close(listed, open.ordinal, self.now);
+        }
+        if let Some(served) = &open.served {
+            self.served.close(served, open.ordinal);
         }
         if let Some(watched) = &open.watched
             && let Some(ordinals) = self.watches.get_mut(watched)
@@ -198,6 +220,27 @@ impl Requests {
     pub(super) fn list_in(&self, range: &EtcdRange) -> Option<ExchangeId> {
         let list = self.open_one(self.opened.get(&self.lists.only_one_in(range)?)?)?;
         (!list.is_own).then_some(list.id)
+    }
+
+    /// The open watch that a line is about. `ended` has the last events of requests within [`super::served::ENDS_WITHIN`] after it: of several
+    /// watches, it is the only one that ended early.
+    pub(super) fn closed_by_force<'e>(&self, forced: &ForcedClose, ended: impl Iterator<Item = &'e AuditEvent>) -> Closed {
+        let Candidates::These(candidates) = self.served.that(forced) else { return Closed::Ambiguous };
+        if candidates.len() <= 1 {
+            let only = candidates.first().and_then(|ordinal| self.opened.get(ordinal));
+            return only.map_or(Closed::None, |audit_id| Closed::Watch(audit_id.to_string()));
+        }
+        let is_one = |event: &&AuditEvent| {
+            let Some(Known::Open(open)) = self.known.get(event.audit_id.as_str()) else { return false };
+            candidates.contains(&open.ordinal) && ended_early(event)
+        };
+        let mut found: Option<&str> = None;
+        for event in ended.filter(is_one) {
+            if found.replace(event.audit_id.as_str()).is_some_and(|other| other != event.audit_id) {
+                return Closed::Ambiguous;
+            }
+        }
+        found.map_or(Closed::Ambiguous, |audit_id| Closed::Watch(audit_id.to_owned()))
     }
 
     /// Whether the client has an open watch of the objects that a request lists.

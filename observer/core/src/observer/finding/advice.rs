@@ -151,7 +151,7 @@ pub const fn advice_by_cause(cause: RelistCause) -> Option<&'static str> {
             "Update the API server to 1.31 or later. From 1.28 to 1.30, it sends no bookmarks before the first event of a resource."
         }
         RelistCause::Expired { because: Stale::CacheReset } => FindingKind::CacheReset.advice(),
-        RelistCause::Expired { because: Stale::ClientStalled } => FindingKind::SlowReader.advice(),
+        RelistCause::Expired { because: Stale::ClientStalled } | RelistCause::ClosedByForce => FindingKind::SlowReader.advice(),
         RelistCause::VeryShortWatch => FindingKind::ShortWatches.advice(),
         RelistCause::RefusedMisread => FindingKind::RefusedMisread.advice(),
         RelistCause::TooLargeResourceVersion => FindingKind::RevisionWentBack.advice(),

@@ -70,7 +70,7 @@ pub(super) const fn explained_by(cause: RelistCause) -> Option<FindingKind> {
     match cause {
         RelistCause::Expired { because: Stale::BookmarksNotRequested } => Some(FindingKind::NoBookmarks),
         RelistCause::Expired { because: Stale::CacheReset } => Some(FindingKind::CacheReset),
-        RelistCause::Expired { because: Stale::ClientStalled } => Some(FindingKind::SlowReader),
+        RelistCause::Expired { because: Stale::ClientStalled } | RelistCause::ClosedByForce => Some(FindingKind::SlowReader),
         RelistCause::VeryShortWatch => Some(FindingKind::ShortWatches),
         RelistCause::RefusedMisread => Some(FindingKind::RefusedMisread),
         RelistCause::TooLargeResourceVersion => Some(FindingKind::StuckReflector),
@@ -135,15 +135,19 @@ fn short_watches(row: &ReflectorRow) -> Option<Finding> {
 }
 
 fn slow_reader(row: &ReflectorRow) -> Option<Finding> {
-    if !row.has_watched() || (row.ended_stalled == 0 && row.stalled_us < microseconds(LONG_STALL)) {
+    let is_long = row.stalled_us >= microseconds(LONG_STALL);
+    if !row.has_watched() || (row.ended_stalled == 0 && row.closed_by_force == 0 && !is_long) {
         return None;
     }
     let now = row.stalled_by.map_or_else(String::new, |by| format!(", and does not read now (the API server waits for the {by})"));
-    let ended = match row.ended_stalled {
-        0 => String::new(),
-        watches => format!("; the server ended {watches} of its watches early"),
-    };
-    let seen = format!("did not read for {} in total{now}{ended}", quantity::microseconds(row.stalled_us));
+    let stalled = || format!("did not read for {} in total{now}", quantity::microseconds(row.stalled_us));
+    let parts = [
+        (row.stalled_us > 0 || row.stalled_by.is_some()).then(stalled),
+        (row.ended_stalled > 0).then(|| format!("the server ended {} of its watches early", row.ended_stalled)),
+        (row.closed_by_force > 0)
+            .then(|| format!("the server closed {} of its watches by force, as its log shows", row.closed_by_force)),
+    ];
+    let seen = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
     Some(Finding { amount: row.stalled_us, ..one(row, FindingKind::SlowReader, seen, spell(row, Trouble::Stalled)?) })
 }
 

@@ -197,7 +197,11 @@ fn words(kind: FindingKind, parts: &Parts<'_>) -> (String, String) {
         ),
         FindingKind::SlowReader => (
             format!("in {of}, move other work out of the loop that reads the watch"),
-            format!("no events of {what} were read for {}", microseconds(amount)),
+            match amount {
+                // Of logs, which show the end that the server made of it.
+                0 => format!("the API server closed watches of {what} by force"),
+                _ => format!("no events of {what} were read for {}", microseconds(amount)),
+            },
         ),
         FindingKind::NoBookmarks => {
             let change = if advice == kind.advice() { "set allowWatchBookmarks=true".to_owned() } else { short(advice) };

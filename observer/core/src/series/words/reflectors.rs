@@ -53,6 +53,8 @@ words! {
         TooLargeResourceVersion = "too-large-resource-version",
         /// The watch ended within a second.
         VeryShortWatch = "very-short-watch",
+        /// The server closed the watch by force.
+        ClosedByForce = "closed-by-force",
         /// An `ERROR` event of any other code.
         WatchError = "watch-error",
         /// Any other refusal.
@@ -137,6 +139,7 @@ impl CauseWord {
             },
             RelistCause::TooLargeResourceVersion => Self::TooLargeResourceVersion,
             RelistCause::VeryShortWatch => Self::VeryShortWatch,
+            RelistCause::ClosedByForce => Self::ClosedByForce,
             RelistCause::WatchError { .. } => Self::WatchError,
             RelistCause::WatchRefused { .. } => Self::WatchRefused,
             RelistCause::TooManyRequests => Self::TooManyRequests,

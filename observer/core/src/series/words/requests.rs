@@ -94,6 +94,8 @@ words! {
         Early = "early",
         /// By the server within a second, before any event.
         VeryShort = "very_short",
+        /// By the server by force, as its log shows.
+        ByForce = "by_force",
         /// By an `ERROR` event.
         ErrorEvent = "error_event",
         /// It was refused.
@@ -205,6 +207,7 @@ impl EndWord {
             WatchEnd::TimedOut => Self::TimedOut,
             WatchEnd::Early => Self::Early,
             WatchEnd::VeryShort => Self::VeryShort,
+            WatchEnd::ByForce => Self::ByForce,
             WatchEnd::ErrorEvent { .. } => Self::ErrorEvent,
             WatchEnd::Refused { .. } => Self::Refused,
             WatchEnd::StreamReset { .. } => Self::StreamReset,

@@ -27,7 +27,7 @@ fn letter(moment: &Moment, relist: Option<Timestamp>) -> (&'static str, Tone) {
         Happened::Delivered { events: 0, .. } => ("b", Tone::Plain),
         Happened::Delivered { .. } => ("·", Tone::Plain),
         Happened::Failed { .. } | Happened::ListBroke | Happened::ServerRefused { .. } => ("x", Tone::Notable),
-        Happened::Stalled { .. } => ("z", Tone::Bad),
+        Happened::Stalled { .. } | Happened::ClosedByForce { .. } => ("z", Tone::Bad),
         Happened::WatchEnded { .. } => ("x", Tone::Plain),
         Happened::ReadAgain { .. } => ("z", Tone::Plain),
         Happened::NotObserved => ("?", Tone::Bad),

@@ -87,6 +87,9 @@ fn state(row: &ReflectorRow, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
         ];
         sheet.fact("did not read", Tone::Notable, &stalls.join(" · "));
     }
+    if row.closed_by_force > 0 {
+        sheet.fact("closed by force", Tone::Bad, &counted_as(row.closed_by_force, "watch", "watches"));
+    }
     if let Some(end) = row.last_end {
         sheet.fact("last watch", Tone::Plain, &end.in_words());
     }
