@@ -21,13 +21,11 @@ use super::upstreams::Upstreams;
 use crate::exchange::{Exchange, MemoryUse, Shape};
 use crate::k8s::{RequestInfo, Resource, Verb};
 use crate::observation::{
-    Body, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, ListenerState, Observation, RequestLine,
-    ResponseLine, RunObservation, Subject, UpstreamName, UpstreamObservation,
+    Body, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, Observation, RequestLine, ResponseLine,
+    RunObservation, Subject, UpstreamName,
 };
 use crate::reflector::{AtShutdown, Origin};
-use crate::routing::{
-    Basis, CacheState, EventWindow, Question, RevisionHistory, Router, ServerProfile, ServerVersion, Verdict, attached_late,
-};
+use crate::routing::{CacheState, EventWindow, Question, RevisionHistory, Router, ServerProfile, Verdict, attached_late};
 use crate::series::Series;
 use crate::time::Timestamp;
 
@@ -182,32 +180,6 @@ impl Observer {
     fn shutdown_requested(&mut self, at: Timestamp) {
         if self.at_shutdown.as_ref().is_none_or(|before| before.is_over(at)) {
             self.at_shutdown = Some(self.following.at_shutdown(at));
-        }
-    }
-
-    fn observe_upstream(
-        &mut self,
-        upstream: UpstreamName,
-        at: Timestamp,
-        observed: UpstreamObservation,
-        emit: &mut dyn FnMut(Event),
-    ) {
-        match observed {
-            UpstreamObservation::Profile { profile } => {
-                if self.upstreams.learn(&upstream, ServerProfile::clone(&profile)).is_ok() {
-                    emit(Event::Profile { at, upstream, profile });
-                } else {
-                    self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
-                }
-            }
-            UpstreamObservation::Listener { state } => {
-                if state == ListenerState::Refusing {
-                    self.upstreams.forget(&upstream);
-                }
-                self.following.listener(&upstream, state, at);
-                self.outages.note(&upstream, state, at);
-                emit(Event::Listener { at, upstream, state });
-            }
         }
     }
 
@@ -391,31 +363,7 @@ impl Observer {
         (own.unwrap_or(profile), history)
     }
 
-    /// Learns the version that a client was given. If no version was known, this is the server's version. If another version was
-    /// known, the address leads to several servers (a rolling upgrade), and this connection leads to a server with `version`. A
-    /// version from a flag is never replaced.
-    fn learn_version(&mut self, connection: ConnectionId, version: &ServerVersion, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        let upstream = self.upstream_of(connection);
-        let known = self.upstreams.known_of(&upstream, None).0;
-        if known.provenance.version == Basis::Flag {
-            return;
-        }
-        if known.version.is_none() {
-            let profile = Box::new(known.of_another_version(version.clone()));
-            if self.upstreams.learn(&upstream, ServerProfile::clone(&profile)).is_ok() {
-                emit(Event::Profile { at, upstream, profile });
-            } else {
-                self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
-            }
-            return;
-        }
-        let other = (known.version.as_ref() != Some(version)).then(|| self.upstreams.another(&upstream, version)).flatten();
-        if let Some(connection) = self.connections.get_mut(&connection) {
-            connection.profile = other;
-        }
-    }
-
-    fn upstream_of(&self, connection: ConnectionId) -> UpstreamName {
+    pub(super) fn upstream_of(&self, connection: ConnectionId) -> UpstreamName {
         self.connections.get(&connection).map(|connection| connection.upstream.clone()).unwrap_or_default()
     }
 
