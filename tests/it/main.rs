@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod attach;
 #[cfg(test)]
+mod audit_log;
+#[cfg(test)]
 mod bad_traffic;
 #[cfg(test)]
 mod canary;

@@ -25,6 +25,7 @@ mod probe;
 #[cfg(all(target_os = "linux", feature = "ebpf"))]
 mod probe_check;
 mod read;
+mod read_beside;
 mod read_follow;
 mod read_logs;
 mod run;

@@ -16,6 +16,7 @@ use observer_core::series::TapWord;
 
 use super::flags::{ByteSize, LogZoneFlags, MetricsFlags, Otherwise, ProfileFlags, Report, ReportFlags};
 use super::output::{Events, ReportFormat};
+use super::read_beside::Beside;
 use super::read_follow;
 use super::read_logs::{self, Inputs, ReadProgress};
 use super::same_file;
@@ -26,7 +27,8 @@ use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{EventSink, SeriesReader, SeriesSource};
 use crate::printable::{Printable, print_error, print_message};
 use crate::view::{
-    Run, RunLog, comparison_json, comparison_markdown, comparison_text, log_lines, report_json, report_markdown, report_text,
+    Run, RunLog, comparison_json, comparison_markdown, comparison_text, log_lines, log_notes, report_json, report_markdown,
+    report_text,
 };
 
 /// Exit code if a part of the capture was lost; the report lists the losses.
@@ -54,6 +56,9 @@ pub(super) const INCOMPLETE: u8 = 3;
   watchtap read after.cap --against before.cap
   watchtap read after.cap --against before.cap --format markdown
 
+  # A capture beside the audit log of the API server:
+  watchtap read run.cap --audit-log audit.log
+
   # The log of an API server as it grows, on the page; Ctrl-C ends it with a report:
   watchtap read --follow /var/log/kubernetes/audit/audit.log --server-version 1.34.2
 
@@ -78,6 +83,11 @@ pub(super) struct Read {
     /// Compare with the earlier run in this capture; repeat the flag if that capture has several files
     #[arg(long, value_name = "FILE", conflicts_with_all = ["events", "speed"])]
     against: Vec<PathBuf>,
+
+    /// Join the requests of a capture with those in this log of the API server, by audit ID: it has the user, the time in the API server, and proofs
+    /// of the layer. Repeat the flag for several logs of the same time; - is stdin
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["against", "follow"])]
+    audit_log: Vec<PathBuf>,
 
     /// Replay a capture at this speed instead of as fast as possible: 1 is the original speed, 10 is ten times faster. Logs are always
     /// read as fast as possible
@@ -116,7 +126,7 @@ impl Read {
 
     /// Whether the captures were complete.
     fn execute(&self) -> Result<bool> {
-        let files = self.files.iter().chain(&self.against).filter(|file| !is_stdin(file));
+        let files = self.files.iter().chain(&self.against).chain(&self.audit_log).filter(|file| !is_stdin(file));
         let captures = files.map(|file| ("capture", file.as_path()));
         same_file::check(captures, self.report.files())?;
         let (report, mut events) = self.report.open(Otherwise::Stdout)?;
@@ -156,10 +166,16 @@ impl Read {
     fn replayed(&self, files: &[PathBuf], pace: Pace, events: &mut Option<Events>, series: &mut SeriesSource) -> Result<Replayed> {
         let replaying = Replaying::new(self.limits(), pace, events, series);
         match Inputs::open(files)? {
+            Inputs::Capture(recording) if !self.audit_log.is_empty() => {
+                replaying.beside(recording, Beside::open(&self.audit_log, self.zone.zone())?, self.zone.zone())
+            }
             Inputs::Capture(recording) => match self.zone.given() {
                 Some(flag) => bail!("{}: {flag} is for logs, and a capture has complete times: leave it out", names(files)),
                 None => replaying.capture(recording),
             },
+            Inputs::Logs(_) if !self.audit_log.is_empty() => {
+                bail!("{}: --audit-log is for captures, and this is a log: give all logs without the flag", names(files))
+            }
             Inputs::Logs(_) if self.speed.is_some() => {
                 bail!("{}: --speed is for captures, and logs are read as fast as possible: leave it out", names(files))
             }
@@ -246,6 +262,20 @@ impl<'o> Replaying<'o> {
             print_message(in_words(file, lost));
         }
         Ok(self.end(lost.is_empty(), None))
+    }
+
+    /// Replays a capture beside the logs of the same time.
+    fn beside(mut self, recording: Recording, mut beside: Beside, zone: LogZone) -> Result<Replayed> {
+        let lost = recording.replay(self.pace, &mut |Due { after, observation }| {
+            let mut after = Some(after);
+            beside.observe(observation, &mut |one| self.observe(after.take().unwrap_or_default(), one));
+        })?;
+        for (file, lost) in &lost {
+            print_message(in_words(file, lost));
+        }
+        let extent = beside.finish(&mut |one| self.observe(Duration::ZERO, one))?;
+        self.notes.extend(log_notes(&RunLog { extent: extent.clone(), zone }));
+        Ok(self.end(lost.is_empty() && extent.is_complete(), None))
     }
 
     fn logs(mut self, logs: LogFiles, files: &[PathBuf], profile: ServerProfile) -> Result<Replayed> {

@@ -50,25 +50,56 @@ impl LogFiles {
     }
 
     /// Reads all lines, and calls `each` with every observation, in order of time. `progress` is called with the number of bytes read.
-    ///
-    /// Of several logs, the next line comes from the one whose last event is the earliest, so the logs of several servers advance together.
     pub fn replay(
         self,
         replay: &mut LogReplay,
         each: &mut dyn FnMut(Observation),
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), LogError> {
+        let mut logs = self.begin(replay)?;
+        let mut bytes: u64 = 0;
+        while let Some(read) = logs.next(replay, each)? {
+            bytes = bytes.saturating_add(read as u64);
+            progress(bytes);
+        }
+        replay.finish(each);
+        Ok(())
+    }
+
+    /// Announces the logs to `replay`, each with its year and zone, to read them line by line.
+    pub fn begin(self, replay: &mut LogReplay) -> Result<OpenLogs, LogError> {
         for (number, file) in self.files.iter().enumerate() {
             replay.begin(number, self.zone.clock(file));
         }
-        let mut sources = self.files.into_iter().map(Source::of).collect::<Result<Vec<_>, _>>()?;
-        // The sources that have lines, by the time of their last event.
-        let mut waiting: BTreeSet<(Option<Timestamp>, usize)> = (0..sources.len()).map(|number| (None, number)).collect();
-        let mut line = Vec::new();
-        let mut bytes: u64 = 0;
+        let sources = self.files.into_iter().map(Source::of).collect::<Result<Vec<_>, _>>()?;
+        let waiting = (0..sources.len()).map(|number| (None, number)).collect();
+        Ok(OpenLogs { sources, waiting, line: Vec::new() })
+    }
+}
+
+/// Logs that are read line by line.
+///
+/// Of several logs, the next line comes from the one whose last event is the earliest, so the logs of several servers advance together.
+pub struct OpenLogs {
+    sources: Vec<Source>,
+    /// The sources that have lines, by the time of their last event.
+    waiting: BTreeSet<(Option<Timestamp>, usize)>,
+    line: Vec<u8>,
+}
+
+impl OpenLogs {
+    /// The time until which all logs have been read. `None` if one of them has shown no time yet.
+    pub fn reached(&self) -> Option<Timestamp> {
+        self.waiting.first().map_or(Some(Timestamp::from_nanos(u64::MAX)), |(reached, _)| *reached)
+    }
+
+    /// Reads the next line, and calls `each` with the observations that have no room to wait. Returns the number of its bytes; `None` if there
+    /// are no further lines.
+    pub fn next(&mut self, replay: &mut LogReplay, each: &mut dyn FnMut(Observation)) -> Result<Option<usize>, LogError> {
+        let Self { sources, waiting, line } = self;
         while let Some((reached, number)) = waiting.pop_first() {
             let Some(source) = sources.get_mut(number) else { continue };
-            match source.next(&mut line)? {
+            match source.next(line)? {
                 Line::End => {
                     replay.end_of(number);
                     continue;
@@ -76,14 +107,12 @@ impl LogFiles {
                 Line::TooLong => replay.too_long(),
                 Line::Read => {}
             }
-            bytes = bytes.saturating_add(line.len() as u64 + 1);
-            progress(bytes);
             // A line that was too long is empty here.
-            let now = replay.line(number, &line, each);
+            let now = replay.line(number, line, each);
             waiting.insert((now.max(reached), number));
+            return Ok(Some(line.len() + 1));
         }
-        replay.finish(each);
-        Ok(())
+        Ok(None)
     }
 }
 

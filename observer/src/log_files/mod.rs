@@ -10,6 +10,6 @@ mod followed;
 pub(crate) use changes::{Caller, Changes};
 pub(crate) use followed::FollowedFiles;
 pub(crate) use lines::Line;
-pub use merged::{LogFiles, LogZone};
+pub use merged::{LogFiles, LogZone, OpenLogs};
 pub use source::LogError;
 pub(crate) use source::Source;

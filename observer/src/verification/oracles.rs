@@ -4,7 +4,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use observer_core::k8s::Resource;
-use observer_core::logs::{AuditEvent, EtcdRequest, RangeRead};
+use observer_core::logs::{AuditEvent, AuditId, EtcdRequest, RangeRead};
 use observer_core::verification::Counters;
 
 use super::failure::VerifyError;
@@ -86,12 +86,11 @@ impl Oracles {
     /// audit log.
     pub(super) fn others(&self, resource: &Resource, audit_id: Option<&str>) -> Result<Option<usize>, VerifyError> {
         let Some(log) = &self.audit_log else { return Ok(None) };
-        let resource = resource.to_string();
+        let (resource, own) = (resource.to_string(), audit_id.and_then(AuditId::of));
+        let is_own = |event: &AuditEvent| own.is_some() && AuditId::of(&event.audit_id) == own;
         let mut others = 0;
         log.lines(&mut |line| {
-            let is_other = |event: &AuditEvent| {
-                event.is_complete_for_resource() && event.resource == resource && Some(event.audit_id.as_str()) != audit_id
-            };
+            let is_other = |event: &AuditEvent| event.is_complete_for_resource() && event.resource == resource && !is_own(event);
             others += usize::from(AuditEvent::read(line).as_ref().is_some_and(is_other));
         })?;
         Ok(Some(others))

@@ -1,11 +1,12 @@
 //! The logs of which a report is made: what they show, and what is left out.
 
 use observer_core::logs::{AuditLevel, AuditStage, LogExtent};
+use observer_core::observation::JoinedRequests;
 use observer_core::observer::Snapshot;
 use serde::Serialize;
 
 use super::colour::Tone;
-use super::quantity::{counted, counted_as};
+use super::quantity::{count, counted, counted_as};
 use crate::log_files::LogZone;
 
 /// The facts that no log has.
@@ -51,6 +52,45 @@ impl<'l> LogJson<'l> {
 /// The lines about logs as text.
 pub(crate) fn log_lines(log: &RunLog, snapshot: &Snapshot) -> Vec<String> {
     head(log, snapshot).into_iter().map(|(_, line)| line).collect()
+}
+
+/// The lines about logs that were read beside a capture.
+pub(crate) fn log_notes(log: &RunLog) -> Vec<String> {
+    let RunLog { extent, zone } = log;
+    let times = (!extent.forms.is_empty()).then(|| incomplete_times(*zone));
+    [shown(extent)].into_iter().chain(times).chain(closed_by_force(extent)).chain(left_out(extent)).collect()
+}
+
+/// The lines about requests that were joined with those in the logs of the API server; none without such logs.
+pub(super) fn joined(snapshot: &Snapshot) -> Vec<(Tone, String)> {
+    let Some(requests) = snapshot.totals.joined else { return Vec::new() };
+    let JoinedRequests { joined, without_event, without_id, ambiguous, only_logged, given_up } = requests;
+    let all = [joined, without_event, without_id, ambiguous].into_iter().fold(0, u64::saturating_add);
+    let parts = [
+        (without_event, "no event in it", "no event in it"),
+        (without_id, "no audit ID", "no audit ID"),
+        (ambiguous, "the audit ID of another request", "the audit IDs of other requests"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, one, several)| format!("{} {}", counted_as(number, "has", "have"), if number == 1 { one } else { several }))
+        .collect();
+    let rest = if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) };
+    let tone = if joined == 0 && all > 0 { Tone::Bad } else { Tone::Plain };
+    let mut lines = vec![(tone, format!("audit log: it has {} of {}{rest}", count(joined), counted(all, "request")))];
+    if only_logged > 0 {
+        let others = counted(only_logged, "other request");
+        lines
+            .push((Tone::Notable, format!("audit log: {others} of this time did not pass watchtap: not among the requests below")));
+    }
+    if given_up > 0 {
+        lines.push((
+            Tone::Bad,
+            format!("audit log: {} not compared, for lack of room", counted_as(given_up, "request was", "requests were")),
+        ));
+    }
+    lines
 }
 
 /// The lines about logs at the head of a report.

@@ -28,7 +28,7 @@ const MAX_ROWS: usize = 15;
 pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable {
     let mut out = Printable::new();
     header(run, snapshot, colour, &mut out);
-    for (tone, line) in run.log.iter().flat_map(|log| log::head(log, snapshot)) {
+    for (tone, line) in run.log.iter().flat_map(|log| log::head(log, snapshot)).chain(log::joined(snapshot)) {
         out.append(&colour.paint(tone, line));
         out.end_line();
     }

@@ -87,6 +87,7 @@ fn facts(run: &Run, snapshot: &Snapshot) -> Vec<Inline> {
     let mut log = run.log.iter().flat_map(|log| log::log_lines(log, snapshot));
     facts.extend(log.next().map(Inline::text));
     facts.extend(log.reduce(|lines, line| lines + "; " + &line).map(Inline::text));
+    facts.extend(log::joined(snapshot).into_iter().map(|(_, line)| Inline::text(line)));
     let words = |words: Vec<String>| Inline::text(if words.is_empty() { "nothing".to_owned() } else { words.join(", ") });
     let seen = Inline::words("**Not observed:** ").and(words(not_seen(missed)));
     facts.push(seen.and(Inline::words(" · **unparsed:** ")).and(words(not_understood(missed))));

@@ -18,7 +18,7 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Writes all kubeconfigs: for a direct connection to `server`, and for one through `proxy`.
+    /// Writes all kubeconfigs: for a direct connection to `server`, and for one through `proxy`. Also an audit log.
     pub(super) fn to(places: &Places, server: SocketAddr, authority: &str, proxy: SocketAddr) -> Self {
         let key = KeyPair::generate().unwrap();
         let certificate = CertificateParams::default().self_signed(&key).unwrap().pem();
@@ -52,6 +52,11 @@ impl Given {
         places.give("bad-key", kubeconfig(&cluster, &[("certificate", broken)])).unwrap();
         let whole = kubeconfig(&cluster, &token);
         places.give("broken", whole.replace("token: ", "token: ]: {")).unwrap();
+        let audit = secret("audit log");
+        let event = format!(
+            r#"{{"level":"Metadata","auditID":"a","stage":"ResponseComplete","verb":"create","requestURI":"/api/v1/pods?token={audit}","user":{{"username":"u","extra":{{"x":["{audit}"]}}}},"objectRef":{{"resource":"pods"}},"responseStatus":{{"code":201,"message":"{audit}"}},"requestObject":"{audit}","stageTimestamp":"2026-11-22T02:00:00Z"}}"#
+        );
+        places.give("audit.log", format!("{event}\n")).unwrap();
         Self { folder, keys: key_canaries("the client key", &key) }
     }
 }
@@ -59,16 +64,12 @@ impl Given {
 pub(super) mod give {
     use super::{BASE64_STANDARD, Engine, Places, SocketAddr, kubeconfig, plugin, secret};
 
-    /// The files that `verify` needs: a server that can be verified, and its logs.
+    /// The files that `verify` needs: a server that can be verified, and the log of its etcd.
     pub(in crate::canary) fn verified(places: &Places, server: SocketAddr, authority: &str) {
         let cluster = format!("server: 'https://{server}', certificate-authority-data: {}", BASE64_STANDARD.encode(authority));
-        let audit = secret("audit log");
-        let event = format!(
-            r#"{{"level":"Metadata","auditID":"a","stage":"ResponseComplete","verb":"create","requestURI":"/api/v1/pods?token={audit}","user":{{"username":"u","extra":{{"x":["{audit}"]}}}},"objectRef":{{"resource":"pods"}},"responseStatus":{{"code":201,"message":"{audit}"}},"requestObject":"{audit}","stageTimestamp":"2026-11-22T02:00:00Z"}}"#
-        );
-        let audit_log = places.give("audit.log", format!("{event}\n")).unwrap();
+        let token_file = places.give("token", secret("token file")).unwrap();
         let token = format!("token: {}", secret("kubeconfig token"));
-        let plugin = format!("exec: {}", plugin(audit_log.parent().unwrap()));
+        let plugin = format!("exec: {}", plugin(token_file.parent().unwrap()));
         for (name, user) in [("verified", token), ("verified-by-plugin", plugin)] {
             places.give(name, kubeconfig(&cluster, &[(name, user)])).unwrap();
         }

@@ -1,8 +1,8 @@
 //! The types of log lines, with a secret wherever a line may have one.
 
 use observer_core::logs::{
-    AuditEvent, CacheEvent, CachedResource, Envelope, EtcdRequest, FoundRecord, LogClock, LogLine, LogRecord, LogRecords,
-    LogReplay, LoggedRequest, ReflectorLineEvent, TraceCollector, Unwrapper,
+    AuditEvent, AuditId, CacheEvent, CachedResource, Envelope, EtcdRequest, FoundRecord, JoinedLogs, LogClock, LogLine, LogRecord,
+    LogRecords, LogReplay, LoggedRequest, ReflectorLineEvent, TraceCollector, Unwrapper,
 };
 
 use super::bodies::NAME;
@@ -23,7 +23,13 @@ fn replayed_log(event: &str, shown: &mut Shown) {
         });
         shown.note(&unwrapper);
     }
-    replay.finish(&mut |observation| shown.note(&observation));
+    let mut joined = JoinedLogs::default();
+    replay.finish(&mut |observation| {
+        shown.note(&observation);
+        joined.logged(observation, &mut |_| {});
+    });
+    shown.note(&joined);
+    shown.note(&AuditId::of("a").unwrap());
     shown.note(&replay.extent());
     shown.note(&Envelope::Cri);
 }

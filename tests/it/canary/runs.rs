@@ -178,6 +178,11 @@ pub(super) const READ: &[Run] = &[
         shows: "| measure |",
         arguments: &["read", "@left/exec-capture", "--against", "@left/exec-capture", "--format", "markdown"],
     },
+    Run {
+        name: "read beside a log",
+        shows: "\"joined\"",
+        arguments: &["read", "@left/exec-capture", "--audit-log", "@given/audit.log", "--format", "json"],
+    },
     Run { name: "read what is no capture", shows: "not a watchtap capture", arguments: &["read", "@given/kubeconfig"] },
 ];
 /// Runs without a server.

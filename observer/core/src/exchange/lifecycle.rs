@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::counted::Counted;
 use super::stall::Stall;
 use super::watch::WatchStream;
-use crate::http::Direction;
+use crate::http::{Direction, Identity};
 use crate::k8s::{Status, Verb, is_namespaced};
 use crate::observation::{
     Blockage, Body, BodyNotRead, ExchangeEnd, ExchangeId, ExchangeObservation, RequestLine, ResponseLine, UpstreamName,
@@ -72,6 +72,10 @@ pub struct Exchange {
     pub upgraded: Option<String>,
     /// How it was answered, as a log of the API server or of etcd shows.
     pub recorded: Option<RecordedRead>,
+    /// The user, as a log of the API server has it; `None` if it is not joined with one.
+    pub user: Option<Identity>,
+    /// Time in the API server in microseconds, as its log has it.
+    pub server_us: Option<u64>,
     /// When the API server closed the watch by force, and the number of events that waited for the client, as its log shows.
     pub closed_by_force: Option<(Timestamp, Option<u64>)>,
     /// When and how it ended; `None` while it is open.
@@ -111,6 +115,8 @@ impl Exchange {
             stall: Stall::default(),
             upgraded: None,
             recorded: None,
+            user: None,
+            server_us: None,
             closed_by_force: None,
             ended: None,
         }
@@ -171,7 +177,14 @@ impl Exchange {
             ExchangeObservation::Upgraded { protocol } => self.upgraded = Some(protocol.clone()),
             ExchangeObservation::Recorded { read } => {
                 self.recorded = self.recorded.max(Some(*read));
-                self.weigh();
+                if self.is_logged {
+                    // Of a tap, the answer is weighed when it is complete.
+                    self.weigh();
+                }
+            }
+            ExchangeObservation::Logged { user, took_us } => {
+                self.user = self.user.take().or_else(|| user.clone());
+                self.server_us = self.server_us.or(*took_us);
             }
             ExchangeObservation::ClosedByForce { waiting } => {
                 self.closed_by_force.get_or_insert((at, *waiting));

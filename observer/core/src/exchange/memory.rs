@@ -98,6 +98,7 @@ impl Exchange {
             watch,
             not_read,
             upgraded,
+            user,
             ..
         } = self;
         of_structure::<Self>()
@@ -110,6 +111,7 @@ impl Exchange {
             + status.as_ref().map_or(0, Status::memory)
             + watch.as_ref().map_or(0, of_watch)
             + not_read.as_ref().map_or(0, of_reason)
+            + of_identity(user.as_ref())
     }
 }
 

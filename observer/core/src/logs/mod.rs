@@ -8,6 +8,7 @@
 
 mod aks_table;
 mod audit;
+mod audit_id;
 mod cache_lines;
 mod client_requests;
 mod cursor;
@@ -20,6 +21,7 @@ mod gke;
 mod go_duration;
 mod go_text;
 mod indented;
+mod joined;
 mod klog;
 mod legacy_audit;
 mod line;
@@ -40,6 +42,7 @@ mod watch_started;
 mod tests;
 
 pub use audit::{AuditEvent, AuditLevel, AuditStage, MAX_LINE};
+pub use audit_id::AuditId;
 pub use cache_lines::{CacheEvent, CacheLine, CacheWatch, CachedResource};
 pub use client_requests::ClientRequest;
 pub use envelope::{Envelope, Unwrapper};
@@ -47,6 +50,7 @@ pub use etcd::{EtcdRequest, RangeRead};
 pub use etcd_line::{EtcdEvent, EtcdLine};
 pub use extent::LogExtent;
 pub use gke::GkeAuditEntry;
+pub use joined::JoinedLogs;
 pub use klog::LogClock;
 pub use line::LogLine;
 pub use logged_error::{LoggedError, LoggedErrorKind};

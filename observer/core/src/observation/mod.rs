@@ -31,6 +31,6 @@ pub use subject::{
 };
 pub(crate) use unit::MAX_UNIT;
 pub use vocabulary::{
-    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, ListenerState, LoggedClient, Plaintext,
-    Process, UpstreamName, WORDS,
+    Body, BodyNotRead, ConnectionEnd, ConnectionId, EndManner, ExchangeEnd, ExchangeId, JoinedRequests, ListenerState,
+    LoggedClient, Plaintext, Process, UpstreamName, WORDS,
 };

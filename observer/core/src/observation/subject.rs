@@ -6,10 +6,10 @@ use super::blockage::Blockage;
 use super::probe::ProbeMissed;
 use super::request::{RequestLine, ResponseLine};
 use super::vocabulary::{
-    Body, BodyNotRead, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, ListenerState, LoggedClient, Plaintext, Process,
-    UpstreamName,
+    Body, BodyNotRead, ConnectionEnd, ConnectionId, ExchangeEnd, ExchangeId, JoinedRequests, ListenerState, LoggedClient,
+    Plaintext, Process, UpstreamName,
 };
-use crate::http::{Direction, Loss, Protocol, StreamId};
+use crate::http::{Direction, Identity, Loss, Protocol, StreamId};
 use crate::routing::{RecordedRead, ServerProfile};
 use crate::time::Timestamp;
 
@@ -193,6 +193,15 @@ pub enum ExchangeObservation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waiting: Option<u64>,
     },
+    /// The user and the time of the request in the API server, as its log has them. May come twice, with one of both.
+    Logged {
+        /// The user for whom the server acted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user: Option<Identity>,
+        /// From the receipt of the request to the last byte of the response, in microseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        took_us: Option<u64>,
+    },
     /// The exchange ended.
     Ended {
         /// How it ended.
@@ -292,6 +301,11 @@ pub enum RunObservation {
     NotExported {
         /// Number of records since the last such observation.
         records: u64,
+    },
+    /// The requests of the run are joined with those in the API server's log. Later numbers replace earlier ones.
+    Joined {
+        /// The numbers so far.
+        requests: JoinedRequests,
     },
     /// Time passed.
     Tick,

@@ -90,6 +90,24 @@ pub struct LoggedClient {
     pub address: String,
 }
 
+/// Requests of a tap, and of the logs of the same API server, by whether both have them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JoinedRequests {
+    /// Requests of the tap that are joined with one in the logs.
+    pub joined: u64,
+    /// Requests of the tap whose audit ID no record in the logs had when they ended.
+    pub without_event: u64,
+    /// Requests of the tap without an audit ID: their response did not come, lacked it, or was not decoded.
+    pub without_id: u64,
+    /// Requests of the tap whose audit ID is also that of another request.
+    pub ambiguous: u64,
+    /// Requests in the logs, of the time of the run, that the tap did not see.
+    pub only_logged: u64,
+    /// Requests that were not compared, because there was no room.
+    pub given_up: u64,
+}
+
 /// Identifies a request and its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ExchangeId {

@@ -109,6 +109,7 @@ impl Observer {
             Subject::Run(RunObservation::NotExported { records }) => {
                 self.missed.not_exported = self.missed.not_exported.saturating_add(records);
             }
+            Subject::Run(RunObservation::Joined { requests }) => self.totals.joined = Some(requests),
             Subject::Run(RunObservation::Tick) => {}
             Subject::Unknown => self.missed.unknown_observations = self.missed.unknown_observations.saturating_add(1),
         }
@@ -289,9 +290,12 @@ impl Observer {
                 emit(Event::Upgraded { at, exchange: id, protocol: protocol.clone() });
                 self.on(id, at, &observed);
             }
-            ExchangeObservation::Recorded { .. } | ExchangeObservation::ClosedByForce { .. } => {
+            ExchangeObservation::Recorded { .. }
+            | ExchangeObservation::ClosedByForce { .. }
+            | ExchangeObservation::Logged { .. } => {
                 self.on(id, at, &observed);
                 self.report_contradiction(id, at, emit);
+                self.count_memory(id, at, emit);
             }
             ExchangeObservation::Ended { end } => {
                 self.note_cut(id, at, end);

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use crate::exchange::{
-    Client, Exchange, Shape, StallRecord, WatchStream, ending, of_alternatives, of_length, of_options, of_reads, of_reason,
-    of_structure, of_texts, of_traceparent, of_watch,
+    Client, Exchange, Shape, StallRecord, WatchStream, ending, of_alternatives, of_identity, of_length, of_options, of_reads,
+    of_reason, of_structure, of_texts, of_traceparent, of_watch,
 };
-use crate::http::TraceParent;
+use crate::http::{Identity, TraceParent};
 use crate::k8s::{ListOptions, Resource, Verb};
 use crate::observation::{BodyNotRead, ExchangeEnd, ExchangeId};
 use crate::quantity::Amount;
@@ -139,6 +139,12 @@ pub struct RequestRecord {
     /// `Audit-Id`: joins the record to the server's audit log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_id: Option<String>,
+    /// The user, as the API server's log has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<Identity>,
+    /// Time in the API server in microseconds, as its log has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_us: Option<u64>,
     /// UID of the FlowSchema that classified the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_schema_uid: Option<String>,
@@ -185,6 +191,8 @@ impl RequestRecord {
             warned: response.is_some_and(|response| response.warned),
             traceparent: request.traceparent.clone(),
             audit_id: response.and_then(|response| response.audit_id.clone()),
+            user: exchange.user.clone(),
+            server_us: exchange.server_us,
             flow_schema_uid: response.and_then(|response| response.flow_schema_uid.clone()),
             priority_level_uid: response.and_then(|response| response.priority_level_uid.clone()),
         }
@@ -219,6 +227,7 @@ impl RequestRecord {
             + watch.as_ref().map_or(0, of_watch)
             + not_read.as_ref().map_or(0, of_reason)
             + of_traceparent(request.traceparent.as_deref())
+            + of_identity(exchange.user.as_ref())
     }
 
     /// How it ended, in words: `410 Expired`, `cancelled by the client`; `None` while it is open.

@@ -11,7 +11,7 @@ use super::outages::Outages;
 use super::record::RequestRecord;
 use super::rows::{ListRow, OtherRow, WatchRow};
 use super::upstreams::UpstreamRecord;
-use crate::observation::Plaintext;
+use crate::observation::{JoinedRequests, Plaintext};
 use crate::quantity::Amount;
 use crate::reflector::{PropagationRow, ReflectorRow};
 use crate::routing::ServerProfile;
@@ -61,6 +61,9 @@ pub struct Totals {
     pub watch_events: Amount,
     /// Bytes of the response bodies of all finished requests.
     pub response_bytes: Amount,
+    /// Requests of the tap and of the API server's logs, by whether both have them; `None` without such logs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joined: Option<JoinedRequests>,
     /// Bytes that the tap read in order to forward them, over all closed connections.
     pub forwarded: Plaintext,
     /// Bytes among these that decoders were given; the rest is in [`Missed::bytes`].

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use observer_core::http::{Direction, Loss, StreamId};
+use observer_core::http::{Direction, Identity, Loss, StreamId};
 use observer_core::observation::{
-    CaptureObservation, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, Observation, RequestLine,
-    RunObservation, Subject, TapObservation, UpstreamName,
+    CaptureObservation, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, JoinedRequests, Observation,
+    RequestLine, RunObservation, Subject, TapObservation, UpstreamName,
 };
 use observer_core::routing::RecordedRead;
 use observer_core::time::Timestamp;
@@ -138,11 +138,13 @@ fn others(at: Timestamp) -> Vec<Subject> {
     let upgraded = ExchangeObservation::Upgraded { protocol: text("websocket") };
     let recorded = ExchangeObservation::Recorded { read: RecordedRead::NoEtcdTime };
     let closed = ExchangeObservation::ClosedByForce { waiting: Some(10) };
-    let of_exchange = [ExchangeObservation::Requested { request }, upgraded, recorded, closed];
+    let logged = ExchangeObservation::Logged { user: Some(Identity::of_user("apps:controller")), took_us: Some(1_200) };
+    let of_exchange = [ExchangeObservation::Requested { request }, upgraded, recorded, closed, logged];
     all.splice(1..1, of_exchange.map(|one| Subject::Exchange(exchange, one)));
     all.extend([
         Subject::Tap(TapObservation::ConnectFailed { why: text("connection refused") }),
         Subject::Tap(TapObservation::NotProbed { file: text("/usr/bin/client"), why: text("no symbols") }),
+        Subject::Run(RunObservation::Joined { requests: JoinedRequests { joined: 1, ..JoinedRequests::default() } }),
         Subject::Run(RunObservation::Fault { act: text("restart"), note: text("the server restarts") }),
         Subject::Capture(CaptureObservation::Ended { why: text("no space left on device") }),
         Subject::Capture(CaptureObservation::Unrecorded { observations: Some(5), from: Some(at), until: Some(at) }),

@@ -67,6 +67,7 @@ const fn name_of_exchange(observed: &ExchangeObservation) -> &'static str {
         ExchangeObservation::BodyRead { .. } => "body-read",
         ExchangeObservation::BodyNotRead { .. } => "body-not-read",
         ExchangeObservation::Upgraded { .. } => "upgraded",
+        ExchangeObservation::Logged { .. } => "logged",
         ExchangeObservation::InterimResponse { .. }
         | ExchangeObservation::BodyBytes { .. }
         | ExchangeObservation::BodyGap { .. }
@@ -182,6 +183,7 @@ fn answers(status: u16) -> Vec<ExchangeObservation> {
     answers.push(ExchangeObservation::Upgraded { protocol: text() });
     answers.push(ExchangeObservation::Recorded { read: RecordedRead::EtcdList });
     answers.push(ExchangeObservation::ClosedByForce { waiting: Some(1) });
+    answers.push(ExchangeObservation::Logged { user: Some(Identity::of_user("t")), took_us: Some(1) });
     answers.push(ExchangeObservation::Ended { end: ExchangeEnd::Complete });
     answers
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use observer_core::http::Identity;
 use observer_core::observer::Snapshot;
 use observer_core::quantity::Amount;
 use observer_core::reflector::{ClientId, ReflectorRow, Repeats};
@@ -130,8 +131,12 @@ fn facts(client: &Sum<'_>, name: String) -> Vec<(FilterKey, String)> {
 
 /// The user named by the credential of a reflector's client.
 pub(super) fn identity(row: &ReflectorRow) -> String {
-    use observer_core::http::Identity;
-    match &row.client.identity {
+    user(row.client.identity.as_ref())
+}
+
+/// A user, as far as it is known.
+pub(super) fn user(identity: Option<&Identity>) -> String {
+    match identity {
         None => "-".to_owned(),
         Some(Identity::ServiceAccount { namespace, name }) => format!("{namespace}/{name}"),
         Some(Identity::Subject { subject }) => subject.clone(),

@@ -94,8 +94,13 @@ impl LogReplay {
     /// Sets the version of the API servers.
     #[must_use]
     pub fn with_version(mut self, version: &ServerVersion) -> Self {
-        self.shows_absent_times = AuditEvent::times_every_read(version);
+        self.set_version(version);
         self
+    }
+
+    /// Sets the version of the API servers, learned later.
+    pub fn set_version(&mut self, version: &ServerVersion) {
+        self.shows_absent_times = AuditEvent::times_every_read(version);
     }
 
     /// Sets the year and the zone of those lines of a log that have neither. Without it, they are taken for those of 1970.

@@ -6,6 +6,7 @@ use observer_core::routing;
 
 use crate::view::client::program;
 use crate::view::colour::Tone;
+use crate::view::page::clients::user;
 use crate::view::page::column::Column;
 use crate::view::page::request_row::RequestRow;
 use crate::view::page::requests::verb;
@@ -26,6 +27,18 @@ const LATEST: &[Column] = &[
     Column::number("BYTES").rank(2),
     Column::number("TOTAL").rank(4),
     Column::words("END", 12).rank(5),
+];
+/// The same, with the facts of the API server's log.
+const LATEST_JOINED: &[Column] = &[
+    Column::number("AT"),
+    Column::words("CLIENT", 20),
+    Column::words("USER", 16).rank(3),
+    Column::number("STATUS").rank(1),
+    Column::number("OBJECTS").rank(5),
+    Column::number("BYTES").rank(2),
+    Column::number("TOTAL").rank(6),
+    Column::number("IN SERVER").rank(4),
+    Column::words("END", 12).rank(7),
 ];
 
 pub(super) fn write(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
@@ -104,23 +117,30 @@ fn latest(row: RequestRow<'_>, snapshot: &Snapshot, sheet: &mut Sheet<'_>) {
         sheet.print(Tone::Quiet, "none of the latest requests has this shape and rule");
         return;
     }
-    let rows: Vec<Vec<Cell>> = records.into_iter().map(|record| cells(record, sheet)).collect();
-    sheet.table("LATEST", LATEST, &rows);
+    let is_joined = records.iter().any(|record| record.user.is_some() || record.server_us.is_some());
+    let rows: Vec<Vec<Cell>> = records.into_iter().map(|record| cells(record, is_joined, sheet)).collect();
+    sheet.table("LATEST", if is_joined { LATEST_JOINED } else { LATEST }, &rows);
 }
 
-fn cells(record: &RequestRecord, sheet: &Sheet<'_>) -> Vec<Cell> {
+fn cells(record: &RequestRecord, is_joined: bool, sheet: &Sheet<'_>) -> Vec<Cell> {
     let events =
         record.watch.as_ref().filter(|_| record.items != Amount::UNKNOWN).map(observer_core::exchange::WatchStream::events);
     let objects = events.map_or(record.items, Amount::of);
     let unread = u64::from(record.not_read.is_some());
     let status = record.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
-    vec![
-        Cell::words(&sheet.time_of_day(record.at)),
-        Cell::words(&program(&record.client)),
-        Cell::words(&status),
-        Cell::words(&known(objects, unread, record.missed_bytes)),
-        Cell::words(&bytes(record.bytes)),
-        Cell::words(&record.total_us.map_or_else(|| "ongoing".to_owned(), microseconds)),
-        Cell::words(&record.ending().unwrap_or_else(|| "-".to_owned())),
-    ]
+    let none = || "-".to_owned();
+    let by = is_joined.then(|| user(record.user.as_ref()));
+    let in_server = is_joined.then(|| record.server_us.map_or_else(none, microseconds));
+    let cells = [
+        Some(sheet.time_of_day(record.at)),
+        Some(program(&record.client)),
+        by,
+        Some(status),
+        Some(known(objects, unread, record.missed_bytes)),
+        Some(bytes(record.bytes)),
+        Some(record.total_us.map_or_else(|| "ongoing".to_owned(), microseconds)),
+        in_server,
+        Some(record.ending().unwrap_or_else(none)),
+    ];
+    cells.into_iter().flatten().map(|cell| Cell::words(&cell)).collect()
 }
