@@ -344,7 +344,9 @@ fn finding_is_explained_by_its_kind_or_its_identifier() {
               collecting garbage).
 
             The API server buffers some events for each watch. If there are too many, it ends the watch, and the
-            client may have to relist.
+            client may have to relist. A tap sees only that the client did not read, and that the watch ended.
+            The log of kube-apiserver, from -v=1 on, also shows that the server closed the watch by force
+            (logs.md). From logs, this finding has no times, so its amount is 0.
 
             A slow handler of a shared informer does not cause this finding: the informer continues to read,
             into a buffer without a bound.
