@@ -45,6 +45,7 @@ impl Beside {
             self.replay.set_version(version);
         }
         let Self { logs, replay, joined, failed } = self;
+        joined.expect(observation.at);
         let until = observation.at.plus(JoinedLogs::WAITS);
         while failed.is_none() && logs.reached() < Some(until) {
             match logs.next(replay, &mut |logged| joined.logged(logged, each)) {

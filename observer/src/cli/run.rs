@@ -1,5 +1,6 @@
 //! `watchtap run`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -12,6 +13,9 @@ use super::place::Place;
 use crate::api_server::request::check_answers;
 use crate::api_server::{ServiceInPod, name};
 use crate::kubeconfig::Kubeconfig;
+use crate::log_files::LogZone;
+use crate::memory_budget::MemoryBudget;
+use crate::pipeline::BesideLogs;
 use crate::session::{Bound, ContainerPort};
 
 /// Proxies all clients that use the kubeconfig written by watchtap, and shows live which layer answered each list, get and watch.
@@ -29,6 +33,9 @@ use crate::session::{Bound, ContainerPort};
   watchtap run --context kind-dev --report report.txt
   watchtap run --events - | jq 'select(.event == \"request\" and .verdict.served_from == \"Etcd\")'
   watchtap run --upstream https://10.0.0.1:6443 --upstream-ca ca.crt --listen 127.0.0.1:7443
+
+  # Beside the audit log of a local API server:
+  watchtap run --context kind-dev --audit-log audit.log
 
   In a pod, as `watchtap inject` writes it into the manifest:
   watchtap run --in-cluster --container app=16443 --metrics [::]:9643
@@ -50,6 +57,11 @@ pub(super) struct Run {
 
     #[command(flatten)]
     profiles: ProfileSourceFlags,
+
+    /// Join the requests with those in this log of the API server, by audit ID, as it grows: it has the user, the time in the API server, and proofs
+    /// of the layer. Repeat the flag for several logs. Everything shown is a second late then
+    #[arg(long, value_name = "FILE", conflicts_with = "in_cluster")]
+    audit_log: Vec<PathBuf>,
 
     /// Run the demo instead if there is no kubeconfig or its current cluster does not answer
     #[arg(long, hide = cfg!(not(feature = "demo")))]
@@ -74,10 +86,18 @@ impl Run {
         };
         let pairs = kubeconfig.pairs()?;
         let ready = self.follow.ready(Place::Machine)?;
-        let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options(), ready.memory())?;
+        let beside = self.beside(ready.memory())?;
+        let bound = Bound::new(&kubeconfig, pairs, self.upstream.listener_options(), ready.memory())?.beside(beside);
         let Some(mut followed) = ready.begin("run", bound, self.profiles.source()).await? else { return Ok(ExitCode::SUCCESS) };
         followed.asked_to_end().await;
         followed.end().await
+    }
+
+    /// The logs of the API server, at their ends; `None` without them.
+    fn beside(&self, memory: &MemoryBudget) -> Result<Option<BesideLogs>> {
+        let logs = &self.audit_log;
+        let open = || BesideLogs::open(logs, LogZone::default(), memory.awaiting_process);
+        Ok((!logs.is_empty()).then(open).transpose()?)
     }
 
     async fn follow_in_pod(&self, containers: &[ContainerPort]) -> Result<ExitCode> {

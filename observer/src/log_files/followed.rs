@@ -1,7 +1,7 @@
 //! Files that grow while they are read, and that may be rotated.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read as _, Seek as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -38,6 +38,8 @@ struct FollowedFile {
     /// The beginning of a line without its end.
     begun: Vec<u8>,
     is_too_long: bool,
+    /// Whether the present line began before the first byte that is read.
+    is_begun_earlier: bool,
 }
 
 /// Why a file cannot be followed.
@@ -62,6 +64,15 @@ impl FollowedFiles {
             changes.add(path);
         }
         Ok(Self { files, zone, buffer: vec![0; TURN] })
+    }
+
+    /// Opens the files at their ends, to read only what is added from now on.
+    pub(crate) fn open_at_ends(paths: &[PathBuf], zone: LogZone, changes: &Changes) -> Result<Self, NotFollowed> {
+        let mut opened = Self::open(paths, zone, changes)?;
+        for file in &mut opened.files {
+            file.seek_end().map_err(|error| LogError::of(&file.path, error))?;
+        }
+        Ok(opened)
     }
 
     /// Announces the files to `replay`, each with the year of its last change.
@@ -137,7 +148,28 @@ impl FollowedFile {
     fn open_now(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let identity = identity(&file.metadata()?);
-        Ok(Self { path: path.to_owned(), file, identity, position: 0, begun: Vec::new(), is_too_long: false })
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            identity,
+            position: 0,
+            begun: Vec::new(),
+            is_too_long: false,
+            is_begun_earlier: false,
+        })
+    }
+
+    /// Skips everything that was written so far. If its last line has no end yet, the rest of it is skipped, too.
+    fn seek_end(&mut self) -> io::Result<()> {
+        let length = self.file.seek(SeekFrom::End(0))?;
+        let mut last = [b'\n'];
+        if length > 0 {
+            self.file.seek(SeekFrom::End(-1))?;
+            self.file.read_exact(&mut last)?;
+        }
+        self.position = length;
+        self.is_begun_earlier = last != [b'\n'];
+        Ok(())
     }
 
     /// Reads what has been added, as far as there is room in `buffer`. Returns the number of bytes.
@@ -171,7 +203,9 @@ impl FollowedFile {
 
     /// Passes the line so far on.
     fn flush(&mut self, each: &mut dyn FnMut(Option<&[u8]>)) {
-        if std::mem::take(&mut self.is_too_long) {
+        if std::mem::take(&mut self.is_begun_earlier) {
+            self.is_too_long = false;
+        } else if std::mem::take(&mut self.is_too_long) {
             each(None);
         } else if !self.begun.is_empty() {
             each(Some(&self.begun));
@@ -260,6 +294,17 @@ mod tests {
             scene.append("log", "c\n\nd");
             assert_eq!(scene.read(size), ["bc"], "{size}");
             assert_eq!(scene.read(size), [] as [&str; 0]);
+        }
+    }
+
+    #[test]
+    fn file_is_read_from_its_end_on() {
+        for (before, after, expected) in [("a\n", "b\n", &["b"][..]), ("a\nto", "rn\nb\n", &["b"]), ("", "b\n", &["b"])] {
+            let mut scene = Scene::new(before);
+            scene.followed.seek_end().unwrap();
+            assert_eq!(scene.read(64), [] as [&str; 0]);
+            scene.append("log", after);
+            assert_eq!(scene.read(64), expected, "{before:?}");
         }
     }
 

@@ -8,7 +8,7 @@ mod changes;
 mod followed;
 
 pub(crate) use changes::{Caller, Changes};
-pub(crate) use followed::FollowedFiles;
+pub(crate) use followed::{FollowedFiles, NotFollowed};
 pub(crate) use lines::Line;
 pub use merged::{LogFiles, LogZone, OpenLogs};
 pub use source::LogError;

@@ -101,7 +101,7 @@ impl AwaitingProcess {
 /// Estimates the memory of an observation in bytes. The estimate is the size of its JSON form: texts have the same length in it,
 /// and its syntax is about as long as the allocations' overhead. Items and events take more memory than their JSON form, so their
 /// memory is computed, and the larger number counts.
-fn memory_of(observation: &Observation) -> usize {
+pub(super) fn memory_of(observation: &Observation) -> usize {
     let mut written = Counter(0);
     // If writing fails, the part written so far counts.
     serde_json::to_writer(&mut written, observation).ok();

@@ -166,6 +166,12 @@ impl Outputs {
         }
     }
 
+    /// Logs a problem at once, and keeps it for the report.
+    pub(super) fn fail(&mut self, trouble: String) {
+        self.warn(&trouble);
+        self.troubles.push(trouble);
+    }
+
     /// Notes that observing is over, so that warnings no longer state that it continues.
     pub(super) fn end_of_observing(&mut self) {
         self.observing_is_over = true;

@@ -1,13 +1,14 @@
 //! Tests of the observing thread: its results for given deliveries of taps.
 
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use observer_core::http::{Direction, Protocol, Start};
-use observer_core::observation::{Process, RunObservation, Subject};
+use observer_core::http::{Direction, Identity, Protocol, Start};
+use observer_core::observation::{JoinedRequests, Process, RunObservation, Subject};
 use observer_core::observer::{Limits, Observer, Rates, Snapshot};
 use observer_core::routing::{Basis, ServerProfile};
 use observer_core::series::Family;
@@ -17,6 +18,7 @@ use super::*;
 use crate::api_server::UpstreamId;
 use crate::capture::{Bounds, CaptureFile, Pace, Recording};
 use crate::intake::{ConnectionInfo, EndManner, Intake, IntakeLimits, ListenerState, Notice};
+use crate::log_files::LogZone;
 use crate::memory_budget::MemoryBudget;
 use crate::view::{EventLines, Printer};
 
@@ -217,6 +219,44 @@ fn bytes_not_decoded_by_the_deadline_count_as_missed() {
     }
 }
 
+/// The user and the time in the server come from the log, in the capture of the run, too.
+#[test]
+fn request_is_joined_with_the_event_that_the_server_writes() {
+    let event = |id: &str| {
+        format!(
+            "{{\"auditID\":\"{id}\",\"stage\":\"ResponseComplete\",\"verb\":\"list\",\"requestURI\":\"/api/v1/pods?limit=500\",\
+             \"user\":{{\"username\":\"admin\"}},\"responseStatus\":{{\"code\":200}},\
+             \"requestReceivedTimestamp\":\"1970-01-01T00:00:00Z\",\"stageTimestamp\":\"1970-01-01T00:00:00.5Z\"}}\n"
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (path, log) = (folder.path().join("run.cap"), folder.path().join("audit.log"));
+    fs::write(&log, event("before").repeat(2)).unwrap();
+    let beside = BesideLogs::open(std::slice::from_ref(&log), LogZone::default(), 1 << 20).unwrap();
+    let outputs = Outputs::new(Vec::new(), Some(CaptureFile::create(&path, BOUNDS).unwrap()));
+    let (intake, receiver) = Intake::new(IntakeLimits::default());
+    let memory = MemoryBudget::default();
+    let observing =
+        Observing::start_beside(Some(Box::new(beside)), receiver, now(), vec![known_upstream()], outputs, &memory).unwrap();
+    let answer = String::from_utf8_lossy(RESPONSE).replace("Content-Length", "Audit-Id: id-1\r\nContent-Length");
+    let mut feed = intake.register(now(), info(Start::Beginning)).unwrap();
+    feed.bytes(now(), Direction::Request, REQUEST);
+    feed.bytes(now(), Direction::Response, answer.as_bytes());
+    feed.closed(now());
+    OpenOptions::new().append(true).open(&log).unwrap().write_all(event("id-1").as_bytes()).unwrap();
+    drop(intake);
+    let Outcome { snapshot, troubles, .. } = observing.finish().unwrap();
+    assert!(troubles.is_empty(), "{troubles:?}");
+    assert_eq!(snapshot.totals.joined, Some(JoinedRequests { joined: 1, ..JoinedRequests::default() }));
+    let record = &snapshot.requests[0];
+    assert_eq!((record.user.clone(), record.server_us), (Some(Identity::of_user("admin")), Some(500_000)));
+    let mut observer = Observer::new(Limits::default());
+    Recording::of(&[path]).unwrap().replay(Pace::AtOnce, &mut |one| observer.observe(one.observation, &mut |_| {})).unwrap();
+    assert_eq!(observer.snapshot(), snapshot, "the capture has what the log added");
+    let missing = BesideLogs::open(&[folder.path().join("missing")], LogZone::default(), 1).unwrap_err().to_string();
+    assert!(missing.starts_with("--audit-log cannot read "), "{missing}");
+}
+
 /// Delivers the same list of two client processes. The processes are known at once. If `is_late`, they are known after the
 /// connections have ended, the second one first.
 fn two_processes(intake: &Intake, is_late: bool) {
@@ -250,17 +290,15 @@ const BOUNDS: Bounds = Bounds { max_size: 1 << 20, files: 2 };
 
 fn observe(outputs: Outputs, act: impl FnOnce(&Intake)) -> Outcome {
     let (intake, receiver) = Intake::new(IntakeLimits::default());
-    let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
-    let upstream = Upstream {
-        id: UpstreamId::default(),
-        name: "a:6443".to_owned(),
-        path_prefix: "/prefix".to_owned(),
-        profile: Some(profile),
-    };
-    let observing = Observing::start(receiver, now(), vec![upstream], outputs, &MemoryBudget::default()).unwrap();
+    let observing = Observing::start(receiver, now(), vec![known_upstream()], outputs, &MemoryBudget::default()).unwrap();
     act(&intake);
     drop(intake);
     observing.finish().unwrap()
+}
+
+fn known_upstream() -> Upstream {
+    let profile = ServerProfile::of_version("v1.34.4".parse().unwrap(), Basis::VersionEndpoint);
+    Upstream { id: UpstreamId::default(), name: "a:6443".to_owned(), path_prefix: "/prefix".to_owned(), profile: Some(profile) }
 }
 
 fn exchange(intake: &Intake) {

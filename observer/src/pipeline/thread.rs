@@ -17,6 +17,7 @@ use super::decoding::Decoding;
 
 use super::awaiting_process::AwaitingProcess;
 use super::awaiting_profile::AwaitingProfile;
+use super::beside_logs::{self, BesideLogs};
 use super::outputs::Outputs;
 use crate::injected_fault::{self, Component};
 use crate::intake::{Delivery, IntakeLosses, IntakeReceiver, TapEvent};
@@ -73,11 +74,25 @@ struct Idle {
 struct RecordingObserver {
     observer: Observer,
     outputs: Outputs,
+    /// The logs of the API server; `None` without them.
+    beside: Option<Box<BesideLogs>>,
 }
 
 impl Observing {
     /// Starts the thread. It ends by itself when all taps have stopped, all connections are closed and everything is decoded.
     pub fn start(
+        receiver: IntakeReceiver,
+        at: Timestamp,
+        upstreams: Vec<Upstream>,
+        outputs: Outputs,
+        memory: &MemoryBudget,
+    ) -> io::Result<Self> {
+        Self::start_beside(None, receiver, at, upstreams, outputs, memory)
+    }
+
+    /// The same, beside the logs of the API server.
+    pub fn start_beside(
+        beside: Option<Box<BesideLogs>>,
         receiver: IntakeReceiver,
         at: Timestamp,
         upstreams: Vec<Upstream>,
@@ -100,7 +115,7 @@ impl Observing {
                 awaiting_profile: AwaitingProfile::new(&upstreams),
                 decoding: Decoding::new(upstreams),
                 awaiting_process: AwaitingProcess::within(awaiting_process),
-                observer: RecordingObserver { observer: Observer::new(tables), outputs },
+                observer: RecordingObserver { observer: Observer::new(tables), outputs, beside },
                 losses: IntakeLosses::default(),
                 totals_emitted: Instant::now(),
                 clock,
@@ -158,6 +173,7 @@ impl State {
             while !receiver.is_closed() {
                 self.turn(&mut receiver);
             }
+            self.observer.finish_beside(&self.deadline);
             self.let_the_rest_pass();
         }));
         if observing.is_err() {
@@ -169,7 +185,8 @@ impl State {
 
     /// Decodes the deliveries that have arrived, and writes outputs that are due.
     fn turn(&mut self, receiver: &mut IntakeReceiver) {
-        let wait = self.observer.outputs.due_in().unwrap_or(IDLE).min(IDLE);
+        let most = if self.observer.beside.is_some() { beside_logs::PAUSE } else { IDLE };
+        let wait = self.observer.outputs.due_in().unwrap_or(IDLE).min(most);
         let mut latest = None;
         for delivered in receiver.drain(wait) {
             if !matches!(delivered.delivery, Delivery::Process(..)) {
@@ -179,6 +196,7 @@ impl State {
                 self.decode(&delivered.delivery);
             }
         }
+        self.observer.read_beside();
         let is_observed = latest.is_some_and(|received| self.idle.note(received, self.observer.observer.now()));
         if !is_observed {
             self.let_time_pass();
@@ -200,10 +218,10 @@ impl State {
     }
 
     /// Observes a tick if the state depends on the time: a storm is over after a quiet period, and a page shows durations. The time
-    /// is computed, since the taps' clocks cannot be read here. While observations wait for a process, there is no tick, since it
-    /// would overtake them.
+    /// is computed, since the taps' clocks cannot be read here. While observations wait for a process or for a log, there is no tick, since
+    /// it would overtake them.
     fn let_time_pass(&mut self) {
-        if !self.awaiting_process.is_empty() {
+        if !self.awaiting_process.is_empty() || self.observer.is_holding() {
             return;
         }
         let now = self.clock.now();
@@ -259,6 +277,37 @@ impl State {
 
 impl RecordingObserver {
     fn observe(&mut self, observation: Observation) {
+        match &mut self.beside {
+            Some(beside) => beside.hold(observation),
+            None => self.take(observation),
+        }
+    }
+
+    /// Whether observations wait for the log of the API server.
+    fn is_holding(&self) -> bool {
+        self.beside.as_ref().is_some_and(|beside| !beside.is_empty())
+    }
+
+    /// Reads the log of the API server, and takes the observations that have waited for it. After an error, there is no log.
+    fn read_beside(&mut self) {
+        let Some(mut beside) = self.beside.take() else { return };
+        match beside.turn(&mut |observation| self.take(observation)) {
+            Ok(()) => self.beside = Some(beside),
+            Err(error) => {
+                beside.give_up(&mut |observation| self.take(observation));
+                self.outputs.fail(format!("stopped reading --audit-log: {error}"));
+            }
+        }
+    }
+
+    /// Takes all observations that wait for the log of the API server, until `deadline` at most.
+    fn finish_beside(&mut self, deadline: &Deadline) {
+        if let Some(mut beside) = self.beside.take() {
+            beside.finish(&|| deadline.has_passed(), &mut |observation| self.take(observation));
+        }
+    }
+
+    fn take(&mut self, observation: Observation) {
         let recorded = self.outputs.record(&observation);
         self.pass(observation);
         self.note_end_of_capture(recorded);
@@ -270,12 +319,12 @@ impl RecordingObserver {
     }
 
     fn publish(&mut self) {
-        let Self { observer, outputs } = self;
+        let Self { observer, outputs, .. } = self;
         outputs.publish(observer);
     }
 
     fn answer(&mut self) {
-        let Self { observer, outputs } = self;
+        let Self { observer, outputs, .. } = self;
         outputs.answer(observer);
     }
 
@@ -299,13 +348,13 @@ impl RecordingObserver {
 
     fn pass(&mut self, observation: Observation) {
         injected_fault::inject(Component::Observer, &observation);
-        let Self { observer, outputs } = self;
+        let Self { observer, outputs, .. } = self;
         observer.observe(observation, &mut |event| outputs.event(&event));
         outputs.note_change();
     }
 
     fn emit_totals(&mut self) {
-        let Self { observer, outputs } = self;
+        let Self { observer, outputs, .. } = self;
         outputs.totals(observer);
     }
 
@@ -325,7 +374,7 @@ impl RecordingObserver {
         let recorded = self.outputs.end_capture();
         self.note_end_of_capture(recorded);
         // A receiver of events may export the last numbers, too.
-        let Self { observer, outputs } = self;
+        let Self { observer, outputs, .. } = self;
         outputs.end_series(observer);
         outputs.finish_sinks();
         self.note_undelivered();

@@ -15,7 +15,7 @@ use crate::client_process::ProcessFinder;
 use crate::intake::{Intake, IntakeReceiver, Notice};
 use crate::kubeconfig::{Kubeconfig, Pairs, Via};
 use crate::memory_budget::MemoryBudget;
-use crate::pipeline::{Observing, Outcome, Outputs};
+use crate::pipeline::{BesideLogs, Observing, Outcome, Outputs};
 use crate::tap::Clock;
 use crate::tap::proxy::Descriptors;
 
@@ -37,6 +37,7 @@ pub(crate) struct Bound {
     receiver: IntakeReceiver,
     clock: Clock,
     memory: Box<MemoryBudget>,
+    beside: Option<Box<BesideLogs>>,
 }
 
 /// A run whose clients are served and observed.
@@ -85,20 +86,25 @@ impl Bound {
         let descriptor_limit = DescriptorLimit::raise();
         let descriptors = Descriptors::within(descriptor_limit.count());
         let taps = bind(Surroundings { intake: &intake, clock, descriptors: &descriptors })?;
-        Ok(Self { taps, descriptor_limit, intake, receiver, clock, memory: Box::new(*memory) })
+        Ok(Self { taps, descriptor_limit, intake, receiver, clock, memory: Box::new(*memory), beside: None })
     }
 
     pub(crate) fn taps(&self) -> &TapSet {
         &self.taps
     }
 
+    /// Joins the requests with those in the logs of the API server.
+    pub(crate) fn beside(self, beside: Option<BesideLogs>) -> Self {
+        Self { beside: beside.map(Box::new), ..self }
+    }
+
     /// Learns the server profiles, then serves.
     pub(crate) async fn serve(self, profiles: ProfileSource, outputs: Outputs) -> Result<Session> {
-        let Self { mut taps, descriptor_limit, intake, receiver, clock, memory } = self;
+        let Self { mut taps, descriptor_limit, intake, receiver, clock, memory, beside } = self;
         let upstreams = taps.upstreams(&profiles).await;
         taps.check_unanswering(&upstreams, &profiles);
-        let observing =
-            Observing::start(receiver, clock.now(), upstreams, outputs, &memory).context("cannot start the observing thread")?;
+        let observing = Observing::start_beside(beside, receiver, clock.now(), upstreams, outputs, &memory)
+            .context("cannot start the observing thread")?;
         taps.serve(&profiles, &intake, clock);
         Ok(Session { taps, descriptor_limit, observing, intake, clock })
     }

@@ -58,6 +58,8 @@ pub(super) const RUN: Run = Run {
         "127.0.0.1:0",
         "--attach-socket",
         "@left/run.sock",
+        "--audit-log",
+        "@given/audit.log",
         "--capture-max-size",
         "64KiB",
         "--capture-files",

@@ -119,10 +119,15 @@ impl JoinedLogs {
         }
     }
 
+    /// Notes the time of the next observation of the tap. Requests of the logs that ended long before it need no room.
+    pub fn expect(&mut self, at: Timestamp) {
+        self.tap.begun.get_or_insert(at);
+        self.tap.now = self.tap.now.max(at);
+    }
+
     /// Takes the next observation of the tap. Passes it on, with what the logs add to it.
     pub fn observed(&mut self, observation: Observation, emit: &mut dyn FnMut(Observation)) {
-        self.tap.begun.get_or_insert(observation.at);
-        self.tap.now = self.tap.now.max(observation.at);
+        self.expect(observation.at);
         let mut answered = None;
         match &observation.subject {
             Subject::Exchange(id, ExchangeObservation::Requested { request }) => {
@@ -154,10 +159,7 @@ impl JoinedLogs {
         if let Some(audit_id) = answered {
             self.join(&audit_id, emit);
         }
-        let until = self.tap.now.minus(Self::WAITS);
-        while let Some((_, audit_id)) = self.logs.ended.pop_front_if(|(ended, _)| *ended < until) {
-            self.forget(&audit_id);
-        }
+        self.forget_old();
     }
 
     /// Notes that neither the tap nor the logs have more. Passes on the numbers.
@@ -174,6 +176,9 @@ impl JoinedLogs {
     }
 
     fn begin(&mut self, id: ExchangeId, logged: Logged) {
+        if self.logs.begun.len() + self.logs.answered.len() >= self.most {
+            self.forget_old();
+        }
         if self.logs.begun.len() + self.logs.answered.len() >= self.most {
             self.counts.given_up = self.counts.given_up.saturating_add(1);
             match self.logs.ended.pop_front() {
@@ -224,6 +229,14 @@ impl JoinedLogs {
         let of = |connection, stream| ExchangeId { connection, stream: StreamId(stream) };
         let over: Vec<ExchangeId> = self.tap.open.range(of(first, 0)..=of(last, u64::MAX)).map(|(id, _)| *id).collect();
         over.into_iter().for_each(|id| self.leave(id));
+    }
+
+    /// Drops the requests of the logs that have waited long enough.
+    fn forget_old(&mut self) {
+        let until = self.tap.now.minus(Self::WAITS);
+        while let Some((_, audit_id)) = self.logs.ended.pop_front_if(|(ended, _)| *ended < until) {
+            self.forget(&audit_id);
+        }
     }
 
     /// Drops a request of the logs. It counts if the tap has not seen it, although it was there.
@@ -441,6 +454,17 @@ mod tests {
         assert_eq!(passed, 4, "and the time");
         let (words, numbers) = taken(&mut joined, vec![ended(300, 1)]);
         assert_eq!((words.as_str(), numbers.joined), ("1-ended", 1));
+    }
+
+    #[test]
+    fn requests_from_before_the_run_need_no_room() {
+        let mut joined = JoinedLogs::within(4);
+        joined.expect(at(1_000));
+        for number in 0..100 {
+            log(&mut joined, 100 + number, LIST, &format!("id-{number}"), (number, number + 1));
+        }
+        let (_, numbers) = taken(&mut joined, request(1_000, 1, LIST, Some("a")));
+        assert_eq!(numbers, JoinedRequests { without_event: 1, ..JoinedRequests::default() });
     }
 
     #[test]
