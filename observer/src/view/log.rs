@@ -58,7 +58,13 @@ pub(crate) fn log_lines(log: &RunLog, snapshot: &Snapshot) -> Vec<String> {
 pub(crate) fn log_notes(log: &RunLog) -> Vec<String> {
     let RunLog { extent, zone } = log;
     let times = (!extent.forms.is_empty()).then(|| incomplete_times(*zone));
-    [shown(extent)].into_iter().chain(times).chain(closed_by_force(extent)).chain(left_out(extent)).collect()
+    [shown(extent)]
+        .into_iter()
+        .chain(times)
+        .chain(cache_resets(extent))
+        .chain(closed_by_force(extent))
+        .chain(left_out(extent))
+        .collect()
 }
 
 /// The lines about requests that were joined with those in the logs of the API server; none without such logs.
@@ -120,6 +126,7 @@ pub(super) fn head(log: &RunLog, snapshot: &Snapshot) -> Vec<(Tone, String)> {
         let restarts = counted_as(extent.restarts, "restart", "restarts");
         lines.push((Tone::Notable, format!("{restarts} of an API server, whose log lacks the ends of its requests")));
     }
+    lines.extend(cache_resets(extent).map(|line| (Tone::Notable, line)));
     lines.extend(closed_by_force(extent).map(|line| (Tone::Notable, line)));
     if snapshot.profile.version.is_none() {
         lines.push((Tone::Notable, "no version given (--server-version): the layer that answered is not predicted".to_owned()));
@@ -152,6 +159,12 @@ fn incomplete_times(zone: LogZone) -> String {
 fn offset(seconds: i32) -> String {
     let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.unsigned_abs() / 60);
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+}
+
+/// `1 reset of a watch cache, which ended its watches`.
+fn cache_resets(extent: &LogExtent) -> Option<String> {
+    let resets = counted_as(extent.cache_resets, "reset of a watch cache", "resets of watch caches");
+    (extent.cache_resets > 0).then(|| format!("{resets}, which ended all watches of a resource"))
 }
 
 /// `4 watches were closed by force …: 1 fits several watches of the log, and 1 fits none`.

@@ -41,6 +41,7 @@ pub(super) fn words(moment: &Moment) -> String {
             let waiting = waiting.map_or_else(String::new, |events| format!("; {} waited", counted(events, "event")));
             format!("the API server closes the watch by force, because the client reads too slowly{waiting}")
         }
+        Happened::CacheReset => "the API server resets the watch cache, which ends the watch".to_owned(),
         Happened::ReadAgain { after_us } => format!("the client reads again, after {}", microseconds(*after_us)),
         Happened::ListBroke => "the list was cut off".to_owned(),
         Happened::WatchEnded { end } => format!("the watch {}", end.in_words()),

@@ -65,6 +65,7 @@ fn check_replay(input: &[u8]) {
             | ExchangeObservation::BodyGap { .. }
             | ExchangeObservation::Recorded { .. }
             | ExchangeObservation::ClosedByForce { .. }
+            | ExchangeObservation::CacheReset
             | ExchangeObservation::Logged { .. }
             | ExchangeObservation::Upgraded { .. } => assert!(open.contains(&id), "{id:?} is not open: {observed:?}"),
         }

@@ -78,6 +78,8 @@ pub struct Exchange {
     pub server_us: Option<u64>,
     /// When the API server closed the watch by force, and the number of events that waited for the client, as its log shows.
     pub closed_by_force: Option<(Timestamp, Option<u64>)>,
+    /// When the API server reset the watch cache, which ended the watch, as its log shows.
+    pub cache_reset: Option<Timestamp>,
     /// When and how it ended; `None` while it is open.
     pub ended: Option<(Timestamp, ExchangeEnd)>,
 }
@@ -118,6 +120,7 @@ impl Exchange {
             user: None,
             server_us: None,
             closed_by_force: None,
+            cache_reset: None,
             ended: None,
         }
     }
@@ -188,6 +191,9 @@ impl Exchange {
             }
             ExchangeObservation::ClosedByForce { waiting } => {
                 self.closed_by_force.get_or_insert((at, *waiting));
+            }
+            ExchangeObservation::CacheReset => {
+                self.cache_reset.get_or_insert(at);
             }
             ExchangeObservation::Ended { end } => self.end(at, *end),
             ExchangeObservation::Requested { .. }

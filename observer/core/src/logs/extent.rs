@@ -31,6 +31,8 @@ pub struct LogExtent {
     pub forms: BTreeMap<&'static str, u64>,
     /// Number of times that an API server was restarted without an end of its requests in the log.
     pub restarts: u64,
+    /// Number of times that an API server reset a watch cache.
+    pub cache_resets: u64,
     /// Number of watches that an API server closed by force, because their clients read too slowly.
     pub closed_by_force: u64,
     /// Number of such lines that fit several watches.

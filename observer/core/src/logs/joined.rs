@@ -104,7 +104,9 @@ impl JoinedLogs {
                 None
             }
             ExchangeObservation::Responded { response } => self.logs.answer(id, response.audit_id.as_deref().and_then(AuditId::of)),
-            fact @ (ExchangeObservation::Recorded { .. } | ExchangeObservation::ClosedByForce { .. }) => self.logs.note(id, fact),
+            fact @ (ExchangeObservation::Recorded { .. }
+            | ExchangeObservation::ClosedByForce { .. }
+            | ExchangeObservation::CacheReset) => self.logs.note(id, fact),
             ExchangeObservation::Ended { .. } => self.logs.end(id, observation.at),
             ExchangeObservation::InterimResponse { .. }
             | ExchangeObservation::BodyBytes { .. }

@@ -193,6 +193,8 @@ pub enum ExchangeObservation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waiting: Option<u64>,
     },
+    /// A log of the API server shows that it reset the watch cache of the resource, which ended the watch.
+    CacheReset,
     /// The user and the time of the request in the API server, as its log has them. May come twice, with one of both.
     Logged {
         /// The user for whom the server acted.

@@ -292,6 +292,7 @@ impl Observer {
             }
             ExchangeObservation::Recorded { .. }
             | ExchangeObservation::ClosedByForce { .. }
+            | ExchangeObservation::CacheReset
             | ExchangeObservation::Logged { .. } => {
                 self.on(id, at, &observed);
                 self.report_contradiction(id, at, emit);

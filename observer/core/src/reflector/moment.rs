@@ -94,6 +94,8 @@ pub enum Happened {
         #[serde(skip_serializing_if = "Option::is_none")]
         waiting: Option<u64>,
     },
+    /// The API server reset the watch cache, which ended the watch, as its log shows.
+    CacheReset,
     /// The watch ended or was refused.
     WatchEnded {
         /// The manner of the end.
@@ -133,6 +135,7 @@ impl Moment {
             | Happened::Delivered { .. }
             | Happened::ListBroke
             | Happened::ClosedByForce { .. }
+            | Happened::CacheReset
             | Happened::WatchEnded { .. }
             | Happened::ServerRefused { .. }
             | Happened::Stalled { .. }

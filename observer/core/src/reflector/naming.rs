@@ -135,8 +135,7 @@ fn after_logged_end(past: &Past<'_>, watch: &PastWatch, options: &ListOptions, s
         // and the client took that for a failure.
         let is_young =
             watch.streams.is_some() || past.revision_chosen.is_some_and(|chosen| watch.ended.since(chosen) < SURELY_HELD);
-        let may_be_reset = watch.streams.is_none()
-            && server.is_some_and(|server| server.refused_between(past.expires_from, watch.ended).is_some());
+        let may_be_reset = watch.streams.is_none() && was_reset(past, watch, server);
         if !is_young || may_be_reset {
             return RelistCause::Expired { because: stale(past, watch, server) };
         }
@@ -150,10 +149,15 @@ fn after_logged_end(past: &Past<'_>, watch: &PastWatch, options: &ListOptions, s
     RelistCause::Unknown { reason: UnknownCause::EndNotLogged }
 }
 
+/// Whether the watch cache was surely reset before this watch: the server refused connections, or its log shows the reset.
+fn was_reset(past: &Past<'_>, watch: &PastWatch, server: Option<&Server>) -> bool {
+    let refused = || server.is_some_and(|server| server.refused_between(past.expires_from, watch.ended).is_some());
+    past.useful_watch.is_some_and(|useful| useful.cache_reset) || refused()
+}
+
 fn stale(past: &Past<'_>, expired: &PastWatch, server: Option<&Server>) -> Stale {
     let is_cached = expired.window != EventWindow::Absent;
-    let refused = server.is_some_and(|server| server.refused_between(past.expires_from, expired.ended).is_some());
-    if refused && is_cached {
+    if is_cached && was_reset(past, expired, server) {
         return Stale::CacheReset;
     }
     let was_not_read = past.useful_watch.is_some_and(|watch| watch.stalled);

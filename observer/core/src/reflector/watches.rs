@@ -7,7 +7,7 @@ use super::spells::Trouble;
 use super::state::{Interrupted, Reflector, Room, State};
 use super::versions::Versions;
 use super::watch_end::WatchEnd;
-use super::watching::Watching;
+use super::watching::{PastWatch, Watching};
 use crate::exchange::Exchange;
 use crate::k8s::ResourceVersion;
 use crate::time::{Timestamp, microseconds};
@@ -257,6 +257,9 @@ impl Reflector {
         if let Some((closed, waiting)) = exchange.closed_by_force {
             self.timeline.push(closed, Happened::ClosedByForce { waiting });
         }
+        if let Some(reset) = exchange.cache_reset {
+            self.timeline.push(reset, Happened::CacheReset);
+        }
         self.timeline.push(at, Happened::WatchEnded { end });
         self.end_silence(at, emit);
         self.out_of_sight |= end == WatchEnd::NotObserved;
@@ -270,6 +273,7 @@ impl Reflector {
         }
         let stalled = stalled || exchange.closed_by_force.is_some();
         let past = watching.over(end, at, stalled, end.code().map(|code| FailureKind::of(code, status)));
+        let past = PastWatch { cache_reset: exchange.cache_reset.is_some(), ..past };
         if past.was_of_use() {
             self.confirm_resume(emit);
             self.useful_watch = Some(past.clone());

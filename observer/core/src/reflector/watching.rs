@@ -57,6 +57,8 @@ pub(super) struct PastWatch {
     pub streams: Option<ResourceVersion>,
     /// Whether the client did not read for at least 1 s shortly before the end.
     pub stalled: bool,
+    /// Whether the server reset the watch cache, which ended it, as the server's log shows.
+    pub cache_reset: bool,
     /// Meaning of its refusal or `ERROR` event, if it had one.
     pub failure: Option<FailureKind>,
 }
@@ -133,6 +135,7 @@ impl Watching {
             opened: self.opened,
             streams: self.streams,
             stalled,
+            cache_reset: false,
             failure,
         }
     }

@@ -53,6 +53,7 @@ impl Series {
             | ExchangeObservation::Upgraded { .. }
             | ExchangeObservation::Recorded { .. }
             | ExchangeObservation::ClosedByForce { .. }
+            | ExchangeObservation::CacheReset
             | ExchangeObservation::Logged { .. }
             | ExchangeObservation::Ended { .. } => {}
         }

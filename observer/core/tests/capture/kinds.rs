@@ -139,7 +139,8 @@ fn others(at: Timestamp) -> Vec<Subject> {
     let recorded = ExchangeObservation::Recorded { read: RecordedRead::NoEtcdTime };
     let closed = ExchangeObservation::ClosedByForce { waiting: Some(10) };
     let logged = ExchangeObservation::Logged { user: Some(Identity::of_user("apps:controller")), took_us: Some(1_200) };
-    let of_exchange = [ExchangeObservation::Requested { request }, upgraded, recorded, closed, logged];
+    let of_exchange =
+        [ExchangeObservation::Requested { request }, upgraded, recorded, closed, ExchangeObservation::CacheReset, logged];
     all.splice(1..1, of_exchange.map(|one| Subject::Exchange(exchange, one)));
     all.extend([
         Subject::Tap(TapObservation::ConnectFailed { why: text("connection refused") }),

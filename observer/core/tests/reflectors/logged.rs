@@ -48,7 +48,7 @@ fn observed_in(lines: &[String]) -> String {
     take(Observation { at: Timestamp::default(), subject });
     for line in lines {
         // Lines of klog are in a log of their own.
-        replay.line(usize::from(line.starts_with('I')), line.as_bytes(), &mut take);
+        replay.line(usize::from(!line.starts_with('{')), line.as_bytes(), &mut take);
     }
     replay.finish(&mut take);
     let extent = replay.extent();
@@ -218,4 +218,25 @@ fn close_by_force_belongs_to_the_only_watch_that_ended_then() {
     assert_eq!(story(100_900, &[99_990]), "unknown/end-not-logged closes 0 1 0", "both ended then");
     assert_eq!(story(300_000, &[98_000]), "unknown/end-not-logged closes 0 1 0", "none ended then");
     assert_eq!(story(400_050, &[399_900]), "unknown/end-not-logged closes 1 0 0", "the other one is the only one then");
+}
+
+#[test]
+fn revision_that_expired_after_a_reset_of_the_watch_cache_is_named_by_the_log() {
+    let watch = line(1, &((50, 100_000), "watch", WATCH, 200, ""));
+    let expired = line(2, &((100_100, 100_104), "watch", WATCH, 200, ""));
+    let relist = line(3, &((101_300, 101_400), "list", AT_LAST, 200, ""));
+    let with = |at: u64, resource: &str| {
+        let reset = forced(at, "")
+            .replace("cache_watcher.go:203] Forcing ", &format!("cacher.go:473] Terminating all watchers from cacher {resource}"));
+        observed_in(&[line(0, &LIST), watch.clone(), reset.replacen('I', "W", 1), expired.clone(), relist.clone()])
+    };
+    for (at, resource, cause) in [
+        (99_990, "pods", "expired/cache-reset"),
+        (99_990, "*core.Pod", "expired/cache-reset"),
+        (99_990, "pods.example.com", "expired/unknown"),
+        (99_990, "*core.Node", "expired/unknown"),
+        (50_000, "pods", "expired/unknown"),
+    ] {
+        assert_eq!(with(at, resource), cause, "{at} {resource}");
+    }
 }

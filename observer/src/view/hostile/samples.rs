@@ -73,6 +73,7 @@ const fn name_of_exchange(observed: &ExchangeObservation) -> &'static str {
         | ExchangeObservation::BodyGap { .. }
         | ExchangeObservation::Recorded { .. }
         | ExchangeObservation::ClosedByForce { .. }
+        | ExchangeObservation::CacheReset
         | ExchangeObservation::Ended { .. } => NUMBERS,
     }
 }
@@ -183,6 +184,7 @@ fn answers(status: u16) -> Vec<ExchangeObservation> {
     answers.push(ExchangeObservation::Upgraded { protocol: text() });
     answers.push(ExchangeObservation::Recorded { read: RecordedRead::EtcdList });
     answers.push(ExchangeObservation::ClosedByForce { waiting: Some(1) });
+    answers.push(ExchangeObservation::CacheReset);
     answers.push(ExchangeObservation::Logged { user: Some(Identity::of_user("t")), took_us: Some(1) });
     answers.push(ExchangeObservation::Ended { end: ExchangeEnd::Complete });
     answers

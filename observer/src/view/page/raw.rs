@@ -59,6 +59,7 @@ fn exchange(what: &Happened, list: bool) -> Option<observer_core::observation::E
         | Happened::Failed { .. }
         | Happened::ListBroke
         | Happened::ClosedByForce { .. }
+        | Happened::CacheReset
         | Happened::WatchEnded { .. }
         | Happened::Stalled { .. }
         | Happened::ReadAgain { .. }

@@ -10,7 +10,7 @@ use super::etcd_range::EtcdRange;
 use super::record::{Record, TracedRead, head, observation};
 use super::requests::{Close, Closed, OpenRequest, Requests};
 use super::restart::{Silences, WITHIN, is_own, was_killed};
-use super::served::{ENDS_WITHIN, ForcedClose};
+use super::served::{ENDS_WITHIN, ForcedClose, ResetCache};
 use super::window::Window;
 use crate::logs::audit::{AuditEvent, AuditStage, MAX_LINE};
 use crate::logs::envelope::Envelope;
@@ -21,8 +21,8 @@ use crate::logs::line::LogLine;
 use crate::logs::texts::{LogTexts, Understood};
 use crate::logs::trace::{RequestTrace, TraceCollector};
 use crate::observation::{
-    Body, ExchangeEnd, ExchangeObservation, ListenerState, Observation, RequestLine, ResponseLine, Subject, UpstreamName,
-    UpstreamObservation,
+    Body, ExchangeEnd, ExchangeId, ExchangeObservation, ListenerState, Observation, RequestLine, ResponseLine, Subject,
+    UpstreamName, UpstreamObservation,
 };
 use crate::routing::{RecordedRead, ServerVersion};
 use crate::time::Timestamp;
@@ -224,6 +224,8 @@ impl LogReplay {
             LogLine::Cache(line) => {
                 if let Some((at, forced)) = ForcedClose::of(&line) {
                     self.window.push(at, forced.memory(), Record::ClosedByForce(forced));
+                } else if let Some((at, reset)) = ResetCache::of(&line) {
+                    self.window.push(at, reset.memory(), Record::CacheReset(reset));
                 }
             }
             LogLine::GkeAudit(_) | LogLine::WatchStarted(_) | LogLine::Reflector(_) | LogLine::Cut | LogLine::Other { .. } => {}
@@ -294,6 +296,7 @@ impl LogReplay {
                 }
             }
             Record::ClosedByForce(forced) => self.close_by_force(at, forced, emit),
+            Record::CacheReset(reset) => self.reset_cache(at, reset, emit),
             Record::Traced(traced) => {
                 if let Some(open) = self.requests.open_mut(&traced.audit_id).filter(|open| !open.is_own) {
                     emit(observation(at, open.id, ExchangeObservation::Recorded { read: traced.read }));
@@ -304,8 +307,6 @@ impl LogReplay {
 
     /// Notes that the API server closed a watch by force: the one that its line is about, if there is only one.
     fn close_by_force(&mut self, at: Timestamp, forced: &ForcedClose, emit: &mut dyn FnMut(Observation)) {
-        /// Maximum number of later records that are searched for the end of the watch.
-        const MOST_LATER: usize = 4_096;
         /// Maximum number of closes that are remembered.
         const MOST_CLOSES: usize = 64;
         while self.closed_by_force.front().is_some_and(|(before, _)| at.since(*before) > ENDS_WITHIN) {
@@ -314,12 +315,7 @@ impl LogReplay {
         if self.closed_by_force.iter().any(|(_, other)| other.is_about_the_same(forced)) {
             return;
         }
-        let later = self.window.until(at.plus(ENDS_WITHIN)).take(MOST_LATER);
-        let ended = later.filter_map(|record| match record {
-            Record::Stage { stage: AuditStage::ResponseComplete | AuditStage::Panic, event, .. } => Some(&**event),
-            Record::Stage { .. } | Record::Traced(_) | Record::EtcdRead(_) | Record::ClosedByForce(_) => None,
-        });
-        let number = match self.requests.closed_by_force(forced, ended) {
+        let number = match self.requests.closed_by_force(forced, self.ends_after(at)) {
             Closed::Watch(audit_id) => {
                 let Some(open) = self.requests.open_mut(&audit_id).filter(|open| !open.is_own) else { return };
                 emit(observation(at, open.id, ExchangeObservation::ClosedByForce { waiting: forced.waiting }));
@@ -333,6 +329,27 @@ impl LogReplay {
             Closed::None => &mut self.extent.unmatched_closes,
         };
         *number = number.saturating_add(1);
+    }
+
+    /// Notes that the API server reset a watch cache, which ended the watches that it served: those that ended early then.
+    fn reset_cache(&mut self, at: Timestamp, reset: &ResetCache, emit: &mut dyn FnMut(Observation)) {
+        let ended: Vec<ExchangeId> = self.ends_after(at).filter_map(|event| self.requests.ended_by_reset(reset, event)).collect();
+        self.extent.cache_resets = self.extent.cache_resets.saturating_add(1);
+        for id in ended {
+            emit(observation(at, id, ExchangeObservation::CacheReset));
+        }
+    }
+
+    /// The last events of requests that ended shortly after a line about watches.
+    fn ends_after(&self, at: Timestamp) -> impl Iterator<Item = &AuditEvent> {
+        /// Maximum number of later records that are searched.
+        const MOST_LATER: usize = 16 << 10;
+        self.window.until(at.plus(ENDS_WITHIN)).take(MOST_LATER).filter_map(|record| match record {
+            Record::Stage { stage: AuditStage::ResponseComplete | AuditStage::Panic, event, .. } => Some(&**event),
+            Record::Stage { .. } | Record::Traced(_) | Record::EtcdRead(_) | Record::ClosedByForce(_) | Record::CacheReset(_) => {
+                None
+            }
+        })
     }
 
     /// Whether a stage of a request has come before.
@@ -378,7 +395,9 @@ impl LogReplay {
         let records = iter::once(record).chain(self.window.until(at.plus(WITHIN)));
         let of_log = records.filter_map(|record| match record {
             Record::Stage { stage, event, log: of, .. } if *of == log => Some((*stage, &**event)),
-            Record::Stage { .. } | Record::Traced(_) | Record::EtcdRead(_) | Record::ClosedByForce(_) => None,
+            Record::Stage { .. } | Record::Traced(_) | Record::EtcdRead(_) | Record::ClosedByForce(_) | Record::CacheReset(_) => {
+                None
+            }
         });
         let is_watched = |event: &AuditEvent, request: &RequestLine| {
             self.clients.connection(event).is_some_and(|client| self.requests.has_watch_of(client, request))

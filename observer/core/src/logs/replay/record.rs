@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::etcd_range::EtcdRange;
-use super::served::ForcedClose;
+use super::served::{ForcedClose, ResetCache};
 use crate::http::{Identity, Target};
 use crate::k8s::{ListOptions, RequestInfo};
 use crate::logs::audit::{AuditEvent, AuditStage};
@@ -30,6 +30,8 @@ pub(super) enum Record {
     EtcdRead(EtcdRange),
     /// A watch that the API server closed by force.
     ClosedByForce(ForcedClose),
+    /// A watch cache that the API server reset.
+    CacheReset(ResetCache),
 }
 
 /// The layer that a trace shows for a request.

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::etcd_range::EtcdRange;
 use super::lists::{ListedKeys, OpenLists};
-use super::served::{Candidates, ForcedClose, Served, ServedWatches, ended_early};
+use super::served::{Candidates, ForcedClose, ResetCache, Served, ServedWatches, ended_early};
 use crate::k8s::{Continue, ResourceVersion, ResourceVersionMatch, Verb};
 use crate::logs::audit::AuditEvent;
 use crate::observation::{ConnectionId, ExchangeId, RequestLine};
@@ -241,6 +241,13 @@ impl Requests {
             }
         }
         found.map_or(Closed::Ambiguous, |audit_id| Closed::Watch(audit_id.to_owned()))
+    }
+
+    /// The open watch that ended early with this event, if its resource is that of the watch cache.
+    pub(super) fn ended_by_reset(&self, reset: &ResetCache, event: &AuditEvent) -> Option<ExchangeId> {
+        let open = self.open.get(&event.audit_id).filter(|open| !open.is_own)?;
+        let is_of_it = open.watched.as_ref().is_some_and(|watched| reset.is_of(&watched.resource));
+        (is_of_it && ended_early(event)).then_some(open.id)
     }
 
     /// Whether the client has an open watch of the objects that a request lists.

@@ -45,6 +45,14 @@ enum NamedBy {
     Resource(String),
 }
 
+/// The line about a watch cache that was reset, which ends all of its watches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ResetCache {
+    /// Plural name, with a group from 1.26 on.
+    resource: String,
+    has_group: bool,
+}
+
 /// The open watches by their names, each by its ordinal.
 #[derive(Debug, Default)]
 pub(super) struct ServedWatches(HashMap<Served, BTreeSet<u64>>);
@@ -82,6 +90,31 @@ impl ForcedClose {
             NamedBy::Resource(key) => key.len(),
         };
         size_of::<Self>() + texts
+    }
+}
+
+impl ResetCache {
+    /// The reset that a line is about, and its time. `None` for any other line, and for one whose resource is unknown.
+    pub(super) fn of(line: &CacheLine) -> Option<(Timestamp, Self)> {
+        if line.event != CacheEvent::Restarted {
+            return None;
+        }
+        let reset = match line.resource.as_ref()? {
+            CachedResource::Named(resource) => Self { resource: resource.clone(), has_group: true },
+            CachedResource::GoType(name) => Self { resource: plural_of(name)?, has_group: false },
+        };
+        Some((line.at?, reset))
+    }
+
+    /// Whether it is about this resource, as in `deployments.apps`.
+    pub(super) fn is_of(&self, resource: &str) -> bool {
+        let resource = if self.has_group { resource } else { resource.split('.').next().unwrap_or_default() };
+        self.resource == resource
+    }
+
+    /// Estimated memory in bytes.
+    pub(super) fn memory(&self) -> usize {
+        size_of::<Self>() + self.resource.len()
     }
 }
 

@@ -28,7 +28,7 @@ fn letter(moment: &Moment, relist: Option<Timestamp>) -> (&'static str, Tone) {
         Happened::Delivered { .. } => ("·", Tone::Plain),
         Happened::Failed { .. } | Happened::ListBroke | Happened::ServerRefused { .. } => ("x", Tone::Notable),
         Happened::Stalled { .. } | Happened::ClosedByForce { .. } => ("z", Tone::Bad),
-        Happened::WatchEnded { .. } => ("x", Tone::Plain),
+        Happened::WatchEnded { .. } | Happened::CacheReset => ("x", Tone::Plain),
         Happened::ReadAgain { .. } => ("z", Tone::Plain),
         Happened::NotObserved => ("?", Tone::Bad),
     }
