@@ -1,7 +1,7 @@
 //! A cursor over JSON text, which builds no values.
 //!
 //! It checks the grammar (RFC 8259) of all that it passes, also of values that nobody reads. It gives up at rare forms, such as an escape in
-//! a member name. Then its caller asks serde_json, which decides what they are.
+//! a member name. Then its caller asks `serde_json`, which decides what they are.
 
 use std::borrow::Cow;
 use std::str;
@@ -192,10 +192,8 @@ impl<'t> Cursor<'t> {
             rest = digits(fraction)?;
         }
         if let [b'e' | b'E', exponent @ ..] = rest {
-            rest = digits(match exponent {
-                [b'+' | b'-', exponent @ ..] => exponent,
-                exponent => exponent,
-            })?;
+            let is_signed = matches!(exponent, [b'+' | b'-', ..]);
+            rest = digits(exponent.get(usize::from(is_signed)..)?)?;
         }
         self.0 = rest;
         Some(())

@@ -168,7 +168,9 @@ impl JoinedLogs {
     pub fn finish(&mut self, emit: &mut dyn FnMut(Observation)) {
         self.leave_all(ConnectionId(0)..=ConnectionId(u64::MAX));
         let rest: Vec<AuditId> = self.logs.answered.keys().cloned().collect();
-        rest.iter().for_each(|audit_id| self.forget(audit_id));
+        for audit_id in &rest {
+            self.forget(audit_id);
+        }
         emit(self.numbers());
     }
 
@@ -230,7 +232,9 @@ impl JoinedLogs {
         let (first, last) = (*connections.start(), *connections.end());
         let of = |connection, stream| ExchangeId { connection, stream: StreamId(stream) };
         let over: Vec<ExchangeId> = self.tap.open.range(of(first, 0)..=of(last, u64::MAX)).map(|(id, _)| *id).collect();
-        over.into_iter().for_each(|id| self.leave(id));
+        for id in over {
+            self.leave(id);
+        }
     }
 
     /// Drops the requests of the logs that have waited long enough.
@@ -377,6 +381,7 @@ mod tests {
     }
 
     /// The observations that are passed on for these of the tap, in words, and the numbers.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all others are shown as they are")]
     fn taken(joined: &mut JoinedLogs, tap: Vec<Observation>) -> (String, JoinedRequests) {
         let mut words = Vec::new();
         let mut take = |observation: Observation| {

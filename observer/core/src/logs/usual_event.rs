@@ -6,7 +6,7 @@ use super::audit::{Annotations, AuditLevel, AuditStage, Details, Line, ObjectRef
 use super::cursor::Cursor;
 use super::text::{FirstText, Text};
 
-/// Reads an event. `None` for text of any other form, of which serde_json decides whether it is an event: members that occur twice, values
+/// Reads an event. `None` for text of any other form, of which `serde_json` decides whether it is an event: members that occur twice, values
 /// of an unusual type, escapes in names.
 pub(super) fn read(text: &[u8]) -> Option<Line<'_>> {
     let mut cursor = Cursor::of(text);

@@ -37,7 +37,7 @@ const NO_RULE: ServedFrom = ServedFrom::Unknown { reason: UnknownReason::NoRule,
 pub fn route(question: &Question<'_>) -> Option<Verdict> {
     let resource = match read_resource(question) {
         Ok(resource) => resource,
-        Err(verdict) => return verdict,
+        Err(verdict) => return verdict.map(|verdict| *verdict),
     };
     let Some(version) = &question.profile.version else {
         return Some(with_unknown_version(remaining_layers(question, resource)));
@@ -58,12 +58,12 @@ pub fn route(question: &Question<'_>) -> Option<Verdict> {
 }
 
 /// The resource whose stored objects a request reads, from this API server. For any other request, its verdict.
-pub(super) fn read_resource<'q>(question: &Question<'q>) -> Result<&'q Resource, Option<Verdict>> {
+pub(super) fn read_resource<'q>(question: &Question<'q>) -> Result<&'q Resource, Option<Box<Verdict>>> {
     let reads = matches!(question.info.verb, Verb::Get | Verb::List | Verb::Watch | Verb::DeleteCollection);
     match question.info.resource.as_ref().filter(|resource| reads && !is_virtual(resource)) {
         None => Err(None),
         Some(resource) if question.profile.is_aggregated(resource) => {
-            Err(Some(Verdict::certain(ServedFrom::Proxied, rules::AGGREGATED_API)))
+            Err(Some(Box::new(Verdict::certain(ServedFrom::Proxied, rules::AGGREGATED_API))))
         }
         Some(resource) => Ok(resource),
     }

@@ -62,7 +62,7 @@ impl Router {
         }
         let resource = match read_resource(question) {
             Ok(resource) => resource,
-            Err(verdict) => return verdict,
+            Err(verdict) => return verdict.map(|verdict| *verdict),
         };
         self.forget_other_servers(question);
         let class = Class::of(question, resource);
@@ -80,7 +80,7 @@ impl Router {
     fn forget_other_servers(&mut self, question: &Question<'_>) {
         let profile = question.profile;
         if self.server.as_ref().is_none_or(|(gates, etcd)| *gates != profile.gates || *etcd != profile.etcd) {
-            self.server = Some((profile.gates.clone(), profile.etcd.clone()));
+            self.server = Some((profile.gates.clone(), profile.etcd));
             self.remaining.clear();
         }
     }

@@ -285,9 +285,9 @@ mod tests {
 
     #[test]
     fn newer_version_borrows_the_newest_known_rules() {
+        static NONE: BTreeSet<Release> = BTreeSet::new();
         let version: ServerVersion = "1.38.1".parse().unwrap();
         assert_eq!(version.borrowed_from(), Some(Release::NEWEST));
-        static NONE: BTreeSet<Release> = BTreeSet::new();
         assert_eq!(version.releases(|| &NONE), [Release::NEWEST]);
         assert_eq!("1.37.9".parse::<ServerVersion>().unwrap().borrowed_from(), None);
     }

@@ -231,8 +231,8 @@ impl Requests {
             return only.map_or(Closed::None, |audit_id| Closed::Watch(audit_id.to_string()));
         }
         let is_one = |event: &&AuditEvent| {
-            let Some(Known::Open(open)) = self.known.get(event.audit_id.as_str()) else { return false };
-            candidates.contains(&open.ordinal) && ended_early(event)
+            let open = self.open_one(&event.audit_id);
+            open.is_some_and(|open| candidates.contains(&open.ordinal)) && ended_early(event)
         };
         let mut found: Option<&str> = None;
         for event in ended.filter(is_one) {
@@ -245,7 +245,7 @@ impl Requests {
 
     /// The open watch that ended early with this event, if its resource is that of the watch cache.
     pub(super) fn ended_by_reset(&self, reset: &ResetCache, event: &AuditEvent) -> Option<ExchangeId> {
-        let open = self.open.get(&event.audit_id).filter(|open| !open.is_own)?;
+        let open = self.open_one(&event.audit_id).filter(|open| !open.is_own)?;
         let is_of_it = open.watched.as_ref().is_some_and(|watched| reset.is_of(&watched.resource));
         (is_of_it && ended_early(event)).then_some(open.id)
     }

@@ -1,4 +1,4 @@
-//! What is read of an event in its usual form is what serde_json reads of it.
+//! What is read of an event in its usual form is what `serde_json` reads of it.
 
 use proptest::prelude::*;
 
