@@ -3,8 +3,10 @@
 //! Upstream: kubernetes/apiserver pkg/endpoints/request/requestinfo.go, unchanged from 1.16 to 1.36 in all parts that are read
 //! here.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use memchr::memchr;
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +85,10 @@ impl RequestInfo {
     /// use it (`/k8s/clusters/c-1`), or empty.
     pub fn parse(method: &str, path: &str, options: &ListOptions, prefix: &str) -> Self {
         let path = path.strip_prefix(prefix.trim_end_matches('/')).unwrap_or(path);
-        let path = percent_decode_str(path).decode_utf8_lossy();
+        let path = match memchr(b'%', path.as_bytes()) {
+            Some(_) => percent_decode_str(path).decode_utf8_lossy(),
+            None => Cow::Borrowed(path),
+        };
         let mut segments = Vec::with_capacity(USUAL_SEGMENTS);
         segments.extend(path.trim_matches('/').split('/'));
         match ApiPath::of(&segments) {

@@ -1,31 +1,36 @@
 //! A cursor over JSON text, which builds no values.
 //!
-//! It checks the grammar (RFC 8259) of all that it passes, also of values that nobody reads. It gives up at rare forms, such as an escape in
+//! It checks the grammar (RFC 8259) of all that it passes, also of values that are not read. It gives up at rare forms, such as an escape in
 //! a member name. Then its caller asks `serde_json`, which decides what they are.
 
 use std::borrow::Cow;
 use std::str;
 
+use crate::wire::string_stop;
+
 /// Maximum number of arrays and objects around a value that is passed.
 const MOST_NESTED: u32 = u64::BITS;
 
 /// The rest of the text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Cursor<'t>(&'t [u8]);
 
 /// A string, as it stands between its quotes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Quoted<'t> {
     text: &'t [u8],
     is_escaped: bool,
 }
 
 impl<'t> Cursor<'t> {
-    /// At the first byte of a text that is not white space.
-    pub(super) fn of(text: &'t [u8]) -> Self {
+    /// At the first byte of a text that is not white space. `None` if the text has a control character, which strings must not have: a line
+    /// has none, so no string has to be searched for them.
+    pub(super) fn of(text: &'t [u8]) -> Option<Self> {
+        // Without an early end, the compiler uses vector instructions.
+        let has_control = text.iter().fold(false, |has, byte| has | (*byte < b' '));
         let mut cursor = Self(text);
         cursor.space();
-        cursor
+        (!has_control).then_some(cursor)
     }
 
     /// Whether only white space is left.
@@ -168,7 +173,7 @@ impl<'t> Cursor<'t> {
 
     #[inline]
     fn space(&mut self) {
-        while let [b' ' | b'\n' | b'\r' | b'\t', rest @ ..] = self.0 {
+        while let [b' ', rest @ ..] = self.0 {
             self.0 = rest;
         }
     }
@@ -204,7 +209,7 @@ impl<'t> Cursor<'t> {
         let [b'"', text @ ..] = self.0 else { return None };
         let (mut at, mut is_escaped) = (0, false);
         loop {
-            at += plain(text.get(at..)?);
+            at += string_stop(text.get(at..)?)?;
             match text.get(at..)? {
                 [b'"', rest @ ..] => {
                     self.0 = rest;
@@ -217,31 +222,4 @@ impl<'t> Cursor<'t> {
             is_escaped = true;
         }
     }
-}
-
-/// Number of bytes before the first quote, backslash or control character.
-#[inline]
-fn plain(bytes: &[u8]) -> usize {
-    const WORD: usize = 8;
-    let (words, tail) = bytes.as_chunks::<WORD>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let stops = below(word ^ each(b'"'), 1) | below(word ^ each(b'\\'), 1) | below(word, b' ');
-        if stops != 0 {
-            return index * WORD + stops.trailing_zeros() as usize / WORD;
-        }
-    }
-    let is_stop = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..b' ');
-    words.len() * WORD + tail.iter().position(is_stop).unwrap_or(tail.len())
-}
-
-/// A word with this value in every byte.
-const fn each(byte: u8) -> u64 {
-    0x0101_0101_0101_0101 * byte as u64
-}
-
-/// The highest bit of each byte that is below `bound`, which is 128 at most. Above the lowest of these bits, bits of other bytes may be set
-/// too (Warren, Hacker's Delight, 6-1).
-const fn below(word: u64, bound: u8) -> u64 {
-    word.wrapping_sub(each(bound)) & !word & each(0x80)
 }

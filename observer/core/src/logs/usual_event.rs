@@ -1,4 +1,4 @@
-//! Reads an audit event in its usual form, without a general parser and without a value for members that nobody reads.
+//! Reads an audit event in its usual form, without a general parser, and without values for members that are not used.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::text::{FirstText, Text};
 /// Reads an event. `None` for text of any other form, of which `serde_json` decides whether it is an event: members that occur twice, values
 /// of an unusual type, escapes in names.
 pub(super) fn read(text: &[u8]) -> Option<Line<'_>> {
-    let mut cursor = Cursor::of(text);
+    let mut cursor = Cursor::of(text)?;
     let (mut audit_id, mut stage, mut verb, mut level, mut uri, mut user_agent) = (None, None, None, None, None, None);
     let (mut user, mut impersonated_user, mut addresses, mut object_ref, mut response_status) = (None, None, None, None, None);
     let (mut received, mut reached, mut annotations) = (None, None, None);

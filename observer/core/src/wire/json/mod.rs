@@ -13,3 +13,4 @@ mod nesting;
 mod text;
 
 pub(super) use syntax::Json;
+pub(crate) use text::stop as string_stop;
