@@ -35,6 +35,6 @@ impl Client {
 
     /// Name and version of the program that sent a request.
     pub(super) fn program_of(exchange: &Exchange) -> &str {
-        exchange.request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next()).unwrap_or_default()
+        exchange.request.product().unwrap_or_default()
     }
 }

@@ -41,6 +41,16 @@ impl RequestLine {
         self.info.as_ref()?.resource.as_ref()
     }
 
+    /// Name and version of the client program: the first product of `User-Agent`.
+    pub fn product(&self) -> Option<&str> {
+        let agent = self.user_agent.as_deref()?;
+        match agent.find(|character: char| !matches!(character, '!'..='~')) {
+            None if !agent.is_empty() => Some(agent),
+            Some(end) if end > 0 && agent.as_bytes().get(end) == Some(&b' ') => agent.get(..end),
+            Some(_) | None => agent.split_whitespace().next(),
+        }
+    }
+
     /// Reads a request's head. `prefix` is the path in front of the API server's paths; empty if there is none.
     pub fn of(head: &RequestHead, prefix: &str) -> Self {
         let method = head.method.clone().known();

@@ -53,8 +53,7 @@ impl LabelValues {
     /// The client of a request: the container that it comes from, the program of its first product, without the version, and its
     /// `ServiceAccount`. `process` is the client, as far as it is known.
     pub(super) fn client(&mut self, container_name: Option<&str>, process: Option<&Process>, request: &RequestLine) -> ValueNumber {
-        let product = request.user_agent.as_deref().and_then(|agent| agent.split_whitespace().next());
-        let program = product.and_then(|product| product.split('/').next()).unwrap_or_default();
+        let program = request.product().and_then(|product| product.split('/').next()).unwrap_or_default();
         let (namespace, name) = match &request.identity {
             // A namespace has no slash. If a forged token has one there, two accounts could have the same text.
             Some(Identity::ServiceAccount { namespace, name }) if !namespace.contains('/') => (namespace.as_str(), name.as_str()),
