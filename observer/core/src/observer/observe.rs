@@ -337,7 +337,7 @@ impl Observer {
         let shown = resource.and_then(|resource| self.upstreams.shown_by(&upstream, resource));
         let window =
             resource.map_or_else(EventWindow::default, |resource| EventWindow::of(self.known_to(id.connection, None).0, resource));
-        let mut exchange = Box::new(Exchange::begin(id, at, upstream, request, verdict).after(shown).within(window));
+        let mut exchange = self.finished.boxed(Exchange::begin(id, at, upstream, request, verdict).after(shown).within(window));
         if let Some(connection) = self.connections.get(&id.connection) {
             exchange.container_name.clone_from(&connection.container_name);
             exchange.is_logged = connection.source == Source::Log;

@@ -10,6 +10,8 @@ use crate::exchange::{Exchange, MemoryUse, Shape};
 #[derive(Debug)]
 pub(super) struct Records {
     kept: VecDeque<Kept>,
+    /// The room of the exchange that was dropped last. A new one takes it: an allocator looks long for as much.
+    room: Option<Box<Exchange>>,
     most: usize,
     memory: MemoryUse,
 }
@@ -25,7 +27,7 @@ struct Kept {
 
 impl Records {
     pub(super) const fn new(limits: &Limits) -> Self {
-        Self { kept: VecDeque::new(), most: limits.records, memory: MemoryUse::of(limits.records_memory) }
+        Self { kept: VecDeque::new(), room: None, most: limits.records, memory: MemoryUse::of(limits.records_memory) }
     }
 
     /// Adds the record of an exchange of this shape. Returns the number of oldest records that were dropped for it.
@@ -37,9 +39,21 @@ impl Records {
         while self.kept.len() > self.most || self.memory.is_exceeded() {
             let Some(oldest) = self.kept.pop_front() else { break };
             self.memory.remove(oldest.memory);
+            self.room = Some(oldest.exchange);
             dropped += 1;
         }
         dropped
+    }
+
+    /// Moves an exchange to the heap.
+    pub(super) fn boxed(&mut self, exchange: Exchange) -> Box<Exchange> {
+        match self.room.take() {
+            Some(mut room) => {
+                *room = exchange;
+                room
+            }
+            None => Box::new(exchange),
+        }
     }
 
     /// All records, the oldest first, followed by records of `open`, within the same bounds. Also the number of exchanges in `open`
