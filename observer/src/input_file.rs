@@ -12,7 +12,7 @@ pub struct InputFile {
     path: PathBuf,
     /// Its first bytes, as far as they have not been read again.
     begin: io::Cursor<Vec<u8>>,
-    rest: Box<dyn Read>,
+    rest: Box<dyn Read + Send>,
     modified: Option<SystemTime>,
 }
 
@@ -30,7 +30,7 @@ pub enum Content {
 impl InputFile {
     /// Opens a file, or the standard input if its path is `-`, and waits for its first bytes.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let (mut rest, modified): (Box<dyn Read>, _) = if is_stdin(path) {
+        let (mut rest, modified): (Box<dyn Read + Send>, _) = if is_stdin(path) {
             (Box::new(io::stdin()), None)
         } else {
             let file = File::open(path)?;

@@ -253,7 +253,9 @@ pub(super) struct Replaying<'o> {
 
 impl<'o> Replaying<'o> {
     fn new(limits: Limits, pace: Pace, events: &'o mut Option<Events>, series: &'o mut SeriesSource) -> Self {
-        Self { observer: Observer::new(limits), limits, pace, events, series, is_followed: false, notes: Vec::new() }
+        let observer = Observer::new(limits);
+        let observer = if events.is_some() { observer } else { observer.without_request_events() };
+        Self { observer, limits, pace, events, series, is_followed: false, notes: Vec::new() }
     }
 
     fn capture(mut self, recording: Recording) -> Result<Replayed> {
@@ -280,18 +282,19 @@ impl<'o> Replaying<'o> {
 
     fn logs(mut self, logs: LogFiles, files: &[PathBuf], profile: ServerProfile) -> Result<Replayed> {
         let replay = profile.version.iter().fold(LogReplay::default(), LogReplay::with_version);
-        let (mut replay, mut progress) = (replay, ReadProgress::default());
+        let mut progress = ReadProgress::default();
         let mut profile = Some(Box::new(profile));
-        let mut each = |observation: Observation| {
-            if let Some(profile) = profile.take() {
+        let mut each = |batch: Vec<Observation>, bytes| {
+            progress.note(bytes);
+            if let Some((first, profile)) = batch.first().and_then(|first| Some((first, profile.take()?))) {
                 let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile });
-                self.observe(Duration::ZERO, Observation { at: observation.at, subject });
+                self.pass(Observation { at: first.at, subject });
             }
-            self.observe(Duration::ZERO, observation);
+            batch.into_iter().for_each(|observation| self.pass(observation));
+            self.answer_metrics();
         };
-        logs.replay(&mut replay, &mut each, &mut |bytes| progress.note(bytes))?;
+        let extent = logs.replay_ahead(replay, &mut each)?;
         progress.end();
-        let extent = replay.extent();
         if extent.events == 0 && extent.requests == 0 {
             bail!("{}", read_logs::nothing_understood(files, &extent));
         }
@@ -306,6 +309,10 @@ impl<'o> Replaying<'o> {
 
     pub(super) fn observe(&mut self, after: Duration, observation: Observation) {
         self.series.answer_for(after, &self.observer);
+        self.pass(observation);
+    }
+
+    fn pass(&mut self, observation: Observation) {
         let mut written = Ok(());
         self.observer.observe(observation, &mut |event| {
             if let (Some(lines), Ok(())) = (self.events.as_mut(), &written) {

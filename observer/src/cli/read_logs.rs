@@ -60,11 +60,12 @@ pub(super) fn nothing_understood(files: &[PathBuf], extent: &LogExtent) -> Strin
     format!("{names}: not a watchtap capture, and no line has a request in a form that is read (docs/logs.md lists the forms)")
 }
 
-/// Shows how many bytes of the logs are read, on a terminal.
+/// Shows how many bytes of the logs are read, and how many a second, on a terminal.
 #[derive(Debug, Default)]
 pub(super) struct ReadProgress {
     line: ProgressLine,
-    shown: Option<Instant>,
+    /// When reading began, and when the line was renewed last.
+    times: Option<(Instant, Instant)>,
 }
 
 impl ReadProgress {
@@ -72,10 +73,13 @@ impl ReadProgress {
     pub(super) fn note(&mut self, bytes: u64) {
         /// How often the line is renewed.
         const EVERY: Duration = Duration::from_millis(250);
-        let shown = *self.shown.get_or_insert_with(Instant::now);
-        if shown.elapsed() >= EVERY {
-            self.shown = Some(Instant::now());
-            self.line.show(format_args!("read {} MiB", bytes >> 20));
+        let now = Instant::now();
+        let (began, shown) = *self.times.get_or_insert((now, now));
+        if now - shown >= EVERY {
+            self.times = Some((began, now));
+            let mebibytes = bytes >> 20;
+            let millis = u64::try_from((now - began).as_millis()).unwrap_or(u64::MAX).max(1);
+            self.line.show(format_args!("read {mebibytes} MiB, {} MiB/s", mebibytes.saturating_mul(1_000) / millis));
         }
     }
 

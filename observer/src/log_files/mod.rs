@@ -4,9 +4,12 @@ mod lines;
 mod merged;
 mod source;
 
+mod ahead;
+
 mod changes;
 mod followed;
 
+pub use ahead::AheadError;
 pub(crate) use changes::{Caller, Changes};
 pub(crate) use followed::{FollowedFiles, NotFollowed};
 pub(crate) use lines::Line;
