@@ -8,7 +8,7 @@ use anyhow::Context;
 use crate::test::{Group, Machine};
 use crate::{image, workspace};
 
-/// Measure how fast watchtap decodes bodies, follows reflectors and forwards connections, compared with other programs.
+/// Measure how fast watchtap decodes bodies, follows reflectors, reads logs and forwards connections, compared with other programs.
 ///
 /// `docs/benches.md` has results, and explains how to read them. Results from a busy machine are meaningless.
 #[derive(clap::Args)]
@@ -49,6 +49,8 @@ enum Bench {
     Decode,
     /// Watch events of ten thousand reflectors, compared with a full parse
     Following,
+    /// Audit logs, compared with a full parse and with jq
+    Logs,
     /// Connections, compared with nginx, haproxy and stunnel
     Forward,
     /// Memory of idle watches, 9 000 and more
@@ -87,9 +89,10 @@ pub(crate) fn execute(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The benches of a release.
-const MEASURED: [Bench; 8] = [
+const MEASURED: [Bench; 9] = [
     Bench::Decode,
     Bench::Following,
+    Bench::Logs,
     Bench::Forward,
     Bench::Watches,
     Bench::Metrics,
@@ -133,6 +136,7 @@ impl Args {
         let mut arguments = vec![String::from(match bench {
             Bench::Decode => "decode",
             Bench::Following => "following",
+            Bench::Logs => "logs",
             Bench::Forward => "forward",
             Bench::Watches => "watches",
             Bench::Metrics => "metrics",

@@ -1,5 +1,5 @@
-//! The benches of watchtap, called by `cargo xtask bench`. They measure how fast watchtap decodes list bodies, follows events and
-//! forwards bytes. The results are ratios to other programs, measured alternately in one run. `docs/benches.md` has the results.
+//! The benches of watchtap, called by `cargo xtask bench`. They measure how fast watchtap decodes list bodies, follows events, reads
+//! logs and forwards bytes. The results are ratios to other programs, measured alternately in one run. `docs/benches.md` has the results.
 
 mod admission;
 mod allocation;
@@ -10,6 +10,7 @@ mod document;
 mod first_requests;
 mod following;
 mod forward;
+mod logs;
 mod machine;
 mod output;
 #[cfg(all(feature = "pod", target_os = "linux"))]
@@ -32,6 +33,7 @@ use clap::Parser;
 enum Bench {
     Decode(decode::Args),
     Following(following::Args),
+    Logs(logs::Args),
     Forward(forward::Args),
     Watches(forward::WatchesArgs),
     Metrics(forward::MetricsArgs),
@@ -54,6 +56,7 @@ fn main() -> anyhow::Result<ExitCode> {
     match Bench::parse() {
         Bench::Decode(args) => decode::execute(&args)?,
         Bench::Following(args) => following::execute(&args)?,
+        Bench::Logs(args) => logs::execute(&args)?,
         Bench::Forward(args) => forward::execute(&args)?,
         Bench::Watches(args) => forward::measure_watches(&args)?,
         Bench::Metrics(args) => forward::measure_metrics(&args)?,
