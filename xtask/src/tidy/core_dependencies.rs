@@ -11,6 +11,7 @@ const ALLOWED: &[&str] = &[
     "bytes",
     "fearless_simd",
     "flate2",
+    "foldhash",
     "hdrhistogram",
     "http",
     "humantime",

@@ -9,7 +9,7 @@ use crate::observation::ExchangeId;
 use crate::time::Timestamp;
 
 impl Observer {
-    /// Leaves out the events of single requests, for which nobody waits: [`Event::Request`], [`Event::WatchOpened`] and
+    /// Leaves out the events of single requests, which have no receiver: [`Event::Request`], [`Event::WatchOpened`] and
     /// [`Event::WatchEnded`]. Their records take as long to make as all else takes.
     #[must_use]
     pub fn without_request_events(mut self) -> Self {

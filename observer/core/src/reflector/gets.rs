@@ -91,15 +91,15 @@ struct Resource {
 
 impl Gets {
     pub(super) const fn new() -> Self {
-        const NOBODY: ClientId = ClientId(0);
+        const NO_CLIENT: ClientId = ClientId(0);
         Self {
             objects: BTreeMap::new(),
             resources: BTreeMap::new(),
             made_room: None,
             oldest: Timestamp::from_nanos(0),
             forgotten: 0,
-            object: (NOBODY, (String::new(), String::new(), String::new())),
-            resource: (NOBODY, String::new()),
+            object: (NO_CLIENT, (String::new(), String::new(), String::new())),
+            resource: (NO_CLIENT, String::new()),
         }
     }
 

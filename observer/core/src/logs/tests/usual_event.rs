@@ -1,4 +1,4 @@
-//! What is read of an event in its usual form is what `serde_json` reads of it.
+//! The reader of usual events reads the same as `serde_json`.
 
 use proptest::prelude::*;
 
