@@ -27,10 +27,10 @@ impl<'t> Cursor<'t> {
     /// has none, so no string has to be searched for them.
     pub(super) fn of(text: &'t [u8]) -> Option<Self> {
         // Without an early end, the compiler uses vector instructions.
-        let has_control = text.iter().fold(false, |has, byte| has | (*byte < b' '));
+        let least = text.iter().fold(u8::MAX, |least, byte| least.min(*byte));
         let mut cursor = Self(text);
         cursor.space();
-        (!has_control).then_some(cursor)
+        (least >= b' ').then_some(cursor)
     }
 
     /// Whether only white space is left.
