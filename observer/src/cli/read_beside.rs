@@ -42,11 +42,11 @@ impl Beside {
         if let Subject::Upstream(_, UpstreamObservation::Profile { profile }) = &observation.subject
             && let Some(version) = &profile.version
         {
-            self.replay.set_version(version);
+            self.replay.learn_version(version);
         }
         let Self { logs, replay, joined, failed } = self;
         joined.expect(observation.at);
-        let until = observation.at.plus(JoinedLogs::WAITS);
+        let until = observation.at.of_wall_clock().plus(JoinedLogs::WAITS);
         while failed.is_none() && logs.reached() < Some(until) {
             match logs.next(replay, &mut |logged| joined.logged(logged, each)) {
                 Ok(Some(_)) => {}

@@ -34,8 +34,9 @@ impl LogFiles {
     /// far, and is called several times a second, perhaps without observations.
     pub fn replay_ahead(self, mut replay: LogReplay, each: &mut dyn FnMut(Vec<Observation>, u64)) -> Result<LogExtent, AheadError> {
         let bytes = AtomicU64::new(0);
-        let (sender, batches) = sync_channel(MOST_WAITING);
         thread::scope(|scope| {
+            // Within the scope, so that a panic here ends the reader, too.
+            let (sender, batches) = sync_channel(MOST_WAITING);
             let read = || {
                 let mut outlet = Outlet { sender, batch: Vec::new() };
                 let progress = &mut |read| bytes.store(read, Ordering::Relaxed);
@@ -80,7 +81,7 @@ impl Outlet {
     }
 
     fn flush(&mut self) {
-        // The receiver is gone only if it panicked.
+        // The receiver is gone if it panicked.
         let _gone = self.sender.send(mem::take(&mut self.batch));
     }
 }

@@ -68,7 +68,7 @@ impl BesideLogs {
         let (changes, caller) = Changes::open()?;
         let files =
             FollowedFiles::open_at_ends(paths, zone, &changes).map_err(|error: NotFollowed| NotBeside::Log(error.to_string()))?;
-        let mut replay = LogReplay::within(RECORDS.0, RECORDS.1);
+        let mut replay = LogReplay::within(RECORDS.0, RECORDS.1).without_later_records();
         files.begin(&mut replay);
         Ok(Self {
             files,
@@ -127,13 +127,17 @@ impl BesideLogs {
 
     fn read(&mut self, emit: &mut dyn FnMut(Observation)) -> Result<(), LogError> {
         let Self { files, changes, replay, joined, idle_since, .. } = self;
-        let has_more = files.read(replay, &mut |logged| joined.logged(logged, emit), changes)?;
-        let idle = idle_since.get_or_insert_with(Instant::now).elapsed();
-        if has_more {
-            *idle_since = None;
+        let began = Instant::now();
+        while files.read(replay, &mut |logged| joined.logged(logged, emit), changes)? {
+            if began.elapsed() >= PAUSE {
+                // Records of a file that is behind would come too late.
+                *idle_since = None;
+                return Ok(());
+            }
         }
+        let idle = idle_since.get_or_insert_with(Instant::now).elapsed();
         let until = match replay.extent().until {
-            Some(_) if !has_more && idle >= IN_ORDER => Timestamp::from_nanos(u64::MAX),
+            Some(_) if idle >= IN_ORDER => Timestamp::from_nanos(u64::MAX),
             Some(latest) => latest.minus(IN_ORDER),
             None => return Ok(()),
         };
@@ -150,7 +154,7 @@ impl BesideLogs {
             if let Subject::Upstream(_, UpstreamObservation::Profile { profile }) = &observation.subject
                 && let Some(version) = &profile.version
             {
-                replay.set_version(version);
+                replay.learn_version(version);
             }
             joined.observed(observation, emit);
         }

@@ -164,7 +164,8 @@ fn offset(seconds: i32) -> String {
 /// `1 reset of a watch cache, which ended its watches`.
 fn cache_resets(extent: &LogExtent) -> Option<String> {
     let resets = counted_as(extent.cache_resets, "reset of a watch cache", "resets of watch caches");
-    (extent.cache_resets > 0).then(|| format!("{resets}, which ended all watches of a resource"))
+    (extent.cache_resets > 0)
+        .then(|| format!("{resets}: the watches of its resource that ended within a second count as ended by it"))
 }
 
 /// `4 watches were closed by force …: 1 fits several watches of the log, and 1 fits none`.

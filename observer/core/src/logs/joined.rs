@@ -13,8 +13,8 @@ use std::time::Duration;
 use super::audit_id::AuditId;
 use crate::http::{Identity, StreamId};
 use crate::observation::{
-    CaptureObservation, ConnectionId, ConnectionObservation, ExchangeId, ExchangeObservation, JoinedRequests, Observation,
-    RequestLine, RunObservation, Subject,
+    CaptureObservation, ConnectionId, ConnectionObservation, ExchangeEnd, ExchangeId, ExchangeObservation, JoinedRequests,
+    Observation, RequestLine, RunObservation, Subject,
 };
 use crate::time::{Timestamp, microseconds};
 
@@ -49,6 +49,8 @@ struct OfLogs {
 struct Logged {
     target: Option<u64>,
     received: Timestamp,
+    /// Whether another request of the logs has its audit ID, too.
+    is_ambiguous: bool,
     is_joined: bool,
     /// The facts that have not been passed on yet.
     user: Option<Identity>,
@@ -60,7 +62,10 @@ struct Logged {
 #[derive(Debug, Default)]
 struct OfTap {
     begun: Option<Timestamp>,
+    /// By the wall clock, as the logs have their times.
     now: Timestamp,
+    /// The same, as the tap has it.
+    at: Timestamp,
     open: BTreeMap<ExchangeId, Tapped>,
     /// The open ones that may be joined, by audit ID.
     answered: HashMap<AuditId, ExchangeId>,
@@ -107,7 +112,7 @@ impl JoinedLogs {
             fact @ (ExchangeObservation::Recorded { .. }
             | ExchangeObservation::ClosedByForce { .. }
             | ExchangeObservation::CacheReset) => self.logs.note(id, fact),
-            ExchangeObservation::Ended { .. } => self.logs.end(id, observation.at),
+            ExchangeObservation::Ended { end } => self.logs.end(id, observation.at, end == ExchangeEnd::Complete),
             ExchangeObservation::InterimResponse { .. }
             | ExchangeObservation::BodyBytes { .. }
             | ExchangeObservation::BodyRead { .. }
@@ -123,8 +128,8 @@ impl JoinedLogs {
 
     /// Notes the time of the next observation of the tap. Requests of the logs that ended long before it need no room.
     pub fn expect(&mut self, at: Timestamp) {
-        self.tap.begun.get_or_insert(at);
-        self.tap.now = self.tap.now.max(at);
+        (self.tap.now, self.tap.at) = (at.of_wall_clock(), at);
+        self.tap.begun.get_or_insert(self.tap.now);
     }
 
     /// Takes the next observation of the tap. Passes it on, with what the logs add to it.
@@ -176,7 +181,7 @@ impl JoinedLogs {
 
     /// The numbers so far, as an observation of the run.
     pub fn numbers(&self) -> Observation {
-        Observation { at: self.tap.now, subject: Subject::Run(RunObservation::Joined { requests: self.counts }) }
+        Observation { at: self.tap.at, subject: Subject::Run(RunObservation::Joined { requests: self.counts }) }
     }
 
     fn begin(&mut self, id: ExchangeId, logged: Logged) {
@@ -198,7 +203,7 @@ impl JoinedLogs {
         let Some(logged) = self.logs.answered.get_mut(audit_id) else { return };
         let Some(id) = self.tap.answered.get(audit_id).copied() else { return };
         let Some(tapped) = self.tap.open.get_mut(&id) else { return };
-        if logged.target.zip(tapped.target).is_some_and(|(one, other)| one != other) {
+        if logged.is_ambiguous || logged.target.zip(tapped.target).is_some_and(|(one, other)| one != other) {
             tapped.is_ambiguous = true;
             self.tap.answered.remove(audit_id);
             return;
@@ -207,7 +212,7 @@ impl JoinedLogs {
         let (user, took_us) = (logged.user.take(), logged.took.take().map(microseconds));
         let logged_now = (user.is_some() || took_us.is_some()).then_some(ExchangeObservation::Logged { user, took_us });
         for observed in logged.facts.drain(..).chain(logged_now) {
-            emit(Observation { at: self.tap.now, subject: Subject::Exchange(id, observed) });
+            emit(Observation { at: self.tap.at, subject: Subject::Exchange(id, observed) });
         }
     }
 
@@ -258,7 +263,7 @@ impl JoinedLogs {
 impl Logged {
     fn of(received: Timestamp, request: &RequestLine) -> Self {
         let (target, user) = (target(request), request.identity.clone());
-        Self { target, received, is_joined: false, user, took: None, facts: Vec::new() }
+        Self { target, received, is_ambiguous: false, is_joined: false, user, took: None, facts: Vec::new() }
     }
 }
 
@@ -267,8 +272,12 @@ impl OfLogs {
     fn answer(&mut self, id: ExchangeId, audit_id: Option<AuditId>) -> Option<AuditId> {
         let logged = self.begun.remove(&id)?;
         let audit_id = audit_id?;
-        self.open.insert(id, audit_id.clone());
-        self.answered.insert(audit_id.clone(), logged);
+        if let Some(other) = self.answered.get_mut(&audit_id) {
+            other.is_ambiguous = true;
+        } else {
+            self.open.insert(id, audit_id.clone());
+            self.answered.insert(audit_id.clone(), logged);
+        }
         Some(audit_id)
     }
 
@@ -285,13 +294,14 @@ impl OfLogs {
         audit_id.cloned()
     }
 
-    /// Notes the end of a request. Returns its audit ID.
-    fn end(&mut self, id: ExchangeId, at: Timestamp) -> Option<AuditId> {
+    /// Notes the end of a request. Returns its audit ID. Only an end that `is_logged` has a time of its own.
+    fn end(&mut self, id: ExchangeId, at: Timestamp, is_logged: bool) -> Option<AuditId> {
         // Without an answer, there is nothing to join.
         self.begun.remove(&id);
         let audit_id = self.open.remove(&id)?;
         let logged = self.answered.get_mut(&audit_id)?;
-        logged.took = Some(at.since(logged.received));
+        // An event that lacks one of its two times has the same for both.
+        logged.took = is_logged.then(|| at.since(logged.received)).filter(|took| !took.is_zero());
         self.ended.push_back((at, audit_id.clone()));
         Some(audit_id)
     }

@@ -21,7 +21,7 @@ struct Kept {
     /// Its record is made when it is needed, since most are dropped unseen.
     exchange: Box<Exchange>,
     shape: Shape,
-    /// Of its record; estimated, in bytes.
+    /// Of both, or of its record if that takes more; estimated, in bytes.
     memory: usize,
 }
 
@@ -32,7 +32,7 @@ impl Records {
 
     /// Adds the record of an exchange of this shape. Returns the number of oldest records that were dropped for it.
     pub(super) fn push(&mut self, exchange: Box<Exchange>, shape: Shape) -> u64 {
-        let memory = RequestRecord::memory(&exchange, &shape);
+        let memory = RequestRecord::memory(&exchange, &shape).max(exchange.memory() + shape.memory());
         self.memory.add(memory);
         self.kept.push_back(Kept { exchange, shape, memory });
         let mut dropped = 0;

@@ -48,6 +48,12 @@ impl Timestamp {
         self.nanos.saturating_add_signed(self.wall_ahead)
     }
 
+    /// The moment that has the wall clock's time of this one, as logs of other programs have it.
+    #[must_use]
+    pub const fn of_wall_clock(self) -> Self {
+        Self::from_nanos(self.wall_nanos())
+    }
+
     /// The same moment, with the wall clock `nanos` ahead.
     #[must_use]
     pub const fn with_wall_ahead(self, nanos: i64) -> Self {

@@ -48,6 +48,9 @@ pub struct LogReplay {
     closed_by_force: VecDeque<(Timestamp, ForcedClose)>,
     /// Whether the missing time in etcd of a slow list shows that etcd was not read.
     shows_absent_times: bool,
+    has_version: bool,
+    /// Whether later records wait while one is passed on.
+    has_later_records: bool,
     /// The latest time in the present line.
     latest: Option<Timestamp>,
     extent: LogExtent,
@@ -86,6 +89,8 @@ impl LogReplay {
             own_ids: OwnIds::default(),
             closed_by_force: VecDeque::new(),
             shows_absent_times: false,
+            has_version: false,
+            has_later_records: true,
             latest: None,
             extent: LogExtent::default(),
         }
@@ -94,13 +99,23 @@ impl LogReplay {
     /// Sets the version of the API servers.
     #[must_use]
     pub fn with_version(mut self, version: &ServerVersion) -> Self {
-        self.set_version(version);
+        self.learn_version(version);
         self
     }
 
-    /// Sets the version of the API servers, learned later.
-    pub fn set_version(&mut self, version: &ServerVersion) {
-        self.shows_absent_times = AuditEvent::times_every_read(version);
+    /// Notes the version of an API server. Of several, all must time each read in etcd: the log may be that of any.
+    pub fn learn_version(&mut self, version: &ServerVersion) {
+        let times = AuditEvent::times_every_read(version);
+        self.shows_absent_times = times && (self.shows_absent_times || !self.has_version);
+        self.has_version = true;
+    }
+
+    /// Passes records on without later ones, for a log that still grows. What later records could contradict is left out then: a read of etcd,
+    /// a close by force that fits several watches, and the watches that a reset of their cache ended.
+    #[must_use]
+    pub fn without_later_records(mut self) -> Self {
+        self.has_later_records = false;
+        self
     }
 
     /// Sets the year and the zone of those lines of a log that have neither. Without it, they are taken for those of 1970.
@@ -291,7 +306,7 @@ impl LogReplay {
                 }
             }
             Record::EtcdRead(range) => {
-                if let Some(id) = self.requests.list_in(range) {
+                if let Some(id) = self.requests.list_in(range).filter(|_| self.has_later_records) {
                     emit(observation(at, id, ExchangeObservation::Recorded { read: RecordedRead::EtcdRead }));
                 }
             }
@@ -344,7 +359,8 @@ impl LogReplay {
     fn ends_after(&self, at: Timestamp) -> impl Iterator<Item = &AuditEvent> {
         /// Maximum number of later records that are searched.
         const MOST_LATER: usize = 16 << 10;
-        self.window.until(at.plus(ENDS_WITHIN)).take(MOST_LATER).filter_map(|record| match record {
+        let most = if self.has_later_records { MOST_LATER } else { 0 };
+        self.window.until(at.plus(ENDS_WITHIN)).take(most).filter_map(|record| match record {
             Record::Stage { stage: AuditStage::ResponseComplete | AuditStage::Panic, event, .. } => Some(&**event),
             Record::Stage { .. } | Record::Traced(_) | Record::EtcdRead(_) | Record::ClosedByForce(_) | Record::CacheReset(_) => {
                 None
