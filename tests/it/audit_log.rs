@@ -44,7 +44,7 @@ fn capture(folder: &Path, script: &str, ids: &[(&str, &str)]) -> String {
         }
     }
     let id_of = |connection, stream: u64| {
-        let letter = first.iter().position(|id| *id == connection).map_or('?', |index| char::from(b'a' + index as u8));
+        let letter = first.iter().position(|id| *id == connection).and_then(|index| ('a'..='z').nth(index)).unwrap_or('?');
         let name = format!("{letter}{stream}");
         ids.iter().find(|(request, _)| *request == name).map(|(_, id)| (*id).to_owned())
     };

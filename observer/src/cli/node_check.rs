@@ -31,13 +31,11 @@ impl NodeCheck {
             () = ends.next() => return Ok(Self::Ended),
         };
         probe_check_lines(&checked).iter().for_each(print_message);
-        Ok(match probe_obstacle(&checked) {
-            Some(why) => Self::Impossible(why),
-            None => {
-                let unmet = checked.requirements.into_iter().filter(|requirement| requirement.unseen.is_some());
-                Self::Possible { unmet: unmet.collect() }
-            }
-        })
+        if let Some(why) = probe_obstacle(&checked) {
+            return Ok(Self::Impossible(why));
+        }
+        let unmet = checked.requirements.into_iter().filter(|requirement| requirement.unseen.is_some());
+        Ok(Self::Possible { unmet: unmet.collect() })
     }
 }
 

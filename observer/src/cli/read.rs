@@ -290,7 +290,9 @@ impl<'o> Replaying<'o> {
                 let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Profile { profile });
                 self.pass(Observation { at: first.at, subject });
             }
-            batch.into_iter().for_each(|observation| self.pass(observation));
+            for observation in batch {
+                self.pass(observation);
+            }
             self.answer_metrics();
         };
         let extent = logs.replay_ahead(replay, &mut each)?;

@@ -10,7 +10,7 @@ use super::way::{Taken, Way};
 use crate::machine::Machine;
 use crate::output::Output;
 
-/// Read an audit log of a realistic mix with `watchtap read`, and compare with serde_json and jq
+/// Read an audit log of a realistic mix with `watchtap read`, and compare with `serde_json` and jq
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Number of rounds of all measurements

@@ -30,7 +30,7 @@ const EXTRA: &str = r#""uid":"0b5c1c4b-6a4e-4a7c-9b7e-6f2c8a1d2e3f","groups":["s
 const ANNOTATIONS: &str = r#""authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":"RBAC: allowed by ClusterRoleBinding \"argocd-application-controller\" of ClusterRole \"argocd-application-controller\" to ServiceAccount \"argocd-application-controller/argocd\"""#;
 
 /// When the log begins: 2026-11-20T14:00:00Z.
-const BEGIN: Duration = Duration::from_secs(1_795_183_200);
+const BEGIN: Duration = Duration::from_hours(498_662);
 
 /// Events without an end. Of a hundred requests, 45 are gets, 25 lists, 15 watches, and 15 updates or patches.
 #[derive(Debug)]

@@ -79,11 +79,11 @@ fn of_process(command: &mut Command) -> Result<Taken> {
     let begun = Instant::now();
     let output = command.stdout(Stdio::null()).stderr(Stdio::piped()).output().context("cannot start a program")?;
     let seconds = begun.elapsed().as_secs_f64();
-    ensure!(output.status.success(), "{:?}: {}", command.get_program(), String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "{}: {}", command.get_program().display(), String::from_utf8_lossy(&output.stderr));
     Ok(Taken { seconds, cpu_seconds: cpu_of_children()? - cpu })
 }
 
-/// CPU time of all children that have ended, in seconds, to 10 ms (proc_pid_stat(5): `cutime` and `cstime`).
+/// CPU time of all children that have ended, in seconds, to 10 ms (`proc_pid_stat(5)`: `cutime` and `cstime`).
 fn cpu_of_children() -> Result<f64> {
     /// Ticks a second, on every architecture of Linux.
     const TICKS: f64 = 100.0;

@@ -133,15 +133,13 @@ fn loading(machine: &Machine, rights: &Rights) -> Requirement {
     const NAME: &str = "eBPF programs are loaded";
     const TO_LOCK: &str = "give it CAP_SYS_RESOURCE, which lifts the limit of locked memory before Linux 5.11, or run it as root (in the \
                            chart: probe.olderKernels); if the limit is high, a seccomp profile or a security module forbids it (see dmesg)";
+    let is_old = version(&machine.release).is_some_and(|version| version < (5, 11));
+    let may_load = rights.has_any(&[Capability::Bpf, Capability::SysAdmin]) == Some(true);
     match &machine.trial.programs {
-        Step::Refused(why)
-            if version(&machine.release).is_some_and(|version| version < (5, 11))
-                && rights.has_any(&[Capability::Bpf, Capability::SysAdmin]) == Some(true)
-                && rights.has_any(&[Capability::SysResource]) == Some(false) =>
-        {
+        Step::Refused(why) if is_old && may_load && rights.has_any(&[Capability::SysResource]) == Some(false) => {
             Requirement::missing(NAME, first_line(why), TO_LOCK)
         }
-        step => tried(NAME, step),
+        step @ (Step::Works | Step::Refused(_) | Step::NotTried) => tried(NAME, step),
     }
 }
 
