@@ -63,7 +63,7 @@ impl Source {
 
 /// The number of comparisons, and each difference.
 #[derive(Debug)]
-struct Compared {
+struct Comparison {
     source: Source,
     compared: usize,
     /// Number of results that only the live run has.
@@ -125,8 +125,8 @@ impl Seen {
         Ok(seen)
     }
 
-    fn compare_layers(&self, log: &Self, source: Source) -> Compared {
-        let mut compared = Compared::with(source);
+    fn compare_layers(&self, log: &Self, source: Source) -> Comparison {
+        let mut compared = Comparison::with(source);
         for (id, (asked, layer)) in &self.layers {
             match log.layers.get(id) {
                 Some((_, of_log)) => compared.note(asked, layer, of_log),
@@ -137,8 +137,8 @@ impl Seen {
         compared
     }
 
-    fn compare_relists(&self, log: &Self, source: Source) -> Compared {
-        let mut compared = Compared::with(source);
+    fn compare_relists(&self, log: &Self, source: Source) -> Comparison {
+        let mut compared = Comparison::with(source);
         let of_both: BTreeSet<_> = self.relists.keys().chain(log.relists.keys()).collect();
         for of in of_both {
             let both = [self, log].map(|seen| seen.relists.get(of).map_or(&[][..], Vec::as_slice));
@@ -151,7 +151,7 @@ impl Seen {
     }
 }
 
-impl Compared {
+impl Comparison {
     const fn with(source: Source) -> Self {
         Self { source, compared: 0, missing: 0, differences: Vec::new() }
     }
