@@ -449,11 +449,12 @@ mod tests {
         let mut joined = JoinedLogs::default();
         log(&mut joined, 100, LIST, "twice", (1, 3));
         log(&mut joined, 101, "/api/v1/secrets", "other", (1, 3));
-        log(&mut joined, 102, LIST, "twice", (1, 3));
-        let tap = [request(1, 1, LIST, Some("twice")), request(2, 2, LIST, Some("twice")), request(3, 3, LIST, Some("other"))];
-        let (words, numbers) = taken(&mut joined, tap.concat());
-        assert_eq!(words.matches("logged").count(), 1, "{words}");
-        assert_eq!(numbers, JoinedRequests { joined: 1, ambiguous: 2, ..JoinedRequests::default() });
+        log(&mut joined, 102, LIST, "logged-twice", (1, 3));
+        log(&mut joined, 103, LIST, "logged-twice", (1, 3));
+        let tap = (1..).zip(["twice", "twice", "other", "logged-twice"]);
+        let (words, numbers) = taken(&mut joined, tap.flat_map(|(number, id)| request(number, number, LIST, Some(id))).collect());
+        assert_eq!(words.matches("-logged-").count(), 1, "{words}");
+        assert_eq!(numbers, JoinedRequests { joined: 1, ambiguous: 3, ..JoinedRequests::default() });
     }
 
     #[test]

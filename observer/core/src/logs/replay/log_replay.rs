@@ -110,8 +110,8 @@ impl LogReplay {
         self.has_version = true;
     }
 
-    /// Passes records on without later ones, for a log that still grows. What later records could contradict is left out then: a read of etcd,
-    /// a close by force that fits several watches, and the watches that a reset of their cache ended.
+    /// Passes records on without later ones, for a log that still grows. Later ones could contradict three facts, which are left out then: a
+    /// read of etcd, a close by force that fits several watches, and the watches that a reset of their cache ended.
     #[must_use]
     pub fn without_later_records(mut self) -> Self {
         self.has_later_records = false;
