@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use observer_core::logs::{JoinedLogs, LogExtent, LogReplay};
-use observer_core::observation::{Observation, Subject, UpstreamObservation};
+use observer_core::observation::Observation;
 
 use crate::input_file::{Content, InputFile};
 use crate::log_files::{LogError, LogFiles, LogZone, OpenLogs};
@@ -39,11 +39,7 @@ impl Beside {
 
     /// Passes on an observation of the capture, with what the logs add to it. If the logs cannot be read, it is passed on alone.
     pub(super) fn observe(&mut self, observation: Observation, each: &mut dyn FnMut(Observation)) {
-        if let Subject::Upstream(_, UpstreamObservation::Profile { profile }) = &observation.subject
-            && let Some(version) = &profile.version
-        {
-            self.replay.learn_version(version);
-        }
+        self.replay.learn_from(&observation);
         let Self { logs, replay, joined, failed } = self;
         joined.expect(observation.at);
         let until = observation.at.of_wall_clock().plus(JoinedLogs::WAITS);

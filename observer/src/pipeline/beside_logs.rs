@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use observer_core::logs::{JoinedLogs, LogReplay};
-use observer_core::observation::{Observation, Subject, UpstreamObservation};
+use observer_core::observation::Observation;
 use observer_core::time::Timestamp;
 
 use super::awaiting_process::memory_of;
@@ -151,11 +151,7 @@ impl BesideLogs {
         while let Some(Held { bytes, observation, .. }) = self.held.pop_front_if(|one| one.since.elapsed() >= held || *all > *limit)
         {
             *all = all.saturating_sub(bytes);
-            if let Subject::Upstream(_, UpstreamObservation::Profile { profile }) = &observation.subject
-                && let Some(version) = &profile.version
-            {
-                replay.learn_version(version);
-            }
+            replay.learn_from(&observation);
             joined.observed(observation, emit);
         }
     }

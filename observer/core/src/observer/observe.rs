@@ -202,8 +202,7 @@ impl Observer {
                     self.missed.upstreams_dropped = self.missed.upstreams_dropped.saturating_add(1);
                 }
                 let opened = Connection::opened(upstream.clone(), protocol, at, Source::of(attached_late, logged.is_some()));
-                let labelled = process.as_ref().filter(|_| !self.limits.series.client_labels.is_empty());
-                let labelled = labelled.cloned();
+                let labelled = process.as_ref().filter(|_| !self.limits.series.client_labels.is_empty()).cloned();
                 *self.connection(connection) = Connection { container_name: container_name.clone(), process: labelled, ..opened };
                 emit(Event::ConnectionOpened { at, connection, upstream, protocol, process, container_name, attached_late });
             }

@@ -104,10 +104,19 @@ impl LogReplay {
     }
 
     /// Notes the version of an API server. Of several, all must time each read in etcd: the log may be that of any.
-    pub fn learn_version(&mut self, version: &ServerVersion) {
+    fn learn_version(&mut self, version: &ServerVersion) {
         let times = AuditEvent::times_every_read(version);
         self.shows_absent_times = times && (self.shows_absent_times || !self.has_version);
         self.has_version = true;
+    }
+
+    /// Notes the version of an API server, if that is what a tap observed.
+    pub fn learn_from(&mut self, observation: &Observation) {
+        if let Subject::Upstream(_, UpstreamObservation::Profile { profile }) = &observation.subject
+            && let Some(version) = &profile.version
+        {
+            self.learn_version(version);
+        }
     }
 
     /// Passes records on without later ones, for a log that still grows. Later ones could contradict three facts, which are left out then: a
@@ -360,12 +369,9 @@ impl LogReplay {
         /// Maximum number of later records that are searched.
         const MOST_LATER: usize = 16 << 10;
         let most = if self.has_later_records { MOST_LATER } else { 0 };
-        self.window.until(at.plus(ENDS_WITHIN)).take(most).filter_map(|record| match record {
-            Record::Stage { stage: AuditStage::ResponseComplete | AuditStage::Panic, event, .. } => Some(&**event),
-            Record::Stage { .. } | Record::Traced(_) | Record::EtcdRead(_) | Record::ClosedByForce(_) | Record::CacheReset(_) => {
-                None
-            }
-        })
+        let stages = self.window.until(at.plus(ENDS_WITHIN)).take(most).filter_map(Record::staged);
+        let ends = stages.filter(|(_, stage, _)| matches!(stage, AuditStage::ResponseComplete | AuditStage::Panic));
+        ends.map(|(_, _, event)| event)
     }
 
     /// Whether a stage of a request has come before.
@@ -409,12 +415,7 @@ impl LogReplay {
         // The log of a cloud has the events of several API servers.
         let is_of_cloud = [Envelope::CloudWatch, Envelope::Azure].iter().any(|cloud| self.extent.envelopes.contains_key(cloud));
         let records = iter::once(record).chain(self.window.until(at.plus(WITHIN)));
-        let of_log = records.filter_map(|record| match record {
-            Record::Stage { stage, event, log: of, .. } if *of == log => Some((*stage, &**event)),
-            Record::Stage { .. } | Record::Traced(_) | Record::EtcdRead(_) | Record::ClosedByForce(_) | Record::CacheReset(_) => {
-                None
-            }
-        });
+        let of_log = records.filter_map(Record::staged).filter(|(of, ..)| *of == log).map(|(_, stage, event)| (stage, event));
         let is_watched = |event: &AuditEvent, request: &RequestLine| {
             self.clients.connection(event).is_some_and(|client| self.requests.has_watch_of(client, request))
         };

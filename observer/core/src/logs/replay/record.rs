@@ -34,6 +34,16 @@ pub(super) enum Record {
     CacheReset(ResetCache),
 }
 
+impl Record {
+    /// The number of its log, its stage and its event; `None` unless it is a stage of a request.
+    pub(super) fn staged(&self) -> Option<(usize, AuditStage, &AuditEvent)> {
+        match self {
+            Self::Stage { stage, event, log, .. } => Some((*log, *stage, event)),
+            Self::Traced(_) | Self::EtcdRead(_) | Self::ClosedByForce(_) | Self::CacheReset(_) => None,
+        }
+    }
+}
+
 /// The layer that a trace shows for a request.
 #[derive(Debug)]
 pub(super) struct TracedRead {
