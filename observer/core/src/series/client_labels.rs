@@ -13,7 +13,7 @@ pub enum ClientLabel {
     ContainerName,
     /// The name of its workload, which is derived from that of the pod.
     WorkloadName,
-    /// The systemd service of a process that is in no pod. All units of other types have the value [`OTHER_UNITS`], as sessions and other
+    /// The systemd service of a process that is in no pod. All units of other types share the value `no service`, as sessions and other
     /// scopes are many and short.
     UnitName,
 }
