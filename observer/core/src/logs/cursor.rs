@@ -1,42 +1,58 @@
 //! A cursor over JSON text, which builds no values.
 //!
-//! It checks the grammar (RFC 8259) of all that it passes, also of values that are not read. It gives up at rare forms, such as an escape in
-//! a member name. Then its caller asks `serde_json`, which decides what they are.
+//! It checks the grammar (RFC 8259) of all that it passes, also of values that are not read, except within bodies. It gives up at rare forms,
+//! such as an escape in a member name. Then its caller asks `serde_json`, which decides what they are.
 
 use std::borrow::Cow;
 use std::str;
 
-use crate::wire::string_stop;
+use crate::wire::{StringStops, nested_end};
 
 /// Maximum number of arrays and objects around a value that is passed.
 const MOST_NESTED: u32 = u64::BITS;
 
-/// The rest of the text.
+/// A place in a text.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'t>(&'t [u8]);
+pub(super) struct Cursor<'t, 's> {
+    text: &'t str,
+    at: usize,
+    stops: &'s StringStops,
+}
 
-/// A string, as it stands between its quotes.
+/// A string, by the offsets of the first byte after its opening quote and of its closing quote.
 #[derive(Clone, Copy)]
-struct Quoted<'t> {
-    text: &'t [u8],
+struct Quoted {
+    begin: usize,
+    end: usize,
     is_escaped: bool,
 }
 
-impl<'t> Cursor<'t> {
-    /// At the first byte of a text that is not white space. `None` if the text has a control character, which strings must not have: a line
-    /// has none, so no string has to be searched for them.
+/// A text through which a cursor can go.
+pub(super) struct Line<'t> {
+    text: &'t str,
+    stops: StringStops,
+}
+
+impl<'t> Line<'t> {
+    /// `None` if the text is not UTF-8, or has a control character, which strings must not have: a line has none, so no string has to be
+    /// searched for them.
     pub(super) fn of(text: &'t [u8]) -> Option<Self> {
-        // Without an early end, the compiler uses vector instructions.
-        let least = text.iter().fold(u8::MAX, |least, byte| least.min(*byte));
-        let mut cursor = Self(text);
-        cursor.space();
-        (least >= b' ').then_some(cursor)
+        Some(Self { stops: StringStops::of(text)?, text: str::from_utf8(text).ok()? })
     }
 
+    /// At the first byte that is not white space.
+    pub(super) fn cursor(&self) -> Cursor<'t, '_> {
+        let mut cursor = Cursor { text: self.text, at: 0, stops: &self.stops };
+        cursor.space();
+        cursor
+    }
+}
+
+impl<'t> Cursor<'t, '_> {
     /// Whether only white space is left.
     pub(super) fn is_at_end(mut self) -> bool {
         self.space();
-        self.0.is_empty()
+        self.at == self.text.len()
     }
 
     /// Reads an object. `each` receives the name of each member, and takes its value. `None` if it gave up, or if this is no object.
@@ -75,25 +91,33 @@ impl<'t> Cursor<'t> {
     /// Reads a string.
     #[inline]
     pub(super) fn text(&mut self) -> Option<Cow<'t, str>> {
-        let before = self.0;
-        let quoted = self.quoted()?;
-        if quoted.is_escaped {
-            let with_quotes = before.get(..quoted.text.len() + 2)?;
-            return serde_json::from_slice(with_quotes).ok().map(Cow::Owned);
+        let Quoted { begin, end, is_escaped } = self.quoted()?;
+        if is_escaped {
+            return serde_json::from_str(self.text.get(begin - 1..=end)?).ok().map(Cow::Owned);
         }
-        str::from_utf8(quoted.text).ok().map(Cow::Borrowed)
+        self.text.get(begin..end).map(Cow::Borrowed)
     }
 
     /// Reads a number that has only digits, at most nine.
     pub(super) fn digits(&mut self) -> Option<u32> {
-        let digits = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (number, rest) = self.0.split_at_checked(digits)?;
+        let rest = self.rest();
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (number, rest) = rest.split_at_checked(digits)?;
         let is_usual = matches!((number, rest), ([b'0'] | [b'1'..=b'9', ..], [b',' | b'}', ..]));
         if !is_usual || digits > 9 {
             return None;
         }
-        self.0 = rest;
+        self.at += digits;
         Some(number.iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0')))
+    }
+
+    /// Passes an object or array of any size by its brackets alone, without a check of the grammar between them; or any other value.
+    pub(super) fn body(&mut self) -> Option<()> {
+        if !matches!(self.next(), Some(b'{' | b'[')) {
+            return self.value();
+        }
+        self.at += nested_end(self.rest())?;
+        Some(())
     }
 
     /// Passes a value of any kind.
@@ -101,14 +125,14 @@ impl<'t> Cursor<'t> {
         // The kinds of the arrays and objects around the next value, the innermost last: 1 for an object.
         let (mut kinds, mut nested) = (0_u64, 0);
         loop {
-            match self.0.first()? {
+            match self.next()? {
                 b'"' => drop(self.quoted()?),
-                b'{' | b'[' => {
-                    let is_object = self.0.first() == Some(&b'{');
-                    self.0 = self.0.get(1..)?;
+                open @ (b'{' | b'[') => {
+                    let is_object = open == b'{';
+                    self.at += 1;
                     self.space();
-                    if self.0.first()? == if is_object { &b'}' } else { &b']' } {
-                        self.0 = self.0.get(1..)?;
+                    if self.next()? == if is_object { b'}' } else { b']' } {
+                        self.at += 1;
                     } else {
                         if nested == MOST_NESTED {
                             return None;
@@ -131,8 +155,8 @@ impl<'t> Cursor<'t> {
                     return Some(());
                 }
                 self.space();
-                let (next, rest) = self.0.split_first()?;
-                self.0 = rest;
+                let next = self.next()?;
+                self.at += 1;
                 match (kinds & 1, next) {
                     (1, b'}') | (0, b']') => (kinds, nested) = (kinds >> 1, nested - 1),
                     (0, b',') => break,
@@ -152,9 +176,10 @@ impl<'t> Cursor<'t> {
     /// Passes a member name and the colon after it. Gives up at names that are not plain ASCII.
     #[inline]
     fn name(&mut self) -> Option<&'t [u8]> {
-        let name = self.quoted()?;
+        let Quoted { begin, end, is_escaped } = self.quoted()?;
         self.colon()?;
-        (!name.is_escaped && name.text.is_ascii()).then_some(name.text)
+        let name = self.text.as_bytes().get(begin..end)?;
+        (!is_escaped && name.is_ascii()).then_some(name)
     }
 
     #[inline]
@@ -166,20 +191,34 @@ impl<'t> Cursor<'t> {
     /// Passes a byte and the white space after it.
     #[inline]
     fn pass(&mut self, byte: u8) -> Option<()> {
-        self.0 = self.0.split_first().filter(|(first, _)| **first == byte)?.1;
+        if self.next()? != byte {
+            return None;
+        }
+        self.at += 1;
         self.space();
         Some(())
     }
 
     #[inline]
     fn space(&mut self) {
-        while let [b' ', rest @ ..] = self.0 {
-            self.0 = rest;
+        while self.next() == Some(b' ') {
+            self.at += 1;
         }
     }
 
+    #[inline]
+    fn next(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    #[inline]
+    fn rest(&self) -> &'t [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
     fn word(&mut self, word: &[u8]) -> Option<()> {
-        self.0 = self.0.strip_prefix(word)?;
+        self.rest().strip_prefix(word)?;
+        self.at += word.len();
         Some(())
     }
 
@@ -188,7 +227,8 @@ impl<'t> Cursor<'t> {
             let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
             text.get(digits..).filter(|_| digits > 0)
         };
-        let unsigned = self.0.strip_prefix(b"-").unwrap_or(self.0);
+        let all = self.rest();
+        let unsigned = all.strip_prefix(b"-").unwrap_or(all);
         let mut rest = match unsigned {
             [b'0', rest @ ..] => rest,
             _other => digits(unsigned)?,
@@ -200,23 +240,26 @@ impl<'t> Cursor<'t> {
             let is_signed = matches!(exponent, [b'+' | b'-', ..]);
             rest = digits(exponent.get(usize::from(is_signed)..)?)?;
         }
-        self.0 = rest;
+        self.at += all.len() - rest.len();
         Some(())
     }
 
     #[inline]
-    fn quoted(&mut self) -> Option<Quoted<'t>> {
-        let [b'"', text @ ..] = self.0 else { return None };
-        let (mut at, mut is_escaped) = (0, false);
+    fn quoted(&mut self) -> Option<Quoted> {
+        if self.next()? != b'"' {
+            return None;
+        }
+        let begin = self.at + 1;
+        let (mut end, mut is_escaped) = (begin, false);
         loop {
-            at += string_stop(text.get(at..)?)?;
-            match text.get(at..)? {
-                [b'"', rest @ ..] => {
-                    self.0 = rest;
-                    return Some(Quoted { text: text.get(..at)?, is_escaped });
+            end = self.stops.next(end)?;
+            match self.text.as_bytes().get(end..)? {
+                [b'"', ..] => {
+                    self.at = end + 1;
+                    return Some(Quoted { begin, end, is_escaped });
                 }
-                [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => at += 2,
-                [b'\\', b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit()) => at += 6,
+                [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => end += 2,
+                [b'\\', b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit()) => end += 6,
                 _wrong => return None,
             }
             is_escaped = true;

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use super::audit::{Annotations, AuditLevel, AuditStage, Details, Line, ObjectRef, ResponseStatus, User};
-use super::cursor::Cursor;
+use super::cursor::{self, Cursor};
 use super::text::{FirstText, Text};
 
 /// Reads an event. `None` for text of any other form, of which `serde_json` decides whether it is an event: members that occur twice, values
 /// of an unusual type, escapes in names.
 pub(super) fn read(text: &[u8]) -> Option<Line<'_>> {
-    let mut cursor = Cursor::of(text)?;
+    let line = cursor::Line::of(text)?;
+    let mut cursor = line.cursor();
     let (mut audit_id, mut stage, mut verb, mut level, mut uri, mut user_agent) = (None, None, None, None, None, None);
     let (mut user, mut impersonated_user, mut addresses, mut object_ref, mut response_status) = (None, None, None, None, None);
     let (mut received, mut reached, mut annotations) = (None, None, None);
@@ -28,6 +29,7 @@ pub(super) fn read(text: &[u8]) -> Option<Line<'_>> {
         b"requestReceivedTimestamp" => once(&mut received, self::text(value)),
         b"stageTimestamp" => once(&mut reached, self::text(value)),
         b"annotations" => once(&mut annotations, self::annotations(value)),
+        b"requestObject" | b"responseObject" => value.body(),
         _other => value.value(),
     })?;
     let is_complete = cursor.is_at_end();
@@ -57,11 +59,11 @@ fn once<T>(member: &mut Option<T>, value: Option<T>) -> Option<()> {
     is_first.then_some(())
 }
 
-fn text<'l>(value: &mut Cursor<'l>) -> Option<Text<'l>> {
+fn text<'l>(value: &mut Cursor<'l, '_>) -> Option<Text<'l>> {
     value.text().map(Text::of)
 }
 
-fn stage(value: &mut Cursor<'_>) -> Option<AuditStage> {
+fn stage(value: &mut Cursor<'_, '_>) -> Option<AuditStage> {
     Some(match &*value.text()? {
         "RequestReceived" => AuditStage::RequestReceived,
         "ResponseStarted" => AuditStage::ResponseStarted,
@@ -71,7 +73,7 @@ fn stage(value: &mut Cursor<'_>) -> Option<AuditStage> {
     })
 }
 
-fn level(value: &mut Cursor<'_>) -> Option<AuditLevel> {
+fn level(value: &mut Cursor<'_, '_>) -> Option<AuditLevel> {
     Some(match &*value.text()? {
         "Metadata" => AuditLevel::Metadata,
         "Request" => AuditLevel::Request,
@@ -80,7 +82,7 @@ fn level(value: &mut Cursor<'_>) -> Option<AuditLevel> {
     })
 }
 
-fn user<'l>(value: &mut Cursor<'l>) -> Option<User<'l>> {
+fn user<'l>(value: &mut Cursor<'l, '_>) -> Option<User<'l>> {
     let mut username = None;
     value.members(|name, value| match name {
         b"username" => once(&mut username, value.text()),
@@ -90,7 +92,7 @@ fn user<'l>(value: &mut Cursor<'l>) -> Option<User<'l>> {
 }
 
 /// The first text of an array. The others have to be texts, too.
-fn first_text<'l>(value: &mut Cursor<'l>) -> Option<FirstText<'l>> {
+fn first_text<'l>(value: &mut Cursor<'l, '_>) -> Option<FirstText<'l>> {
     let mut first: Option<Cow<'l, str>> = None;
     value.elements(|value| {
         let text = value.text()?;
@@ -100,7 +102,7 @@ fn first_text<'l>(value: &mut Cursor<'l>) -> Option<FirstText<'l>> {
     Some(FirstText::of(first.map(Text::of).unwrap_or_default()))
 }
 
-fn object_ref<'l>(value: &mut Cursor<'l>) -> Option<ObjectRef<'l>> {
+fn object_ref<'l>(value: &mut Cursor<'l, '_>) -> Option<ObjectRef<'l>> {
     let (mut resource, mut api_group) = (None, None);
     value.members(|name, value| match name {
         b"resource" => once(&mut resource, value.text()),
@@ -110,7 +112,7 @@ fn object_ref<'l>(value: &mut Cursor<'l>) -> Option<ObjectRef<'l>> {
     Some(ObjectRef { resource: resource.unwrap_or_default(), api_group: api_group.unwrap_or_default() })
 }
 
-fn response_status<'l>(value: &mut Cursor<'l>) -> Option<ResponseStatus<'l>> {
+fn response_status<'l>(value: &mut Cursor<'l, '_>) -> Option<ResponseStatus<'l>> {
     let (mut code, mut status, mut reason, mut message, mut details) = (None, None, None, None, None);
     value.members(|name, value| match name {
         b"code" => once(&mut code, value.digits().and_then(|code| u16::try_from(code).ok())),
@@ -130,7 +132,7 @@ fn response_status<'l>(value: &mut Cursor<'l>) -> Option<ResponseStatus<'l>> {
 }
 
 /// Details without causes, which are rare.
-fn details<'l>(value: &mut Cursor<'l>) -> Option<Details<'l>> {
+fn details<'l>(value: &mut Cursor<'l, '_>) -> Option<Details<'l>> {
     let mut retry_after_seconds = None;
     value.members(|name, value| match name {
         b"causes" => None,
@@ -140,7 +142,7 @@ fn details<'l>(value: &mut Cursor<'l>) -> Option<Details<'l>> {
     Some(Details { causes: Vec::new(), retry_after_seconds })
 }
 
-fn annotations<'l>(value: &mut Cursor<'l>) -> Option<Annotations<'l>> {
+fn annotations<'l>(value: &mut Cursor<'l, '_>) -> Option<Annotations<'l>> {
     let (mut etcd, mut total) = (None, None);
     value.members(|name, value| match name {
         b"apiserver.latency.k8s.io/etcd" => once(&mut etcd, text(value)),

@@ -26,5 +26,5 @@ mod tests;
 
 pub use body::{BodyKind, BodyReader};
 pub use fact::{EventType, Fact, ListMeta, ObjectRef, WatchFrame};
-pub(crate) use json::string_stop;
+pub(crate) use json::{StringStops, nested_end};
 pub use media::{ContentCoding, MediaType, Unsupported};

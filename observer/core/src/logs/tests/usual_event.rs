@@ -9,7 +9,7 @@ use crate::logs::usual_event;
 const EVENTS: [&str; 6] = [
     r#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"0a-1","stage":"ResponseComplete","requestURI":"/api/v1/pods?a=1\u0026limit=5","verb":"list","user":{"username":"é","groups":["a","b"],"extra":{"x":["y"]}},"sourceIPs":["10.0.0.1","::1"],"userAgent":"a/1 (b)","objectRef":{"resource":"pods","apiVersion":"v1"},"responseStatus":{"metadata":{},"code":200},"requestReceivedTimestamp":"2026-11-22T02:00:00.100000Z","stageTimestamp":"2026-11-22T02:00:01.8Z","annotations":{"a":"allow \"b\"","apiserver.latency.k8s.io/etcd":"1.6s","apiserver.latency.k8s.io/total":"1.7s"}}"#,
     r#" { "auditID" : "a" , "stage" : "Panic" , "verb" : "get" , "level" : "More" , "impersonatedUser" : { "username" : "u" } , "sourceIPs" : [ ] } "#,
-    r#"{"auditID":"a","stage":"ResponseStarted","verb":"update","objectRef":{"resource":"a","apiGroup":"b"},"responseStatus":{"status":"Failure","reason":"NotFound","message":"x \"y\" \ud83d\ude00","details":{"name":"x","retryAfterSeconds":3},"code":404},"requestObject":{"a":[1,-2.5e+3,0.1,true,false,null,{},[],{"b":[[{}]]}]}}"#,
+    r#"{"auditID":"a","stage":"ResponseStarted","verb":"update","objectRef":{"resource":"a","apiGroup":"b"},"responseStatus":{"status":"Failure","reason":"NotFound","message":"x \"y\" \ud83d\ude00","details":{"name":"x","retryAfterSeconds":3},"code":404},"extra":{"a":[1,-2.5e+3,0.1,true,false,null,{},[],{"b":[[{}]]}]}}"#,
     r#"{"auditID":"a","stage":"ResponseComplete","verb":"get","responseStatus":{"details":{"causes":[{"reason":"r","message":"m","field":"f"}]},"code":504}}"#,
     r#"{"auditID":"a","stage":"ResponseComplete","verb":"get","user":["u"],"objectRef":null,"annotations":{},"level":"Request"}"#,
     r#"{"stage":"ResponseComplete","verb":"get","level":"RequestResponse"}"#,
@@ -76,6 +76,21 @@ fn event_with_one_byte_less_or_another_one_is_read_alike() {
                 check(&changed);
             }
         }
+    }
+}
+
+#[test]
+fn bodies_are_passed_by_their_brackets() {
+    let line =
+        |body: &str| format!(r#"{{"auditID":"a","stage":"Panic","responseObject":{body},"requestObject":{body},"verb":"get"}}"#);
+    let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+    for body in [r#"{"a":["}\"",{}]}"#, "null", r#""b""#, "[]", "{}", "7", &deep] {
+        let line = line(body);
+        let event = usual_event::read(line.as_bytes()).map(AuditEvent::of).unwrap();
+        assert_eq!((event.audit_id.as_str(), event.verb.as_str()), ("a", "get"), "{line}");
+    }
+    for body in ["{", r#"{"a":"}"#, "[[]", "nul", ""] {
+        assert!(!check(line(body).as_bytes()), "{body}");
     }
 }
 

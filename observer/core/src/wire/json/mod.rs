@@ -10,7 +10,9 @@ mod resync;
 
 mod block;
 mod nesting;
+mod string_stops;
 mod text;
 
+pub(crate) use nesting::nested_end;
+pub(crate) use string_stops::StringStops;
 pub(super) use syntax::Json;
-pub(crate) use text::stop as string_stop;

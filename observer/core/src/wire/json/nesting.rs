@@ -95,6 +95,11 @@ impl Nesting {
     }
 }
 
+/// Length of the object or array that begins with the first of `bytes`; `None` if it does not end within them.
+pub(crate) fn nested_end(bytes: &[u8]) -> Option<usize> {
+    Nesting::new(1).end_within(bytes.get(1..)?).map(|end| end + 1)
+}
+
 /// Number of leading blocks that lie completely within a string, without a quote or a backslash.
 fn blocks_of_string(blocks: &[[u8; BLOCK]]) -> usize {
     let bytes = blocks.as_flattened();

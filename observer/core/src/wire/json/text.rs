@@ -20,7 +20,7 @@ pub(super) fn split_plain(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 ///
 /// Most strings are short, so the first bytes are examined eight at a time. That takes no longer than starting a call of `memchr2`.
 #[inline]
-pub(crate) fn stop(bytes: &[u8]) -> Option<usize> {
+pub(super) fn stop(bytes: &[u8]) -> Option<usize> {
     const WORD: usize = 8;
     const WORDS: usize = 4;
     for (index, word) in bytes.as_chunks::<WORD>().0.iter().take(WORDS).enumerate() {
