@@ -44,7 +44,7 @@ impl RequestLine {
     /// Name and version of the client program: the first product of `User-Agent`.
     pub fn product(&self) -> Option<&str> {
         let agent = self.user_agent.as_deref()?;
-        match agent.find(|character: char| !matches!(character, '!'..='~')) {
+        match agent.bytes().position(|byte| !byte.is_ascii_graphic()) {
             None if !agent.is_empty() => Some(agent),
             Some(end) if end > 0 && agent.as_bytes().get(end) == Some(&b' ') => agent.get(..end),
             Some(_) | None => agent.split_whitespace().next(),

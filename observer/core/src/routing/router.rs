@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use foldhash::fast::RandomState;
+
 use super::columns::{Match, Token, Version};
 use super::etcd_support::EtcdSupport;
 use super::facts::{named_revision, names_one};
@@ -25,7 +27,7 @@ const MOST_CLASSES: usize = 1_024;
 pub struct Router {
     /// Gates and etcd of the server for which they remain.
     server: Option<(BTreeMap<Gate, bool>, EtcdSupport)>,
-    remaining: HashMap<Class, Vec<Layer>>,
+    remaining: HashMap<Class, Vec<Layer>, RandomState>,
 }
 
 /// The facts about a request on which these layers depend.

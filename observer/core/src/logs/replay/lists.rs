@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use foldhash::fast::RandomState;
+
 use super::etcd_range::EtcdRange;
 use crate::k8s::{Continue, Verb};
 use crate::observation::RequestLine;
@@ -29,7 +31,7 @@ struct SameKeys {
 
 /// Those of the same keys together, also shortly after their end.
 #[derive(Debug, Default)]
-pub(super) struct OpenLists(HashMap<ListedKeys, SameKeys>);
+pub(super) struct OpenLists(HashMap<ListedKeys, SameKeys, RandomState>);
 
 impl ListedKeys {
     /// The keys of a list. `None` for other requests, for a page after the first one, and for a list of one object.

@@ -28,10 +28,10 @@ pub(super) struct Requests {
     now: Timestamp,
     next: u64,
     /// The ordinals of the open watches, by what they watch.
-    watches: HashMap<Watched, BTreeSet<u64>>,
+    watches: HashMap<Watched, BTreeSet<u64>, RandomState>,
     served: ServedWatches,
     /// Number of watches whose ends were logged, and that no request has followed yet.
-    ended: HashMap<Watched, u32>,
+    ended: HashMap<Watched, u32, RandomState>,
     /// The audit IDs of the closed requests, in the order in which they were closed.
     closed: VecDeque<Arc<str>>,
 }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
+
 use crate::k8s::Verb;
 use crate::logs::audit::AuditEvent;
 use crate::logs::cache_lines::{CacheEvent, CacheLine, CacheWatch, CachedResource};
@@ -55,7 +57,7 @@ pub(super) struct ResetCache {
 
 /// The open watches by their names, each by its ordinal.
 #[derive(Debug, Default)]
-pub(super) struct ServedWatches(HashMap<Served, BTreeSet<u64>>);
+pub(super) struct ServedWatches(HashMap<Served, BTreeSet<u64>, RandomState>);
 
 /// The open watches that a line may be about.
 #[derive(Debug, PartialEq, Eq)]
