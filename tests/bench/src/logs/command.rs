@@ -4,13 +4,13 @@ use std::fs;
 
 use anyhow::Result;
 
-use super::events::Events;
-use super::report::Report;
+use super::events::{Events, Level};
+use super::report::{Measured, Report};
 use super::way::{Taken, Way};
 use crate::machine::Machine;
 use crate::output::Output;
 
-/// Read an audit log of a realistic mix with `watchtap read`, and compare with `serde_json` and jq
+/// Read audit logs with `watchtap read`, without bodies and with all bodies, and compare with `serde_json` and jq
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Number of rounds of all measurements
@@ -23,20 +23,30 @@ pub(crate) struct Args {
 
 /// Runs all measurements and writes the report.
 pub(crate) fn execute(args: &Args) -> Result<()> {
-    let (events, rounds) = if args.output.smoke { (1_000, 1) } else { (200_000, args.rounds) };
-    let machine = Machine::now();
+    let (rounds, machine) = (if args.output.smoke { 1 } else { args.rounds }, Machine::now());
+    let logs = Level::ALL.into_iter().map(|level| measured(args, level, rounds)).collect::<Result<Vec<_>>>()?;
+    let report = Report::of(&logs, machine)?;
+    args.output.write("logs", &report, &report.to_markdown())
+}
+
+/// Makes a log of this level, and reads it in each way.
+fn measured(args: &Args, level: Level, rounds: u32) -> Result<Measured> {
+    let events = match (args.output.smoke, level) {
+        (true, _) => 1_000,
+        (false, Level::Metadata) => 200_000,
+        (false, Level::RequestResponse) => 20_000,
+    };
     let folder = tempfile::tempdir()?;
     let (file, mut text) = (folder.path().join("audit.log"), Vec::new());
-    Events::new().write(events, &mut text)?;
+    Events::of(level)?.write(events, &mut text)?;
     fs::write(&file, &text)?;
     let mut taken: Vec<(Way, Vec<Taken>)> =
         Way::ALL.into_iter().filter(|way| way.is_installed()).map(|way| (way, Vec::new())).collect();
     for round in 0..rounds {
-        args.output.progress(&format!("logs: round {} of {rounds}", round + 1));
+        args.output.progress(&format!("logs: {}, round {} of {rounds}", level.name(), round + 1));
         for (way, samples) in &mut taken {
             samples.push(way.read(&file, &text)?);
         }
     }
-    let report = Report::of(events, text.len(), &taken, machine)?;
-    args.output.write("logs", &report, &report.to_markdown())
+    Ok(Measured { level, events, bytes: text.len(), taken })
 }

@@ -1,8 +1,32 @@
-//! An audit log as kube-apiserver writes it at the level `Metadata`: events in order of their last stage.
+//! Audit logs as kube-apiserver writes them: events in order of their last stage.
 
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
+
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::Value;
+
+/// How much of each request the audit policy records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) enum Level {
+    /// No bodies.
+    Metadata,
+    /// All bodies: a pod, or a list of pods.
+    RequestResponse,
+}
+
+impl Level {
+    pub(super) const ALL: [Self; 2] = [Self::Metadata, Self::RequestResponse];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Metadata => "Metadata",
+            Self::RequestResponse => "RequestResponse",
+        }
+    }
+}
 
 /// Groups, versions and plural names.
 const RESOURCES: [(&str, &str, &str); 6] = [
@@ -32,18 +56,26 @@ const ANNOTATIONS: &str = r#""authorization.k8s.io/decision":"allow","authorizat
 /// When the log begins: 2026-11-20T14:00:00Z.
 const BEGIN: Duration = Duration::from_hours(498_662);
 
+/// Pods in the body of a list.
+const ITEMS: usize = 5;
+
 /// Events without an end. Of a hundred requests, 45 are gets, 25 lists, 15 watches, and 15 updates or patches.
 #[derive(Debug)]
 pub(super) struct Events {
     state: u64,
     now: Duration,
     revision: u64,
+    level: Level,
+    /// A pod as JSON.
+    pod: String,
     line: String,
 }
 
 impl Events {
-    pub(super) const fn new() -> Self {
-        Self { state: 0x9e37_79b9_7f4a_7c15, now: BEGIN, revision: 1_000_000, line: String::new() }
+    pub(super) fn of(level: Level) -> Result<Self> {
+        let pod: Value = serde_json::from_str(include_str!("../../bodies/pod.json"))?;
+        let pod = format!(r#"{{"kind":"Pod","apiVersion":"v1",{}"#, pod.to_string().trim_start_matches('{'));
+        Ok(Self { state: 0x9e37_79b9_7f4a_7c15, now: BEGIN, revision: 1_000_000, level, pod, line: String::new() })
     }
 
     /// Writes this many events.
@@ -61,6 +93,22 @@ impl Events {
         self.state ^= self.state >> 7;
         self.state ^= self.state << 17;
         self.state % below
+    }
+
+    /// The members with the bodies of a request with this verb.
+    fn bodies(&self, verb: &str) -> String {
+        let pod = &self.pod;
+        match (self.level, verb) {
+            (Level::Metadata, _) | (_, "watch") => String::new(),
+            (Level::RequestResponse, "get") => format!(r#""responseObject":{pod},"#),
+            (Level::RequestResponse, "list") => {
+                let (items, revision) = (vec![pod.as_str(); ITEMS].join(","), self.revision);
+                format!(
+                    r#""responseObject":{{"kind":"PodList","apiVersion":"v1","metadata":{{"resourceVersion":"{revision}"}},"items":[{items}]}},"#
+                )
+            }
+            (Level::RequestResponse, _write) => format!(r#""requestObject":{pod},"responseObject":{pod},"#),
+        }
     }
 
     fn next(&mut self) {
@@ -99,10 +147,11 @@ impl Events {
         let api_group = if group.is_empty() { String::new() } else { format!(r#""apiGroup":"{group}","#) };
         let [id, more, node, host] = [self.chance(u64::MAX), self.chance(1 << 48), self.chance(4), self.chance(60) + 1];
         let [received, reached] = [self.now.saturating_sub(lasted), self.now].map(time);
+        let (level, bodies) = (self.level.name(), self.bodies(verb));
         self.line.clear();
         let _written = writeln!(
             self.line,
-            r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"{:08x}-{:04x}-4{:03x}-a{:03x}-{more:012x}","stage":"ResponseComplete","requestURI":"{uri}","verb":"{verb}","user":{{"username":"{user}",{EXTRA}}},"sourceIPs":["10.0.{node}.{host}"],"userAgent":"{agent}","objectRef":{{"resource":"{resource}",{object_ref}{api_group}"apiVersion":"{version}"}},"responseStatus":{{"metadata":{{}},"code":200}},"requestReceivedTimestamp":"{received}","stageTimestamp":"{reached}","annotations":{{{ANNOTATIONS}}}}}"#,
+            r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"{level}","auditID":"{:08x}-{:04x}-4{:03x}-a{:03x}-{more:012x}","stage":"ResponseComplete","requestURI":"{uri}","verb":"{verb}","user":{{"username":"{user}",{EXTRA}}},"sourceIPs":["10.0.{node}.{host}"],"userAgent":"{agent}","objectRef":{{"resource":"{resource}",{object_ref}{api_group}"apiVersion":"{version}"}},"responseStatus":{{"metadata":{{}},"code":200}},{bodies}"requestReceivedTimestamp":"{received}","stageTimestamp":"{reached}","annotations":{{{ANNOTATIONS}}}}}"#,
             id >> 32,
             id >> 16 & 0xffff,
             id >> 4 & 0xfff,
