@@ -60,6 +60,8 @@ mod kubectl_exec;
 #[cfg(test)]
 mod learned_profile;
 #[cfg(test)]
+mod live_audit_log;
+#[cfg(test)]
 mod matrix;
 #[cfg(test)]
 mod minors_kubectl;
