@@ -47,15 +47,20 @@ impl Silences {
     }
 }
 
-/// Whether the first records after a silence until `since` show that the API server was killed: its reflectors begin from nothing,
-/// although no end of their watches was logged. `is_watched` is whether the reflector of a list had an open watch before.
+/// Whether the first records after a silence until `since`, before the next silence, show that the API server was killed: its reflectors
+/// begin from nothing, although no end of their watches was logged. `is_watched` is whether the reflector of a list had an open watch before.
 pub(super) fn was_killed<'r>(
     since: Timestamp,
     records: impl Iterator<Item = (AuditStage, &'r AuditEvent)>,
     is_watched: impl Fn(&AuditEvent, &RequestLine) -> bool,
 ) -> bool {
-    let (mut ended, mut again) = (HashSet::new(), HashSet::new());
+    let (mut ended, mut again, mut last) = (HashSet::new(), HashSet::new(), since);
     for (stage, event) in records {
+        let at = if stage == AuditStage::RequestReceived { event.received } else { event.reached }.unwrap_or(last);
+        if at.since(last) >= SILENCE {
+            break;
+        }
+        last = last.max(at);
         if stage != AuditStage::RequestReceived && event.received.is_some_and(|received| received < since) {
             // The server answers a request from before the silence, so it has lived through it.
             return false;

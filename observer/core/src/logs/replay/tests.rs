@@ -239,6 +239,20 @@ fn killed_server_ends_the_requests_in_its_log() {
 }
 
 #[test]
+fn server_is_killed_in_the_last_of_several_silences() {
+    let resources = ["secrets", "services", "namespaces"];
+    let before = resources.iter().map(|resource| of_server(resource, 1, "watch", resource, "watch=true&resourceVersion=7"));
+    let watch = event(("ResponseStarted", "w", 1, 1), "watch", WATCH, "u", 200);
+    let slow = event(("ResponseComplete", "s", 5, 7), "update", "/api/v1/namespaces/x/pods/y", "u", 200);
+    let first = |resource: &&str| of_server(&format!("{resource}-again"), 9, "list", resource, "limit=500&resourceVersion=0");
+    let lines: Vec<String> = before.chain([watch, slow]).chain(resources.iter().map(first)).collect();
+    let (observations, extent) = replayed(&lines);
+    assert_eq!(extent.restarts, 1);
+    let cuts: Vec<String> = words(&observations).into_iter().filter(|word| word.contains(" cut ")).collect();
+    assert_eq!(cuts, ["9 cut 2.1"]);
+}
+
+#[test]
 fn list_at_its_own_revision_ends_the_watch_of_a_reflector() {
     let watch = event(("ResponseStarted", "w", 1, 1), "watch", WATCH, "u", 200);
     for (query, is_cut) in [("resourceVersion=6", true), ("resourceVersion=0", false), ("resourceVersion=6&limit=5", false)] {
