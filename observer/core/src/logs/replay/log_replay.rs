@@ -369,7 +369,7 @@ impl LogReplay {
         /// Maximum number of later records that are searched.
         const MOST_LATER: usize = 16 << 10;
         let most = if self.has_later_records { MOST_LATER } else { 0 };
-        let stages = self.window.until(at.plus(ENDS_WITHIN)).take(most).filter_map(Record::staged);
+        let stages = self.window.until(at.plus(ENDS_WITHIN)).take(most).filter_map(|(_, record)| record.staged());
         let ends = stages.filter(|(_, stage, _)| matches!(stage, AuditStage::ResponseComplete | AuditStage::Panic));
         ends.map(|(_, _, event)| event)
     }
@@ -414,8 +414,9 @@ impl LogReplay {
     fn was_killed(&self, at: Timestamp, record: &Record, log: usize) -> bool {
         // The log of a cloud has the events of several API servers.
         let is_of_cloud = [Envelope::CloudWatch, Envelope::Azure].iter().any(|cloud| self.extent.envelopes.contains_key(cloud));
-        let records = iter::once(record).chain(self.window.until(at.plus(WITHIN)));
-        let of_log = records.filter_map(Record::staged).filter(|(of, ..)| *of == log).map(|(_, stage, event)| (stage, event));
+        let records = iter::once((at, record)).chain(self.window.until(at.plus(WITHIN)));
+        let staged = records.filter_map(|(at, record)| Some((at, record.staged()?)));
+        let of_log = staged.filter(|(_, (of, ..))| *of == log).map(|(at, (_, stage, event))| (at, stage, event));
         let is_watched = |event: &AuditEvent, request: &RequestLine| {
             self.clients.connection(event).is_some_and(|client| self.requests.has_watch_of(client, request))
         };

@@ -23,7 +23,7 @@ pub(super) fn is_own(event: &AuditEvent) -> bool {
 }
 /// Number of its reflectors that have to begin from nothing.
 const REFLECTORS: usize = 3;
-/// They all begin within this time after the first record. kube-apiserver starts its informers together.
+/// They begin within this time after the first record. kube-apiserver starts its informers together.
 pub(super) const WITHIN: Duration = Duration::from_secs(10);
 /// Minimum length of a silence. A kube-apiserver takes longer to start.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -47,32 +47,38 @@ impl Silences {
     }
 }
 
-/// Whether the first records after a silence until `since`, before the next silence, show that the API server was killed: its reflectors
-/// begin from nothing, although no end of their watches was logged. `is_watched` is whether the reflector of a list had an open watch before.
+/// Whether the records from `since` on, where a silence ended, show that the API server was killed: its reflectors begin from nothing, although
+/// no end of their watches was logged. If another silence follows before any reflector comes back, that one is examined instead. `is_watched`
+/// is whether the client of a request has an open watch of what it lists or watches.
 pub(super) fn was_killed<'r>(
     since: Timestamp,
-    records: impl Iterator<Item = (AuditStage, &'r AuditEvent)>,
+    records: impl Iterator<Item = (Timestamp, AuditStage, &'r AuditEvent)>,
     is_watched: impl Fn(&AuditEvent, &RequestLine) -> bool,
 ) -> bool {
-    let (mut ended, mut again, mut last) = (HashSet::new(), HashSet::new(), since);
-    for (stage, event) in records {
-        let at = if stage == AuditStage::RequestReceived { event.received } else { event.reached }.unwrap_or(last);
-        if at.since(last) >= SILENCE {
-            break;
+    let (mut ended, mut again, mut last, mut is_back) = (HashSet::new(), HashSet::new(), since, false);
+    for (at, stage, event) in records {
+        if !is_back && at.since(last) >= SILENCE {
+            return false;
         }
-        last = last.max(at);
+        last = at;
         if stage != AuditStage::RequestReceived && event.received.is_some_and(|received| received < since) {
             // The server answers a request from before the silence, so it has lived through it.
             return false;
         }
-        if !is_own(event) {
+        let is_own = is_own(event);
+        if !is_own && (is_back || stage != AuditStage::RequestReceived || !matches!(event.verb.as_str(), "list" | "watch")) {
             continue;
         }
         let request = head(event);
+        let comes_back = stage == AuditStage::RequestReceived && is_watched(event, &request);
+        is_back |= comes_back;
+        if !is_own {
+            continue;
+        }
         let Some(resource) = request.resource().map(ToString::to_string) else { continue };
         if stage == AuditStage::ResponseComplete && event.verb == "watch" {
             ended.insert(resource);
-        } else if stage == AuditStage::RequestReceived && is_first_list(&request) && is_watched(event, &request) {
+        } else if comes_back && is_first_list(&request) {
             again.insert(resource);
         }
     }

@@ -253,6 +253,33 @@ fn server_is_killed_in_the_last_of_several_silences() {
 }
 
 #[test]
+fn pauses_after_a_restart_do_not_hide_what_it_was() {
+    let resources = ["secrets", "services", "namespaces"];
+    let before = resources.iter().map(|resource| of_server(resource, 1, "watch", resource, "watch=true&resourceVersion=7"));
+    let watch = event(("ResponseStarted", "w", 1, 1), "watch", WATCH, "u", 200);
+    let before: Vec<String> = before.chain([watch]).collect();
+    let first =
+        |resource: &str, second| of_server(&format!("{resource}-again"), second, "list", resource, "limit=500&resourceVersion=0");
+    let restarts = |lines: Vec<String>| {
+        let (observations, extent) = replayed(&[before.clone(), lines].concat());
+        let cuts: Vec<String> = words(&observations).into_iter().filter(|word| word.contains(" cut ")).collect();
+        (extent.restarts, cuts)
+    };
+    let seconds = [9, 10, 12];
+    let slowly = resources.iter().zip(seconds).map(|(resource, second)| first(resource, second)).collect();
+    assert_eq!(restarts(slowly), (1, vec!["9 cut 2.1".to_owned()]), "the reflectors come one after the other");
+    let returned = event(("ResponseStarted", "w2", 9, 9), "watch", WATCH, "u", 200);
+    let late = [returned].into_iter().chain(resources.iter().map(|resource| first(resource, 11))).collect();
+    assert_eq!(restarts(late), (1, vec!["9 cut 2.1".to_owned()]), "a client comes back before the reflectors");
+    let end = |resource: &&str| {
+        let uri = format!("/api/v1/{resource}?watch=true&resourceVersion=7");
+        event(("ResponseComplete", resource, 1, 11), "watch", &uri, "system:apiserver", 200)
+    };
+    let ended = resources.iter().map(|resource| first(resource, 9)).chain(resources.iter().map(end)).collect();
+    assert_eq!(restarts(ended).0, 0, "a later line shows that the server lived on");
+}
+
+#[test]
 fn list_at_its_own_revision_ends_the_watch_of_a_reflector() {
     let watch = event(("ResponseStarted", "w", 1, 1), "watch", WATCH, "u", 200);
     for (query, is_cut) in [("resourceVersion=6", true), ("resourceVersion=0", false), ("resourceVersion=6&limit=5", false)] {

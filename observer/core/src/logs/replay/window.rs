@@ -105,11 +105,11 @@ impl<T> Window<T> {
     }
 
     /// The waiting records until this time, in order.
-    pub(super) fn until(&self, last: Timestamp) -> impl Iterator<Item = &T> {
+    pub(super) fn until(&self, last: Timestamp) -> impl Iterator<Item = (Timestamp, &T)> {
         let strays = self.strays.range(..=(last, u64::MAX)).map(|(_, stray)| stray);
         let mut waiting: Vec<&Waiting<T>> = self.run.iter().take_while(|waiting| waiting.place.0 <= last).chain(strays).collect();
         waiting.sort_unstable_by_key(|waiting| waiting.place);
-        waiting.into_iter().map(|waiting| &waiting.record)
+        waiting.into_iter().map(|waiting| (waiting.place.0, &waiting.record))
     }
 
     /// Number of records that came too late for their place.
@@ -136,7 +136,7 @@ mod tests {
         for (second, record) in [(3, 'c'), (1, 'a'), (2, 'b')] {
             window.push(at(second), 1, record);
         }
-        assert_eq!(window.until(at(2)).collect::<String>(), "ab");
+        assert_eq!(window.until(at(2)).map(|(_, record)| *record).collect::<String>(), "ab");
         assert_eq!(all(&mut window), "abc");
     }
 
@@ -164,7 +164,7 @@ mod tests {
             while let Some((_, record)) = window.pop_full() {
                 popped.push(record);
             }
-            let seen: Vec<_> = window.until(at(second)).copied().collect();
+            let seen: Vec<_> = window.until(at(second)).map(|(_, record)| *record).collect();
             assert!(seen.is_sorted() && seen.contains(&(second, number)) || popped.contains(&(second, number)));
         }
         let full = popped.len();
