@@ -206,11 +206,13 @@ impl ResponseStatus<'_> {
 }
 
 impl AuditEvent {
-    /// Reads an event in its JSON form. `None` for text that is not an audit event of a known stage.
+    /// Reads an event in its JSON form. `None` for text that is not an audit event of a known stage. Bodies are passed by their brackets, so
+    /// an event with a malformed body may be read, too.
     pub fn read(line: &[u8]) -> Option<Self> {
         if line.len() > MAX_LINE {
             return None;
         }
+        let line = line.trim_ascii();
         usual_event::read(line).or_else(|| serde_json::from_slice(line).ok()).map(Self::of)
     }
 

@@ -27,13 +27,13 @@ struct Quoted {
     is_escaped: bool,
 }
 
-/// A text through which a cursor can go.
-pub(super) struct Line<'t> {
+/// A text with its bitmaps.
+pub(super) struct Scanned<'t> {
     text: &'t str,
     stops: StringStops,
 }
 
-impl<'t> Line<'t> {
+impl<'t> Scanned<'t> {
     /// `None` if the text is not UTF-8, or has a control character, which strings must not have: a line has none, so no string has to be
     /// searched for them.
     pub(super) fn of(text: &'t [u8]) -> Option<Self> {
@@ -113,7 +113,7 @@ impl<'t> Cursor<'t, '_> {
 
     /// Passes an object or array of any size by its brackets alone, without a check of the grammar between them; or any other value.
     pub(super) fn body(&mut self) -> Option<()> {
-        if !matches!(self.next(), Some(b'{' | b'[')) {
+        if !matches!(self.peek(), Some(b'{' | b'[')) {
             return self.value();
         }
         self.at += nested_end(self.rest())?;
@@ -125,13 +125,13 @@ impl<'t> Cursor<'t, '_> {
         // The kinds of the arrays and objects around the next value, the innermost last: 1 for an object.
         let (mut kinds, mut nested) = (0_u64, 0);
         loop {
-            match self.next()? {
+            match self.peek()? {
                 b'"' => drop(self.quoted()?),
                 open @ (b'{' | b'[') => {
                     let is_object = open == b'{';
                     self.at += 1;
                     self.space();
-                    if self.next()? == if is_object { b'}' } else { b']' } {
+                    if self.peek()? == if is_object { b'}' } else { b']' } {
                         self.at += 1;
                     } else {
                         if nested == MOST_NESTED {
@@ -155,7 +155,7 @@ impl<'t> Cursor<'t, '_> {
                     return Some(());
                 }
                 self.space();
-                let next = self.next()?;
+                let next = self.peek()?;
                 self.at += 1;
                 match (kinds & 1, next) {
                     (1, b'}') | (0, b']') => (kinds, nested) = (kinds >> 1, nested - 1),
@@ -191,7 +191,7 @@ impl<'t> Cursor<'t, '_> {
     /// Passes a byte and the white space after it.
     #[inline]
     fn pass(&mut self, byte: u8) -> Option<()> {
-        if self.next()? != byte {
+        if self.peek()? != byte {
             return None;
         }
         self.at += 1;
@@ -201,13 +201,13 @@ impl<'t> Cursor<'t, '_> {
 
     #[inline]
     fn space(&mut self) {
-        while self.next() == Some(b' ') {
+        while self.peek() == Some(b' ') {
             self.at += 1;
         }
     }
 
     #[inline]
-    fn next(&self) -> Option<u8> {
+    fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
@@ -246,13 +246,13 @@ impl<'t> Cursor<'t, '_> {
 
     #[inline]
     fn quoted(&mut self) -> Option<Quoted> {
-        if self.next()? != b'"' {
+        if self.peek()? != b'"' {
             return None;
         }
         let begin = self.at + 1;
         let (mut end, mut is_escaped) = (begin, false);
         loop {
-            end = self.stops.next(end)?;
+            end = self.stops.stop_from(end)?;
             match self.text.as_bytes().get(end..)? {
                 [b'"', ..] => {
                     self.at = end + 1;

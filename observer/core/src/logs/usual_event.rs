@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use super::audit::{Annotations, AuditLevel, AuditStage, Details, Line, ObjectRef, ResponseStatus, User};
-use super::cursor::{self, Cursor};
+use super::cursor::{Cursor, Scanned};
 use super::text::{FirstText, Text};
 
 /// Reads an event. `None` for text of any other form, of which `serde_json` decides whether it is an event: members that occur twice, values
-/// of an unusual type, escapes in names.
+/// of an unusual type, escapes in names. A malformed body does not matter.
 pub(super) fn read(text: &[u8]) -> Option<Line<'_>> {
-    let line = cursor::Line::of(text)?;
-    let mut cursor = line.cursor();
+    let scanned = Scanned::of(text)?;
+    let mut cursor = scanned.cursor();
     let (mut audit_id, mut stage, mut verb, mut level, mut uri, mut user_agent) = (None, None, None, None, None, None);
     let (mut user, mut impersonated_user, mut addresses, mut object_ref, mut response_status) = (None, None, None, None, None);
     let (mut received, mut reached, mut annotations) = (None, None, None);

@@ -13,7 +13,7 @@ use super::block::BLOCK;
 /// The quotes and backslashes of a text, as bitmaps.
 #[derive(Debug)]
 pub(crate) struct StringStops {
-    /// Both bitmaps of each block: bit `n` stands for byte `n`. LLVM 22 makes two hundred instructions of their union.
+    /// Both bitmaps of each block: bit `n` stands for byte `n`. Kept apart: LLVM 22 compiles the OR of both masks to about 200 instructions.
     blocks: Vec<[u64; 2]>,
 }
 
@@ -27,7 +27,7 @@ impl StringStops {
 
     /// The offset of the first quote or backslash at `from` or after it.
     #[inline]
-    pub(crate) fn next(&self, from: usize) -> Option<usize> {
+    pub(crate) fn stop_from(&self, from: usize) -> Option<usize> {
         let mut number = from / BLOCK;
         let mut mask = u64::MAX << (from % BLOCK);
         loop {
@@ -91,7 +91,7 @@ mod tests {
         ) {
             let is_stop = |byte: &u8| matches!(byte, b'"' | b'\\');
             let wanted = bytes.iter().skip(from).position(is_stop).map(|at| from + at);
-            prop_assert_eq!(StringStops::of(&bytes).unwrap().next(from), wanted);
+            prop_assert_eq!(StringStops::of(&bytes).unwrap().stop_from(from), wanted);
         }
     }
 }
