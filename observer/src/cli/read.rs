@@ -31,6 +31,10 @@ use crate::view::{
     report_text,
 };
 
+/// Default of `--max-memory` for captures. A capture may come from an attacker: a few kilobytes of it can name millions of things.
+const OF_CAPTURES: ByteSize = ByteSize(16 << 20);
+/// Default of `--max-memory` for logs. An API server has the open watches of all clients of a cluster.
+const OF_LOGS: ByteSize = ByteSize(96 << 20);
 /// Exit code if a part of the capture was lost; the report lists the losses.
 pub(super) const INCOMPLETE: u8 = 3;
 
@@ -95,9 +99,9 @@ pub(super) struct Read {
     speed: Option<f64>,
 
     /// Approximate memory limit for requests, reflectors and the versions of their objects; the report counts what was dropped. Live
-    /// runs use 1GiB. With less, the report of a large capture may lack data that the live report had
-    #[arg(long, value_name = "SIZE", default_value = "16MiB")]
-    max_memory: ByteSize,
+    /// runs use 1GiB. With less, the report of a large capture may lack data that the live report had [default: 16MiB; for logs 96MiB]
+    #[arg(long, value_name = "SIZE")]
+    max_memory: Option<ByteSize>,
 
     #[command(flatten)]
     report: ReportFlags,
@@ -158,14 +162,16 @@ impl Read {
 
     fn followed(&self, report: &Report, events: &mut Option<Events>, series: &mut SeriesSource) -> Result<Replayed> {
         let with_page = !self.report.stdout_is_taken();
-        let replaying = Replaying { is_followed: true, ..Replaying::new(self.limits(), Pace::AtOnce, events, series) };
+        let replaying = Replaying { is_followed: true, ..Replaying::new(self.limits(OF_LOGS), Pace::AtOnce, events, series) };
         let profile = self.profile.overrides().over(ServerProfile::default());
         read_follow::follow(replaying, &self.files, self.zone, profile, with_page.then(|| report.mute()))
     }
 
     fn replayed(&self, files: &[PathBuf], pace: Pace, events: &mut Option<Events>, series: &mut SeriesSource) -> Result<Replayed> {
-        let replaying = Replaying::new(self.limits(), pace, events, series);
-        match Inputs::open(files)? {
+        let inputs = Inputs::open(files)?;
+        let memory = if matches!(inputs, Inputs::Capture(_)) { OF_CAPTURES } else { OF_LOGS };
+        let replaying = Replaying::new(self.limits(memory), pace, events, series);
+        match inputs {
             Inputs::Capture(recording) if !self.audit_log.is_empty() => {
                 replaying.beside(recording, Beside::open(&self.audit_log, self.zone.zone())?, self.zone.zone())
             }
@@ -186,9 +192,10 @@ impl Read {
         }
     }
 
-    /// A capture may come from an attacker: a few kilobytes of it can name millions of things.
-    fn limits(&self) -> Limits {
-        Limits::default().within(usize::try_from(self.max_memory.0).unwrap_or(usize::MAX))
+    /// Without a flag, those within `memory`.
+    fn limits(&self, memory: ByteSize) -> Limits {
+        let ByteSize(bytes) = self.max_memory.unwrap_or(memory);
+        Limits::default().within(usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 
     fn report_of(&self, replayed: &Replayed, report: &Report) -> Result<Printable> {
