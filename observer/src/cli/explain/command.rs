@@ -54,7 +54,7 @@ EXIT CODES:
   0  everything was explained
   1  nothing could be explained
   2  usage error
-  3  some lines on stdin were not recognised, or are audit events without their end")]
+  3  some lines on stdin were not recognised, or came after the first 500")]
 pub(in crate::cli) struct Explain {
     /// A request (METHOD PATH, a path, a URL, kubectl get --raw PATH, or a verb and a resource), a name from a report, or - for lines of logs
     /// on stdin
