@@ -34,7 +34,7 @@ fn measured(args: &Args, level: Level, rounds: u32) -> Result<Measured> {
     let events = match (args.output.smoke, level) {
         (true, _) => 1_000,
         (false, Level::Metadata) => 200_000,
-        (false, Level::RequestResponse) => 20_000,
+        (false, Level::RequestResponse) => 5_000,
     };
     let folder = tempfile::tempdir()?;
     let (file, mut text) = (folder.path().join("audit.log"), Vec::new());
