@@ -102,7 +102,7 @@ impl Events {
             (Level::Metadata, _) | (_, "watch") => String::new(),
             (Level::RequestResponse, "get") => format!(r#""responseObject":{pod},"#),
             (Level::RequestResponse, "list") => {
-                let (items, revision) = (vec![pod.as_str(); ITEMS].join(","), self.revision);
+                let (items, revision) = ([pod.as_str(); ITEMS].join(","), self.revision);
                 format!(
                     r#""responseObject":{{"kind":"PodList","apiVersion":"v1","metadata":{{"resourceVersion":"{revision}"}},"items":[{items}]}},"#
                 )
