@@ -213,70 +213,66 @@ fn of_server(id: &str, second: u64, verb: &str, resource: &str, query: &str) -> 
     event((stage, id, second, second), verb, &format!("/api/v1/{resource}?{query}"), "system:apiserver", 200)
 }
 
+/// The resources that the own reflectors of an API server watch before it is killed.
+const OWN: [&str; 3] = ["secrets", "services", "namespaces"];
+
+/// The watches of the own reflectors and of a client, which are open when the API server is killed.
+fn open_watches() -> Vec<String> {
+    let own = OWN.iter().map(|resource| of_server(resource, 1, "watch", resource, "watch=true&resourceVersion=7"));
+    own.chain([event(("ResponseStarted", "w", 1, 1), "watch", WATCH, "u", 200)]).collect()
+}
+
+/// A list with which an own reflector begins from nothing.
+fn again(resource: &str, second: u64) -> String {
+    of_server(&format!("{resource}-again"), second, "list", resource, "limit=500&resourceVersion=0")
+}
+
+/// The end of the watch of an own reflector.
+fn own_end(resource: &str, second: u64) -> String {
+    let uri = format!("/api/v1/{resource}?watch=true&resourceVersion=7");
+    event(("ResponseComplete", resource, 1, second), "watch", &uri, "system:apiserver", 200)
+}
+
+/// Number of restarts, and the requests that are cut, in a log that continues so.
+fn restarts(after: &[String]) -> (u64, Vec<String>) {
+    let (observations, extent) = replayed(&[&open_watches(), after].concat());
+    (extent.restarts, words(&observations).into_iter().filter(|word| word.contains(" cut ")).collect())
+}
+
 #[test]
 fn killed_server_ends_the_requests_in_its_log() {
-    let resources = ["secrets", "services", "namespaces"];
-    let watch = event(("ResponseStarted", "w", 1, 1), "watch", WATCH, "u", 200);
-    let before = resources.iter().map(|resource| of_server(resource, 1, "watch", resource, "watch=true&resourceVersion=7"));
-    let first = |resource: &&str| of_server(&format!("{resource}-again"), 9, "list", resource, "limit=500&resourceVersion=0");
     // Clients are sooner than the reflectors of the server.
     let list = event(("ResponseComplete", "l", 9, 9), "list", "/api/v1/pods?limit=500&resourceVersion=0", "u", 200);
-    let lines: Vec<String> = before.chain([watch, list]).chain(resources.iter().map(first)).collect();
+    let before = [open_watches(), vec![list]].concat();
+    let lines = [before.clone(), OWN.map(|resource| again(resource, 9)).to_vec()].concat();
     let (observations, extent) = replayed(&lines);
     assert_eq!(extent.restarts, 1);
     let words = words(&observations);
     let place = |of: &str| words.iter().position(|word| word == of);
     assert!(place("9 cut 2.1").is_some_and(|cut| place("9 requested 2.2").is_some_and(|list| cut < list)), "{words:?}");
-    let own = |resource: &&str| of_server(&format!("{resource}-again"), 9, "list", resource, "resourceVersion=7");
-    let resumed: Vec<String> = lines.iter().take(5).cloned().chain(resources.iter().map(own)).collect();
-    assert_eq!(replayed(&resumed).1.restarts, 0, "a lost watch alone is no restart");
-    let end = |resource: &&str| {
-        let uri = format!("/api/v1/{resource}?watch=true&resourceVersion=7");
-        event(("ResponseComplete", resource, 1, 9), "watch", &uri, "system:apiserver", 200)
-    };
-    let ended: Vec<String> = lines.iter().cloned().chain(resources.iter().map(end)).collect();
+    let own = OWN.map(|resource| of_server(&format!("{resource}-again"), 9, "list", resource, "resourceVersion=7"));
+    assert_eq!(replayed(&[before, own.to_vec()].concat()).1.restarts, 0, "a lost watch alone is no restart");
+    let ended = [lines, OWN.map(|resource| own_end(resource, 9)).to_vec()].concat();
     assert_eq!(replayed(&ended).1.restarts, 0, "a server that was killed logs no end");
 }
 
 #[test]
 fn server_is_killed_in_the_last_of_several_silences() {
-    let resources = ["secrets", "services", "namespaces"];
-    let before = resources.iter().map(|resource| of_server(resource, 1, "watch", resource, "watch=true&resourceVersion=7"));
-    let watch = event(("ResponseStarted", "w", 1, 1), "watch", WATCH, "u", 200);
     let slow = event(("ResponseComplete", "s", 5, 7), "update", "/api/v1/namespaces/x/pods/y", "u", 200);
-    let first = |resource: &&str| of_server(&format!("{resource}-again"), 9, "list", resource, "limit=500&resourceVersion=0");
-    let lines: Vec<String> = before.chain([watch, slow]).chain(resources.iter().map(first)).collect();
-    let (observations, extent) = replayed(&lines);
-    assert_eq!(extent.restarts, 1);
-    let cuts: Vec<String> = words(&observations).into_iter().filter(|word| word.contains(" cut ")).collect();
-    assert_eq!(cuts, ["9 cut 2.1"]);
+    let after = [vec![slow], OWN.map(|resource| again(resource, 9)).to_vec()].concat();
+    assert_eq!(restarts(&after), (1, vec!["9 cut 2.1".to_owned()]));
 }
 
 #[test]
 fn pauses_after_a_restart_do_not_hide_what_it_was() {
-    let resources = ["secrets", "services", "namespaces"];
-    let before = resources.iter().map(|resource| of_server(resource, 1, "watch", resource, "watch=true&resourceVersion=7"));
-    let watch = event(("ResponseStarted", "w", 1, 1), "watch", WATCH, "u", 200);
-    let before: Vec<String> = before.chain([watch]).collect();
-    let first =
-        |resource: &str, second| of_server(&format!("{resource}-again"), second, "list", resource, "limit=500&resourceVersion=0");
-    let restarts = |lines: Vec<String>| {
-        let (observations, extent) = replayed(&[before.clone(), lines].concat());
-        let cuts: Vec<String> = words(&observations).into_iter().filter(|word| word.contains(" cut ")).collect();
-        (extent.restarts, cuts)
-    };
-    let seconds = [9, 10, 12];
-    let slowly = resources.iter().zip(seconds).map(|(resource, second)| first(resource, second)).collect();
-    assert_eq!(restarts(slowly), (1, vec!["9 cut 2.1".to_owned()]), "the reflectors come one after the other");
+    let [first, second, third] = OWN;
+    let slowly = [again(first, 9), again(second, 10), again(third, 12)];
+    assert_eq!(restarts(&slowly), (1, vec!["9 cut 2.1".to_owned()]), "the reflectors come one after the other");
     let returned = event(("ResponseStarted", "w2", 9, 9), "watch", WATCH, "u", 200);
-    let late = [returned].into_iter().chain(resources.iter().map(|resource| first(resource, 11))).collect();
-    assert_eq!(restarts(late), (1, vec!["9 cut 2.1".to_owned()]), "a client comes back before the reflectors");
-    let end = |resource: &&str| {
-        let uri = format!("/api/v1/{resource}?watch=true&resourceVersion=7");
-        event(("ResponseComplete", resource, 1, 11), "watch", &uri, "system:apiserver", 200)
-    };
-    let ended = resources.iter().map(|resource| first(resource, 9)).chain(resources.iter().map(end)).collect();
-    assert_eq!(restarts(ended).0, 0, "a later line shows that the server lived on");
+    let late = [vec![returned], OWN.map(|resource| again(resource, 11)).to_vec()].concat();
+    assert_eq!(restarts(&late), (1, vec!["9 cut 2.1".to_owned()]), "a client comes back before the reflectors");
+    let ended = [OWN.map(|resource| again(resource, 9)), OWN.map(|resource| own_end(resource, 11))].concat();
+    assert_eq!(restarts(&ended).0, 0, "a later line shows that the server lived on");
 }
 
 #[test]
