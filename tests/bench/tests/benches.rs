@@ -37,14 +37,19 @@ fn following_bench_compares_with_a_plain_parse() -> Result<()> {
 #[test]
 fn logs_bench_compares_with_other_readers() -> Result<()> {
     let report = bench("logs")?;
-    let ways = report["ways"].as_array().context("no ways")?;
-    let names: Vec<&str> = ways.iter().filter_map(|way| way["way"].as_str()).collect();
     let has_jq = Command::new("jq").arg("--version").output().is_ok_and(|output| output.status.success());
-    assert_eq!(names, ["watchtap", "serde-json-value", "jq"][..if has_jq { 3 } else { 2 }]);
-    assert_eq!(report["missing"].as_array().map(Vec::len), Some(usize::from(!has_jq)), "{report}");
-    for way in ways {
-        assert!(way["watchtap_times"]["median"].as_f64().is_some_and(|times| times > 0.0), "{way}");
+    let logs = report["logs"].as_array().context("no logs")?;
+    let levels: Vec<&str> = logs.iter().filter_map(|log| log["level"].as_str()).collect();
+    assert_eq!(levels, ["Metadata", "RequestResponse"], "{report}");
+    for log in logs {
+        let ways = log["ways"].as_array().context("no ways")?;
+        let names: Vec<&str> = ways.iter().filter_map(|way| way["way"].as_str()).collect();
+        assert_eq!(names, ["watchtap", "serde-json-value", "jq"][..if has_jq { 3 } else { 2 }]);
+        for way in ways {
+            assert!(way["watchtap_times"]["median"].as_f64().is_some_and(|times| times > 0.0), "{way}");
+        }
     }
+    assert_eq!(report["missing"].as_array().map(Vec::len), Some(usize::from(!has_jq)), "{report}");
     Ok(())
 }
 
