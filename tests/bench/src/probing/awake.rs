@@ -4,18 +4,21 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
+use super::processors::Processors;
+
 /// A process for each processor that runs whenever no other one wants to; dropping the value ends them.
 pub(super) struct Awake(Vec<Child>);
 
 impl Awake {
     /// Starts the processes. The kernel gives them only time that is left (sched(7), `SCHED_IDLE`).
-    pub(super) fn all_processors() -> Result<Self> {
+    pub(super) fn all(processors: &Processors) -> Result<Self> {
         let mut awake = Self(Vec::new());
-        for _ in 0..std::thread::available_parallelism()?.get() {
+        for number in processors.numbers() {
             let mut spinning = Command::new("setpriv");
             spinning.args(["--pdeathsig", "KILL", "--", "chrt", "--idle", "0", "sh", "-c", "while :; do :; done"]);
             spinning.stdin(Stdio::null()).stdout(Stdio::null());
-            awake.0.push(spinning.spawn().context("cannot start `setpriv` of util-linux")?);
+            let started = || spinning.spawn().context("cannot start `setpriv` of util-linux");
+            awake.0.push(processors.on(Some(number), started)?);
         }
         Ok(awake)
     }

@@ -12,6 +12,7 @@ use super::awake::Awake;
 use super::client::Client;
 use super::crowd::Crowd;
 use super::mode::{Mode, Standing};
+use super::processors::Processors;
 use super::report::{AtRate, Idle, Report, Sample};
 use crate::credentials::Credentials;
 use crate::machine::Machine;
@@ -22,7 +23,7 @@ use crate::server_process::ServerProcess;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Number of measurements for each client and mode
-    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
     #[command(flatten)]
@@ -30,7 +31,7 @@ pub(crate) struct Args {
 }
 
 /// Exchanges per sample: one write and one read each.
-const EXCHANGES: u64 = 20_000;
+const EXCHANGES: u64 = 10_000;
 /// Calls per second at which the cost is measured; an exchange has two.
 const RATES: [u64; 3] = [1_000, 10_000, 50_000];
 /// Duration of each rate, in seconds.
@@ -47,18 +48,20 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
     let machine = Machine::now();
     let folder = tempfile::tempdir().context("no private folder for this run")?;
     let credentials = Credentials::generate(folder.path())?;
-    let (_upstream, port) = upstream(&credentials, folder.path())?;
-    let awake = Awake::all_processors()?;
+    let processors = Processors::allowed()?;
+    let (_upstream, port) = processors.on_that_of_the_server(|| upstream(&credentials, folder.path()))?;
+    let awake = Awake::all(&processors)?;
     let mut samples = Vec::new();
     let mut at_rates = Vec::new();
     for client in Client::all(folder.path())? {
+        let run = |exchanges, rate| processors.on_that_of_the_client(|| client.run(port, &credentials.authority, exchanges, rate));
         for round in 0..rounds {
             args.output.progress(&format!("probing: {}, round {} of {rounds}", client.name, round + 1));
             // The machine may become faster or slower within a round.
             for mode in Mode::ALL.into_iter().cycle().skip(usize::try_from(round)?).take(Mode::ALL.len()) {
                 let running = mode.stand(&client, port, folder.path())?;
                 let before = running.cpu()?;
-                let spent = client.run(port, &credentials.authority, exchanges, 0)?;
+                let spent = run(exchanges, 0)?;
                 let watchtap = running.cpu()?.saturating_sub(before);
                 running.end(folder.path())?;
                 samples.push(Sample::of(client.name, mode, exchanges, spent, watchtap));
@@ -66,10 +69,10 @@ pub(crate) fn execute(args: &Args) -> Result<()> {
         }
         for rate in RATES {
             args.output.progress(&format!("probing: {}, {rate} calls a second", client.name));
-            let unprobed = client.run(port, &credentials.authority, seconds * rate / 2, rate / 2)?;
+            let unprobed = run(seconds * rate / 2, rate / 2)?;
             let running = Mode::Read.stand(&client, port, folder.path())?;
             let before = running.cpu()?;
-            let spent = client.run(port, &credentials.authority, seconds * rate / 2, rate / 2)?;
+            let spent = run(seconds * rate / 2, rate / 2)?;
             let watchtap = running.cpu()?.saturating_sub(before);
             let missed = running.end(folder.path())?;
             at_rates.push(AtRate::of(client.name, rate, seconds * rate, unprobed, spent, watchtap, missed));
