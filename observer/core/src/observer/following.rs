@@ -47,7 +47,7 @@ impl Emitter<'_> {
 }
 
 impl Following {
-    pub(super) const fn new(limits: &Limits) -> Self {
+    pub(super) fn new(limits: &Limits) -> Self {
         Self { reflectors: Reflectors::new(limits.reflectors), storms: Storms::new(limits.storms), relists: 0, resumes: 0 }
     }
 

@@ -47,7 +47,7 @@ impl Representation {
 }
 
 /// The properties that all requests of one reflector share. One client may have several reflectors with the same key.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub client: ClientId,
     pub upstream: UpstreamName,

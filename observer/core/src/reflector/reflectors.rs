@@ -1,7 +1,9 @@
 //! All reflectors: assigns requests to them, and bounds their number and memory.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+
+use foldhash::fast::RandomState;
 
 use super::alarms::{Alarms, Purpose};
 use super::clients::{Clients, Origin};
@@ -56,7 +58,8 @@ pub struct Reflectors {
     limits: ReflectorLimits,
     clients: Clients,
     servers: Servers,
-    by_key: BTreeMap<Key, KeyGroup>,
+    /// Looked up several times for each list and watch, and never in order.
+    by_key: HashMap<Key, KeyGroup, RandomState>,
     known: BTreeMap<ReflectorId, Box<Reflector>>,
     memory: MemoryUse,
     of_exchange: BTreeMap<ExchangeId, ReflectorId>,
@@ -73,12 +76,12 @@ pub struct Reflectors {
 
 impl Reflectors {
     /// An empty table.
-    pub const fn new(limits: ReflectorLimits) -> Self {
+    pub fn new(limits: ReflectorLimits) -> Self {
         Self {
             limits,
             clients: Clients::new(&limits),
             servers: Servers::new(limits.servers, limits.resources),
-            by_key: BTreeMap::new(),
+            by_key: HashMap::default(),
             known: BTreeMap::new(),
             memory: MemoryUse::of(limits.memory),
             of_exchange: BTreeMap::new(),

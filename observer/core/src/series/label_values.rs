@@ -144,5 +144,11 @@ fn texts<const N: usize>(values: &mut FirstCome<[Box<str>; N]>, texts: [&str; N]
     if texts.iter().all(|text| *text == OTHER) {
         return ValueNumber::OTHER;
     }
-    values.number(|known| known.each_ref().map(|text| &**text).cmp(&texts), || texts.map(Box::from))
+    // Most values differ in their lengths, which are compared faster than the texts.
+    let lengths = texts.map(str::len);
+    let compare = |known: &[Box<str>; N]| {
+        let of_lengths = known.each_ref().map(|text| text.len()).cmp(&lengths);
+        of_lengths.then_with(|| known.each_ref().map(|text| &**text).cmp(&texts))
+    };
+    values.number(compare, || texts.map(Box::from))
 }
