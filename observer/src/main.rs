@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-/// musl's allocator returns large buffers to the kernel at once: with it, observed lists need half more CPU. glibc's is slow where one
-/// thread frees what another one allocated, as when logs are read (`docs/benches.md`).
-#[cfg(target_os = "linux")]
+/// musl's allocator returns large buffers to the kernel at once: with it, observed lists need half more CPU (`docs/benches.md`). Other
+/// systems have allocators that are fast enough.
+#[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
