@@ -18,7 +18,7 @@ impl Awake {
             spinning.args(["--pdeathsig", "KILL", "--", "chrt", "--idle", "0", "sh", "-c", "while :; do :; done"]);
             spinning.stdin(Stdio::null()).stdout(Stdio::null());
             let started = || spinning.spawn().context("cannot start `setpriv` of util-linux");
-            awake.0.push(processors.on(Some(number), started)?);
+            awake.0.push(processors.on(number, started)?);
         }
         Ok(awake)
     }

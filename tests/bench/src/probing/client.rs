@@ -139,8 +139,6 @@ impl Client {
     /// Runs this many exchanges with the server.
     pub(super) fn run(&self, port: u16, authority: &Path, exchanges: u64, rate: u64) -> Result<Spent> {
         let mut command = Command::new(&self.program);
-        // With several processors, Go's scheduler sometimes wakes an idle thread for an answer; that costs as much as a uprobe.
-        command.env("GOMAXPROCS", "1");
         command.args(&self.arguments).arg(format!("127.0.0.1:{port}")).arg(authority);
         let output = command.args([exchanges.to_string(), rate.to_string()]).stderr(Stdio::inherit()).output()?;
         ensure!(output.status.success(), "the client in {} failed", self.name);
