@@ -21,7 +21,6 @@ pub(crate) struct Transfer {
     pub(crate) length: u64,
     /// Nanoseconds of `CLOCK_MONOTONIC`.
     pub(crate) time: u64,
-    pub(crate) socket: CallSocket,
     pub(crate) direction: Direction,
     /// The number of the file that has the library.
     pub(crate) file: u16,
@@ -40,9 +39,17 @@ pub(crate) struct CallSocket {
 
 /// Counts the bytes on their connection, and records them. It does not record them if the connection is unwanted, or its socket is
 /// still unknown after [`UNDECIDED_TIME`] or [`UNDECIDED_BYTES`].
+///
+/// `socket` finds the socket of the call. It is given the one that the connection is known to have; 0 if unknown.
 #[inline(always)]
-pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
-    let Some(connection) = connection(key(caller, transfer.address), transfer) else {
+pub(crate) fn transferred(caller: Caller, transfer: &Transfer, socket: impl FnOnce(u64) -> CallSocket) {
+    let key = key(caller, transfer.address);
+    let present = present(key);
+    // SAFETY: the kernel keeps the value's memory while the program runs.
+    let socket = socket(present.map_or(0, |connection| unsafe { (*connection).socket }));
+    // SAFETY: as above.
+    let same = present.filter(|connection| unsafe { is_same(*connection, socket) });
+    let Some(connection) = same.or_else(|| replaced(key, transfer, socket)) else {
         count(Loss::ConnectionNotKept, 1);
         return;
     };
@@ -54,7 +61,7 @@ pub(crate) fn transferred(caller: Caller, transfer: &Transfer) {
     // is replaced meanwhile counts into nothing.
     let offset = unsafe { atomics::fetch_add(transfer.direction.counter(connection), transfer.length) };
     // SAFETY: as above.
-    unsafe { determine_socket(&caller, transfer, connection) };
+    unsafe { determine_socket(&caller, transfer.address, socket, connection) };
     // SAFETY: as above.
     let Connection { since, sent, received, verdict, descriptor, .. } = unsafe { *connection };
     if verdict == Verdict::Elsewhere as u32 {
@@ -199,8 +206,8 @@ fn key(caller: Caller, address: u64) -> ConnectionAddress {
 ///
 /// `connection` must point into the map of connections.
 #[inline(always)]
-unsafe fn determine_socket(caller: &Caller, transfer: &Transfer, connection: *mut Connection) {
-    let CallSocket { used, descriptor, nearby } = transfer.socket;
+unsafe fn determine_socket(caller: &Caller, address: u64, socket: CallSocket, connection: *mut Connection) {
+    let CallSocket { used, descriptor, nearby } = socket;
     // SAFETY: as the caller promises, here and below; no reference is made.
     if unsafe { (*connection).socket } != 0 && nearby == 0 {
         return;
@@ -208,11 +215,11 @@ unsafe fn determine_socket(caller: &Caller, transfer: &Transfer, connection: *mu
     // SAFETY: as above.
     unsafe {
         if used != 0 {
-            sockets::decide(caller, transfer.address, connection, used);
+            sockets::decide(caller, address, connection, used);
         } else if descriptor >= 0 {
-            sockets::decide_by(caller, transfer.address, connection, descriptor);
+            sockets::decide_by(caller, address, connection, descriptor);
         } else if nearby != 0 {
-            sockets::guessed(caller, transfer.address, connection, nearby);
+            sockets::guessed(caller, address, connection, nearby);
         }
     }
 }
@@ -227,16 +234,10 @@ fn present(key: ConnectionAddress) -> Option<*mut Connection> {
     (kernel::program().unwrap_or_default() == (started, execs)).then_some(connection)
 }
 
-/// The connection at an address, or a new one. If the socket differs, the connection is a new one: the end of the earlier one was
-/// not seen, for example because the library has no probe for it.
+/// A new connection at an address. If an earlier one is there, its end was not seen, for example because the library has no probe
+/// for it.
 #[inline(always)]
-fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connection> {
-    if let Some(connection) = present(key) {
-        // SAFETY: as in `transferred`.
-        if unsafe { is_same(connection, transfer.socket) } {
-            return Some(connection);
-        }
-    }
+fn replaced(key: ConnectionAddress, transfer: &Transfer, socket: CallSocket) -> Option<*mut Connection> {
     // The entry belongs to another program or connection, or is absent; another thread may have removed it as well.
     let _gone = CONNECTIONS.remove(key);
     let (started, execs) = kernel::program().unwrap_or_default();
@@ -247,7 +248,7 @@ fn connection(key: ConnectionAddress, transfer: &Transfer) -> Option<*mut Connec
         received: 0,
         socket: 0,
         verdict: Verdict::Undecided as u32,
-        descriptor: transfer.socket.descriptor,
+        descriptor: socket.descriptor,
         is_notified: 0,
         is_late: 0,
         file: u32::from(transfer.file),

@@ -41,7 +41,12 @@ pub(crate) fn go_read(context: ProbeContext) -> u32 {
     let call =
         ReadCall { connection: registers.go_argument(0), buffer: registers.go_argument(1), length: registers.go_argument(2) };
     let reading = Reading { call, is_over: 0, fields: 0 };
-    if GO_READS.insert(goroutine(caller, registers), reading, 0).is_err() {
+    let key = goroutine(caller, registers);
+    if let Some(last) = GO_READS.get_ptr_mut(key) {
+        // An insertion costs several times as much.
+        // SAFETY: as in `go_read_return`.
+        unsafe { *last = reading };
+    } else if GO_READS.insert(key, reading, 0).is_err() {
         count(Loss::CallNotKept, 1);
     }
     0
@@ -134,7 +139,7 @@ pub(crate) fn go_encoded(context: ProbeContext) -> u32 {
 fn is_wanted(caller: Caller, connection: u64) -> bool {
     match connections::verdict(caller, connection) {
         Some(verdict) if verdict != Verdict::Undecided as u32 => verdict == Verdict::Wanted as u32,
-        _unknown => socket(connection).is_some_and(|(_, socket)| sockets::leads_to_api_server(socket)),
+        _unknown => socket(connection, 0).is_some_and(|(_, socket)| sockets::leads_to_api_server(socket)),
     }
 }
 
@@ -233,27 +238,26 @@ fn transferred(caller: Caller, file: u16, direction: Direction, address: u64, bu
     }
     // SAFETY: takes nothing and returns a number.
     let time = unsafe { bpf_ktime_get_ns() };
-    let socket = match socket(address) {
+    let transfer = Transfer { address, buffer, length, time, direction, file };
+    connections::transferred(caller, &transfer, |known| match socket(address, known) {
         Some((descriptor, socket)) => CallSocket { used: socket.address(), descriptor, nearby: 0 },
         None => CallSocket { used: 0, descriptor: -1, nearby: 0 },
-    };
-    let transfer = Transfer { address, buffer, length, time, socket, direction, file };
-    connections::transferred(caller, &transfer);
+    });
 }
 
 /// The descriptor and the socket of the `net.Conn` in a `tls.Conn`. It must be a `*net.TCPConn`, or a structure that embeds one as
 /// a `net.Conn`. The embedded one is the first member, or comes after a member of one word, as in client-go's certificate rotation
 /// (kubernetes/client-go `util/connrotation/connrotation.go`, `closableConn`, v0.34). Other types have other data there, which may
-/// look like a descriptor, so the descriptor must be that of a TCP socket.
+/// look like a descriptor, so the descriptor must be that of a TCP socket. `known` is as in [`kernel::socket_of`].
 #[inline(always)]
-fn socket(connection: u64) -> Option<(i32, Structure)> {
+fn socket(connection: u64, known: u64) -> Option<(i32, Structure)> {
     let inner = memory::value::<u64>(connection + 8)?;
-    if let Some(socket) = socket_of_tcp(inner) {
+    if let Some(socket) = socket_of_tcp(inner, known) {
         return Some(socket);
     }
     // The second word of an interface points to the value.
     for embedded in [16, 8] {
-        if let Some(socket) = memory::value::<u64>(inner + embedded).and_then(socket_of_tcp) {
+        if let Some(socket) = memory::value::<u64>(inner + embedded).and_then(|inner| socket_of_tcp(inner, known)) {
             return Some(socket);
         }
     }
@@ -263,10 +267,10 @@ fn socket(connection: u64) -> Option<(i32, Structure)> {
 /// The descriptor and the socket of a `*net.TCPConn`. Its `netFD` begins with a `poll.FD`, which has the descriptor after a mutex
 /// of 16 bytes (Go `src/net/fd_posix.go`, `src/internal/poll/fd_unix.go`, go1.26).
 #[inline(always)]
-fn socket_of_tcp(connection: u64) -> Option<(i32, Structure)> {
+fn socket_of_tcp(connection: u64, known: u64) -> Option<(i32, Structure)> {
     let number = memory::value::<i64>(memory::value::<u64>(connection)? + 16)?;
     let number = i32::try_from(number).ok().filter(|number| *number >= 0)?;
-    kernel::socket_of(number).map(|socket| (number, socket))
+    kernel::socket_of(number, known).map(|socket| (number, socket))
 }
 
 #[inline(always)]

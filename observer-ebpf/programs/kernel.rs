@@ -161,26 +161,29 @@ pub(crate) fn is_group_dead() -> bool {
     group.and_then(|group| group.member::<i32>(KernelMember::SignalLive)) == Some(0)
 }
 
-/// The TCP socket (`struct sock`) of a descriptor of the current process; `None` for other descriptors.
+/// The TCP socket (`struct sock`) of a descriptor of the current process; `None` for other descriptors. `known` is the address that
+/// is expected; 0 for none.
 ///
 /// Other types of files have other data in place of the `struct socket`. So the inode must be a socket's, and the socket must point
-/// back to this file.
+/// back to this file. If the expected address is there, that suffices.
 #[inline(always)]
-pub(crate) fn socket_of(descriptor: i32) -> Option<Structure> {
+pub(crate) fn socket_of(descriptor: i32, known: u64) -> Option<Structure> {
     let table = Structure::task()?.pointed(KernelMember::TaskFiles)?.pointed(KernelMember::FilesTable)?;
     let length: u32 = table.member(KernelMember::TableLength)?;
     let descriptor = u64::try_from(descriptor).ok().filter(|descriptor| *descriptor < u64::from(length))?;
     let files: u64 = table.member(KernelMember::TableFiles)?;
     let file = Structure::at(value(files + descriptor * size_of::<u64>() as u64)?)?;
-    let mode: u16 = file.pointed(KernelMember::FileInode)?.member(KernelMember::InodeMode)?;
-    if mode & FILE_TYPE != SOCKET {
-        return None;
-    }
     let socket = file.pointed(KernelMember::FilePrivate)?;
-    if socket.pointed(KernelMember::SocketFile)?.0 != file.0 {
-        return None;
-    }
-    socket.pointed(KernelMember::SocketSock).filter(|socket| is_tcp(*socket))
+    let tcp = socket.pointed(KernelMember::SocketSock)?;
+    (tcp.0 == known || (is_of_file(socket, file) && is_tcp(tcp))).then_some(tcp)
+}
+
+/// Whether a file is a socket, and this is its `struct socket`.
+#[inline(always)]
+fn is_of_file(socket: Structure, file: Structure) -> bool {
+    let mode: Option<u16> = file.pointed(KernelMember::FileInode).and_then(|inode| inode.member(KernelMember::InodeMode));
+    let is_socket = mode.is_some_and(|mode| mode & FILE_TYPE == SOCKET);
+    is_socket && socket.pointed(KernelMember::SocketFile).is_some_and(|owner| owner.0 == file.0)
 }
 
 /// Whether a `struct sock` is a TCP socket, over either version of IP.

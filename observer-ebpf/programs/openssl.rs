@@ -161,8 +161,8 @@ fn transferred(caller: Caller, thread: &mut Thread, call: &Call, result: i32, fi
             Direction::Received => socket.nearby = thread.sockets.read(call.connection, length),
         }
     }
-    let transfer = Transfer { address: call.connection, buffer: call.buffer, length, time, socket, direction, file };
-    connections::transferred(caller, &transfer);
+    let transfer = Transfer { address: call.connection, buffer: call.buffer, length, time, direction, file };
+    connections::transferred(caller, &transfer, |_known| socket);
 }
 
 /// The descriptor of the BIO that is read from; negative if there is none.

@@ -134,7 +134,7 @@ pub(crate) unsafe fn guessed(caller: &Caller, address: u64, connection: *mut Con
 /// `connection` must point into the map of connections.
 #[inline(always)]
 pub(crate) unsafe fn decide_by(caller: &Caller, address: u64, connection: *mut Connection, descriptor: i32) {
-    if let Some(socket) = kernel::socket_of(descriptor) {
+    if let Some(socket) = kernel::socket_of(descriptor, 0) {
         // SAFETY: as the caller promises.
         unsafe { decide(caller, address, connection, socket.address()) };
     }
