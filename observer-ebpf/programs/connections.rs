@@ -22,8 +22,6 @@ pub(crate) struct Transfer {
     /// Nanoseconds of `CLOCK_MONOTONIC`.
     pub(crate) time: u64,
     pub(crate) direction: Direction,
-    /// The number of the file that has the library.
-    pub(crate) file: u16,
 }
 
 /// The socket of a connection, as far as one call shows it.
@@ -40,16 +38,17 @@ pub(crate) struct CallSocket {
 /// Counts the bytes on their connection, and records them. It does not record them if the connection is unwanted, or its socket is
 /// still unknown after [`UNDECIDED_TIME`] or [`UNDECIDED_BYTES`].
 ///
-/// `socket` finds the socket of the call. It is given the one that the connection is known to have; 0 if unknown.
+/// `socket` finds the socket of the call. It is given the one that the connection is known to have; 0 if unknown. `file` returns the number
+/// of the file that has the library.
 #[inline(always)]
-pub(crate) fn transferred(caller: Caller, transfer: &Transfer, socket: impl FnOnce(u64) -> CallSocket) {
+pub(crate) fn transferred(caller: Caller, transfer: &Transfer, socket: impl FnOnce(u64) -> CallSocket, file: impl FnOnce() -> u16) {
     let key = key(caller, transfer.address);
     let present = present(key);
     // SAFETY: the kernel keeps the value's memory while the program runs.
     let socket = socket(present.map_or(0, |connection| unsafe { (*connection).socket }));
     // SAFETY: as above.
     let same = present.filter(|connection| unsafe { is_same(*connection, socket) });
-    let Some(connection) = same.or_else(|| replaced(key, transfer, socket)) else {
+    let Some(connection) = same.or_else(|| replaced(key, transfer.time, socket, file())) else {
         count(Loss::ConnectionNotKept, 1);
         return;
     };
@@ -237,13 +236,13 @@ fn present(key: ConnectionAddress) -> Option<*mut Connection> {
 /// A new connection at an address. If an earlier one is there, its end was not seen, for example because the library has no probe
 /// for it.
 #[inline(always)]
-fn replaced(key: ConnectionAddress, transfer: &Transfer, socket: CallSocket) -> Option<*mut Connection> {
+fn replaced(key: ConnectionAddress, time: u64, socket: CallSocket, file: u16) -> Option<*mut Connection> {
     // The entry belongs to another program or connection, or is absent; another thread may have removed it as well.
     let _gone = CONNECTIONS.remove(key);
     let (started, execs) = kernel::program().unwrap_or_default();
     let first = Connection {
         // For a call that sends, its start, so that no record is older than its connection.
-        since: transfer.time,
+        since: time,
         sent: 0,
         received: 0,
         socket: 0,
@@ -251,7 +250,7 @@ fn replaced(key: ConnectionAddress, transfer: &Transfer, socket: CallSocket) -> 
         descriptor: socket.descriptor,
         is_notified: 0,
         is_late: 0,
-        file: u32::from(transfer.file),
+        file: u32::from(file),
         is_recorded: 0,
         started,
         execs,

@@ -28,7 +28,7 @@ pub(crate) fn go_write(context: ProbeContext) -> u32 {
     let Some(caller) = Caller::admitted() else { return 0 };
     let registers = Registers::of(&context);
     let (address, buffer, length) = (registers.go_argument(0), registers.go_argument(1), registers.go_argument(2));
-    transferred(caller, file, Direction::Sent, address, buffer, length);
+    transferred(caller, || file, Direction::Sent, (address, buffer, length));
     0
 }
 
@@ -84,7 +84,8 @@ pub(crate) fn go_read_return(context: ProbeContext) -> u32 {
         count(Loss::EntryNotSeen, 1);
         return 0;
     }
-    transferred(caller, calls::cookie(&context).file, Direction::Received, call.connection, call.buffer, came);
+    let file = || calls::cookie(&context).file;
+    transferred(caller, file, Direction::Received, (call.connection, call.buffer, came));
     0
 }
 
@@ -232,17 +233,18 @@ fn goroutine(caller: Caller, registers: Registers<'_>) -> Goroutine {
 }
 
 #[inline(always)]
-fn transferred(caller: Caller, file: u16, direction: Direction, address: u64, buffer: u64, length: u64) {
+fn transferred(caller: Caller, file: impl FnOnce() -> u16, direction: Direction, (address, buffer, length): (u64, u64, u64)) {
     if length == 0 {
         return;
     }
     // SAFETY: takes nothing and returns a number.
     let time = unsafe { bpf_ktime_get_ns() };
-    let transfer = Transfer { address, buffer, length, time, direction, file };
-    connections::transferred(caller, &transfer, |known| match socket(address, known) {
+    let transfer = Transfer { address, buffer, length, time, direction };
+    let socket = |known| match socket(address, known) {
         Some((descriptor, socket)) => CallSocket { used: socket.address(), descriptor, nearby: 0 },
         None => CallSocket { used: 0, descriptor: -1, nearby: 0 },
-    });
+    };
+    connections::transferred(caller, &transfer, socket, file);
 }
 
 /// The descriptor and the socket of the `net.Conn` in a `tls.Conn`. It must be a `*net.TCPConn`, or a structure that embeds one as

@@ -24,6 +24,14 @@ pub(crate) static CONNECTIONS: LruHashMap<ConnectionAddress, Connection> = LruHa
 #[map]
 pub(crate) static SSL_CALLS: LruHashMap<u64, Thread> = LruHashMap::with_max_entries(8_192, 0);
 
+/// 1 for threads that may be in [`SSL_CALLS`], by [`thread_flag`]. Each send and receive of the machine asks this first, and a look-up here
+/// costs much less.
+#[map]
+pub(crate) static SSL_THREADS: Array<u32> = Array::with_max_entries(THREAD_FLAGS, 0);
+
+/// Number of entries of [`SSL_THREADS`]; a power of two.
+const THREAD_FLAGS: u32 = 8_192;
+
 /// Set of the sockets of recorded connections, by their addresses in the kernel; the values are not used.
 #[map]
 pub(crate) static SOCKETS: LruHashMap<u64, u32> = LruHashMap::with_max_entries(32_768, 0);
@@ -82,6 +90,12 @@ pub(crate) static SELECTED: LruHashMap<u32, u32> = LruHashMap::with_max_entries(
 /// Always empty; see [`crate::thread_stack`].
 #[map]
 pub(crate) static NO_PROGRAMS: ProgramArray = ProgramArray::with_max_entries(1, 0);
+
+/// The place of a thread (`bpf_get_current_pid_tgid`) in [`SSL_THREADS`], which it may share with others.
+#[inline(always)]
+pub(crate) fn thread_flag(thread: u64) -> u32 {
+    thread as u32 & (THREAD_FLAGS - 1)
+}
 
 /// Adds to a counter of [`LOSSES`]. This is atomic, because another program may preempt the current one.
 #[inline(always)]

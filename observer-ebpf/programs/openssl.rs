@@ -12,7 +12,7 @@ use observer_ebpf::{DescriptorOffsets, Loss};
 use crate::admission::Caller;
 use crate::calls;
 use crate::connections::{self, CallSocket, Transfer};
-use crate::maps::{SSL_CALLS, count};
+use crate::maps::{SSL_CALLS, SSL_THREADS, count, thread_flag};
 use crate::memory;
 use crate::records::Direction;
 use crate::registers::Registers;
@@ -76,7 +76,7 @@ pub(crate) fn ssl_return(context: ProbeContext) -> u32 {
     };
     thread.calls.counted(&call);
     if call.is_counted == 0 {
-        transferred(caller, thread, &call, result, calls::cookie(&context).file);
+        transferred(caller, thread, &call, result, || calls::cookie(&context).file);
     }
     0
 }
@@ -121,6 +121,10 @@ fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
     if SSL_CALLS.get_ptr(caller.both).is_none() {
         // Without room, the look-up below finds nothing.
         let _full = SSL_CALLS.insert(caller.both, &EMPTY, 0);
+        if let Some(flag) = SSL_THREADS.get_ptr_mut(thread_flag(caller.both)) {
+            // SAFETY: the kernel keeps the value's memory while the program runs, and all threads write the same.
+            unsafe { *flag = 1 };
+        }
     }
     let is_kept = match SSL_CALLS.get_ptr_mut(caller.both) {
         Some(thread) => {
@@ -141,7 +145,7 @@ fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
 }
 
 #[inline(always)]
-fn transferred(caller: Caller, thread: &mut Thread, call: &Call, result: i32, file: u16) {
+fn transferred(caller: Caller, thread: &mut Thread, call: &Call, result: i32, file: impl FnOnce() -> u16) {
     let length = if call.count == 0 { Some(u64::from(result.unsigned_abs())) } else { memory::value::<u64>(call.count) };
     let Some(length) = length else {
         count(Loss::Unreadable, 1);
@@ -161,8 +165,8 @@ fn transferred(caller: Caller, thread: &mut Thread, call: &Call, result: i32, fi
             Direction::Received => socket.nearby = thread.sockets.read(call.connection, length),
         }
     }
-    let transfer = Transfer { address: call.connection, buffer: call.buffer, length, time, direction, file };
-    connections::transferred(caller, &transfer, |_known| socket);
+    let transfer = Transfer { address: call.connection, buffer: call.buffer, length, time, direction };
+    connections::transferred(caller, &transfer, |_known| socket, file);
 }
 
 /// The descriptor of the BIO that is read from; negative if there is none.

@@ -15,8 +15,10 @@ const MIDDLE: usize = PAYLOAD_SIZES[1];
 /// Maximum number of bytes of a field's name that are recorded. HTTP has no limit, but names in use are at most a fifth as long.
 const LONGEST_NAME: u32 = 255;
 
-/// Number of unread bytes above which the reader is woken. Otherwise it reads every 20 ms by itself.
-const PENDING_BYTES: u64 = 256 << 10;
+/// Number of unread bytes above which the reader is woken, and an eighth of the buffer must be unread, too. Otherwise it reads every 20 ms by
+/// itself. A wake-up interrupts the process that is recorded.
+const PENDING_BYTES: u64 = 64 << 10;
+const PENDING_PART: u64 = 8;
 
 /// The direction of plaintext, numbered as in [`Kind`].
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -213,5 +215,6 @@ fn reserve<const N: usize>(length: u64) -> Option<RingBufEntry<Room<N>>> {
 
 #[inline(always)]
 fn submit<T: 'static>(room: RingBufEntry<T>) {
-    wakeups::submit(room, wakeups::unread(&RECORDS) > PENDING_BYTES);
+    let unread = wakeups::unread(&RECORDS);
+    wakeups::submit(room, unread > PENDING_BYTES && unread > wakeups::size(&RECORDS) / PENDING_PART);
 }

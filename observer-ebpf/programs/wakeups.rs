@@ -3,8 +3,9 @@
 use aya_ebpf::maps::RingBuf;
 use aya_ebpf::maps::ring_buf::RingBufEntry;
 
-/// `bpf_ringbuf_query`: number of unread bytes (Linux `include/uapi/linux/bpf.h`).
+/// `bpf_ringbuf_query`: number of unread bytes, and the size of the buffer (Linux `include/uapi/linux/bpf.h`).
 const BPF_RB_AVAIL_DATA: u64 = 0;
+const BPF_RB_RING_SIZE: u64 = 1;
 /// `bpf_ringbuf_submit`: whether the reader is woken (same file).
 const BPF_RB_NO_WAKEUP: u64 = 1;
 const BPF_RB_FORCE_WAKEUP: u64 = 2;
@@ -13,6 +14,12 @@ const BPF_RB_FORCE_WAKEUP: u64 = 2;
 #[inline(always)]
 pub(crate) fn unread(ring: &RingBuf) -> u64 {
     ring.query(BPF_RB_AVAIL_DATA)
+}
+
+/// The size of the buffer in bytes.
+#[inline(always)]
+pub(crate) fn size(ring: &RingBuf) -> u64 {
+    ring.query(BPF_RB_RING_SIZE)
 }
 
 #[inline(always)]
