@@ -185,7 +185,10 @@ fn reason(source: Source, live: &Value, log: &Value) -> &'static str {
         ("very-short-watch" | "connection-lost" | "stream-reset", "") => {
             "a proxy between both cut the watch, and for the API server it had not ended"
         }
-        ("connection-lost", "expired/cache-reset") => "etcd was restored, which the log does not show",
+        ("expired/cache-reset", "very-short-watch") => "the log does not show that the API server was restarted",
+        ("connection-lost", "very-short-watch") => {
+            "for the client it was a very short watch, and the log does not show the lost connection"
+        }
         (_, "expired/unknown") => "the log has no bookmarks and no events",
         _ => "not explained",
     }

@@ -14,6 +14,10 @@ use crate::time::Timestamp;
 /// For this long after its start, a watch may deliver events from before its request.
 const CATCHES_UP: Duration = Duration::from_secs(1);
 
+/// A watch that only tells an error ends within this time after its answer began: kube-apiserver takes less than 1 ms, on a busy machine,
+/// too.
+const TELLS_AN_ERROR: Duration = Duration::from_millis(20);
+
 /// A server that has waited for a revision answers after this additional time at most.
 const WAITS_LONGER: Duration = Duration::from_millis(300);
 
@@ -150,6 +154,11 @@ impl PastWatch {
     /// Whether it ended within a second of its request.
     pub(super) fn is_brief(&self) -> bool {
         self.ended.since(self.asked) <= VERY_SHORT_WATCH
+    }
+
+    /// Whether it may have ended with an error event as soon as it was answered. Without the time of its answer, each brief watch may have.
+    pub(super) fn may_have_told_an_error(&self) -> bool {
+        self.is_brief() && self.opened.is_none_or(|opened| self.ended.since(opened) <= TELLS_AN_ERROR)
     }
 
     /// Whether it comes from a log.

@@ -83,6 +83,19 @@ fn watch_that_ended_at_once_before_a_list_at_its_revision_had_expired() {
 }
 
 #[test]
+fn brief_watch_that_did_not_end_as_soon_as_it_was_answered_had_not_expired() {
+    let watch = line(1, &((50, 400_100), "watch", WATCH, 200, ""));
+    let brief = |answered| {
+        let answer = line(2, &((400_200, answered), "watch", WATCH, 200, "")).replace("ResponseComplete", "ResponseStarted");
+        let end = line(2, &((400_200, 400_260), "watch", WATCH, 200, ""));
+        let relist = line(3, &((401_300, 401_400), "list", AT_LAST, 200, ""));
+        observed_in(&[line(0, &LIST), watch.clone(), answer, end, relist])
+    };
+    assert_eq!(brief(400_250), "expired/unknown");
+    assert_eq!(brief(400_205), "very-short-watch");
+}
+
+#[test]
 fn short_watch_at_a_young_revision_had_not_expired() {
     let watch = ((50, 400), "watch", WATCH, 200, "");
     assert_eq!(observed(&[LIST, watch, ((1_500, 1_600), "list", AT_LAST, 200, "")]), "very-short-watch");
