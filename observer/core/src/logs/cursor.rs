@@ -1,7 +1,8 @@
 //! A cursor over JSON text, which builds no values.
 //!
 //! It checks the grammar (RFC 8259) of all that it passes, also of values that are not read, except within bodies. It gives up at rare forms,
-//! such as an escape in a member name. Then its caller asks `serde_json`, which decides what they are.
+//! such as an escape in a member name. Then its caller asks `serde_json`, which decides what they are. As there, only strings that are read
+//! have to be UTF-8.
 
 use std::borrow::Cow;
 use std::str;
@@ -12,11 +13,9 @@ use crate::wire::{StringStops, nested_end};
 const MOST_NESTED: u32 = u64::BITS;
 
 /// A place in a text.
-#[derive(Clone, Copy)]
-pub(super) struct Cursor<'t, 's> {
-    text: &'t str,
+pub(super) struct Cursor<'t> {
     at: usize,
-    stops: &'s StringStops,
+    stops: StringStops<'t>,
 }
 
 /// A string, by the offsets of the first byte after its opening quote and of its closing quote.
@@ -27,32 +26,18 @@ struct Quoted {
     is_escaped: bool,
 }
 
-/// A text with its bitmaps.
-pub(super) struct Scanned<'t> {
-    text: &'t str,
-    stops: StringStops,
-}
-
-impl<'t> Scanned<'t> {
-    /// `None` if the text is not UTF-8, or has a control character, which strings must not have: a line has none, so no string has to be
-    /// searched for them.
-    pub(super) fn of(text: &'t [u8]) -> Option<Self> {
-        Some(Self { stops: StringStops::of(text)?, text: str::from_utf8(text).ok()? })
-    }
-
-    /// At the first byte that is not white space.
-    pub(super) fn cursor(&self) -> Cursor<'t, '_> {
-        let mut cursor = Cursor { text: self.text, at: 0, stops: &self.stops };
+impl<'t> Cursor<'t> {
+    /// At the first byte of a text that is not white space.
+    pub(super) fn of(text: &'t [u8]) -> Self {
+        let mut cursor = Self { at: 0, stops: StringStops::of(text) };
         cursor.space();
         cursor
     }
-}
 
-impl<'t> Cursor<'t, '_> {
     /// Whether only white space is left.
-    pub(super) fn is_at_end(mut self) -> bool {
+    pub(super) fn is_at_end(&mut self) -> bool {
         self.space();
-        self.at == self.text.len()
+        self.at == self.bytes().len()
     }
 
     /// Reads an object. `each` receives the name of each member, and takes its value. `None` if it gave up, or if this is no object.
@@ -93,9 +78,9 @@ impl<'t> Cursor<'t, '_> {
     pub(super) fn text(&mut self) -> Option<Cow<'t, str>> {
         let Quoted { begin, end, is_escaped } = self.quoted()?;
         if is_escaped {
-            return serde_json::from_str(self.text.get(begin - 1..=end)?).ok().map(Cow::Owned);
+            return serde_json::from_slice(self.bytes().get(begin - 1..=end)?).ok().map(Cow::Owned);
         }
-        self.text.get(begin..end).map(Cow::Borrowed)
+        self.bytes().get(begin..end).and_then(|text| str::from_utf8(text).ok()).map(Cow::Borrowed)
     }
 
     /// Reads a number that has only digits, at most nine.
@@ -178,7 +163,7 @@ impl<'t> Cursor<'t, '_> {
     fn name(&mut self) -> Option<&'t [u8]> {
         let Quoted { begin, end, is_escaped } = self.quoted()?;
         self.colon()?;
-        let name = self.text.as_bytes().get(begin..end)?;
+        let name = self.bytes().get(begin..end)?;
         (!is_escaped && name.is_ascii()).then_some(name)
     }
 
@@ -208,12 +193,17 @@ impl<'t> Cursor<'t, '_> {
 
     #[inline]
     fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.bytes().get(self.at).copied()
+    }
+
+    #[inline]
+    const fn bytes(&self) -> &'t [u8] {
+        self.stops.text()
     }
 
     #[inline]
     fn rest(&self) -> &'t [u8] {
-        self.text.as_bytes().get(self.at..).unwrap_or_default()
+        self.bytes().get(self.at..).unwrap_or_default()
     }
 
     fn word(&mut self, word: &[u8]) -> Option<()> {
@@ -253,7 +243,7 @@ impl<'t> Cursor<'t, '_> {
         let (mut end, mut is_escaped) = (begin, false);
         loop {
             end = self.stops.stop_from(end)?;
-            match self.text.as_bytes().get(end..)? {
+            match self.bytes().get(end..)? {
                 [b'"', ..] => {
                     self.at = end + 1;
                     return Some(Quoted { begin, end, is_escaped });

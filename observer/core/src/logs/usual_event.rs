@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 
 use super::audit::{Annotations, AuditLevel, AuditStage, Details, Line, ObjectRef, ResponseStatus, User};
-use super::cursor::{Cursor, Scanned};
+use super::cursor::Cursor;
 use super::text::{FirstText, Text};
 
 /// Reads an event. `None` for text of any other form, of which `serde_json` decides whether it is an event: members that occur twice, values
 /// of an unusual type, escapes in names. A malformed body does not matter.
 pub(super) fn read(text: &[u8]) -> Option<Line<'_>> {
-    let scanned = Scanned::of(text)?;
-    let mut cursor = scanned.cursor();
+    let mut cursor = Cursor::of(text);
     let (mut audit_id, mut stage, mut verb, mut level, mut uri, mut user_agent) = (None, None, None, None, None, None);
     let (mut user, mut impersonated_user, mut addresses, mut object_ref, mut response_status) = (None, None, None, None, None);
     let (mut received, mut reached, mut annotations) = (None, None, None);
@@ -59,11 +58,11 @@ fn once<T>(member: &mut Option<T>, value: Option<T>) -> Option<()> {
     is_first.then_some(())
 }
 
-fn text<'l>(value: &mut Cursor<'l, '_>) -> Option<Text<'l>> {
+fn text<'l>(value: &mut Cursor<'l>) -> Option<Text<'l>> {
     value.text().map(Text::of)
 }
 
-fn stage(value: &mut Cursor<'_, '_>) -> Option<AuditStage> {
+fn stage(value: &mut Cursor<'_>) -> Option<AuditStage> {
     Some(match &*value.text()? {
         "RequestReceived" => AuditStage::RequestReceived,
         "ResponseStarted" => AuditStage::ResponseStarted,
@@ -73,7 +72,7 @@ fn stage(value: &mut Cursor<'_, '_>) -> Option<AuditStage> {
     })
 }
 
-fn level(value: &mut Cursor<'_, '_>) -> Option<AuditLevel> {
+fn level(value: &mut Cursor<'_>) -> Option<AuditLevel> {
     Some(match &*value.text()? {
         "Metadata" => AuditLevel::Metadata,
         "Request" => AuditLevel::Request,
@@ -82,7 +81,7 @@ fn level(value: &mut Cursor<'_, '_>) -> Option<AuditLevel> {
     })
 }
 
-fn user<'l>(value: &mut Cursor<'l, '_>) -> Option<User<'l>> {
+fn user<'l>(value: &mut Cursor<'l>) -> Option<User<'l>> {
     let mut username = None;
     value.members(|name, value| match name {
         b"username" => once(&mut username, value.text()),
@@ -92,7 +91,7 @@ fn user<'l>(value: &mut Cursor<'l, '_>) -> Option<User<'l>> {
 }
 
 /// The first text of an array. The others have to be texts, too.
-fn first_text<'l>(value: &mut Cursor<'l, '_>) -> Option<FirstText<'l>> {
+fn first_text<'l>(value: &mut Cursor<'l>) -> Option<FirstText<'l>> {
     let mut first: Option<Cow<'l, str>> = None;
     value.elements(|value| {
         let text = value.text()?;
@@ -102,7 +101,7 @@ fn first_text<'l>(value: &mut Cursor<'l, '_>) -> Option<FirstText<'l>> {
     Some(FirstText::of(first.map(Text::of).unwrap_or_default()))
 }
 
-fn object_ref<'l>(value: &mut Cursor<'l, '_>) -> Option<ObjectRef<'l>> {
+fn object_ref<'l>(value: &mut Cursor<'l>) -> Option<ObjectRef<'l>> {
     let (mut resource, mut api_group) = (None, None);
     value.members(|name, value| match name {
         b"resource" => once(&mut resource, value.text()),
@@ -112,7 +111,7 @@ fn object_ref<'l>(value: &mut Cursor<'l, '_>) -> Option<ObjectRef<'l>> {
     Some(ObjectRef { resource: resource.unwrap_or_default(), api_group: api_group.unwrap_or_default() })
 }
 
-fn response_status<'l>(value: &mut Cursor<'l, '_>) -> Option<ResponseStatus<'l>> {
+fn response_status<'l>(value: &mut Cursor<'l>) -> Option<ResponseStatus<'l>> {
     let (mut code, mut status, mut reason, mut message, mut details) = (None, None, None, None, None);
     value.members(|name, value| match name {
         b"code" => once(&mut code, value.digits().and_then(|code| u16::try_from(code).ok())),
@@ -132,7 +131,7 @@ fn response_status<'l>(value: &mut Cursor<'l, '_>) -> Option<ResponseStatus<'l>>
 }
 
 /// Details without causes, which are rare.
-fn details<'l>(value: &mut Cursor<'l, '_>) -> Option<Details<'l>> {
+fn details<'l>(value: &mut Cursor<'l>) -> Option<Details<'l>> {
     let mut retry_after_seconds = None;
     value.members(|name, value| match name {
         b"causes" => None,
@@ -142,7 +141,7 @@ fn details<'l>(value: &mut Cursor<'l, '_>) -> Option<Details<'l>> {
     Some(Details { causes: Vec::new(), retry_after_seconds })
 }
 
-fn annotations<'l>(value: &mut Cursor<'l, '_>) -> Option<Annotations<'l>> {
+fn annotations<'l>(value: &mut Cursor<'l>) -> Option<Annotations<'l>> {
     let (mut etcd, mut total) = (None, None);
     value.members(|name, value| match name {
         b"apiserver.latency.k8s.io/etcd" => once(&mut etcd, text(value)),

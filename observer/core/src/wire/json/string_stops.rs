@@ -10,28 +10,42 @@ use fearless_simd::{Level, dispatch, u8x64};
 
 use super::block::BLOCK;
 
-/// The quotes and backslashes of a text, as bitmaps.
-#[derive(Debug)]
-pub(crate) struct StringStops {
+/// Blocks whose bitmaps are made at once.
+const WINDOW: usize = 16;
+
+/// The quotes and backslashes of a text, as bitmaps. They are made when they are asked for, so that a part that is passed over costs nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct StringStops<'t> {
+    text: &'t [u8],
+    /// The block of the first bitmaps, counted from the begin of the text.
+    first: usize,
+    /// Number of blocks that have bitmaps.
+    blocks: usize,
     /// Both bitmaps of each block: bit `n` stands for byte `n`. Kept apart: LLVM 22 compiles the OR of both masks to about 200 instructions.
-    blocks: Vec<[u64; 2]>,
+    bitmaps: [[u64; 2]; WINDOW],
 }
 
-impl StringStops {
-    /// Those of `text`. `None` if it has a control character.
-    pub(crate) fn of(text: &[u8]) -> Option<Self> {
-        let mut blocks = Vec::with_capacity(text.len() / BLOCK + 1);
-        let is_plain = dispatch!(Level::new(), simd => collect(simd, text, &mut blocks));
-        is_plain.then_some(Self { blocks })
+impl<'t> StringStops<'t> {
+    pub(crate) const fn of(text: &'t [u8]) -> Self {
+        Self { text, first: 0, blocks: 0, bitmaps: [[0; 2]; WINDOW] }
     }
 
-    /// The offset of the first quote or backslash at `from` or after it.
+    pub(crate) const fn text(&self) -> &'t [u8] {
+        self.text
+    }
+
+    /// The offset of the first quote or backslash at `from` or after it. `None` if there is none, or if a control character is near, which
+    /// strings must not have.
     #[inline]
-    pub(crate) fn stop_from(&self, from: usize) -> Option<usize> {
+    pub(crate) fn stop_from(&mut self, from: usize) -> Option<usize> {
         let mut number = from / BLOCK;
         let mut mask = u64::MAX << (from % BLOCK);
         loop {
-            let [quotes, backslashes] = *self.blocks.get(number)?;
+            let place = number.wrapping_sub(self.first);
+            let Some([quotes, backslashes]) = self.bitmaps.get(place).filter(|_| place < self.blocks) else {
+                self.make_from(number)?;
+                continue;
+            };
             let stops = (quotes | backslashes) & mask;
             if stops != 0 {
                 return Some(number * BLOCK + stops.trailing_zeros() as usize);
@@ -39,28 +53,44 @@ impl StringStops {
             (number, mask) = (number + 1, u64::MAX);
         }
     }
+
+    /// Makes the bitmaps of the blocks from this one on. `None` if the text has no such block, or if they have a control character.
+    #[inline(never)]
+    fn make_from(&mut self, block: usize) -> Option<()> {
+        let text = self.text.get(block * BLOCK..).filter(|text| !text.is_empty())?;
+        let text = text.get(..WINDOW * BLOCK).unwrap_or(text);
+        (self.first, self.blocks) = (block, text.len().div_ceil(BLOCK));
+        let is_plain = dispatch!(Level::new(), simd => collect(simd, text, &mut self.bitmaps));
+        if !is_plain {
+            self.blocks = 0;
+        }
+        is_plain.then_some(())
+    }
 }
 
-/// Adds the bitmaps of all blocks. Returns whether no byte is a control character.
+/// Makes the bitmaps of all blocks. Returns whether no byte is a control character.
 #[inline(always)]
-fn collect<S: Simd>(simd: S, text: &[u8], blocks: &mut Vec<[u64; 2]>) -> bool {
+fn collect<S: Simd>(simd: S, text: &[u8], bitmaps: &mut [[u64; 2]; WINDOW]) -> bool {
     let (whole, tail) = text.as_chunks::<BLOCK>();
-    let mut controls = 0;
-    for block in whole {
-        controls |= classify(simd, block, blocks);
+    let (mut bitmaps, mut controls) = (bitmaps.iter_mut(), 0);
+    for (block, bitmaps) in whole.iter().zip(&mut bitmaps) {
+        controls |= classify(simd, block, bitmaps);
     }
     let mut last = [b' '; BLOCK];
     last.iter_mut().zip(tail).for_each(|(to, from)| *to = *from);
-    controls | classify(simd, &last, blocks) == 0
+    for bitmaps in bitmaps.take(1) {
+        controls |= classify(simd, &last, bitmaps);
+    }
+    controls == 0
 }
 
-/// Adds the quotes and backslashes; returns the control characters.
+/// Notes the quotes and backslashes; returns the control characters.
 #[inline(always)]
-fn classify<S: Simd>(simd: S, block: &[u8; BLOCK], blocks: &mut Vec<[u64; 2]>) -> u64 {
+fn classify<S: Simd>(simd: S, block: &[u8; BLOCK], bitmaps: &mut [u64; 2]) -> u64 {
     /// All of these bits are unset in a control character, and only there.
     const NO_CONTROL: u8 = 0xe0;
     let bytes = u8x64::simd_from(simd, *block);
-    blocks.push([bytes.simd_eq(b'"').to_bitmask(), bytes.simd_eq(b'\\').to_bitmask()]);
+    *bitmaps = [bytes.simd_eq(b'"').to_bitmask(), bytes.simd_eq(b'\\').to_bitmask()];
     (bytes & NO_CONTROL).simd_eq(0).to_bitmask()
 }
 
@@ -68,30 +98,39 @@ fn classify<S: Simd>(simd: S, block: &[u8; BLOCK], blocks: &mut Vec<[u64; 2]>) -
 mod tests {
     use proptest::prelude::*;
 
-    use super::StringStops;
+    use super::{BLOCK, StringStops, WINDOW};
 
     #[test]
-    fn control_characters_are_found_in_each_place() {
-        for length in [0, 1, 63, 64, 65, 200] {
+    fn control_characters_are_found_in_each_place_that_is_searched() {
+        for length in [1, 63, 64, 65, 200] {
             let text = vec![0xff; length];
-            assert!(StringStops::of(&text).is_some(), "{length}");
+            assert_eq!(StringStops::of(&text).stop_from(0), None);
             for at in 0..length {
-                let mut text = text.clone();
+                let mut text = [text.as_slice(), b"\""].concat();
+                assert_eq!(StringStops::of(&text).stop_from(0), Some(length));
                 text[at] = 0x1f;
-                assert!(StringStops::of(&text).is_none(), "{at} of {length}");
+                assert_eq!(StringStops::of(&text).stop_from(0), None, "{at} of {length}");
             }
         }
+        let far = [&[b'a'; 4 * WINDOW * BLOCK][..], b"\x1f\""].concat();
+        assert_eq!(StringStops::of(&[b"\"", far.as_slice()].concat()).stop_from(0), Some(0), "nothing else is searched");
+        assert_eq!(StringStops::of(&far).stop_from(0), None);
     }
 
     proptest! {
         #[test]
         fn next_stop_is_the_one_that_a_search_finds(
             bytes in prop::collection::vec(prop::sample::select(br#""\abcdefghijkl"#.as_slice()), 0..300),
-            from in 0_usize..320,
+            gap in 0..3 * WINDOW * BLOCK,
+            searched in prop::collection::vec(0..4 * WINDOW * BLOCK, 1..5),
         ) {
+            let text = [bytes.as_slice(), &vec![b'x'; gap], &bytes].concat();
+            let mut stops = StringStops::of(&text);
             let is_stop = |byte: &u8| matches!(byte, b'"' | b'\\');
-            let wanted = bytes.iter().skip(from).position(is_stop).map(|at| from + at);
-            prop_assert_eq!(StringStops::of(&bytes).unwrap().stop_from(from), wanted);
+            for from in searched {
+                let wanted = text.iter().skip(from).position(is_stop).map(|at| from + at);
+                prop_assert_eq!(stops.stop_from(from), wanted, "from {}", from);
+            }
         }
     }
 }
