@@ -1,47 +1,68 @@
 //! Splits a stream into lines of bounded length.
 
 use std::io::{self, BufRead};
+use std::mem;
 
 use observer_core::logs::MAX_LINE;
 
 /// A line, or what is known of one that is too long.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
-    /// The line is in the buffer.
-    Read,
+pub(crate) enum Line<'l> {
+    /// The line without its end.
+    Read(&'l [u8]),
     /// The line is longer than [`MAX_LINE`], and was passed over.
     TooLong,
     /// There are no further lines.
     End,
 }
 
-/// Reads the next line into `line`, without its end.
-pub(super) fn next(from: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
-    line.clear();
-    let mut is_too_long = false;
-    loop {
-        let read = match from.fill_buf() {
-            Ok([]) if line.is_empty() && !is_too_long => return Ok(Line::End),
-            Ok([]) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        let end = memchr::memchr(b'\n', read);
-        let part = read.get(..end.unwrap_or(read.len())).unwrap_or_default();
-        let taken = part.len() + usize::from(end.is_some());
-        is_too_long |= line.len() + part.len() > MAX_LINE;
-        if is_too_long {
-            line.clear();
-        } else {
-            line.extend_from_slice(part);
-        }
-        from.consume(taken);
-        if end.is_some() {
-            break;
-        }
+/// A stream, line by line.
+pub(super) struct Lines<R> {
+    from: R,
+    /// Bytes of the last line that are still in the buffer of the stream.
+    passed: usize,
+    /// A line that was not in the buffer as a whole.
+    joined: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) const fn of(from: R) -> Self {
+        Self { from, passed: 0, joined: Vec::new() }
     }
-    Ok(if is_too_long { Line::TooLong } else { Line::Read })
+
+    /// Reads the next line. A line that is in the buffer as a whole is not copied.
+    pub(super) fn next(&mut self) -> io::Result<Line<'_>> {
+        let Self { from, passed, joined } = self;
+        from.consume(mem::take(passed));
+        joined.clear();
+        let mut is_too_long = false;
+        loop {
+            let read = match from.fill_buf() {
+                Ok([]) if joined.is_empty() && !is_too_long => return Ok(Line::End),
+                Ok([]) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let end = memchr::memchr(b'\n', read);
+            let part = read.get(..end.unwrap_or(read.len())).unwrap_or_default();
+            let length = part.len();
+            is_too_long |= joined.len() + length > MAX_LINE;
+            if is_too_long {
+                joined.clear();
+            } else if end.is_some() && joined.is_empty() {
+                *passed = length + 1;
+                return Ok(Line::Read(from.fill_buf()?.get(..length).unwrap_or_default()));
+            } else {
+                joined.extend_from_slice(part);
+            }
+            from.consume(length + usize::from(end.is_some()));
+            if end.is_some() {
+                break;
+            }
+        }
+        Ok(if is_too_long { Line::TooLong } else { Line::Read(joined) })
+    }
 }
 
 #[cfg(test)]
@@ -53,23 +74,22 @@ mod tests {
     #[test]
     fn lines_are_split_at_any_size_of_the_buffer() {
         for size in [1, 2, 3, 64] {
-            let mut from = BufReader::with_capacity(size, "ab\n\ncd".as_bytes());
-            let mut line = Vec::new();
+            let mut from = Lines::of(BufReader::with_capacity(size, "ab\n\ncd".as_bytes()));
             let mut lines = Vec::new();
-            while next(&mut from, &mut line).unwrap() == Line::Read {
-                lines.push(String::from_utf8(line.clone()).unwrap());
+            while let Line::Read(line) = from.next().unwrap() {
+                lines.push(String::from_utf8(line.to_vec()).unwrap());
             }
             assert_eq!(lines, ["ab", "", "cd"], "{size}");
+            assert_eq!(from.next().unwrap(), Line::End);
         }
     }
 
     #[test]
     fn line_that_is_too_long_is_passed_over() {
         let text = [vec![b'a'; MAX_LINE + 1], b"\nb\n".to_vec()].concat();
-        let (mut from, mut line) = (text.as_slice(), Vec::new());
-        assert_eq!(next(&mut from, &mut line).unwrap(), Line::TooLong);
-        assert_eq!(next(&mut from, &mut line).unwrap(), Line::Read);
-        assert_eq!(line, b"b");
-        assert_eq!(next(&mut from, &mut line).unwrap(), Line::End);
+        let mut from = Lines::of(text.as_slice());
+        assert_eq!(from.next().unwrap(), Line::TooLong);
+        assert_eq!(from.next().unwrap(), Line::Read(b"b"));
+        assert_eq!(from.next().unwrap(), Line::End);
     }
 }

@@ -73,7 +73,7 @@ impl LogFiles {
         }
         let sources = self.files.into_iter().map(Source::of).collect::<Result<Vec<_>, _>>()?;
         let waiting = (0..sources.len()).map(|number| (None, number)).collect();
-        Ok(OpenLogs { sources, waiting, line: Vec::new() })
+        Ok(OpenLogs { sources, waiting })
     }
 }
 
@@ -84,7 +84,6 @@ pub struct OpenLogs {
     sources: Vec<Source>,
     /// The sources that have lines, by the time of their last event.
     waiting: BTreeSet<(Option<Timestamp>, usize)>,
-    line: Vec<u8>,
 }
 
 impl OpenLogs {
@@ -96,18 +95,20 @@ impl OpenLogs {
     /// Reads the next line, and calls `each` with the observations that have no room to wait. Returns the number of its bytes; `None` if there
     /// are no further lines.
     pub fn next(&mut self, replay: &mut LogReplay, each: &mut dyn FnMut(Observation)) -> Result<Option<usize>, LogError> {
-        let Self { sources, waiting, line } = self;
+        let Self { sources, waiting } = self;
         while let Some((reached, number)) = waiting.pop_first() {
             let Some(source) = sources.get_mut(number) else { continue };
-            match source.next(line)? {
+            let line = match source.next()? {
                 Line::End => {
                     replay.end_of(number);
                     continue;
                 }
-                Line::TooLong => replay.too_long(),
-                Line::Read => {}
-            }
-            // A line that was too long is empty here.
+                Line::TooLong => {
+                    replay.too_long();
+                    &[]
+                }
+                Line::Read(line) => line,
+            };
             let now = replay.line(number, line, each);
             waiting.insert((now.max(reached), number));
             return Ok(Some(line.len() + 1));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use super::lines::{self, Line};
+use super::lines::{Line, Lines};
 use crate::input_file::InputFile;
 
 /// The first bytes of a file that gzip packed (RFC 1952 §2.3.1).
@@ -32,7 +32,7 @@ impl LogError {
 /// An open log.
 pub(crate) struct Source {
     file: PathBuf,
-    from: Box<dyn BufRead>,
+    lines: Lines<Box<dyn BufRead>>,
 }
 
 impl Source {
@@ -47,11 +47,12 @@ impl Source {
         };
         let from: Box<dyn BufRead> =
             if is_packed { Box::new(BufReader::with_capacity(CHUNK, MultiGzDecoder::new(from))) } else { Box::new(from) };
-        Ok(Self { file: path, from })
+        Ok(Self { file: path, lines: Lines::of(from) })
     }
 
-    /// Reads the next line into `line`.
-    pub(crate) fn next(&mut self, line: &mut Vec<u8>) -> Result<Line, LogError> {
-        lines::next(&mut *self.from, line).map_err(|error| LogError { file: self.file.clone(), error })
+    /// Reads the next line.
+    pub(crate) fn next(&mut self) -> Result<Line<'_>, LogError> {
+        let Self { file, lines } = self;
+        lines.next().map_err(|error| LogError { file: file.clone(), error })
     }
 }

@@ -45,9 +45,8 @@ pub(super) fn explain_stdin(profile: &ServerProfile, format: ExplainFormat) -> R
         all: ExplainedLines::default(),
         out: Printable::new(),
     };
-    let mut line = Vec::new();
     loop {
-        let next = source.next(&mut line)?;
+        let next = source.next()?;
         if explaining.is_full() && !matches!(next, Line::End) {
             explaining.all.is_cut = true;
             break;
@@ -55,7 +54,7 @@ pub(super) fn explain_stdin(profile: &ServerProfile, format: ExplainFormat) -> R
         let others = match next {
             Line::End => break,
             Line::TooLong => 1,
-            Line::Read => records.line(&line, &mut |found| explaining.take(&found, 1)),
+            Line::Read(line) => records.line(line, &mut |found| explaining.take(&found, 1)),
         };
         explaining.line += 1;
         explaining.miss(others);
