@@ -40,11 +40,12 @@ pub(crate) fn go_read(context: ProbeContext) -> u32 {
     let registers = Registers::of(&context);
     let call =
         ReadCall { connection: registers.go_argument(0), buffer: registers.go_argument(1), length: registers.go_argument(2) };
-    let reading = Reading { call, is_over: 0, fields: 0 };
     let key = goroutine(caller, registers);
+    let reading = Reading { call, goroutine: key.address, is_over: 0, fields: 0 };
     if let Some(last) = GO_READS.get_ptr_mut(key) {
         // An insertion costs several times as much.
-        // SAFETY: as in `go_read_return`.
+        // SAFETY: the kernel keeps the value's memory while the program runs. If the map gives it to another goroutine now, the return of
+        // that one's call finds the address of this one.
         unsafe { *last = reading };
     } else if GO_READS.insert(key, reading, 0).is_err() {
         count(Loss::CallNotKept, 1);
@@ -61,10 +62,10 @@ pub(crate) fn go_read_return(context: ProbeContext) -> u32 {
     let key = goroutine(caller, registers);
     let kept = GO_READS.get_ptr_mut(key).and_then(|kept| {
         // SAFETY: only this goroutine writes the value of its key, and the kernel keeps its memory while the program runs.
-        let Reading { call, is_over, .. } = unsafe { *kept };
+        let Reading { call, goroutine, is_over, .. } = unsafe { *kept };
         // SAFETY: as above.
         unsafe { (*kept).is_over = 1 };
-        (is_over == 0).then_some(call)
+        (is_over == 0 && goroutine == key.address).then_some(call)
     });
     // n is an int. With an error, n is 0 or the number of bytes before the error.
     if came.cast_signed() <= 0 {
@@ -73,7 +74,7 @@ pub(crate) fn go_read_return(context: ProbeContext) -> u32 {
     let call = kept.or_else(|| {
         let call = spilled(registers.stack())?;
         // Without room, its fields are not joined to a connection.
-        let _full = GO_READS.insert(key, Reading { call, is_over: 1, fields: 0 }, 0);
+        let _full = GO_READS.insert(key, Reading { call, goroutine: key.address, is_over: 1, fields: 0 }, 0);
         Some(call)
     });
     let Some(call) = call else {

@@ -25,6 +25,8 @@ pub(crate) struct ReadCall {
 #[repr(C)]
 pub(crate) struct Reading {
     pub(crate) call: ReadCall,
+    /// Address of its `runtime.g`. It differs from the key's if the map has given the memory of this value to another goroutine meanwhile.
+    pub(crate) goroutine: u64,
     pub(crate) is_over: u32,
     /// Number of header fields decoded since this read.
     pub(crate) fields: u32,

@@ -5,14 +5,14 @@
 //!
 //! All programs here are tracepoints with BTF, which need the capabilities `CAP_BPF` and `CAP_PERFMON`, but no tracefs.
 
-use aya_ebpf::helpers::bpf_ktime_get_ns;
+use aya_ebpf::helpers::{bpf_get_current_pid_tgid, bpf_ktime_get_ns};
 use aya_ebpf::macros::btf_tracepoint;
 use aya_ebpf::programs::BtfTracePointContext;
 use observer_ebpf::{LifetimeEvent, LifetimeKind, Loss};
 
 use crate::admission::Caller;
 use crate::kernel::{self, Structure};
-use crate::maps::{LIFETIMES, SOCKETS, count};
+use crate::maps::{self, LIFETIMES, SOCKETS, count};
 use crate::wakeups;
 
 /// Number of unread bytes above which the reader is woken: a quarter of the ring buffer. Each executed program wakes it, too.
@@ -36,6 +36,8 @@ pub(crate) fn process_exec(_context: BtfTracePointContext) -> i32 {
 /// both may be recorded.
 #[btf_tracepoint(function = "sched_process_exit")]
 pub(crate) fn process_exit(_context: BtfTracePointContext) -> i32 {
+    // Each thread ends here, and its ID may become another one's.
+    maps::end_ssl(bpf_get_current_pid_tgid());
     if !kernel::is_group_dead() {
         return 0;
     }

@@ -12,7 +12,7 @@ use observer_ebpf::{DescriptorOffsets, Loss};
 use crate::admission::Caller;
 use crate::calls;
 use crate::connections::{self, CallSocket, Transfer};
-use crate::maps::{SSL_CALLS, SSL_THREADS, count, thread_flag};
+use crate::maps::{self, SSL_CALLS, count};
 use crate::memory;
 use crate::records::Direction;
 use crate::registers::Registers;
@@ -120,11 +120,7 @@ fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
     };
     if SSL_CALLS.get_ptr(caller.both).is_none() {
         // Without room, the look-up below finds nothing.
-        let _full = SSL_CALLS.insert(caller.both, &EMPTY, 0);
-        if let Some(flag) = SSL_THREADS.get_ptr_mut(thread_flag(caller.both)) {
-            // SAFETY: the kernel keeps the value's memory while the program runs, and all threads write the same.
-            unsafe { *flag = 1 };
-        }
+        maps::begin_ssl(caller.both, &EMPTY);
     }
     let is_kept = match SSL_CALLS.get_ptr_mut(caller.both) {
         Some(thread) => {

@@ -15,10 +15,9 @@ const MIDDLE: usize = PAYLOAD_SIZES[1];
 /// Maximum number of bytes of a field's name that are recorded. HTTP has no limit, but names in use are at most a fifth as long.
 const LONGEST_NAME: u32 = 255;
 
-/// Number of unread bytes above which the reader is woken, and an eighth of the buffer must be unread, too. Otherwise it reads every 20 ms by
-/// itself. A wake-up interrupts the process that is recorded.
-const PENDING_BYTES: u64 = 64 << 10;
-const PENDING_PART: u64 = 8;
+/// The reader is woken if more than this part of the buffer is unread, here an eighth. Otherwise it reads every 20 ms by itself. A wake-up
+/// interrupts the process that is recorded.
+const UNREAD_PART: u64 = 8;
 
 /// The direction of plaintext, numbered as in [`Kind`].
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -215,6 +214,5 @@ fn reserve<const N: usize>(length: u64) -> Option<RingBufEntry<Room<N>>> {
 
 #[inline(always)]
 fn submit<T: 'static>(room: RingBufEntry<T>) {
-    let unread = wakeups::unread(&RECORDS);
-    wakeups::submit(room, unread > PENDING_BYTES && unread > wakeups::size(&RECORDS) / PENDING_PART);
+    wakeups::submit(room, wakeups::unread(&RECORDS) > wakeups::size(&RECORDS) / UNREAD_PART);
 }

@@ -11,7 +11,7 @@ use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, FILTER_SERVER_
 use crate::admission::Caller;
 use crate::kernel::{self, Structure};
 use crate::lifetimes;
-use crate::maps::{API_SERVERS, CONNECTIONS, FILTER, SSL_CALLS, SSL_THREADS, count, thread_flag};
+use crate::maps::{API_SERVERS, CONNECTIONS, FILTER, SSL_CALLS, count, may_call_ssl};
 use crate::records;
 
 /// `sock_send_length(struct sock *sk, int ret, int flags)` (Linux 6.3): a thread has sent on a socket.
@@ -94,8 +94,9 @@ impl Used {
     #[inline(always)]
     fn of(socket: *const u8, result: i32) -> Option<Self> {
         let thread = bpf_get_current_pid_tgid();
-        // SAFETY: the kernel keeps the value's memory while the program runs.
-        SSL_THREADS.get_ptr(thread_flag(thread)).filter(|flag| unsafe { **flag } != 0)?;
+        if !may_call_ssl(thread) {
+            return None;
+        }
         SSL_CALLS.get_ptr(thread)?;
         let socket = Structure::at(socket as u64).filter(|socket| kernel::is_tcp(*socket))?;
         Some(Self { thread, socket, length: u64::try_from(result).unwrap_or(0) })
