@@ -14,8 +14,9 @@ use crate::time::Timestamp;
 /// For this long after its start, a watch may deliver events from before its request.
 const CATCHES_UP: Duration = Duration::from_secs(1);
 
-/// A watch that only tells an error ends within this time after its answer began: kube-apiserver takes less than 1 ms, on a busy machine,
-/// too.
+/// A watch cache that lacks a revision ends the watch within this time after its answer began: in less than 1 ms, on a busy machine, too.
+/// etcd may need more than 100 ms, since it looks for compacted revisions at that interval (etcd-io/etcd
+/// `server/storage/mvcc/watchable_store.go`, `syncWatchersLoop`, v3.6).
 const TELLS_AN_ERROR: Duration = Duration::from_millis(20);
 
 /// A server that has waited for a revision answers after this additional time at most.
@@ -156,9 +157,11 @@ impl PastWatch {
         self.ended.since(self.asked) <= VERY_SHORT_WATCH
     }
 
-    /// Whether it may have ended with an error event as soon as it was answered. Without the time of its answer, each brief watch may have.
+    /// Whether it may have ended with an error event as soon as the server had looked for its revision. A log without `ResponseStarted` has
+    /// the time of its end for that of its answer, so each brief watch may have.
     pub(super) fn may_have_told_an_error(&self) -> bool {
-        self.is_brief() && self.opened.is_none_or(|opened| self.ended.since(opened) <= TELLS_AN_ERROR)
+        let is_at_once = self.opened.is_none_or(|opened| self.ended.since(opened) <= TELLS_AN_ERROR);
+        self.is_brief() && (is_at_once || self.window == EventWindow::Absent)
     }
 
     /// Whether it comes from a log.

@@ -93,6 +93,21 @@ fn brief_watch_that_did_not_end_as_soon_as_it_was_answered_had_not_expired() {
     };
     assert_eq!(brief(400_250), "expired/unknown");
     assert_eq!(brief(400_205), "very-short-watch");
+    let unanswered = ((400_200, 400_600), "watch", WATCH, 200, "");
+    let relist = ((401_300, 401_400), "list", AT_LAST, 200, "");
+    let long = ((50, 400_100), "watch", WATCH, 200, "");
+    assert_eq!(observed(&[LIST, long, unanswered, relist]), "expired/unknown", "the log does not have when it was answered");
+}
+
+#[test]
+fn etcd_needs_longer_to_end_a_watch_at_an_expired_revision() {
+    let watch = line(1, &((50, 400_100), "watch", WATCH, 200, ""));
+    let answer = line(2, &((400_200, 400_205), "watch", WATCH, 200, "")).replace("ResponseComplete", "ResponseStarted");
+    let end = line(2, &((400_200, 400_290), "watch", WATCH, 200, ""));
+    let relist = line(3, &((401_300, 401_400), "list", AT_LAST, 200, ""));
+    let of_events = |line: String| line.replace("/pods?", "/events?");
+    let lines = [line(0, &LIST), watch, answer, end, relist].map(of_events);
+    assert_eq!(observed_in(&lines), "expired/unknown");
 }
 
 #[test]
@@ -135,33 +150,46 @@ fn revision_of_a_long_watch_without_bookmarks_grows_old() {
     assert_eq!(observed(&[LIST, watch, expired, relist]), "expired/bookmarks-not-requested");
 }
 
-#[test]
-fn restart_of_the_api_server_is_the_trigger_of_the_storm_after_it() {
-    const CLIENTS: usize = 24;
+/// The causes and storms of clients that list from nothing after their API server was killed: from and to these times in milliseconds. Its own
+/// reflectors list at `own`.
+fn after_kill(clients: usize, (asked, answered): (u64, u64), own_asked: u64) -> String {
     let own = |number: usize, request: &Logged<'_>, resource: &str| {
         line(number, request)
             .replace("/pods?", &format!("/{resource}?"))
             .replace(r#""username":"u""#, r#""username":"system:apiserver""#)
     };
     let of_client =
-        |number: usize, request: &Logged<'_>| line(number, request).replace("controller/1", &format!("agent-{}", number % CLIENTS));
+        |number: usize, request: &Logged<'_>| line(number, request).replace("controller/1", &format!("agent-{}", number % clients));
     let resources = ["secrets", "services", "namespaces"];
     let open = |line: String| line.replace("ResponseComplete", "ResponseStarted");
     let watch = ((0, 1), "watch", WITHOUT_BOOKMARKS, 200, "");
-    let watches = (0..CLIENTS).map(|client| open(of_client(client, &watch)));
+    let watches = (0..clients).map(|client| open(of_client(client, &watch)));
     let own_watches = resources.iter().enumerate().map(|(number, resource)| open(own(100 + number, &watch, resource)));
-    // The server was killed, and listens again after 5 s.
-    let lists = (0..CLIENTS).map(|client| {
-        of_client(CLIENTS + client, &((60_000 + client as u64, 60_100), "list", "limit=500&resourceVersion=0", 200, ""))
-    });
-    let own_lists = resources
-        .iter()
-        .enumerate()
-        .map(|(number, resource)| own(200 + number, &((61_000, 61_100), "list", "limit=500&resourceVersion=0", 200, ""), resource));
+    let list = |from, to| ((from, to), "list", "limit=500&resourceVersion=0", 200, "");
+    let lists = (0..clients).map(|client| of_client(clients + client, &list(asked + client as u64, answered)));
+    let own_lists =
+        resources.iter().enumerate().map(|(number, resource)| own(200 + number, &list(own_asked, own_asked + 100), resource));
     let lines: Vec<String> = watches.chain(own_watches).chain(lists).chain(own_lists).collect();
-    let words = observed_in(&lines);
+    observed_in(&lines)
+}
+
+#[test]
+fn restart_of_the_api_server_is_the_trigger_of_the_storm_after_it() {
+    const CLIENTS: usize = 24;
+    let words = after_kill(CLIENTS, (60_000, 60_100), 61_000);
     assert_eq!(words.matches("refused-misread").count(), CLIENTS, "{words}");
     assert!(words.contains("storm ApiServerRestart"), "{words}");
+}
+
+#[test]
+fn silence_of_half_a_second_shows_that_the_api_server_was_killed() {
+    assert_eq!(after_kill(1, (601, 610), 700), "refused-misread");
+    assert_eq!(after_kill(1, (401, 410), 500), "", "too short for a restart");
+}
+
+#[test]
+fn pause_while_an_api_server_starts_is_no_other_silence() {
+    assert_eq!(after_kill(1, (60_000, 60_800), 60_900), "refused-misread");
 }
 
 #[test]

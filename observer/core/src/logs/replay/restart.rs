@@ -27,6 +27,8 @@ const REFLECTORS: usize = 3;
 pub(super) const WITHIN: Duration = Duration::from_secs(10);
 /// Minimum length of a silence. A kube-apiserver takes longer to start: 0.76 s on an idle machine (v1.34).
 const SILENCE: Duration = Duration::from_millis(500);
+/// Minimum length of a silence after which the one before does not count. While a kube-apiserver starts, its log may pause for less.
+const OTHER_SILENCE: Duration = Duration::from_secs(1);
 
 /// The time of the last record of each log.
 #[derive(Debug, Default)]
@@ -57,7 +59,7 @@ pub(super) fn was_killed<'r>(
 ) -> bool {
     let (mut ended, mut again, mut last, mut is_back) = (HashSet::new(), HashSet::new(), since, false);
     for (at, stage, event) in records {
-        if !is_back && at.since(last) >= SILENCE {
+        if !is_back && at.since(last) >= OTHER_SILENCE {
             return false;
         }
         last = at;
