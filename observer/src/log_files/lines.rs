@@ -38,7 +38,11 @@ impl<R: BufRead> Lines<R> {
         let mut is_too_long = false;
         loop {
             let read = match from.fill_buf() {
-                Ok([]) if joined.is_empty() && !is_too_long => return Ok(Line::End),
+                Ok([]) if joined.is_empty() && !is_too_long => {
+                    // Other files may be read for long.
+                    *joined = Vec::new();
+                    return Ok(Line::End);
+                }
                 Ok([]) => break,
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -86,10 +90,36 @@ mod tests {
 
     #[test]
     fn line_that_is_too_long_is_passed_over() {
-        let text = [vec![b'a'; MAX_LINE + 1], b"\nb\n".to_vec()].concat();
-        let mut from = Lines::of(text.as_slice());
-        assert_eq!(from.next().unwrap(), Line::TooLong);
-        assert_eq!(from.next().unwrap(), Line::Read(b"b"));
+        let line = |length| vec![b'a'; length];
+        let text = [line(MAX_LINE + 1), b"\nb\n".to_vec(), line(MAX_LINE), b"\n".to_vec(), line(MAX_LINE + 1)].concat();
+        for size in [1 << 10, 3 * MAX_LINE] {
+            let mut from = Lines::of(BufReader::with_capacity(size, text.as_slice()));
+            assert_eq!(from.next().unwrap(), Line::TooLong);
+            assert_eq!(from.next().unwrap(), Line::Read(b"b"));
+            assert!(matches!(from.next().unwrap(), Line::Read(line) if line.len() == MAX_LINE));
+            assert_eq!(from.next().unwrap(), Line::TooLong, "without its end");
+            assert_eq!(from.next().unwrap(), Line::End);
+        }
+    }
+
+    /// Is interrupted before each byte.
+    struct Interrupted<'t>(&'t [u8], bool);
+
+    impl io::Read for Interrupted<'_> {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            io::Read::read(&mut self.0, to.get_mut(..1).unwrap_or_default())
+        }
+    }
+
+    #[test]
+    fn interrupted_read_is_repeated() {
+        let mut from = Lines::of(BufReader::new(Interrupted(b"ab\nc", false)));
+        assert_eq!(from.next().unwrap(), Line::Read(b"ab"));
+        assert_eq!(from.next().unwrap(), Line::Read(b"c"));
         assert_eq!(from.next().unwrap(), Line::End);
     }
 }
