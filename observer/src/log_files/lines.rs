@@ -21,7 +21,7 @@ pub(super) struct Lines<R> {
     from: R,
     /// Bytes of the last line that are still in the buffer of the stream.
     passed: usize,
-    /// A line that was not in the buffer as a whole.
+    /// A line that was only partly in the buffer.
     joined: Vec<u8>,
 }
 
@@ -30,7 +30,7 @@ impl<R: BufRead> Lines<R> {
         Self { from, passed: 0, joined: Vec::new() }
     }
 
-    /// Reads the next line. A line that is in the buffer as a whole is not copied.
+    /// Reads the next line. It is not copied if the buffer has all of it.
     pub(super) fn next(&mut self) -> io::Result<Line<'_>> {
         let Self { from, passed, joined } = self;
         from.consume(mem::take(passed));

@@ -136,7 +136,7 @@ fn after_logged_end(past: &Past<'_>, watch: &PastWatch, options: &ListOptions, s
         let is_young =
             watch.streams.is_some() || past.revision_chosen.is_some_and(|chosen| watch.ended.since(chosen) < SURELY_HELD);
         let may_be_reset = watch.streams.is_none() && was_reset(past, watch, server);
-        if watch.may_have_told_an_error() && (!is_young || may_be_reset) {
+        if watch.may_have_reported_an_error() && (!is_young || may_be_reset) {
             return RelistCause::Expired { because: stale(past, watch, server) };
         }
         if !begins_from_nothing || past.age == Some(ClientAge::Until1_17) {

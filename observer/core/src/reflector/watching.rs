@@ -17,7 +17,7 @@ const CATCHES_UP: Duration = Duration::from_secs(1);
 /// A watch cache that lacks a revision ends the watch within this time after its answer began: in less than 1 ms, on a busy machine, too.
 /// etcd may need more than 100 ms, since it looks for compacted revisions at that interval (etcd-io/etcd
 /// `server/storage/mvcc/watchable_store.go`, `syncWatchersLoop`, v3.6).
-const TELLS_AN_ERROR: Duration = Duration::from_millis(20);
+const REPORTS_AN_ERROR: Duration = Duration::from_millis(20);
 
 /// A server that has waited for a revision answers after this additional time at most.
 const WAITS_LONGER: Duration = Duration::from_millis(300);
@@ -159,8 +159,8 @@ impl PastWatch {
 
     /// Whether it may have ended with an error event as soon as the server had looked for its revision. A log without `ResponseStarted` has
     /// the time of its end for that of its answer, so each brief watch may have.
-    pub(super) fn may_have_told_an_error(&self) -> bool {
-        let is_at_once = self.opened.is_none_or(|opened| self.ended.since(opened) <= TELLS_AN_ERROR);
+    pub(super) fn may_have_reported_an_error(&self) -> bool {
+        let is_at_once = self.opened.is_none_or(|opened| self.ended.since(opened) <= REPORTS_AN_ERROR);
         self.is_brief() && (is_at_once || self.window == EventWindow::Absent)
     }
 

@@ -14,7 +14,6 @@ use super::block::BLOCK;
 const WINDOW: usize = 16;
 
 /// The quotes and backslashes of a text, as bitmaps. They are made when they are asked for, so that a part that is passed over costs nothing.
-#[derive(Clone, Debug)]
 pub(crate) struct StringStops<'t> {
     text: &'t [u8],
     /// The block of the first bitmaps, counted from the begin of the text.
