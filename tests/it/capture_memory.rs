@@ -23,7 +23,7 @@ use rustix::pipe::fcntl_setpipe_size;
 use serde_json::Value;
 
 /// Maximum memory for any capture, in bytes.
-const MOST: u64 = 32 << 20;
+const MOST: u64 = 40 << 20;
 
 /// Many requests, each for its own namespace.
 struct Flood {
