@@ -16,7 +16,7 @@ const WINDOW: usize = 16;
 /// The quotes and backslashes of a text, as bitmaps. They are made when they are asked for, so that a part that is passed over costs nothing.
 pub(crate) struct StringStops<'t> {
     text: &'t [u8],
-    /// The block of the first bitmaps, counted from the begin of the text.
+    /// The block of the first bitmaps, counted from the beginning of the text.
     first: usize,
     /// Number of blocks that have bitmaps.
     blocks: usize,
@@ -58,12 +58,10 @@ impl<'t> StringStops<'t> {
     fn make_from(&mut self, block: usize) -> Option<()> {
         let text = self.text.get(block * BLOCK..).filter(|text| !text.is_empty())?;
         let text = text.get(..WINDOW * BLOCK).unwrap_or(text);
+        self.blocks = 0;
+        dispatch!(Level::new(), simd => collect(simd, text, &mut self.bitmaps)).then_some(())?;
         (self.first, self.blocks) = (block, text.len().div_ceil(BLOCK));
-        let is_plain = dispatch!(Level::new(), simd => collect(simd, text, &mut self.bitmaps));
-        if !is_plain {
-            self.blocks = 0;
-        }
-        is_plain.then_some(())
+        Some(())
     }
 }
 
@@ -77,7 +75,8 @@ fn collect<S: Simd>(simd: S, text: &[u8], bitmaps: &mut [[u64; 2]; WINDOW]) -> b
     }
     let mut last = [b' '; BLOCK];
     last.iter_mut().zip(tail).for_each(|(to, from)| *to = *from);
-    for bitmaps in bitmaps.take(1) {
+    // Without room, the window has only complete blocks.
+    if let Some(bitmaps) = bitmaps.next() {
         controls |= classify(simd, &last, bitmaps);
     }
     controls == 0
