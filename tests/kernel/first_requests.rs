@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use observer_demo::{DemoConfig, DemoServer};
-use observer_tests::go_first_client;
+use observer_tests::{go_first_client, write_program};
 use watchtap::intake::TapEvent;
 
 use super::clients::{arguments, of_clients, run};
@@ -54,8 +53,7 @@ fn program(folder: &Path, program: &[u8], number: u32) -> PathBuf {
     let mut copy = program.to_vec();
     copy[at..][..8].copy_from_slice(format!("{number:08}").as_bytes());
     let path = folder.join(format!("program-{number}"));
-    fs::write(&path, copy).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&path, &copy).unwrap();
     path
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use observer_core::observer::Snapshot;
 use observer_demo::{DemoConfig, DemoServer};
-use observer_tests::go_late_client;
+use observer_tests::{go_late_client, write_program};
 
 use crate::older_connections::Client;
 use crate::stage::Stage;
@@ -21,7 +21,7 @@ fn requests_from_two_containers_of_one_image_count_once() {
     for name in ["image", "below", "root"] {
         fs::create_dir(folder.path().join(name)).unwrap();
     }
-    fs::copy(go_late_client().unwrap(), folder.path().join("image/client")).unwrap();
+    write_program(&folder.path().join("image/client"), &fs::read(go_late_client().unwrap()).unwrap()).unwrap();
     let start = || Client::start_by(in_container(folder.path()), &server, "rotated");
 
     // Both run when the probe begins, so it knows the program by both overlays.

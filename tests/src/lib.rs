@@ -113,7 +113,7 @@ pub use probe_session::{ProbeLeavings, ProbeSession};
 pub use process::Signal;
 pub use process_socket::socket_of_process;
 pub use process_usage::ProcessUsage;
-pub use programs::built;
+pub use programs::{built, write as write_program};
 pub use prometheus::{Prometheus, promtool};
 pub use python::python_packages;
 pub use read_counters::ReadCounters;

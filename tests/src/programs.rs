@@ -1,9 +1,11 @@
-//! Finds programs on the PATH and in this workspace.
+//! Finds programs on the PATH and in this workspace, and writes new ones.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 /// The first executable with this name on the PATH.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
@@ -27,4 +29,17 @@ pub fn built(name: &str) -> Result<PathBuf> {
     candidates.into_iter().find(|program| is_executable(program)).with_context(|| {
         format!("no {name} beside {}; build it with `cargo build --workspace --bins` (cargo xtask test does)", test.display())
     })
+}
+
+/// Writes a program that can be executed at once.
+///
+/// Another process writes it. If this one did, a child that another thread starts at that moment would hold the file open for
+/// writing until its own execution begins, and Linux executes no such file (`ETXTBSY`).
+pub fn write(program: &Path, content: &[u8]) -> Result<()> {
+    let mut install = Command::new("install");
+    install.args(["--mode", "755", "/dev/stdin"]).arg(program).stdin(Stdio::piped());
+    let mut install = install.spawn().context("cannot start install")?;
+    install.stdin.take().context("no pipe")?.write_all(content)?;
+    ensure!(install.wait()?.success(), "install cannot write {}", program.display());
+    Ok(())
 }

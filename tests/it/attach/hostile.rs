@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Command;
 
-use observer_tests::{output_within, wait_within, watchtap};
+use observer_tests::{output_within, wait_within, watchtap, write_program};
 use rustix::process::geteuid;
 
 use super::super::page_cli::Seat;
@@ -107,7 +107,7 @@ fn attached_processes_take_bounded_memory() {
 fn as_another_user(host: &Attachable) -> String {
     let program = host.folder.path().join("watchtap");
     if !program.exists() {
-        fs::copy(watchtap().unwrap().get_program(), &program).unwrap();
+        write_program(&program, &fs::read(watchtap().unwrap().get_program()).unwrap()).unwrap();
     }
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "54321", "--regid", "54321", "--clear-groups"]).arg(program);

@@ -1,11 +1,10 @@
 //! Pods: how watchtap uses kubectl. A script stands for kubectl.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use observer_tests::{output_within, watchtap};
+use observer_tests::{output_within, watchtap, write_program};
 use serde_json::Value;
 
 use super::super::page_cli::Seat;
@@ -134,7 +133,6 @@ fn kubectl(host: &Attachable, folder: &Path, first: &str) -> String {
 fn program(folder: &Path, script: &str) -> String {
     let programs = folder.join("programs");
     fs::create_dir_all(&programs).unwrap();
-    fs::write(programs.join("kubectl"), format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(programs.join("kubectl"), Permissions::from_mode(0o755)).unwrap();
+    write_program(&programs.join("kubectl"), format!("#!/bin/sh\n{script}\n").as_bytes()).unwrap();
     format!("{}:{}", programs.display(), std::env::var("PATH").unwrap())
 }
