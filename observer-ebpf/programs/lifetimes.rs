@@ -12,8 +12,8 @@ use observer_ebpf::{LifetimeEvent, LifetimeKind, Loss};
 
 use crate::admission::Caller;
 use crate::kernel::{self, Structure};
-use crate::maps::{self, LIFETIMES, SOCKETS, count};
-use crate::wakeups;
+use crate::maps::{LIFETIMES, SOCKETS, count};
+use crate::{ssl_threads, wakeups};
 
 /// Number of unread bytes above which the reader is woken: a quarter of the ring buffer. Each executed program wakes it, too.
 const PENDING_BYTES: u64 = 64 << 10;
@@ -37,7 +37,7 @@ pub(crate) fn process_exec(_context: BtfTracePointContext) -> i32 {
 #[btf_tracepoint(function = "sched_process_exit")]
 pub(crate) fn process_exit(_context: BtfTracePointContext) -> i32 {
     // Each thread ends here, and its ID may become another one's.
-    maps::end_ssl(bpf_get_current_pid_tgid());
+    ssl_threads::end(bpf_get_current_pid_tgid());
     if !kernel::is_group_dead() {
         return 0;
     }

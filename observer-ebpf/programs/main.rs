@@ -25,6 +25,7 @@ mod openssl;
 mod records;
 mod registers;
 mod sockets;
+mod ssl_threads;
 mod thread_calls;
 mod thread_sockets;
 mod thread_stack;

@@ -6,6 +6,7 @@ use observer_ebpf::{Connection, ConnectionAddress, Endpoint, Filter, KernelMembe
 
 use crate::atomics;
 use crate::goroutines::{Encoding, Goroutine, Reading};
+use crate::ssl_threads::THREAD_COUNTS;
 use crate::thread_calls::Thread;
 
 /// Plaintext: `Record`s, each with its payload.
@@ -24,13 +25,9 @@ pub(crate) static CONNECTIONS: LruHashMap<ConnectionAddress, Connection> = LruHa
 #[map]
 pub(crate) static SSL_CALLS: LruHashMap<u64, Thread> = LruHashMap::with_max_entries(8_192, 0);
 
-/// How many threads are in [`SSL_CALLS`], by the lower bits of their IDs. Each send and receive of the machine asks this first, and a look-up
-/// here costs much less. A thread that [`SSL_CALLS`] had to forget stays counted.
+/// How many threads are in [`SSL_CALLS`], by the lower bits of their IDs; see [`crate::ssl_threads`].
 #[map]
-static SSL_THREADS: Array<u64> = Array::with_max_entries(THREAD_COUNTS, 0);
-
-/// Number of entries of [`SSL_THREADS`]; a power of two.
-const THREAD_COUNTS: u32 = 8_192;
+pub(crate) static SSL_THREADS: Array<u64> = Array::with_max_entries(THREAD_COUNTS, 0);
 
 /// Set of the sockets of recorded connections, by their addresses in the kernel; the values are not used.
 #[map]
@@ -90,43 +87,6 @@ pub(crate) static SELECTED: LruHashMap<u32, u32> = LruHashMap::with_max_entries(
 /// Always empty; see [`crate::thread_stack`].
 #[map]
 pub(crate) static NO_PROGRAMS: ProgramArray = ProgramArray::with_max_entries(1, 0);
-
-/// Whether a thread (`bpf_get_current_pid_tgid`) may be in [`SSL_CALLS`].
-#[inline(always)]
-pub(crate) fn may_call_ssl(thread: u64) -> bool {
-    // SAFETY: the kernel keeps the value's memory while the program runs.
-    SSL_THREADS.get_ptr(thread_count(thread)).is_some_and(|threads| unsafe { *threads } != 0)
-}
-
-/// Adds the current thread to [`SSL_CALLS`]. Without room, nothing changes.
-#[inline(always)]
-pub(crate) fn begin_ssl(thread: u64, empty: &Thread) {
-    if SSL_CALLS.insert(thread, empty, 0).is_ok() {
-        count_thread(thread, 1);
-    }
-}
-
-/// Removes the current thread from [`SSL_CALLS`], if it is there.
-#[inline(always)]
-pub(crate) fn end_ssl(thread: u64) {
-    if may_call_ssl(thread) && SSL_CALLS.remove(thread).is_ok() {
-        count_thread(thread, u64::MAX);
-    }
-}
-
-/// Adds to the number of threads; [`u64::MAX`] subtracts one.
-#[inline(always)]
-fn count_thread(thread: u64, by: u64) {
-    if let Some(threads) = SSL_THREADS.get_ptr_mut(thread_count(thread)) {
-        // SAFETY: the kernel gave the address of a value of this map, which is eight bytes aligned and valid as long as the map.
-        unsafe { atomics::add(threads, by) };
-    }
-}
-
-#[inline(always)]
-fn thread_count(thread: u64) -> u32 {
-    thread as u32 & (THREAD_COUNTS - 1)
-}
 
 /// Adds to a counter of [`LOSSES`]. This is atomic, because another program may preempt the current one.
 #[inline(always)]

@@ -12,10 +12,11 @@ use observer_ebpf::{DescriptorOffsets, Loss};
 use crate::admission::Caller;
 use crate::calls;
 use crate::connections::{self, CallSocket, Transfer};
-use crate::maps::{self, SSL_CALLS, count};
+use crate::maps::{SSL_CALLS, count};
 use crate::memory;
 use crate::records::Direction;
 use crate::registers::Registers;
+use crate::ssl_threads;
 use crate::thread_calls::{Call, Returned, Thread};
 
 /// Bits in the type of a BIO whose number is a descriptor: `BIO_TYPE_DESCRIPTOR | BIO_TYPE_SOURCE_SINK`.
@@ -120,7 +121,7 @@ fn entered(context: &ProbeContext, direction: Direction, count_at: u64) -> u32 {
     };
     if SSL_CALLS.get_ptr(caller.both).is_none() {
         // Without room, the look-up below finds nothing.
-        maps::begin_ssl(caller.both, &EMPTY);
+        ssl_threads::begin(caller.both, &EMPTY);
     }
     let is_kept = match SSL_CALLS.get_ptr_mut(caller.both) {
         Some(thread) => {

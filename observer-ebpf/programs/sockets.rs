@@ -11,8 +11,9 @@ use observer_ebpf::{Connection, ConnectionAddress, ConnectionKey, FILTER_SERVER_
 use crate::admission::Caller;
 use crate::kernel::{self, Structure};
 use crate::lifetimes;
-use crate::maps::{API_SERVERS, CONNECTIONS, FILTER, SSL_CALLS, count, may_call_ssl};
+use crate::maps::{API_SERVERS, CONNECTIONS, FILTER, SSL_CALLS, count};
 use crate::records;
+use crate::ssl_threads;
 
 /// `sock_send_length(struct sock *sk, int ret, int flags)` (Linux 6.3): a thread has sent on a socket.
 #[btf_tracepoint(function = "sock_send_length")]
@@ -94,7 +95,7 @@ impl Used {
     #[inline(always)]
     fn of(socket: *const u8, result: i32) -> Option<Self> {
         let thread = bpf_get_current_pid_tgid();
-        if !may_call_ssl(thread) {
+        if !ssl_threads::may_call(thread) {
             return None;
         }
         SSL_CALLS.get_ptr(thread)?;
