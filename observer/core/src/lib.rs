@@ -5,7 +5,7 @@
 //! `Unknown` with a reason), never a panic.
 //!
 //! The modules stand on floors. A module uses modules of lower floors only (a house rule tests it). From the bottom:
-//! - 0: [`k8s`], `left_out`, [`metrics`], [`quantity`], `thresholds`, [`time`], [`redacted`]
+//! - 0: [`k8s`], `left_out`, [`metrics`], [`quantity`], `thresholds`, [`time`], [`redacted`], `sorted_map`
 //! - 1: [`http`], [`wire`], [`routing`]
 //! - 2: [`observation`]
 //! - 3: [`exchange`], [`logs`]
@@ -34,6 +34,7 @@ pub mod redacted;
 pub mod reflector;
 pub mod routing;
 pub mod series;
+mod sorted_map;
 pub mod storm;
 mod thresholds;
 pub mod time;

@@ -17,7 +17,7 @@ impl Observer {
         (by, since): (Blockage, Timestamp),
         emit: &mut dyn FnMut(Event),
     ) {
-        if let (None, Some(connection)) = (stream, self.connections.get_mut(&connection)) {
+        if let (None, Some(connection)) = (stream, self.connections.get_mut(connection)) {
             connection.blocked.retain(|blocked| *blocked != by);
             connection.blocked.push(by);
         }
@@ -32,7 +32,7 @@ impl Observer {
         by: Blockage,
         emit: &mut dyn FnMut(Event),
     ) {
-        if let (None, Some(connection)) = (stream, self.connections.get_mut(&connection)) {
+        if let (None, Some(connection)) = (stream, self.connections.get_mut(connection)) {
             connection.blocked.retain(|blocked| *blocked != by);
         }
         self.change_blockage((connection, stream), emit, |open| open.unblock(at, by));
@@ -40,9 +40,9 @@ impl Observer {
 
     /// Applies the ongoing blockages of a connection to a new exchange on it.
     pub(super) fn inherit_blockage(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        let blocked = self.connections.get(&id.connection).map(|connection| connection.blocked.clone()).unwrap_or_default();
+        let blocked = self.connections.get(id.connection).map(|connection| connection.blocked.clone()).unwrap_or_default();
         let now = self.now();
-        let Some(open) = self.open.get_mut(&id).filter(|_| !blocked.is_empty()) else { return };
+        let Some(open) = self.open.get_mut(id).filter(|_| !blocked.is_empty()) else { return };
         for by in blocked {
             open.block(at, by, at);
         }
@@ -58,7 +58,9 @@ impl Observer {
         let (several, now) = (self.upstreams.several(), self.now());
         let (first, last) = stream.map_or((StreamId(0), StreamId(u64::MAX)), |stream| (stream, stream));
         let of = |stream| ExchangeId { connection, stream };
-        for (_, open) in self.open.range_mut(of(first)..=of(last)) {
+        let ids: Vec<ExchangeId> = self.open.keys(of(first)..=of(last)).collect();
+        for id in ids {
+            let Some(open) = self.open.get_mut(id) else { continue };
             change(open);
             self.following.blockage_changed(open, now, Emitter { emit, several, series: &mut self.series });
         }

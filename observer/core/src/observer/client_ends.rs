@@ -21,7 +21,7 @@ impl Observer {
     ) {
         let is_watch = |exchange: &Exchange| exchange.watch.is_some() && exchange.upgraded.is_none();
         let watches: Vec<ExchangeId> =
-            self.open_on(connection).filter(|(_, exchange)| is_watch(exchange)).map(|(id, _)| *id).collect();
+            self.open_on(connection).filter(|(_, exchange)| is_watch(exchange)).map(|(id, _)| id).collect();
         for watch in watches {
             self.end(watch, at, ExchangeEnd::Cut(Some(end)), emit);
         }

@@ -23,7 +23,7 @@ impl Observer {
 
     pub(super) fn finish(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
         self.report_contradiction(id, at, emit);
-        let Some(mut exchange) = self.open.remove(&id) else { return };
+        let Some(mut exchange) = self.open.remove(id) else { return };
         self.series.end(&mut exchange);
         self.open_memory.remove(exchange.counted_memory);
         self.totals.add(&exchange);

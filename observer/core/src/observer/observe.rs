@@ -1,7 +1,5 @@
 //! The Observer: processes observations in order, emits events, and makes snapshots of its state.
 
-use std::collections::BTreeMap;
-
 use super::connection::{Connection, Source};
 use super::event::Event;
 use super::faults::FaultLog;
@@ -27,6 +25,7 @@ use crate::observation::{
 use crate::reflector::{AtShutdown, Origin};
 use crate::routing::{CacheState, EventWindow, Question, RevisionHistory, Router, ServerProfile, Verdict, attached_late};
 use crate::series::Series;
+use crate::sorted_map::SortedMap;
 use crate::time::Timestamp;
 
 /// The owner of all state. It processes observations in order; the same observations give the same events and the same snapshot.
@@ -37,9 +36,9 @@ pub struct Observer {
     pub(super) now: Timestamp,
     pub(super) upstreams: Upstreams,
     router: Router,
-    pub(super) connections: BTreeMap<ConnectionId, Connection>,
-    /// Boxed to save memory: in a `BTreeMap` that grows at its end, half of the slots of each node stay free.
-    pub(super) open: BTreeMap<ExchangeId, Box<Exchange>>,
+    pub(super) connections: SortedMap<ConnectionId, Connection>,
+    /// Boxed to save memory: a hash table has free places.
+    pub(super) open: SortedMap<ExchangeId, Box<Exchange>>,
     pub(super) open_memory: MemoryUse,
     pub(super) finished: Records,
     pub(super) tables: Tables,
@@ -66,8 +65,8 @@ impl Observer {
             now: Timestamp::default(),
             upstreams: Upstreams::new(&limits),
             router: Router::default(),
-            connections: BTreeMap::new(),
-            open: BTreeMap::new(),
+            connections: SortedMap::default(),
+            open: SortedMap::default(),
             open_memory: MemoryUse::of(limits.open_memory),
             finished: Records::new(&limits),
             tables: Tables::new(&limits),
@@ -95,7 +94,7 @@ impl Observer {
         self.now = self.now.max(at);
         self.started.get_or_insert(at);
         if self.following.is_due(self.now) {
-            let open = |id| self.open.get(&id).map(Box::as_ref);
+            let open = |id| self.open.get(id).map(Box::as_ref);
             self.following.pass(self.now, &open, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
         }
         match subject {
@@ -129,8 +128,8 @@ impl Observer {
     pub fn totals(&self) -> Totals {
         let Counted { relists, resumes, storms, stuck } = self.following.counted();
         let stuck = self.at_shutdown.as_ref().map_or(stuck, AtShutdown::stuck);
-        let watches_open = self.open.values().filter(|open| open.is_answered_watch()).count() as u64;
-        let etcd_reads = self.totals.etcd_reads.with_open(self.open.values().map(Box::as_ref));
+        let watches_open = self.open.values_unordered().filter(|open| open.is_answered_watch()).count() as u64;
+        let etcd_reads = self.totals.etcd_reads.with_open(self.open.values_unordered().map(Box::as_ref));
         Totals { open: self.open.len() as u64, relists, resumes, storms, stuck, watches_open, etcd_reads, ..self.totals.clone() }
     }
 
@@ -208,7 +207,7 @@ impl Observer {
             }
             ConnectionObservation::HalfEnded { end } => self.half_ended(connection, at, end, emit),
             ConnectionObservation::Closed { forwarded, observed } => {
-                let first_end = self.connections.remove(&connection).and_then(|connection| connection.first_end);
+                let first_end = self.connections.remove(connection).and_then(|connection| connection.first_end);
                 self.totals.forwarded += forwarded;
                 self.totals.observed += observed;
                 self.following.disconnected(connection, at);
@@ -257,7 +256,7 @@ impl Observer {
                 self.learn_version(id.connection, &version, at, emit);
             }
             ExchangeObservation::BodyRead { ref body } => {
-                let Some(open) = self.open.get_mut(&id) else { return };
+                let Some(open) = self.open.get_mut(id) else { return };
                 let scope_was_known = open.namespaced.is_some();
                 open.apply(at, &observed);
                 self.series.advance(open, &observed);
@@ -305,7 +304,7 @@ impl Observer {
     }
 
     fn requested(&mut self, id: ExchangeId, at: Timestamp, request: RequestLine, emit: &mut dyn FnMut(Event)) {
-        if self.open.contains_key(&id) {
+        if self.open.contains(id) {
             // A damaged or forged capture may have two exchanges with the same ID.
             self.leave(id, at, emit);
         }
@@ -315,7 +314,7 @@ impl Observer {
         }
         let Some(info) = &request.info else {
             self.missed.unknown_requests = self.missed.unknown_requests.saturating_add(1);
-            let is_late = self.connections.get(&id.connection).is_some_and(|connection| connection.source == Source::AttachedLate);
+            let is_late = self.connections.get(id.connection).is_some_and(|connection| connection.source == Source::AttachedLate);
             return self.begin(id, at, request, is_late.then(attached_late), emit);
         };
         self.totals.watches += u64::from(info.verb == Verb::Watch);
@@ -337,7 +336,7 @@ impl Observer {
         let window =
             resource.map_or_else(EventWindow::default, |resource| EventWindow::of(self.known_to(id.connection, None).0, resource));
         let mut exchange = self.finished.boxed(Exchange::begin(id, at, upstream, request, verdict).after(shown).within(window));
-        if let Some(connection) = self.connections.get(&id.connection) {
+        if let Some(connection) = self.connections.get(id.connection) {
             exchange.container_name.clone_from(&connection.container_name);
             exchange.is_logged = connection.source == Source::Log;
         }
@@ -345,7 +344,7 @@ impl Observer {
         if !self.admit(exchange) {
             return;
         }
-        if let Some(exchange) = self.open.get(&id) {
+        if let Some(exchange) = self.open.get(id) {
             self.following.requested(exchange, Emitter { emit, several: self.upstreams.several(), series: &mut self.series });
         }
         self.inherit_blockage(id, at, emit);
@@ -363,18 +362,18 @@ impl Observer {
     /// Profile of the server that a connection leads to, and the revisions of a resource on it.
     fn known_to(&self, connection: ConnectionId, resource: Option<&Resource>) -> (&ServerProfile, Option<&RevisionHistory>) {
         let (profile, history) = self.upstreams.known_of(&self.upstream_of(connection), resource);
-        let own = self.connections.get(&connection).and_then(|connection| connection.profile.as_deref());
+        let own = self.connections.get(connection).and_then(|connection| connection.profile.as_deref());
         (own.unwrap_or(profile), history)
     }
 
     pub(super) fn upstream_of(&self, connection: ConnectionId) -> UpstreamName {
-        self.connections.get(&connection).map(|connection| connection.upstream.clone()).unwrap_or_default()
+        self.connections.get(connection).map(|connection| connection.upstream.clone()).unwrap_or_default()
     }
 
     fn responded(&mut self, id: ExchangeId, at: Timestamp, response: &ResponseLine, emit: &mut dyn FnMut(Event)) {
         self.report_contradiction(id, at, emit);
         let established = response.is_granted();
-        if let Some(open) = self.open.get(&id).filter(|open| open.watch.is_some() && established) {
+        if let Some(open) = self.open.get(id).filter(|open| open.watch.is_some() && established) {
             if self.emits_requests() {
                 emit(Event::WatchOpened { record: self.record(open, Shape::of(open)) });
             }
@@ -386,18 +385,18 @@ impl Observer {
     /// assumed to be still true. Each connection is assumed to lead to the same server, since connection IDs are not reused within
     /// a run.
     pub(super) fn lose_sight_of_all(&mut self, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        let mut connections: Vec<ConnectionId> = self.open.keys().map(|id| id.connection).collect();
+        let mut connections: Vec<ConnectionId> = self.open.keys(..).map(|id| id.connection).collect();
         connections.dedup();
         for connection in connections {
             self.lose_sight_of(connection, at, emit);
         }
-        self.connections.values_mut().for_each(|connection| connection.first_end = None);
+        self.connections.values_unordered_mut().for_each(|connection| connection.first_end = None);
         self.upstreams.forget_all();
         self.following.lose_sight(at);
     }
 
     pub(super) fn on(&mut self, id: ExchangeId, at: Timestamp, observed: &ExchangeObservation) {
-        if let Some(open) = self.open.get_mut(&id) {
+        if let Some(open) = self.open.get_mut(id) {
             open.apply(at, observed);
             self.series.advance(open, observed);
         }
@@ -405,8 +404,8 @@ impl Observer {
 
     /// Emits the contradiction of a verdict, once for each exchange, and learns from it.
     pub(super) fn report_contradiction(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        let Some(because) = self.open.get_mut(&id).and_then(|exchange| exchange.take_contradiction()) else { return };
-        let Some(exchange) = self.open.get(&id) else { return };
+        let Some(because) = self.open.get_mut(id).and_then(|exchange| exchange.take_contradiction()) else { return };
+        let Some(exchange) = self.open.get(id) else { return };
         let resource = exchange.request.resource();
         let revision = exchange.list.as_ref().and_then(|list| list.resource_version.parse().ok());
         if let (true, Some(resource), Some(revision)) = (because.id.is_going_back(), resource, revision) {
@@ -414,7 +413,7 @@ impl Observer {
             let upstream = exchange.upstream.clone();
             self.drop_shown(&upstream);
         }
-        let Some(exchange) = self.open.get(&id) else { return };
+        let Some(exchange) = self.open.get(id) else { return };
         let learned = exchange.verdict.as_ref().and_then(|verdict| {
             let learned = self.upstreams.learn_from(&exchange.upstream, verdict, exchange.status.as_ref())?;
             Some((exchange.upstream.clone(), Box::new(learned.clone())))
@@ -430,6 +429,6 @@ impl Observer {
 
     /// Stops comparing open exchanges of `upstream` with revisions that are gone.
     fn drop_shown(&mut self, upstream: &UpstreamName) {
-        self.open.values_mut().filter(|open| open.upstream == *upstream).for_each(|open| open.shown_before = None);
+        self.open.values_unordered_mut().filter(|open| open.upstream == *upstream).for_each(|open| open.shown_before = None);
     }
 }

@@ -20,7 +20,7 @@ impl Observer {
         }
         exchange.counted_memory = memory;
         self.open_memory.add(memory);
-        let process = self.connections.get(&exchange.id.connection).and_then(|connection| connection.process.as_ref());
+        let process = self.connections.get(exchange.id.connection).and_then(|connection| connection.process.as_ref());
         self.series.begin(&mut exchange, process);
         self.open.insert(exchange.id, exchange);
         true
@@ -28,7 +28,7 @@ impl Observer {
 
     /// Counts the memory of a request again, and stops following it if the bound is exceeded.
     pub(super) fn count_memory(&mut self, id: ExchangeId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        let Some(open) = self.open.get_mut(&id) else { return };
+        let Some(open) = self.open.get_mut(id) else { return };
         let memory = open.memory();
         self.open_memory.recount(&mut open.counted_memory, memory);
         if self.open_memory.is_exceeded() {
@@ -39,16 +39,16 @@ impl Observer {
 
     /// Stops following the open exchanges on `connection`, which continue unobserved.
     pub(super) fn lose_sight_of(&mut self, connection: ConnectionId, at: Timestamp, emit: &mut dyn FnMut(Event)) {
-        let lost: Vec<ExchangeId> = self.open_on(connection).map(|(id, _)| *id).collect();
+        let lost: Vec<ExchangeId> = self.open_on(connection).map(|(id, _)| id).collect();
         for exchange in lost {
             self.leave(exchange, at, emit);
         }
     }
 
     /// The open exchanges of a connection, in the order of their streams.
-    pub(super) fn open_on(&self, connection: ConnectionId) -> impl Iterator<Item = (&ExchangeId, &Exchange)> {
+    pub(super) fn open_on(&self, connection: ConnectionId) -> impl Iterator<Item = (ExchangeId, &Exchange)> {
         let stream = |number| ExchangeId { connection, stream: StreamId(number) };
-        self.open.range(stream(0)..=stream(u64::MAX)).map(|(id, exchange)| (id, &**exchange))
+        self.open.keys(stream(0)..=stream(u64::MAX)).filter_map(|id| Some((id, self.open.get(id)?.as_ref())))
     }
 
     /// Ends an exchange. If the exchange is not open, nothing happens.

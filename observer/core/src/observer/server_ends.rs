@@ -28,17 +28,17 @@ const IDLE: Duration = Duration::from_secs(90);
 impl Observer {
     /// The connection with this ID; added if it is new.
     pub(super) fn connection(&mut self, id: ConnectionId) -> &mut Connection {
-        if self.connections.len() >= self.limits.connections && !self.connections.contains_key(&id) {
+        if self.connections.len() >= self.limits.connections && !self.connections.contains(id) {
             // Drops the oldest connection. Its end may be missing from the capture.
             self.connections.pop_first();
             self.missed.connections_forgotten = self.missed.connections_forgotten.saturating_add(1);
         }
-        self.connections.entry(id).or_default()
+        self.connections.get_or_default(id)
     }
 
     /// Notes that the client asked the server to close a connection, or asked for an upgrade, after which it closes.
     pub(super) fn expect_end(&mut self, connection: ConnectionId) {
-        if let Some(connection) = self.connections.get_mut(&connection) {
+        if let Some(connection) = self.connections.get_mut(connection) {
             connection.ends_with_response = true;
         }
     }
@@ -60,16 +60,16 @@ impl Observer {
 
     /// Notes the end of an exchange: its connection may be idle now, or the server did not complete the response.
     pub(super) fn note_cut(&mut self, exchange: ExchangeId, at: Timestamp, end: ExchangeEnd) {
-        let Some(connection) = self.connections.get_mut(&exchange.connection) else { return };
+        let Some(connection) = self.connections.get_mut(exchange.connection) else { return };
         connection.idle_since = at;
         let by_server = matches!(end, ExchangeEnd::Cut(Some(end)) if end.direction == Direction::Response);
-        if by_server && self.open.get(&exchange).is_some_and(|exchange| exchange.upgraded.is_none()) {
+        if by_server && self.open.get(exchange).is_some_and(|exchange| exchange.upgraded.is_none()) {
             self.upstreams.forget(&connection.upstream);
         }
     }
 
     fn forget_unless_explained(&mut self, id: ConnectionId, at: Timestamp) {
-        let Some(connection) = self.connections.get(&id) else { return };
+        let Some(connection) = self.connections.get(id) else { return };
         let is_busy = self.open_on(id).next().is_some();
         let is_idle = !is_busy && at.since(connection.idle_since) >= IDLE;
         if !connection.ends_with_response && !is_idle {

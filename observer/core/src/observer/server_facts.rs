@@ -58,7 +58,7 @@ impl Observer {
             return;
         }
         let other = (known.version.as_ref() != Some(version)).then(|| self.upstreams.another(&upstream, version)).flatten();
-        if let Some(connection) = self.connections.get_mut(&connection) {
+        if let Some(connection) = self.connections.get_mut(connection) {
             connection.profile = other;
         }
     }

@@ -1,15 +1,17 @@
 //! Decides which connections and requests come from the same client.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
+use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use super::limits::ReflectorLimits;
 use crate::exchange::{MemoryUse, of_identity, of_process, of_structure, of_texts};
 use crate::http::Identity;
 use crate::observation::{ConnectionId, Process, RequestLine};
+use crate::sorted_map::SortedMap;
 use crate::time::Timestamp;
 
 /// A client, numbered from 1 in order of first appearance.
@@ -95,10 +97,11 @@ pub(super) struct Clients {
     by_key: BTreeMap<Key, ClientId>,
     /// Known processes, by user agent and identity.
     by_words: BTreeMap<Words, Speakers>,
-    known: BTreeMap<ClientId, KnownClient>,
+    /// Looked up several times for each request, and never in order.
+    known: HashMap<ClientId, KnownClient, RandomState>,
     /// Clients without a connection, by the time when their last connection ended.
     gone: BTreeSet<(Timestamp, ClientId)>,
-    connections: BTreeMap<ConnectionId, Connection>,
+    connections: SortedMap<ConnectionId, Connection>,
     next: u64,
     limit: usize,
     most_connections: usize,
@@ -132,13 +135,13 @@ struct Connection {
 }
 
 impl Clients {
-    pub(super) const fn new(limits: &ReflectorLimits) -> Self {
+    pub(super) fn new(limits: &ReflectorLimits) -> Self {
         Self {
             by_key: BTreeMap::new(),
             by_words: BTreeMap::new(),
-            known: BTreeMap::new(),
+            known: HashMap::default(),
             gone: BTreeSet::new(),
-            connections: BTreeMap::new(),
+            connections: SortedMap::default(),
             next: 1,
             limit: limits.clients,
             most_connections: limits.connections,
@@ -157,24 +160,24 @@ impl Clients {
     /// The entry of a connection, created if it is missing. To make room, the oldest connection is dropped. If it is a connection
     /// of `stays`, that client does not count as disconnected.
     fn connection(&mut self, id: ConnectionId, stays: Option<ClientId>, at: Timestamp) -> &mut Connection {
-        if self.connections.len() >= self.most_connections && !self.connections.contains_key(&id) {
+        if self.connections.len() >= self.most_connections && !self.connections.contains(id) {
             // Drops the oldest connection. Its end may be missing from the capture.
-            let client = self.connections.pop_first().and_then(|(_, connection)| connection.client);
+            let client = self.connections.pop_first().and_then(|connection| connection.client);
             if let Some(client) = client.filter(|client| Some(*client) != stays) {
                 self.leave(client, at);
             }
         }
-        self.connections.entry(id).or_default()
+        self.connections.get_or_default(id)
     }
 
     pub(super) fn disconnected(&mut self, connection: ConnectionId, at: Timestamp) {
-        let Some(client) = self.connections.remove(&connection).and_then(|connection| connection.client) else { return };
+        let Some(client) = self.connections.remove(connection).and_then(|connection| connection.client) else { return };
         self.leave(client, at);
     }
 
     /// The client of the last request on `connection`.
     pub(super) fn on(&self, connection: ConnectionId) -> Option<ClientId> {
-        self.connections.get(&connection)?.client
+        self.connections.get(connection)?.client
     }
 
     /// The client of a request; `None` if there is no room for another client.
@@ -182,7 +185,7 @@ impl Clients {
         if let Some(same) = self.same(connection, request) {
             return Some(same);
         }
-        let known = self.connections.get(&connection);
+        let known = self.connections.get(connection);
         let Origin { process, container_name, address } = known.map(|known| known.origin.clone()).unwrap_or_default();
         let process = process.filter(|_| !is_of_one_command(request));
         let words = Words { user_agent: request.user_agent.clone(), identity: request.identity.clone(), container_name, address };
@@ -203,7 +206,7 @@ impl Clients {
     /// The client of the last request on a connection, if it certainly made this request, too: no process is known, and the words are the
     /// same.
     fn same(&self, connection: ConnectionId, request: &RequestLine) -> Option<ClientId> {
-        let Connection { origin, client } = self.connections.get(&connection)?;
+        let Connection { origin, client } = self.connections.get(connection)?;
         let id = (*client).filter(|_| origin.process.is_none() && self.by_words.is_empty())?;
         let Key::Words(Words { user_agent, identity, container_name, address }) = &self.known.get(&id)?.key else { return None };
         let are_same = (user_agent, identity) == (&request.user_agent, &request.identity)

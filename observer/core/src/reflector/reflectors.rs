@@ -62,7 +62,7 @@ pub struct Reflectors {
     by_key: HashMap<Key, KeyGroup, RandomState>,
     known: BTreeMap<ReflectorId, Box<Reflector>>,
     memory: MemoryUse,
-    of_exchange: BTreeMap<ExchangeId, ReflectorId>,
+    of_exchange: HashMap<ExchangeId, ReflectorId, RandomState>,
     /// Number of object versions that all reflectors keep together.
     objects: usize,
     /// Timers for facts that only time reveals.
@@ -84,7 +84,7 @@ impl Reflectors {
             by_key: HashMap::default(),
             known: BTreeMap::new(),
             memory: MemoryUse::of(limits.memory),
-            of_exchange: BTreeMap::new(),
+            of_exchange: HashMap::default(),
             objects: 0,
             alarms: Alarms::new(limits.reflectors.saturating_mul(4)),
             propagation: Propagation::new(),

@@ -1,6 +1,8 @@
 //! The values of a label that come first, each with its number.
 
-use std::cmp::Ordering;
+use std::hash::{BuildHasher as _, Hash};
+
+use foldhash::fast::RandomState;
 
 use crate::exchange::ValueNumber;
 
@@ -10,23 +12,25 @@ pub(super) struct FirstCome<T> {
     most: usize,
     /// The values, by their numbers.
     values: Vec<T>,
-    /// Their numbers, in the order of the values.
-    sorted: Vec<ValueNumber>,
+    /// The hashes of the values with their numbers, in order.
+    by_hash: Vec<(u64, ValueNumber)>,
+    hasher: RandomState,
 }
 
 impl<T> FirstCome<T> {
     /// A table for `most` values, but for no more than there are numbers.
     pub(super) fn new(most: usize) -> Self {
-        Self { most: most.min(ValueNumber::OTHER.index()), values: Vec::new(), sorted: Vec::new() }
+        Self { most: most.min(ValueNumber::OTHER.index()), values: Vec::new(), by_hash: Vec::new(), hasher: RandomState::default() }
     }
 
-    /// The number of a value. `compare` compares a known value with it; `make` makes it, if it is new and there is room.
-    pub(super) fn number(&mut self, compare: impl Fn(&T) -> Ordering, make: impl FnOnce() -> T) -> ValueNumber {
-        let of_number = |number: &ValueNumber| self.value(*number).map_or(Ordering::Less, &compare);
-        match self.sorted.binary_search_by(of_number) {
-            Ok(found) => self.sorted.get(found).copied().unwrap_or(ValueNumber::OTHER),
-            Err(place) => self.insert(place, make),
-        }
+    /// The number of a value with these parts. `is` recognises a known value with these parts; `make` makes it, if it is new and there is
+    /// room.
+    pub(super) fn number(&mut self, parts: impl Hash, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> ValueNumber {
+        let hash = self.hasher.hash_one(parts);
+        let place = self.by_hash.partition_point(|(other, _)| *other < hash);
+        let alike = self.by_hash.iter().skip(place).take_while(|(other, _)| *other == hash);
+        let found = alike.map(|(_, number)| *number).find(|number| self.value(*number).is_some_and(&is));
+        found.unwrap_or_else(|| self.insert(hash, place, make))
     }
 
     /// The value with this number; `None` for [`ValueNumber::OTHER`].
@@ -34,13 +38,13 @@ impl<T> FirstCome<T> {
         self.values.get(number.index())
     }
 
-    fn insert(&mut self, place: usize, make: impl FnOnce() -> T) -> ValueNumber {
+    fn insert(&mut self, hash: u64, place: usize, make: impl FnOnce() -> T) -> ValueNumber {
         if self.values.len() >= self.most {
             return ValueNumber::OTHER;
         }
         let Ok(number) = u8::try_from(self.values.len()).map(ValueNumber) else { return ValueNumber::OTHER };
         self.values.push(make());
-        self.sorted.insert(place, number);
+        self.by_hash.insert(place, (hash, number));
         number
     }
 }

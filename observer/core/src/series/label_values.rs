@@ -88,7 +88,7 @@ impl LabelValues {
     /// An unknown status is a value, too.
     pub(super) fn code(&mut self, status: Option<u16>) -> ValueNumber {
         let status = status.unwrap_or_default();
-        self.codes.number(|known| known.cmp(&status), || status)
+        self.codes.number(status, |known| *known == status, || status)
     }
 
     pub(super) fn rule(&self, rule: RuleId) -> ValueNumber {
@@ -144,11 +144,5 @@ fn texts<const N: usize>(values: &mut FirstCome<[Box<str>; N]>, texts: [&str; N]
     if texts.iter().all(|text| *text == OTHER) {
         return ValueNumber::OTHER;
     }
-    // Most values differ in their lengths, which are compared faster than the texts.
-    let lengths = texts.map(str::len);
-    let compare = |known: &[Box<str>; N]| {
-        let of_lengths = known.each_ref().map(|text| text.len()).cmp(&lengths);
-        of_lengths.then_with(|| known.each_ref().map(|text| &**text).cmp(&texts))
-    };
-    values.number(compare, || texts.map(Box::from))
+    values.number(texts, |known| known.each_ref().map(|text| &**text) == texts, || texts.map(Box::from))
 }

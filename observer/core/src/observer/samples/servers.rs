@@ -26,7 +26,7 @@ impl Observer {
                 series.raise_to(Family::UpstreamInfo, &labels, 1);
             }
         }
-        for connection in self.connections.values().filter(|connection| connection.is_open) {
+        for connection in self.connections.values_unordered().filter(|connection| connection.is_open) {
             let protocol = ProtocolWord::of(connection.protocol).number();
             series.add(Family::ConnectionsOpen, &LabelSet::of(Label::Protocol, protocol), 1);
         }
