@@ -33,8 +33,8 @@ pub fn built(name: &str) -> Result<PathBuf> {
 
 /// Writes a program that can be executed at once.
 ///
-/// Another process writes it. If this one did, a child that another thread starts at that moment would hold the file open for
-/// writing until its own execution begins, and Linux executes no such file (`ETXTBSY`).
+/// Another process writes it. If this one did, a child of another thread could hold the file open for writing until the child's own
+/// execution begins. Linux executes no such file (`ETXTBSY`).
 pub fn write(program: &Path, content: &[u8]) -> Result<()> {
     let mut install = Command::new("install");
     install.args(["--mode", "755", "/dev/stdin"]).arg(program).stdin(Stdio::piped());

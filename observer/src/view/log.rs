@@ -3,6 +3,7 @@
 use observer_core::logs::{AuditLevel, AuditStage, LogExtent};
 use observer_core::observation::JoinedRequests;
 use observer_core::observer::Snapshot;
+use observer_core::time::Timestamp;
 use serde::Serialize;
 
 use super::colour::Tone;
@@ -10,8 +11,8 @@ use super::quantity::{count, counted, counted_as};
 use crate::log_files::LogZone;
 
 /// The facts that no log has.
-const NO_BODIES: &str = "the log has no bodies, bytes and connections: numbers of objects, events, bookmarks and bytes are unknown (?), and a \
-                         connection stands for a client";
+const NO_BODIES: &str = "logs have no bytes and no connections, and their bodies are not read: numbers of objects, events, bookmarks and bytes \
+                         are unknown (?), and a connection stands for a client";
 
 /// The logs of which a report is made.
 #[derive(Clone, Debug, Default)]
@@ -57,12 +58,13 @@ pub(crate) fn log_lines(log: &RunLog, snapshot: &Snapshot) -> Vec<String> {
 /// The lines about logs that were read beside a capture.
 pub(crate) fn log_notes(log: &RunLog) -> Vec<String> {
     let RunLog { extent, zone } = log;
-    let times = (!extent.forms.is_empty()).then(|| incomplete_times(*zone));
+    let times = extent.has_incomplete_times.then(|| incomplete_times(*zone));
     [shown(extent)]
         .into_iter()
         .chain(times)
         .chain(cache_resets(extent))
         .chain(closed_by_force(extent))
+        .chain(without_end(extent))
         .chain(left_out(extent))
         .collect()
 }
@@ -111,6 +113,8 @@ pub(super) fn head(log: &RunLog, snapshot: &Snapshot) -> Vec<(Tone, String)> {
     if !extent.forms.is_empty() {
         let forms: Vec<String> = extent.forms.iter().map(|(form, lines)| format!("{form} ({})", counted(*lines, "line"))).collect();
         lines.push((Tone::Plain, format!("other lines: {}", forms.join(", "))));
+    }
+    if extent.has_incomplete_times {
         lines.push((Tone::Plain, incomplete_times(*zone)));
     }
     if extent.own > 0 {
@@ -129,14 +133,33 @@ pub(super) fn head(log: &RunLog, snapshot: &Snapshot) -> Vec<(Tone, String)> {
     lines.extend(cache_resets(extent).map(|line| (Tone::Notable, line)));
     lines.extend(closed_by_force(extent).map(|line| (Tone::Notable, line)));
     if snapshot.profile.version.is_none() {
-        lines.push((Tone::Notable, "no version given (--server-version): the layer that answered is not predicted".to_owned()));
+        lines.push((Tone::Notable, no_version(extent)));
     }
+    lines.extend(without_end(extent).map(|line| (Tone::Notable, line)));
     lines.push((Tone::Notable, NO_BODIES.to_owned()));
     if !extent.stages.is_empty() && !extent.stages.contains(&AuditStage::ResponseStarted) {
         lines.push((Tone::Notable, "the log has no stage ResponseStarted: a watch is known only after its end".to_owned()));
     }
     lines.extend(left_out(extent).map(|line| (Tone::Bad, line)));
     lines
+}
+
+/// The consequence of a missing version, and the versions that the API servers state.
+fn no_version(extent: &LogExtent) -> String {
+    let stated: Vec<&str> = extent.server_versions.iter().map(String::as_str).collect();
+    let stated = if stated.is_empty() {
+        String::new()
+    } else {
+        format!("; requests of API servers to themselves state {}", stated.join(", "))
+    };
+    format!("no version given (--server-version): the layer that answered is not predicted{stated}")
+}
+
+/// The watches of versions that log them as they open.
+fn without_end(extent: &LogExtent) -> Option<String> {
+    let watches = counted_as(extent.without_end, "watch was logged as it opened", "watches were logged as they opened");
+    (extent.without_end > 0)
+        .then(|| format!("{watches} (kube-apiserver 1.30.0 to 1.30.3, issue 125614): how long they stayed open is unknown"))
 }
 
 /// The year and the zone of lines that state neither, and the flags that set what is assumed.
@@ -180,20 +203,37 @@ fn closed_by_force(extent: &LogExtent) -> Option<String> {
     (all > 0).then(|| format!("{closed}, because clients read too slowly{unclear}"))
 }
 
+/// `298 lines of the logs`: those that were not read. `None` if all were.
+pub(super) fn unread(log: &RunLog) -> Option<String> {
+    let LogExtent { not_understood, too_long, cut, .. } = log.extent;
+    let lines = [not_understood, too_long, cut].into_iter().fold(0, u64::saturating_add);
+    (lines > 0).then(|| counted_as(lines, "line of the logs", "lines of the logs"))
+}
+
 /// The parts of logs that are left out, and their numbers.
 fn left_out(extent: &LogExtent) -> impl Iterator<Item = String> {
     [
         (extent.not_understood, "line is not understood", "lines are not understood"),
         (extent.too_long, "line is longer than 16 MiB", "lines are longer than 16 MiB"),
         (extent.cut, "event was cut by EKS", "events were cut by EKS"),
+        (extent.torn_traces, "part of a trace lacks the rest of it", "parts of traces lack the rest of them"),
         (extent.without_time, "event has no time", "events have no time"),
-        (extent.repeated, "event repeats another", "events repeat others"),
+        (
+            extent.repeated,
+            "event repeats another, or came after the end of its request",
+            "events repeat others, or came after the end of their request",
+        ),
+        (
+            extent.same_ids,
+            "request has the audit ID of another one, and is distinguished by its URI and user",
+            "requests have the audit IDs of others, and are distinguished by their URIs and users",
+        ),
         (extent.late, "event came too late to be put in order", "events came too late to be put in order"),
         (extent.given_up, "open request was given up, as too many were open", "open requests were given up, as too many were open"),
         (
-            extent.without_client,
-            "request is left out, as there are too many clients",
-            "requests are left out, as there are too many clients",
+            extent.unpaired,
+            "answer in the log of a client is left out, as several requests were open",
+            "answers in the log of a client are left out, as several requests were open",
         ),
     ]
     .into_iter()
@@ -206,7 +246,7 @@ fn shown(extent: &LogExtent) -> String {
     let levels: Vec<&str> = extent.levels.iter().map(|level| level_name(*level)).collect();
     let stages: Vec<&str> = extent.stages.iter().map(|stage| stage_name(*stage)).collect();
     let span = match (extent.from, extent.until) {
-        (Some(from), Some(until)) => format!(", from {from} until {until}"),
+        (Some(from), Some(until)) => format!(", from {} until {}", to_the_millisecond(from), to_the_millisecond(until)),
         (_, _) => String::new(),
     };
     let requests = counted(extent.requests, "request");
@@ -214,6 +254,12 @@ fn shown(extent: &LogExtent) -> String {
         return format!("{}{span}: {requests}", kind(extent));
     }
     format!("audit log, level {}, stages {}{span}: {requests}", levels.join(", "), stages.join(", "))
+}
+
+/// `2026-11-22T02:00:00.123Z`.
+fn to_the_millisecond(at: Timestamp) -> String {
+    let text = at.to_string();
+    text.get(..23).map_or_else(|| text.clone(), |start| format!("{start}Z"))
 }
 
 /// The kind of the logs.

@@ -41,7 +41,7 @@ pub(super) fn not_seen(missed: &Missed) -> Vec<String> {
         words.push(format!("{} forgotten to make room", counted(missed.reflectors.forgotten, "reflector")));
     }
     if missed.reflectors.requests > 0 {
-        words.push(format!("the reflectors of {}", counted_as(missed.reflectors.requests, "list or watch", "list or watches")));
+        words.push(format!("the reflectors of {}", counted_as(missed.reflectors.requests, "list or watch", "lists and watches")));
     }
     if missed.unrecorded > 0 {
         words.push(format!("{} missing from the capture", counted(missed.unrecorded, "span")));

@@ -59,7 +59,7 @@ pub use log::RunLog;
 pub(crate) use log::{log_lines, log_notes};
 pub use page::{CommandEnd, Key, Mouse, NoteFile, Outcome, Page};
 pub use probe_check_report::{PROBE_CHECK_SCHEMA, probe_check_json, probe_check_lines, probe_check_text, probe_obstacle};
-pub(crate) use quantity::counted;
+pub(crate) use quantity::{count, counted};
 pub use report::report_text;
 pub use report_markdown::report_markdown;
 pub use run::{BudgetKept, Run};

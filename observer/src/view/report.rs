@@ -12,7 +12,7 @@ use super::colour::{Colour, Tone};
 use super::faults::faults;
 use super::following;
 use super::inventory::inventory;
-use super::log;
+use super::log::{self, RunLog};
 use super::missed::{connections, not_exported, not_seen, not_understood, unrecorded};
 use super::problems;
 use super::quantity::{bytes, count, counted, length, microseconds, microseconds_or_none};
@@ -42,7 +42,7 @@ pub fn report_text(run: &Run, snapshot: &Snapshot, colour: Colour) -> Printable 
     write_answer(snapshot, colour, &mut out);
     problems(snapshot, colour, &mut out);
     storms(snapshot, colour, &mut out);
-    missed(&snapshot.missed, colour, &mut out);
+    missed((&snapshot.missed, run.log.as_ref()), colour, &mut out);
     for note in &run.notes {
         out.append(&colour.paint(Tone::Notable, format_args!("note: {note}")));
         out.end_line();
@@ -129,9 +129,9 @@ fn storms(snapshot: &Snapshot, colour: Colour, out: &mut Printable) {
     }
 }
 
-fn missed(missed: &Missed, colour: Colour, out: &mut Printable) {
+fn missed((missed, log): (&Missed, Option<&RunLog>), colour: Colour, out: &mut Printable) {
     let seen = not_seen(missed);
-    let understood = not_understood(missed);
+    let understood: Vec<String> = log.and_then(log::unread).into_iter().chain(not_understood(missed)).collect();
     let tone = |words: &[String]| if words.is_empty() { Tone::Plain } else { Tone::Bad };
     let text = |words: &[String]| if words.is_empty() { "nothing".to_owned() } else { words.join(", ") };
     for (label, words) in [("not observed: ", seen), (" · unparsed: ", understood)] {
@@ -268,7 +268,9 @@ fn own_writes(rows: &[PropagationRow], pods: &ClientPods, colour: Colour, out: &
 }
 
 fn reflectors(rows: &[ReflectorRow], pods: &ClientPods, now: Timestamp, colour: Colour, out: &mut Printable) {
-    let rows: Vec<&ReflectorRow> = rows.iter().filter(|row| row.has_watched()).collect();
+    // A client that only lists is no reflector, unless it is one that gets no answer.
+    let is_one = |row: &&ReflectorRow| row.has_watched() || row.state == ReflectorState::Stuck;
+    let rows: Vec<&ReflectorRow> = rows.iter().filter(is_one).collect();
     if rows.is_empty() {
         return;
     }

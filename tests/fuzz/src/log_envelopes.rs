@@ -17,8 +17,8 @@ pub fn check(input: &[u8]) {
     let mut unwrapper = Unwrapper::default();
     for line in input.split(|byte| *byte == b'\n') {
         let mut is_outermost = true;
-        unwrapper.unwrap(line, &mut |envelope, _text| {
-            assert_eq!(envelope.is_none(), is_outermost, "the line itself comes first");
+        unwrapper.unwrap(line, &mut |wrapping, _text| {
+            assert_eq!(wrapping.is_none(), is_outermost, "the line itself comes first");
             is_outermost = false;
             false
         });
@@ -53,7 +53,7 @@ fn check_wrapped(text: &str) {
         (format!("Nov 27 10:00:00 node kube-apiserver[1]: {text}"), Envelope::Journal),
         (subscription(text), Envelope::CloudWatch),
     ];
-    // An export to a bucket, and `aws logs tail`, have objects only.
+    // Of an export to a bucket and of `aws logs tail`, only objects and records of klog are read.
     let of_objects = [format!("{TIME} {text}"), format!("{TIME} stream {text}")].map(|line| (line, Envelope::CloudWatch));
     let of_objects = of_objects.into_iter().filter(|_| text.starts_with('{'));
     for (line, envelope) in lines.into_iter().chain(of_objects) {
@@ -77,6 +77,10 @@ fn subscription(text: &str) -> String {
 /// Whether the lines have the text in this envelope, and nothing else is understood.
 fn holds(lines: &[&[u8]], envelope: Envelope, text: &str) -> bool {
     let mut unwrapper = Unwrapper::default();
-    let found = |line: &&[u8]| unwrapper.unwrap(line, &mut |found, inside| found == Some(envelope) && inside == text.as_bytes());
-    lines.iter().map(found).last() == Some(true)
+    let found = |line: &&[u8]| {
+        unwrapper.unwrap(line, &mut |found, inside| {
+            found.map(|wrapping| wrapping.envelope) == Some(envelope) && inside == text.as_bytes()
+        })
+    };
+    lines.iter().map(found).last().is_some_and(|unwrapped| unwrapped.is_understood)
 }

@@ -2,7 +2,7 @@
 
 use observer_core::logs::{
     AuditEvent, AuditId, CacheEvent, CachedResource, Envelope, EtcdRequest, FoundRecord, JoinedLogs, LogClock, LogLine, LogRecord,
-    LogRecords, LogReplay, LoggedRequest, ReflectorLineEvent, TraceCollector, Unwrapper,
+    LogRecords, LogReplay, LoggedRequest, ReflectorLineEvent, TraceCollector, Unwrapper, Wrapping,
 };
 
 use super::bodies::NAME;
@@ -15,12 +15,8 @@ fn replayed_log(event: &str, shown: &mut Shown) {
         let mut observations = Vec::new();
         replay.line(0, line.as_bytes(), &mut |observation| observations.push(observation));
         shown.note(&replay);
-        unwrapper.unwrap(line.as_bytes(), &mut |envelope, _text| {
-            if let Some(envelope) = envelope {
-                shown.note(&envelope);
-            }
-            false
-        });
+        let unwrapped = unwrapper.unwrap(line.as_bytes(), &mut |_wrapping, _text| false);
+        shown.note(&unwrapped);
         shown.note(&unwrapper);
     }
     let mut joined = JoinedLogs::default();
@@ -32,6 +28,7 @@ fn replayed_log(event: &str, shown: &mut Shown) {
     shown.note(&AuditId::of("a").unwrap());
     shown.note(&replay.extent());
     shown.note(&Envelope::Cri);
+    shown.note(&Wrapping { envelope: Envelope::Cri, at: None });
 }
 
 /// A line of each form, with a secret where the form may have one.

@@ -1,6 +1,8 @@
 //! Lines of clients with client-go.
 
-use super::reading::{check, klog};
+use serde_json::json;
+
+use super::reading::{check, explain, klog};
 
 #[test]
 fn lines_of_reflectors_are_explained() {
@@ -61,4 +63,32 @@ fn requests_in_logs_of_clients_are_explained() {
     check(&line, &[], &["client-go 0.33 or later, -v=6", "status        200", "GET /api/v1/pods\n"]);
     check(&klog("round_trippers.go", "GET https://10.0.0.1/api/v1/pods"), &[], &["a later line has the response"]);
     check(&klog("round_trippers.go", "Response Status: 200 OK in 8 milliseconds"), &[], &["the line before it has the request"]);
+}
+
+#[test]
+fn versions_of_lines_in_json_are_those_of_their_fields() {
+    let line = |caller: &str, message: &str| json!({"ts": 1_718_886_797_389.016, "caller": caller, "msg": message, "v": 6});
+    let (requests, reflectors) = ("transport/round_trippers.go:553", "cache/reflector.go:158");
+    let plain = line(requests, "GET https://10.0.0.1:6443/api/v1/pods?limit=500 200 OK in 8 milliseconds");
+    let mut structured = line(requests, "Response");
+    structured["verb"] = json!("GET");
+    structured["url"] = json!("https://10.0.0.1/api/v1/pods");
+    structured["status"] = json!("200 OK");
+    let cycle = line(reflectors, "Listing and watching *v1.Pod from a.go:1");
+    let mut structured_cycle = line(reflectors, "Listing and watching");
+    structured_cycle["type"] = json!("*v1.Pod");
+    structured_cycle["reflector"] = json!("a.go:1");
+    for (line, written_by) in [
+        (plain, "client request   a client with client-go 0.32 or earlier, -v=6\n"),
+        (structured, "client request   a client with client-go 0.33 or later, -v=6\n"),
+        (cycle, "reflector line   a client with client-go 0.32 or earlier\n"),
+        (structured_cycle, "reflector line   a client with client-go 0.33 or later\n"),
+    ] {
+        // The time is complete.
+        check(&line.to_string(), &[], &[written_by, "time          2024-06-20T12:33:17.389016000Z\n"]);
+    }
+    let text = klog("reflector.go", "Listing and watching *v1.Pod from a.go:1");
+    check(&text, &[], &["time          ", "   year and zone assumed\n"]);
+    let json = explain(text.as_bytes(), &["--format", "json"]).stdout;
+    assert!(String::from_utf8_lossy(&json).contains("at_is_incomplete"));
 }

@@ -1,5 +1,7 @@
 //! Lines of kube-apiserver's own log.
 
+use serde_json::json;
+
 use super::reading::{check, explain, klog};
 
 #[test]
@@ -34,6 +36,29 @@ fn requests_in_the_log_of_each_version_are_explained() {
     ] {
         check(&line, &[], &[&format!("request log   kube-apiserver {version}, -v=3\n"), "status        200", "GET /api/v1/pods\n"]);
     }
+}
+
+#[test]
+fn times_of_json_and_of_gke_are_complete() {
+    let request = r#""HTTP" verb="LIST" URI="/api/v1/pods" latency="5ms" audit-ID="i" apf_iseats=1 resp=200"#;
+    let gke = json!({
+        "resource": {"type": "k8s_control_plane_component"}, "textPayload": klog("httplog.go", request),
+        "timestamp": "2024-06-20T12:33:17.5Z",
+    });
+    check(
+        &gke.to_string(),
+        &[],
+        &["request log   kube-apiserver 1.24 or later, -v=3\n", "time          2024-06-20T12:33:17.500000000Z\n"],
+    );
+    let line = json!({
+        "ts": 1_718_886_797_389.016, "caller": "handlers/get.go:251", "msg": "Starting watch", "v": 3, "path": "/api/v1/pods",
+        "resourceVersion": "5", "labels": "", "fields": "", "timeout": "6m59s",
+    });
+    check(
+        &line.to_string(),
+        &[],
+        &["watch started   kube-apiserver 1.19 to 1.35, -v=3\n", "time          2024-06-20T12:33:17.389016000Z\n"],
+    );
 }
 
 #[test]
@@ -179,9 +204,28 @@ fn traces_over_several_lines_are_explained() {
     check(
         &etcd[..1].join("\n"),
         &[],
-        &["line 1   Trace", "torn          the line that ends the trace is missing", "proves        nothing"],
+        &[
+            "line 1   Trace   kube-apiserver 1.22 or later\n",
+            "   year and zone assumed\n",
+            "torn          the line that ends the trace is missing",
+            "proves        nothing",
+        ],
     );
     check(&etcd[5], &[], &["line 1   Trace", "a line of a trace whose first line is missing"]);
+    // JSON has a block in one record, with a complete time.
+    let (_header, first) = etcd[0].split_once("] ").unwrap();
+    let block = [first, &etcd[2], &etcd[5], &etcd[6]].join("\n");
+    let record = json!({"ts": 1_718_886_797_389.016, "caller": "trace/trace.go:236", "msg": block, "v": 0});
+    check(
+        &record.to_string(),
+        &[],
+        &[
+            "line 1   Trace   kube-apiserver 1.25 or later\n",
+            "time          2024-06-20T12:33:17.389016000Z\n",
+            "audit ID      i-7",
+            "proves        etcd-list-traced",
+        ],
+    );
     let reflector = format!(
         "{}\n{}",
         klog("trace.go", r#"Trace[5]: "Reflector ListAndWatch" name:a.go:1 (20-Jun-2024 12:33:16.100) (total time: 16742ms):"#),

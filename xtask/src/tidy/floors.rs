@@ -19,7 +19,7 @@ struct House {
 const CORE: House = House {
     sources: "observer/core/src/",
     floors: &[
-        &["k8s", "left_out", "metrics", "quantity", "thresholds", "time", "redacted"],
+        &["k8s", "left_out", "metrics", "quantity", "thresholds", "time", "redacted", "sorted_map"],
         &["http", "wire", "routing"],
         &["observation"],
         &["exchange", "logs"],

@@ -152,9 +152,9 @@ impl Exchange {
         self.watch.is_some() && self.response.is_some()
     }
 
-    /// Time from the request's head to the response's head; `None` before the response.
+    /// Time from the request's head to the response's head; `None` before the response, and in a log, which has only the time of the end.
     pub fn first_byte(&self) -> Option<Duration> {
-        self.response.as_ref().map(|(at, _)| at.since(self.started))
+        self.response.as_ref().filter(|_| !self.is_logged).map(|(at, _)| at.since(self.started))
     }
 
     /// Time from the request's head to the end; `None` while it is open.

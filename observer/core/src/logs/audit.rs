@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::audit_id::AuditId;
 use super::go_duration::go_duration;
 use super::text::{FirstText, Text, cut};
 use super::usual_event;
@@ -17,9 +18,8 @@ use crate::time::Timestamp;
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
 /// Longest text that is kept of a user name, a user agent or another short field, in bytes.
 pub(super) const MAX_TEXT: usize = 1024;
-/// Longest audit ID that is kept, in bytes. A client may choose it; the server cuts it at 64 characters (kubernetes/apiserver
-/// `pkg/endpoints/request/auditid.go`).
-pub(super) const MAX_ID: usize = 256;
+/// Longest audit ID that is kept, in bytes. A client may choose it; all records of a request have this part of it (see [`super::AuditId`]).
+pub(super) const MAX_ID: usize = AuditId::IN_ALL_RECORDS;
 /// Longest URI that is kept, in bytes: more than the server accepts of a request line.
 pub(super) const MAX_URI: usize = 64 << 10;
 
@@ -292,7 +292,8 @@ impl AuditEvent {
             "get" | "list" | "watch" => "GET",
             "create" | "post" => "POST",
             "update" | "put" => "PUT",
-            "patch" => "PATCH",
+            // In the log of kube-apiserver, a server-side apply (kubernetes/apiserver `pkg/endpoints/metrics/metrics.go`, `CleanVerb`).
+            "patch" | "apply" => "PATCH",
             "delete" | "deletecollection" => "DELETE",
             "head" => "HEAD",
             "options" => "OPTIONS",

@@ -4,10 +4,14 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::audit::MAX_TEXT;
 use super::go_text::unquote;
+use super::text::cut;
 
-/// Longest line that is read, in bytes. A write's line holds the size of its value, not the value.
-const MAX_LINE: usize = 1024 * 1024;
+/// Longest line of etcd that is read, in bytes. A write's line holds the size of its value, not the value.
+pub(super) const MAX_ETCD_LINE: usize = 1024 * 1024;
+/// The message of a line about a request that etcd has answered.
+pub(super) const REQUEST_STATS: &str = "request stats";
 
 /// One request that etcd answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,17 +54,19 @@ impl EtcdRequest {
     /// server/etcdserver/api/v3rpc/interceptor.go, `logUnaryRequestStats`, release-3.4 to 3.6). A log at another level has only
     /// slow requests, as warnings. They cannot be used for counting, so they give `None` too.
     pub fn read(line: &[u8]) -> Option<Self> {
-        if line.len() > MAX_LINE {
+        if line.len() > MAX_ETCD_LINE {
             return None;
         }
         let line: Line = serde_json::from_slice(line).ok()?;
-        if line.level != "debug" || line.msg != "request stats" {
-            return None;
+        (line.level == "debug" && line.msg == REQUEST_STATS).then(|| Self::answered(&line.response_type, &line.content))
+    }
+
+    /// The request of a line whose message is [`REQUEST_STATS`].
+    pub(super) fn answered(response_type: &str, content: &str) -> Self {
+        match response_type {
+            "/etcdserverpb.KV/Range" => Self::Range(RangeRead::of(content)),
+            other => Self::Other(cut(other, MAX_TEXT)),
         }
-        if line.response_type != "/etcdserverpb.KV/Range" {
-            return Some(Self::Other(line.response_type));
-        }
-        Some(Self::Range(RangeRead::of(&line.content)))
     }
 }
 
@@ -71,11 +77,11 @@ impl RangeRead {
     pub(super) fn of(content: &str) -> Self {
         let mut read = Self::default();
         let mut rest = content.trim_start();
-        while let Some((name, behind)) = rest.split_once(':') {
-            let (value, after) = value(behind.trim_start());
+        while let Some((name, after_name)) = rest.split_once(':') {
+            let (value, after) = value(after_name.trim_start());
             match name {
-                "key" => read.key = value.into_owned(),
-                "range_end" => read.range_end = value.into_owned(),
+                "key" => read.key = cut(&value, MAX_TEXT),
+                "range_end" => read.range_end = cut(&value, MAX_TEXT),
                 "limit" => read.limit = value.parse().unwrap_or(0),
                 "revision" => read.revision = value.parse().unwrap_or(0),
                 "count_only" => read.count_only = value == "true",

@@ -1,19 +1,16 @@
-//! Lines of etcd about requests and maintenance, at any level of its log.
+//! Lines of etcd, at any level of its log. Those about requests and maintenance are read, and the others are recognised.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::audit::MAX_TEXT;
-use super::etcd::{EtcdRequest, RangeRead};
+use super::etcd::{EtcdRequest, MAX_ETCD_LINE, REQUEST_STATS, RangeRead};
 use super::go_duration::go_duration;
 use super::go_text::unquote;
 use super::klog::{LogClock, local, zoned};
 use super::text::{Text, cut};
 use crate::time::Timestamp;
-
-/// Longest line that is read, in bytes.
-const MAX_LINE: usize = 1024 * 1024;
 
 /// A line of etcd's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +21,7 @@ pub struct EtcdLine {
     pub event: EtcdEvent,
 }
 
-/// Facts about requests and maintenance that etcd logs.
+/// The events that etcd logs. Those about requests and maintenance have their facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EtcdEvent {
     /// A request took longer than etcd expects, 100 ms by default (etcd-io/etcd `etcdserver/util.go`, v3.4.0;
@@ -39,8 +36,8 @@ pub enum EtcdEvent {
         /// Size of the response in bytes.
         size: Option<u64>,
     },
-    /// A request that etcd has answered (etcd-io/etcd `server/etcdserver/api/v3rpc/interceptor.go`, v3.5.0 to v3.6.0). Below level
-    /// debug, only those that took longer than 300 ms by default.
+    /// A request that etcd has answered (etcd-io/etcd `server/etcdserver/api/v3rpc/interceptor.go`, release-3.4 to v3.6.0). From
+    /// 3.5 on, a log that is not at level debug has those that took longer than 300 ms by default.
     Answered {
         /// When it began.
         start: Option<Timestamp>,
@@ -90,6 +87,8 @@ pub enum EtcdEvent {
     },
     /// A defragmentation ended with an error, so the file has its old size.
     DefragmentationFailed,
+    /// Any other event, such as an election. Programs with etcd's client log such lines, too.
+    Other,
 }
 
 impl EtcdEvent {
@@ -102,10 +101,14 @@ impl EtcdEvent {
 /// The JSON form of zap.
 #[derive(Deserialize)]
 struct Line<'l> {
-    #[serde(borrow)]
-    msg: Text<'l>,
+    #[serde(borrow, default)]
+    level: Text<'l>,
     #[serde(borrow, default)]
     ts: Text<'l>,
+    #[serde(borrow, default)]
+    caller: Text<'l>,
+    #[serde(borrow)]
+    msg: Text<'l>,
     #[serde(borrow, default)]
     took: Text<'l>,
     #[serde(borrow, default)]
@@ -135,15 +138,16 @@ struct Line<'l> {
     #[serde(borrow, default)]
     duration: Text<'l>,
     #[serde(default, rename = "compact-revision")]
-    compact_revision: Option<u64>,
+    compact_revision: Option<i64>,
     #[serde(default)]
-    revision: Option<u64>,
+    revision: Option<i64>,
 }
 
 impl EtcdLine {
-    /// Reads a line, in zap's JSON form or in the text form of 3.4. `None` if it is about none of these events.
+    /// Reads a line, in zap's JSON form or in the text form of 3.4. `None` if etcd did not write it, or if it lacks the facts of
+    /// its event.
     pub(super) fn read(text: &str, clock: &LogClock) -> Option<Self> {
-        if text.len() > MAX_LINE {
+        if text.len() > MAX_ETCD_LINE {
             return None;
         }
         if !text.starts_with('{') {
@@ -155,17 +159,23 @@ impl EtcdLine {
         }
     }
 
-    /// Reads `YYYY-MM-DD hh:mm:ss.uuuuuu L | PACKAGE: MESSAGE` (etcd-io/etcd v3.4.0, `capnslog`).
+    /// Reads `YYYY-MM-DD hh:mm:ss.uuuuuu L | PACKAGE: MESSAGE` (coreos/pkg `capnslog/formatters.go`, as etcd v3.4.0 uses it). With
+    /// `--debug`, the place in the source stands before the level.
     fn plain(text: &str, clock: &LogClock) -> Option<Self> {
         let (date, rest) = text.split_once(' ')?;
         let (time, rest) = rest.split_once(' ')?;
         let at = local(date, time, clock)?;
-        let (_level, rest) = rest.split_once("| ")?;
-        let (_package, message) = rest.split_once(": ")?;
+        let (head, rest) = rest.split_once(" | ")?;
+        let level = head.rsplit_once(' ').map_or(head, |(_place, level)| level);
+        let (package, message) = rest.split_once(": ")?;
+        let is_package = package.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'/');
+        if !is_package || !matches!(level, "C" | "E" | "W" | "N" | "I" | "D" | "T") {
+            return None;
+        }
         let event = match message {
             "starting to defragment the storage backend..." => EtcdEvent::DefragmentationStarted,
             "finished defragmenting the storage backend" => EtcdEvent::Defragmented { took: None },
-            _other => plain_event(message)?,
+            _other => plain_event(message).unwrap_or(EtcdEvent::Other),
         };
         Some(Self { at: Some(at), event })
     }
@@ -204,34 +214,91 @@ impl Line<'_> {
                 let [prefix, request, response, took] = [&self.prefix, &self.request, &self.response, &self.took].map(text);
                 slow_apply(&prefix, &request, &response, &took)?
             }
-            "request stats" => EtcdEvent::Answered {
+            REQUEST_STATS => EtcdEvent::Answered {
                 start: self.start_time.get().and_then(zoned),
                 took: duration(&self.time_spent)?,
                 remote: cut(self.remote.get().unwrap_or_default(), MAX_TEXT),
-                request: match self.response_type.get()? {
-                    "/etcdserverpb.KV/Range" => range(self.request_content.get().unwrap_or_default()),
-                    other => EtcdRequest::Other(cut(other, MAX_TEXT)),
-                },
+                request: EtcdRequest::answered(self.response_type.get()?, self.request_content.get().unwrap_or_default()),
                 count: self.response_count.and_then(|count| count.try_into().ok()),
                 size: self.response_size.and_then(|size| size.try_into().ok()),
             },
             "trace" if operation == "range" => range_trace(self.detail.get()?, duration(&self.duration)?),
-            "compact tree index" => EtcdEvent::CompactionStarted { revision: self.revision? },
+            "compact tree index" => EtcdEvent::CompactionStarted { revision: self.revision?.try_into().ok()? },
             "finished scheduled compaction" => {
-                EtcdEvent::Compacted { revision: self.compact_revision?, took: duration(&self.took) }
+                EtcdEvent::Compacted { revision: self.compact_revision?.try_into().ok()?, took: duration(&self.took) }
             }
             "defragmenting" => EtcdEvent::DefragmentationStarted,
             "defragmented" | "finished defragmenting directory" => EtcdEvent::Defragmented { took: duration(&self.took) },
             "failed to defragment" => EtcdEvent::DefragmentationFailed,
+            _other if self.is_of_etcd() => EtcdEvent::Other,
             _other => return None,
         };
         Some(EtcdLine { at: self.ts.get().and_then(zoned), event })
     }
+
+    /// Whether it has the form of etcd's lines (etcd-io/etcd `client/pkg/logutil/zap.go`, v3.6.0), and a package of etcd. Other
+    /// programs with zap write the same form.
+    fn is_of_etcd(&self) -> bool {
+        let is_level = |level: &str| matches!(level, "debug" | "info" | "warn" | "error" | "dpanic" | "panic" | "fatal");
+        // `etcdserver/server.go:854`, or `v3@v3.6.0/raft.go:912` in a module of its own.
+        let is_caller = |caller: &str| caller.contains(".go:") && caller.split(['/', '@']).next().is_some_and(is_package_of_etcd);
+        let has_time = self.ts.get().and_then(zoned).is_some();
+        has_time && self.level.get().is_some_and(is_level) && self.caller.get().is_some_and(is_caller)
+    }
 }
 
-fn range(content: &str) -> EtcdRequest {
-    let read = RangeRead::of(content);
-    EtcdRequest::Range(RangeRead { key: cut(&read.key, MAX_TEXT), range_end: cut(&read.range_end, MAX_TEXT), ..read })
+/// Whether a package of etcd, of its client (`clientv3`, `v3`) or of its Raft (`v3`) has this name, and logs (etcd-io/etcd v3.4.0
+/// to release-3.7).
+fn is_package_of_etcd(name: &str) -> bool {
+    const PACKAGES: [&str; 46] = [
+        "api",
+        "apply",
+        "auth",
+        "backend",
+        "bbolt",
+        "clientv3",
+        "embed",
+        "etcdhttp",
+        "etcdmain",
+        "etcdserver",
+        "etcdutl",
+        "featuregate",
+        "fileutil",
+        "flags",
+        "grpclog",
+        "grpcproxy",
+        "httpproxy",
+        "lease",
+        "membership",
+        "mvcc",
+        "netutil",
+        "osutil",
+        "proxy",
+        "raft",
+        "rafthttp",
+        "read",
+        "schedule",
+        "schema",
+        "snap",
+        "snapshot",
+        "storage",
+        "traceutil",
+        "txn",
+        "v2auth",
+        "v2discovery",
+        "v2http",
+        "v2stats",
+        "v3",
+        "v3alarm",
+        "v3compactor",
+        "v3discovery",
+        "v3rpc",
+        "verify",
+        "version",
+        "wal",
+        "zapgrpc",
+    ];
+    PACKAGES.binary_search(&name).is_ok()
 }
 
 /// The prefix is `read-only range `, `read-only txn `, or empty for a write. In 3.4, a transaction has the prefix of a range.
@@ -242,10 +309,12 @@ fn slow_apply(prefix: &str, request: &str, response: &str, took: &str) -> Option
         "read-only range" | "read-only txn" => "read-only txn",
         other => other,
     };
-    let counts = response.split("range_response_count:").skip(1).filter_map(leading_number);
-    let size = response.rsplit_once("size:").and_then(|(_, size)| leading_number(size));
+    // `range_response_count:N size:N`, or `responses:<range_response_count:N range_response_count:N> size:N`.
+    let number = |text: &str| -> Option<u64> { text.split([' ', '>']).next()?.parse().ok() };
+    let counts = response.split("range_response_count:").skip(1).filter_map(number);
+    let size = response.rsplit_once("size:").and_then(|(_, size)| number(size));
     Some(EtcdEvent::SlowApply {
-        request: if is_range { range(request) } else { EtcdRequest::Other(cut(kind, MAX_TEXT)) },
+        request: if is_range { EtcdRequest::Range(RangeRead::of(request)) } else { EtcdRequest::Other(cut(kind, MAX_TEXT)) },
         took: go_duration(took)?,
         count: counts.reduce(u64::saturating_add),
         size,
@@ -265,11 +334,6 @@ fn range_trace(detail: &str, took: Duration) -> EtcdEvent {
         revision: value("response_revision:").and_then(|revision| revision.parse().ok()),
         took,
     }
-}
-
-fn leading_number(text: &str) -> Option<u64> {
-    let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    text.get(..end)?.parse().ok()
 }
 
 /// The line with the backslashes in its request that a copy may have lost. `None` if none are missing.

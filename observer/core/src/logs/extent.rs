@@ -29,6 +29,8 @@ pub struct LogExtent {
     pub envelopes: BTreeMap<Envelope, u64>,
     /// Number of lines of each form but audit events, by the name of the form.
     pub forms: BTreeMap<&'static str, u64>,
+    /// Whether lines state no year or no zone.
+    pub has_incomplete_times: bool,
     /// Number of times that an API server was restarted without an end of its requests in the log.
     pub restarts: u64,
     /// Number of times that an API server reset a watch cache.
@@ -39,6 +41,8 @@ pub struct LogExtent {
     pub ambiguous_closes: u64,
     /// Number of such lines that fit no open watch of the logs.
     pub unmatched_closes: u64,
+    /// Number of lines of traces without their first line, and of traces that were given up because too many were open.
+    pub torn_traces: u64,
     /// Number of events without a time, which are left out.
     pub without_time: u64,
     /// Number of events that repeat a stage of a request.
@@ -47,8 +51,14 @@ pub struct LogExtent {
     pub late: u64,
     /// Number of open requests that were given up, because too many were open at once: their ends are unknown.
     pub given_up: u64,
-    /// Number of requests that were left out, because there were too many clients.
-    pub without_client: u64,
+    /// Number of requests that have the audit ID of an earlier request. Clients may choose it.
+    pub same_ids: u64,
+    /// Number of watches that were logged as they opened, and whose ends are not logged (kubernetes/kubernetes issue 125614).
+    pub without_end: u64,
+    /// The versions that API servers state in requests to themselves.
+    pub server_versions: BTreeSet<String>,
+    /// Number of answers in the log of a client of which the request is unknown, because several were open.
+    pub unpaired: u64,
     /// Number of lines that are not understood.
     pub not_understood: u64,
     /// Number of lines that are longer than 16 MiB.
@@ -64,6 +74,20 @@ impl LogExtent {
         self.stages.insert(event.stage);
     }
 
+    /// Notes the version in the user agent of an API server, as in `kube-apiserver/v1.34.4 (linux/amd64) kubernetes/8cc511e`.
+    pub(super) fn note_server(&mut self, user_agent: &str) {
+        /// Maximum number of versions that are kept.
+        const MOST: usize = 8;
+        let version = user_agent.split([' ', '/']).find_map(|word| {
+            let version = word.strip_prefix("kube-apiserver-").unwrap_or(word).strip_prefix('v')?;
+            let numbers = version.split('.').take_while(|number| number.bytes().all(|byte| byte.is_ascii_digit())).count();
+            (numbers == 3 && version.len() <= 16).then_some(version)
+        });
+        if let Some(version) = version.filter(|_| self.server_versions.len() < MOST) {
+            self.server_versions.insert(version.to_owned());
+        }
+    }
+
     pub(super) fn note_time(&mut self, at: Timestamp) {
         self.from = Some(self.from.map_or(at, |from| from.min(at)));
         self.until = self.until.max(Some(at));
@@ -71,7 +95,7 @@ impl LogExtent {
 
     /// Whether every line was understood and every event has its place.
     pub const fn is_complete(&self) -> bool {
-        let Self { late, given_up, without_client, without_time, not_understood, too_long, cut, .. } = *self;
-        matches!([late, given_up, without_client, without_time, not_understood, too_long, cut], [0, 0, 0, 0, 0, 0, 0])
+        let Self { late, given_up, unpaired, without_time, not_understood, too_long, cut, .. } = *self;
+        matches!([late, given_up, unpaired, without_time, not_understood, too_long, cut], [0, 0, 0, 0, 0, 0, 0])
     }
 }

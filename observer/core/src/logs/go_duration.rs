@@ -11,9 +11,9 @@ pub(super) fn go_duration(text: &str) -> Option<Duration> {
     let mut rest = text;
     while !rest.is_empty() {
         let digits = rest.find(|character: char| !character.is_ascii_digit() && character != '.')?;
-        let (number, behind) = rest.split_at(digits);
-        let unit = behind.find(|character: char| character.is_ascii_digit()).unwrap_or(behind.len());
-        let (unit, behind) = behind.split_at(unit);
+        let (number, after) = rest.split_at(digits);
+        let unit = after.find(|character: char| character.is_ascii_digit()).unwrap_or(after.len());
+        let (unit, after) = after.split_at(unit);
         let seconds = match unit {
             "h" => 3600.0,
             "m" => 60.0,
@@ -24,7 +24,7 @@ pub(super) fn go_duration(text: &str) -> Option<Duration> {
             _ => return None,
         };
         total = total.checked_add(Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()?)?;
-        rest = behind;
+        rest = after;
     }
     Some(total)
 }

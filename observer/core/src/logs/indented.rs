@@ -1,6 +1,7 @@
 //! Joins the lines of JSON that is written over several, as `aws logs filter-log-events`, `kubectl get --output json` and `jq` do.
 
 use super::audit::MAX_LINE;
+use super::envelope::Unwrapped;
 use crate::redacted::Redacted;
 
 /// Maximum number of objects and arrays around a value.
@@ -19,6 +20,10 @@ pub(super) struct Indented {
     /// Number of lines since its beginning, or since the last element that was understood.
     lines: u64,
     has_understood: bool,
+    /// The elements so far of the array that is open in the object.
+    elements: Unwrapped,
+    /// Number of lost lines in the arrays that had an element that was understood.
+    lost: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -36,24 +41,30 @@ enum Progress {
 }
 
 impl Indented {
-    /// Takes the next line. `each` receives complete lines and objects, and returns whether it has understood them. Returns the number of
-    /// lines that are found not to be understood.
-    pub(super) fn line(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8]) -> bool) -> u64 {
+    /// Whether an object is open.
+    pub(super) const fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Takes the next line. `each` receives complete lines and objects. Returns the number of lines that are found not to be understood.
+    pub(super) fn line(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8]) -> Unwrapped) -> u64 {
         let bare = line.trim_ascii();
         if self.open.is_empty() {
             return match bare {
                 b"{" => self.begin(),
                 // An array around such objects.
                 b"[" | b"]" => 0,
-                _other => u64::from(!each(line)),
+                _other => each(line).lost,
             };
         }
         let may_continue = continues(bare) && self.text.len() + bare.len() < MAX_LINE;
         match if may_continue { self.append(bare, each) } else { Progress::Broken } {
             Progress::Open => 0,
+            Progress::Complete if self.has_understood => self.end(true),
             Progress::Complete => {
-                let is_understood = self.has_understood || each(&self.text.0);
-                self.end(is_understood)
+                let unwrapped = each(&self.text.0);
+                self.lost = if unwrapped.is_understood { unwrapped.lost } else { 0 };
+                self.end(unwrapped.is_understood)
             }
             // A line that cannot belong to the object stands for itself.
             Progress::Broken if may_continue => self.end(false),
@@ -74,12 +85,21 @@ impl Indented {
     }
 
     fn end(&mut self, is_understood: bool) -> u64 {
-        let Self { lines, .. } = std::mem::take(self);
-        if is_understood { 0 } else { lines }
+        self.end_array();
+        let Self { lines, lost, .. } = std::mem::take(self);
+        if is_understood { lost } else { lines.saturating_add(lost) }
+    }
+
+    /// Counts the elements of an array of lines that were not understood. Objects of other arrays are no lines.
+    fn end_array(&mut self) {
+        let Unwrapped { is_understood, lost } = std::mem::take(&mut self.elements);
+        if is_understood {
+            self.lost = self.lost.saturating_add(lost);
+        }
     }
 
     /// Adds a line. A string of JSON ends on its line.
-    fn append(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8]) -> bool) -> Progress {
+    fn append(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8]) -> Unwrapped) -> Progress {
         self.lines = self.lines.saturating_add(1);
         let (mut is_string, mut is_escaped) = (false, false);
         for byte in line {
@@ -115,15 +135,21 @@ impl Indented {
     }
 
     /// Closes the innermost object or array. Returns whether the brace is the one of its kind.
-    fn close(&mut self, brace: u8, each: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+    fn close(&mut self, brace: u8, each: &mut dyn FnMut(&[u8]) -> Unwrapped) -> bool {
         let Some(closed) = self.open.pop().filter(|opened| opened.brace == if brace == b'}' { b'{' } else { b'[' }) else {
             return false;
         };
         let is_element = brace == b'}' && matches!(self.open.as_slice(), [_, Opened { brace: b'[', .. }]);
-        if is_element && self.text.get(closed.start..).is_some_and(each) {
-            self.text.0.truncate(closed.start);
-            self.lines = 0;
-            self.has_understood = true;
+        if is_element {
+            let unwrapped = self.text.get(closed.start..).map(each).unwrap_or_default();
+            self.elements = self.elements.and(unwrapped);
+            if unwrapped.is_understood {
+                self.text.0.truncate(closed.start);
+                self.lines = 0;
+                self.has_understood = true;
+            }
+        } else if self.open.len() == 1 {
+            self.end_array();
         }
         true
     }
@@ -155,7 +181,7 @@ mod tests {
                     let text = String::from_utf8_lossy(text);
                     passed.push(text.split_whitespace().collect::<Vec<_>>().join(" "));
                 }
-                is_understood
+                Unwrapped::one(is_understood)
             });
         }
         others += indented.finish();
@@ -179,13 +205,25 @@ mod tests {
     }
 
     #[test]
+    fn elements_that_are_not_understood_are_counted() {
+        let list = |elements: &[&str]| {
+            let elements: Vec<String> = elements.iter().map(|text| format!("{{\n\"a\": \"{text}\"\n}}")).collect();
+            format!("{{\n\"items\": [\n{}\n],\n\"other\": [\n{{\n\"b\": 1\n}}\n]\n}}", elements.join(",\n"))
+        };
+        assert_eq!(passed(&list(&["x", "y", "x", "y", "y"])), (vec![r#"{ "a": "x" }"#.to_owned(); 2], 3));
+        assert_eq!(passed(&list(&["y", "x"])).1, 1);
+        // It has twelve lines.
+        assert_eq!(passed(&list(&["y"])), (vec![], 12));
+    }
+
+    #[test]
     fn long_lists_take_no_memory() {
         let mut indented = Indented::default();
-        indented.line(b"{", &mut |_| false);
-        indented.line(b"\"items\": [", &mut |_| false);
+        indented.line(b"{", &mut |_| Unwrapped::one(false));
+        indented.line(b"\"items\": [", &mut |_| Unwrapped::one(false));
         for _ in 0..10_000 {
             for line in [&b"{"[..], b"\"a\": 1", b"},"] {
-                assert_eq!(indented.line(line, &mut |text| text.ends_with(b"}")), 0);
+                assert_eq!(indented.line(line, &mut |text| Unwrapped::one(text.ends_with(b"}"))), 0);
             }
         }
         assert!(indented.text.len() < 50_000, "{}", indented.text.len());
@@ -212,9 +250,9 @@ mod tests {
     fn object_that_is_too_long_is_given_up() {
         let mut indented = Indented::default();
         let line = [b"\"a\": \"".to_vec(), vec![b'b'; MAX_LINE / 2], b"\",".to_vec()].concat();
-        let mut others = indented.line(b"{", &mut |_| false);
+        let mut others = indented.line(b"{", &mut |_| Unwrapped::one(false));
         for _ in 0..2 {
-            others += indented.line(&line, &mut |_| false);
+            others += indented.line(&line, &mut |_| Unwrapped::one(false));
         }
         assert_eq!((others, indented.text.len()), (3, 0));
     }

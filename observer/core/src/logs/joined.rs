@@ -268,12 +268,12 @@ impl Logged {
 }
 
 impl OfLogs {
-    /// Notes the answer to a request. Returns its audit ID.
+    /// Notes the answer to a request. Returns its audit ID. Of two with one ID, the targets show which is that of the tap.
     fn answer(&mut self, id: ExchangeId, audit_id: Option<AuditId>) -> Option<AuditId> {
         let logged = self.begun.remove(&id)?;
         let audit_id = audit_id?;
         if let Some(other) = self.answered.get_mut(&audit_id) {
-            other.is_ambiguous = true;
+            other.is_ambiguous |= logged.target.is_none() || other.target.is_none() || logged.target == other.target;
         } else {
             self.open.insert(id, audit_id.clone());
             self.answered.insert(audit_id.clone(), logged);

@@ -5,7 +5,7 @@ use memchr::memmem;
 use super::audit::{AuditEvent, MAX_LINE};
 use super::cache_lines::CacheLine;
 use super::client_requests::{ClientRecord, ClientRequest};
-use super::etcd_line::EtcdLine;
+use super::etcd_line::{EtcdEvent, EtcdLine};
 use super::event_list::read_list;
 use super::gke::{GkeAuditEntry, GkeEntry};
 use super::klog::{KlogRecord, LogClock, read_json};
@@ -105,6 +105,7 @@ impl LogLine {
             Self::Reflector(_) => "reflector line",
             Self::Client(_) => "client request",
             Self::Etcd(line) if line.event.is_request() => "etcd request",
+            Self::Etcd(line) if line.event == EtcdEvent::Other => "other etcd line",
             Self::Etcd(_) => "etcd maintenance",
             Self::Cut => "cut line",
             Self::Other { .. } => "other klog line",

@@ -45,7 +45,7 @@ pub use audit::{AuditEvent, AuditLevel, AuditStage, MAX_LINE};
 pub use audit_id::AuditId;
 pub use cache_lines::{CacheEvent, CacheLine, CacheWatch, CachedResource};
 pub use client_requests::ClientRequest;
-pub use envelope::{Envelope, Unwrapper};
+pub use envelope::{Envelope, Unwrapped, Unwrapper, Wrapping};
 pub use etcd::{EtcdRequest, RangeRead};
 pub use etcd_line::{EtcdEvent, EtcdLine};
 pub use extent::LogExtent;

@@ -55,8 +55,10 @@ impl LogRecords {
             return 1;
         }
         let Self { clock, texts, traces } = self;
-        texts.line(line, &mut |envelope, text| {
-            let Some(read) = LogLine::read(text, clock) else { return Understood::No };
+        texts.line(line, &mut |wrapping, text| {
+            let envelope = wrapping.map(|wrapping| wrapping.envelope);
+            let clock = wrapping.and_then(|wrapping| wrapping.at).map_or(*clock, |at| clock.at_about(at));
+            let Some(read) = LogLine::read(text, &clock) else { return Understood::No };
             let understood = Understood::of(&read);
             let text = String::from_utf8_lossy(text);
             let origin = LineOrigin::of(&read, text.trim_start());
@@ -68,7 +70,7 @@ impl LogRecords {
     /// Notes that there are no further lines. Passes on traces without their last line. Returns the number of lines that are found not to be
     /// understood.
     pub fn finish(&mut self, each: &mut dyn FnMut(FoundRecord)) -> u64 {
-        self.traces.finish(&mut |trace| each(of_trace(None, trace)));
+        self.traces.finish(&mut |trace| each(of_trace(None, None, trace)));
         self.texts.finish()
     }
 }
@@ -86,7 +88,7 @@ fn record(
         LogLine::Trace { at, parts } => {
             for part in parts {
                 let orphans = traces.orphans();
-                traces.take(&part, at, &mut |trace| each(of_trace(envelope, trace)));
+                traces.take(&part, at, &mut |trace| each(of_trace(envelope, Some(origin), trace)));
                 if traces.orphans() > orphans {
                     each(FoundRecord { envelope, origin, record: LogRecord::Line(LogLine::Trace { at, parts: vec![part] }) });
                 }
@@ -106,6 +108,9 @@ fn record(
     }
 }
 
-fn of_trace(envelope: Option<Envelope>, trace: RequestTrace) -> FoundRecord {
-    FoundRecord { envelope, origin: LineOrigin::of_trace(&trace), record: LogRecord::Trace(Box::new(trace)) }
+/// `line` is the origin of the line that completes the trace. JSON has a block in one record, with its time.
+fn of_trace(envelope: Option<Envelope>, line: Option<LineOrigin>, trace: RequestTrace) -> FoundRecord {
+    let origin = LineOrigin::of_trace(&trace);
+    let assumed = line.filter(|_| trace.logged.is_some()).map_or(origin.assumed, |line| line.assumed);
+    FoundRecord { envelope, origin: LineOrigin { assumed, ..origin }, record: LogRecord::Trace(Box::new(trace)) }
 }

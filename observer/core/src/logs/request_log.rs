@@ -6,10 +6,12 @@ use super::audit::{MAX_ID, MAX_TEXT, MAX_URI};
 use super::go_duration::go_duration;
 use super::klog::{Fields, KlogRecord, LogClock, fields};
 use super::text::cut;
+use crate::k8s::ListOptions;
 use crate::redacted::Redacted;
 use crate::time::Timestamp;
 
-/// A watch that took longer until its line was not logged as it opened. The client left before it did, or it was refused.
+/// A server of 1.30.0 to 1.30.3 logs a watch once it is prepared, usually within this time of its receipt (kubernetes/apiserver
+/// `pkg/server/filters/routine.go`, v0.30.0). A line without a status after a longer time usually means that the client has left.
 const OPENS_WITHIN: Duration = Duration::from_secs(1);
 
 /// A request that kube-apiserver has answered (kubernetes/apiserver `pkg/server/httplog/httplog.go`, 1.16.0 to v0.36.0).
@@ -161,7 +163,7 @@ fn outcome(status: &str, verb: &str, uri: &str, latency: Option<Duration>) -> Re
 /// Before 1.22, and for some watches of one name, only the query shows that a request is a watch.
 fn is_watch(verb: &str, uri: &str) -> bool {
     let query = uri.split_once('?').map_or("", |(_, query)| query);
-    verb == "WATCH" || verb == "GET" && query.split('&').any(|pair| matches!(pair, "watch=true" | "watch=1"))
+    verb == "WATCH" || verb == "GET" && ListOptions::parse(query).watch
 }
 
 /// `10.0.0.1:443` and `[::1]:443` without the port and the brackets.

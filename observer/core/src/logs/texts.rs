@@ -1,6 +1,6 @@
 //! Reads the texts of one log: its lines without their envelopes, and without what only continues a line.
 
-use super::envelope::{Envelope, Unwrapper};
+use super::envelope::{Unwrapper, Wrapping};
 use super::indented::Indented;
 use super::line::LogLine;
 
@@ -31,18 +31,23 @@ impl Understood {
 }
 
 impl LogTexts {
-    /// Takes the next line, without its end. `each` receives the texts that it completes, with their innermost envelopes. Returns the
-    /// number of lines that are found not to be understood.
-    pub(super) fn line(&mut self, line: &[u8], each: &mut dyn FnMut(Option<Envelope>, &[u8]) -> Understood) -> u64 {
-        // The value of a field may have several lines, and a last one with its end (kubernetes/klog `internal/serialize/keyvalues.go`).
-        if self.is_in_klog && (line.starts_with(b"\t") || line == b" >") {
+    /// Takes the next line, without its end. `each` receives the texts that it completes, with the envelopes around them. Returns the number
+    /// of lines that are found not to be understood.
+    pub(super) fn line(&mut self, line: &[u8], each: &mut dyn FnMut(Option<Wrapping>, &[u8]) -> Understood) -> u64 {
+        let Self { unwrapper, indented, is_in_klog } = self;
+        // A line of JSON may be indented as a value is.
+        let was_in_klog = std::mem::take(is_in_klog) && !indented.is_open();
+        if was_in_klog && continues(line) {
+            *is_in_klog = true;
             return 0;
         }
-        self.is_in_klog = false;
-        let Self { unwrapper, indented, is_in_klog } = self;
         indented.line(line, &mut |line| {
-            unwrapper.unwrap(line, &mut |envelope, text| {
-                let understood = each(envelope, text);
+            unwrapper.unwrap(line, &mut |wrapping, text| {
+                if was_in_klog && wrapping.is_some() && continues(text) {
+                    *is_in_klog = true;
+                    return true;
+                }
+                let understood = each(wrapping, text.trim_ascii_start());
                 if understood != Understood::No {
                     *is_in_klog = understood == Understood::AsKlog;
                 }
@@ -55,4 +60,10 @@ impl LogTexts {
     pub(super) fn finish(&mut self) -> u64 {
         self.unwrapper.finish().saturating_add(self.indented.finish())
     }
+}
+
+/// Whether a text may continue the record of klog before it. The value of a field may have several lines, and then a last one with its end, after
+/// which other fields may follow (kubernetes/klog `internal/serialize/keyvalues.go`).
+fn continues(text: &[u8]) -> bool {
+    text.starts_with(b"\t") || text.starts_with(b" >")
 }

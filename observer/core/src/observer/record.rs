@@ -182,7 +182,8 @@ impl RequestRecord {
             first_byte_us: exchange.first_byte().map(microseconds),
             total_us: exchange.total().map(microseconds),
             end: exchange.ended.map(|(_, end)| end),
-            watch: exchange.watch.clone(),
+            // A log has no events.
+            watch: exchange.watch.clone().filter(|_| !exchange.is_logged),
             stalled: exchange.stall.record(),
             reason: exchange.status.as_ref().map(|status| status.reason.clone()).unwrap_or_default(),
             not_read: exchange.not_read.clone(),

@@ -196,7 +196,8 @@ fn waited_for_cache(exchange: &Exchange) -> bool {
         verdict.served_from == ServedFrom::CacheConsistent
             && verdict.otherwise.as_ref().is_some_and(|otherwise| otherwise.then == Fallback::Etcd)
     });
-    falls_back && !failed(exchange) && exchange.first_byte().is_some_and(|first_byte| first_byte >= WAIT_FOR_CACHE)
+    let waited = exchange.first_byte().or_else(|| exchange.total());
+    falls_back && !failed(exchange) && waited.is_some_and(|waited| waited >= WAIT_FOR_CACHE)
 }
 
 impl Row {

@@ -16,31 +16,39 @@ const YEARS: i64 = 8;
 pub struct LogClock {
     /// Days since the Unix epoch of the reference date, by the clock of the lines.
     reference: i64,
+    /// Number of days after the reference up to which a line belongs to the following year.
+    later: i64,
     utc_offset_seconds: i32,
 }
 
 impl LogClock {
     /// The clock of lines that were written in `year`, with the zone's offset from UTC in seconds, east is positive.
     pub fn of_year(year: u16, utc_offset_seconds: i32) -> Self {
-        Self { reference: days(i64::from(year.clamp(1970, 2554)), 12, 31), utc_offset_seconds }
+        Self { reference: days(i64::from(year.clamp(1970, 2554)), 12, 31), later: 0, utc_offset_seconds }
     }
 
     /// The clock of a log that ends at about `reference`, for example the time of its file's last change.
     ///
     /// A line has the year of the reference. If that is more than half a year after the reference, it has the year before. So a log
-    /// may extend over New Year.
+    /// may extend over New Year. One day after the reference, it may be the following year: the zone may be unknown.
     pub fn until(reference: Timestamp, utc_offset_seconds: i32) -> Self {
         let seconds = i64::try_from(reference.as_nanos() / 1_000_000_000).unwrap_or(i64::MAX);
         let local = seconds.saturating_add(i64::from(utc_offset_seconds));
-        Self { reference: local.div_euclid(SECONDS_PER_DAY), utc_offset_seconds }
+        Self { reference: local.div_euclid(SECONDS_PER_DAY), later: 1, utc_offset_seconds }
+    }
+
+    /// The clock of a line that was written at about this time, in the same zone.
+    pub(in crate::logs) fn at_about(self, at: Timestamp) -> Self {
+        Self::until(at, self.utc_offset_seconds)
     }
 
     /// The moment of a date without a year. `None` if there is no such date.
     fn resolve(self, month: u8, day: u8, time_of_day: Duration) -> Option<Timestamp> {
         let newest = year(self.reference);
-        let years = (newest - YEARS..=newest).rev();
-        let mut dates = years.filter(|year| is_date(*year, month, day)).map(|year| days(year, month, day));
-        let date = dates.find(|date| date - self.reference <= HALF_A_YEAR)?;
+        let years = (newest - YEARS..=newest + 1).rev();
+        let mut dates = years.filter(|year| is_date(*year, month, day)).map(|year| (year, days(year, month, day)));
+        let most = |year| if year > newest { self.later } else { HALF_A_YEAR };
+        let (_, date) = dates.find(|(year, date)| date - self.reference <= most(*year))?;
         self.moment(date, time_of_day)
     }
 

@@ -40,9 +40,9 @@ pub(in crate::logs) fn fields(text: &str) -> (Fields<'_>, &str) {
     let mut found = Vec::new();
     let mut rest = text.trim_ascii_start();
     while found.len() < MOST_FIELDS
-        && let Some((key, behind)) = key(rest)
+        && let Some((key, after)) = key(rest)
     {
-        let (value, after) = value(behind);
+        let (value, after) = value(after);
         found.push((Cow::Borrowed(key), value));
         rest = after.trim_ascii_start();
     }

@@ -22,7 +22,13 @@ pub(in crate::logs) fn read_json(line: &str) -> Option<KlogRecord<'_>> {
         Cow::Borrowed(caller) => Cow::Borrowed(file_of(caller)),
         Cow::Owned(caller) => Cow::Owned(file_of(&caller).to_owned()),
     };
-    Some(KlogRecord { severity, stamp: time_of(time?).map(Stamp::Complete), file, message: message?, fields: Fields(fields) })
+    Some(KlogRecord {
+        severity,
+        stamp: time_of(time?).map(Stamp::Complete),
+        file,
+        message: without_line_feed(message?),
+        fields: Fields(fields),
+    })
 }
 
 /// `cache/reflector.go:158` without the folder and the line.
@@ -79,6 +85,14 @@ impl<'de> Visitor<'de> for ObjectVisitor {
             }
         }
         Ok(object)
+    }
+}
+
+/// A text without its last line feed. klog ends a message without fields by one, which JSON keeps (kubernetes/klog `klog.go`, v2.80.1).
+fn without_line_feed(message: Cow<'_, str>) -> Cow<'_, str> {
+    match message {
+        Cow::Borrowed(message) => Cow::Borrowed(message.trim_ascii_end()),
+        Cow::Owned(message) => Cow::Owned(message.trim_ascii_end().to_owned()),
     }
 }
 

@@ -14,9 +14,17 @@ const OWN: char = '\u{1}';
 pub(super) struct OwnIds(u64);
 
 impl OwnIds {
-    /// Whether watchtap made this audit ID.
-    pub(super) fn has(audit_id: &str) -> bool {
-        audit_id.starts_with(OWN)
+    /// The ID of a request whose audit ID another request had before it.
+    pub(super) fn of_another(audit_id: &str, asked: u64) -> String {
+        format!("{OWN}{asked:x} {audit_id}")
+    }
+
+    /// The audit ID as a record states it. `None` if no record does.
+    pub(super) fn stated(audit_id: &str) -> Option<&str> {
+        match audit_id.strip_prefix(OWN) {
+            Some(own) => own.split_once(' ').map(|(_, stated)| stated),
+            None => Some(audit_id),
+        }
     }
 
     fn next(&mut self) -> String {

@@ -1,21 +1,20 @@
 //! The clients in logs. All requests of one (user, user agent and address) count as those of one connection.
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
-
+use super::lately_used::LatelyUsed;
 use crate::http::StreamId;
 use crate::logs::audit::AuditEvent;
 use crate::observation::{ConnectionId, ConnectionObservation, ExchangeId, LoggedClient, Observation, Subject, UpstreamName};
 use crate::time::Timestamp;
 
-/// Maximum number of clients that are distinguished.
-const MOST_CLIENTS: usize = 64 << 10;
+/// Maximum number of clients that are remembered. One that returns later counts as another connection.
+const MOST_CLIENTS: usize = 128 << 10;
 
-/// The clients so far.
-#[derive(Debug, Default)]
+/// The clients that have sent a request lately.
+#[derive(Debug)]
 pub(super) struct Clients {
-    known: HashMap<ClientKey, Connection, RandomState>,
+    known: LatelyUsed<ClientKey, Connection>,
+    /// Number of connections so far.
+    opened: u64,
     /// The client of the present event. It keeps its room, since each event has one.
     present: ClientKey,
 }
@@ -31,6 +30,12 @@ struct ClientKey {
 struct Connection {
     id: ConnectionId,
     next_stream: u64,
+}
+
+impl Default for Clients {
+    fn default() -> Self {
+        Self { known: LatelyUsed::of(MOST_CLIENTS), opened: 0, present: ClientKey::default() }
+    }
 }
 
 impl ClientKey {
@@ -52,29 +57,36 @@ impl Clients {
         self.known.get(&ClientKey::of(event)).map(|connection| connection.id)
     }
 
-    /// The identifier of a new exchange of the event's client. `None` if there are too many clients.
-    pub(super) fn exchange(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) -> Option<ExchangeId> {
-        let Self { known, present } = self;
+    /// The identifier of a new exchange of the event's client.
+    pub(super) fn exchange(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) -> ExchangeId {
+        let Self { known, opened: number, present } = self;
         present.set(event);
-        if !known.contains_key(present) {
-            if known.len() >= MOST_CLIENTS {
-                return None;
-            }
-            let id = ConnectionId(known.len() as u64 + 1);
-            let opened = ConnectionObservation::Opened {
-                upstream: UpstreamName::default(),
-                protocol: None,
-                process: None,
-                container_name: None,
-                attached_late: false,
-                logged: Some(LoggedClient { address: event.address.clone() }),
-            };
-            emit(Observation { at, subject: Subject::Connection(id, opened) });
-            known.insert(present.clone(), Connection { id, next_stream: 1 });
+        if let Some(connection) = known.touch(present) {
+            return connection.next();
         }
-        let connection = known.get_mut(present)?;
-        let stream = StreamId(connection.next_stream);
-        connection.next_stream = connection.next_stream.saturating_add(1);
-        Some(ExchangeId { connection: connection.id, stream })
+        *number = number.saturating_add(1);
+        let id = ConnectionId(*number);
+        let opened = ConnectionObservation::Opened {
+            upstream: UpstreamName::default(),
+            protocol: None,
+            process: None,
+            container_name: None,
+            attached_late: false,
+            logged: Some(LoggedClient { address: event.address.clone() }),
+        };
+        emit(Observation { at, subject: Subject::Connection(id, opened) });
+        let mut connection = Connection { id, next_stream: 1 };
+        let exchange = connection.next();
+        known.insert(present.clone(), connection);
+        exchange
+    }
+}
+
+impl Connection {
+    /// The next exchange on it.
+    const fn next(&mut self) -> ExchangeId {
+        let stream = StreamId(self.next_stream);
+        self.next_stream = self.next_stream.saturating_add(1);
+        ExchangeId { connection: self.id, stream }
     }
 }

@@ -27,7 +27,8 @@ impl EtcdRange {
             | EtcdEvent::Compacted { .. }
             | EtcdEvent::DefragmentationStarted
             | EtcdEvent::Defragmented { .. }
-            | EtcdEvent::DefragmentationFailed => return None,
+            | EtcdEvent::DefragmentationFailed
+            | EtcdEvent::Other => return None,
         };
         let EtcdRequest::Range(read) = request else { return None };
         let (began, ended) = match start {

@@ -1,29 +1,29 @@
 //! Joins the records of each request, and makes the observations of a tap of them.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::iter;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::as_event::{self, OwnIds};
+use super::client_pairs::{ClientPairs, Paired};
 use super::clients::Clients;
 use super::etcd_range::EtcdRange;
-use super::record::{Record, TracedRead, head, observation};
-use super::requests::{Close, Closed, OpenRequest, Requests};
-use super::restart::{Silences, WITHIN, is_own, was_killed};
-use super::served::{ENDS_WITHIN, ForcedClose, ResetCache};
+use super::killed_server::give_up;
+use super::record::{Record, TracedRead, head, is_own, observation};
+use super::requests::{CloseReason, Opened, Requests};
+use super::restart::Silences;
+use super::served::{ForcedClose, ForcedCloses, ResetCache};
 use super::window::Window;
 use crate::logs::audit::{AuditEvent, AuditStage, MAX_LINE};
-use crate::logs::envelope::Envelope;
+use crate::logs::envelope::Wrapping;
 use crate::logs::event_list::read_list;
 use crate::logs::extent::LogExtent;
 use crate::logs::klog::LogClock;
 use crate::logs::line::LogLine;
+use crate::logs::request_log::RequestOutcome;
 use crate::logs::texts::{LogTexts, Understood};
 use crate::logs::trace::{RequestTrace, TraceCollector};
-use crate::observation::{
-    Body, ExchangeEnd, ExchangeId, ExchangeObservation, ListenerState, Observation, RequestLine, ResponseLine, Subject,
-    UpstreamName, UpstreamObservation,
-};
+use crate::observation::{Body, ExchangeEnd, ExchangeObservation, Observation, ResponseLine, Subject, UpstreamObservation};
 use crate::routing::{RecordedRead, ServerVersion};
 use crate::time::Timestamp;
 
@@ -39,21 +39,22 @@ const WINDOW_BYTES: usize = 64 << 20;
 pub struct LogReplay {
     /// By the number of the log.
     logs: BTreeMap<usize, Box<Log>>,
-    silences: Silences,
-    window: Window<Record>,
-    clients: Clients,
-    requests: Requests,
+    pub(super) silences: Silences,
+    pub(super) window: Window<Record>,
+    pub(super) clients: Clients,
+    pub(super) requests: Requests,
     own_ids: OwnIds,
-    /// The last watches that were closed by force, and when: a watch may have two lines.
-    closed_by_force: VecDeque<(Timestamp, ForcedClose)>,
+    pub(super) closed_by_force: ForcedCloses,
+    /// The latest time in each log that has no further lines.
+    pub(super) ended: BTreeMap<usize, Timestamp>,
     /// Whether the missing time in etcd of a slow list shows that etcd was not read.
     shows_absent_times: bool,
     has_version: bool,
     /// Whether later records wait while one is passed on.
-    has_later_records: bool,
+    pub(super) has_later_records: bool,
     /// The latest time in the present line.
     latest: Option<Timestamp>,
-    extent: LogExtent,
+    pub(super) extent: LogExtent,
 }
 
 /// One of the logs that are read together.
@@ -62,11 +63,20 @@ struct Log {
     clock: LogClock,
     texts: LogTexts,
     traces: TraceCollector,
+    pairs: ClientPairs,
+    /// The latest time so far.
+    latest: Timestamp,
 }
 
 impl Log {
     fn of(clock: LogClock) -> Self {
-        Self { clock, texts: LogTexts::default(), traces: TraceCollector::default() }
+        Self {
+            clock,
+            texts: LogTexts::default(),
+            traces: TraceCollector::default(),
+            pairs: ClientPairs::default(),
+            latest: Timestamp::default(),
+        }
     }
 }
 
@@ -87,7 +97,8 @@ impl LogReplay {
             clients: Clients::default(),
             requests: Requests::default(),
             own_ids: OwnIds::default(),
-            closed_by_force: VecDeque::new(),
+            closed_by_force: ForcedCloses::default(),
+            ended: BTreeMap::new(),
             shows_absent_times: false,
             has_version: false,
             has_later_records: true,
@@ -132,6 +143,11 @@ impl LogReplay {
         self.logs.insert(log, Box::new(Log::of(clock)));
     }
 
+    /// Sets the year and the zone of those lines of a growing log that will have neither.
+    pub fn renew_clock(&mut self, log: usize, clock: LogClock) {
+        self.logs.entry(log).or_insert_with(|| Box::new(Log::of(clock))).clock = clock;
+    }
+
     /// Takes the next line of a log, without its end. `log` is the log's number among those that are read together. Empty lines are
     /// passed over. Returns the time that the line has; of several, the latest.
     pub fn line(&mut self, log: usize, line: &[u8], emit: &mut dyn FnMut(Observation)) -> Option<Timestamp> {
@@ -144,16 +160,18 @@ impl LogReplay {
         }
         self.latest = None;
         let mut of = self.logs.remove(&log).unwrap_or_else(|| Box::new(Log::of(LogClock::of_year(1970, 0))));
-        let Log { clock, texts, traces } = &mut *of;
-        let others = texts.line(line, &mut |envelope, text| {
-            let understood = self.text((log, clock, traces), text, emit);
-            if let Some(envelope) = envelope.filter(|_| understood != Understood::No) {
+        let Log { clock, texts, traces, pairs, .. } = &mut *of;
+        let others = texts.line(line, &mut |wrapping, text| {
+            let clock = wrapping.and_then(|wrapping| wrapping.at).map_or(*clock, |at| clock.at_about(at));
+            let understood = self.text((log, &clock, traces, pairs), text, emit);
+            if let Some(Wrapping { envelope, .. }) = wrapping.filter(|_| understood != Understood::No) {
                 let number = self.extent.envelopes.entry(envelope).or_default();
                 *number = number.saturating_add(1);
             }
             understood
         });
         self.extent.not_understood = self.extent.not_understood.saturating_add(others);
+        of.latest = self.latest.unwrap_or_default().max(of.latest);
         self.logs.insert(log, of);
         self.release(emit);
         self.latest
@@ -161,9 +179,11 @@ impl LogReplay {
 
     /// Notes that a log has no further lines.
     pub fn end_of(&mut self, log: usize) {
-        let Some(Log { mut texts, mut traces, .. }) = self.logs.remove(&log).map(|log| *log) else { return };
+        let Some(Log { mut texts, mut traces, latest, .. }) = self.logs.remove(&log).map(|log| *log) else { return };
+        self.ended.insert(log, latest);
         self.extent.not_understood = self.extent.not_understood.saturating_add(texts.finish());
         traces.finish(&mut |trace| self.trace(&trace));
+        self.extent.torn_traces = self.extent.torn_traces.saturating_add(traces.not_joined());
     }
 
     /// Notes a line that is longer than [`MAX_LINE`].
@@ -196,7 +216,7 @@ impl LogReplay {
     /// Takes a line without its envelopes.
     fn text(
         &mut self,
-        (log, clock, traces): (usize, &LogClock, &mut TraceCollector),
+        (log, clock, traces, pairs): (usize, &LogClock, &mut TraceCollector, &mut ClientPairs),
         text: &[u8],
         emit: &mut dyn FnMut(Observation),
     ) -> Understood {
@@ -218,6 +238,8 @@ impl LogReplay {
         if !matches!(line, LogLine::Audit(_) | LogLine::AuditList(_) | LogLine::LegacyAudit(_)) {
             let number = self.extent.forms.entry(line.form()).or_default();
             *number = number.saturating_add(1);
+            // All JSON has complete times.
+            self.extent.has_incomplete_times |= text.first() != Some(&b'{');
         }
         let understood = Understood::of(&line);
         match line {
@@ -227,14 +249,19 @@ impl LogReplay {
             LogLine::Request(request) if request.audit_id.is_empty() && self.extent.events > 0 => {}
             LogLine::Client(_) if self.extent.events > 0 => {}
             LogLine::Request(request) => {
+                self.extent.without_end += u64::from(request.outcome == RequestOutcome::UnknownLife);
                 let event = as_event::of_request_log(&request, &mut self.own_ids);
                 self.event(log, event, false);
             }
-            LogLine::Client(request) => {
-                if let Some(event) = as_event::of_client_request(&request, &mut self.own_ids) {
-                    self.event(log, event, false);
+            LogLine::Client(request) => match pairs.take(*request) {
+                Paired::Request(request) => {
+                    if let Some(event) = as_event::of_client_request(&request, &mut self.own_ids) {
+                        self.event(log, event, false);
+                    }
                 }
-            }
+                Paired::Later => {}
+                Paired::Unknown => self.extent.unpaired = self.extent.unpaired.saturating_add(1),
+            },
             LogLine::Trace { at, parts } => {
                 for part in parts {
                     traces.take(&part, at, &mut |trace| self.trace(&trace));
@@ -272,7 +299,7 @@ impl LogReplay {
         self.latest = self.latest.max(Some(reached));
         let received = event.received.unwrap_or(reached).min(reached);
         let (bytes, event) = (event.memory(), Arc::new(event));
-        if event.stage != AuditStage::RequestReceived && !self.requests.has(&event.audit_id) {
+        if event.stage != AuditStage::RequestReceived && !self.has_receipt_of(&event, is_audit) {
             // The policy may omit the stages before it.
             let record = Record::Stage { stage: AuditStage::RequestReceived, event: Arc::clone(&event), log, is_audit };
             self.window.push_beginning(received, record);
@@ -296,14 +323,18 @@ impl LogReplay {
         self.requests.reach(at);
         match record {
             Record::Stage { stage, event, log, is_audit } => {
+                let event = &*self.distinguished(event, *is_audit);
+                if *is_audit && self.is_repeated(*stage, event) {
+                    // A log that was read twice is no other server. An event of a later stage stands for the receipt, too.
+                    let is_event = event.stage == *stage;
+                    self.extent.repeated = self.extent.repeated.saturating_add(u64::from(is_event));
+                    return;
+                }
                 if self.silences.end(*log, at) && self.was_killed(at, record, *log) {
                     self.begin_again(at, *log, emit);
                 }
-                if *is_audit && self.is_repeated(*stage, event) {
-                    self.extent.repeated = self.extent.repeated.saturating_add(1);
-                }
                 if *stage == AuditStage::RequestReceived {
-                    return self.receive(at, event, *log, emit);
+                    return self.receive(at, (event, *is_audit), *log, emit);
                 }
                 let is_own = self.requests.open_mut(&event.audit_id).is_some_and(|open| open.is_own);
                 let emit: &mut dyn FnMut(Observation) = if is_own { &mut |_| {} } else { emit };
@@ -322,68 +353,39 @@ impl LogReplay {
             Record::ClosedByForce(forced) => self.close_by_force(at, forced, emit),
             Record::CacheReset(reset) => self.reset_cache(at, reset, emit),
             Record::Traced(traced) => {
-                if let Some(open) = self.requests.open_mut(&traced.audit_id).filter(|open| !open.is_own) {
+                let is_ambiguous = self.requests.is_ambiguous(&traced.audit_id);
+                if let Some(open) = self.requests.open_mut(&traced.audit_id).filter(|open| !open.is_own && !is_ambiguous) {
                     emit(observation(at, open.id, ExchangeObservation::Recorded { read: traced.read }));
                 }
             }
         }
     }
 
-    /// Notes that the API server closed a watch by force: the one that its line is about, if there is only one.
-    fn close_by_force(&mut self, at: Timestamp, forced: &ForcedClose, emit: &mut dyn FnMut(Observation)) {
-        /// Maximum number of closes that are remembered.
-        const MOST_CLOSES: usize = 64;
-        while self.closed_by_force.front().is_some_and(|(before, _)| at.since(*before) > ENDS_WITHIN) {
-            self.closed_by_force.pop_front();
-        }
-        if self.closed_by_force.iter().any(|(_, other)| other.is_about_the_same(forced)) {
-            return;
-        }
-        let number = match self.requests.closed_by_force(forced, self.ends_after(at)) {
-            Closed::Watch(audit_id) => {
-                let Some(open) = self.requests.open_mut(&audit_id).filter(|open| !open.is_own) else { return };
-                emit(observation(at, open.id, ExchangeObservation::ClosedByForce { waiting: forced.waiting }));
-                if self.closed_by_force.len() >= MOST_CLOSES {
-                    self.closed_by_force.pop_front();
-                }
-                self.closed_by_force.push_back((at, forced.clone()));
-                &mut self.extent.closed_by_force
-            }
-            Closed::Ambiguous => &mut self.extent.ambiguous_closes,
-            Closed::None => &mut self.extent.unmatched_closes,
-        };
-        *number = number.saturating_add(1);
-    }
-
-    /// Notes that the API server reset a watch cache, which ended the watches that it served: those that ended early then.
-    fn reset_cache(&mut self, at: Timestamp, reset: &ResetCache, emit: &mut dyn FnMut(Observation)) {
-        let ended: Vec<ExchangeId> = self.ends_after(at).filter_map(|event| self.requests.ended_by_reset(reset, event)).collect();
-        self.extent.cache_resets = self.extent.cache_resets.saturating_add(1);
-        for id in ended {
-            emit(observation(at, id, ExchangeObservation::CacheReset));
-        }
-    }
-
-    /// The last events of requests that ended shortly after a line about watches.
-    fn ends_after(&self, at: Timestamp) -> impl Iterator<Item = &AuditEvent> {
-        /// Maximum number of later records that are searched.
-        const MOST_LATER: usize = 16 << 10;
-        let most = if self.has_later_records { MOST_LATER } else { 0 };
-        let stages = self.window.until(at.plus(ENDS_WITHIN)).take(most).filter_map(|(_, record)| record.staged());
-        let ends = stages.filter(|(_, stage, _)| matches!(stage, AuditStage::ResponseComplete | AuditStage::Panic));
-        ends.map(|(_, _, event)| event)
-    }
-
     /// Whether a stage of a request has come before.
     fn is_repeated(&self, stage: AuditStage, event: &AuditEvent) -> bool {
-        if stage == AuditStage::RequestReceived {
-            // An event of a later stage stands for the receipt, too.
-            return event.stage == stage && self.requests.has(&event.audit_id);
+        let is_over = self.requests.closed(&event.audit_id) == Some(CloseReason::Finished);
+        match stage {
+            AuditStage::RequestReceived => self.requests.has(&event.audit_id),
+            AuditStage::ResponseStarted => is_over || self.requests.is_answered(&event.audit_id),
+            AuditStage::ResponseComplete | AuditStage::Panic => is_over,
         }
-        self.requests.closed(&event.audit_id) == Some(Close::Finished)
     }
 
-    fn receive(&mut self, at: Timestamp, event: &AuditEvent, log: usize, emit: &mut dyn FnMut(Observation)) {
+    /// Whether the receipt of an event's request has been passed on.
+    fn has_receipt_of(&self, event: &AuditEvent, is_audit: bool) -> bool {
+        let other = if is_audit { self.requests.other_id(event) } else { None };
+        self.requests.has(other.as_deref().unwrap_or(&event.audit_id))
+    }
+
+    /// The event, under an ID of its own if another request has its audit ID.
+    fn distinguished<'e>(&self, event: &'e AuditEvent, is_audit: bool) -> Cow<'e, AuditEvent> {
+        match if is_audit { self.requests.other_id(event) } else { None } {
+            Some(audit_id) => Cow::Owned(AuditEvent { audit_id, ..event.clone() }),
+            None => Cow::Borrowed(event),
+        }
+    }
+
+    fn receive(&mut self, at: Timestamp, (event, is_audit): (&AuditEvent, bool), log: usize, emit: &mut dyn FnMut(Observation)) {
         if self.requests.has(&event.audit_id) {
             return;
         }
@@ -391,51 +393,27 @@ impl LogReplay {
         let is_own = is_own(event);
         let mut ignore = |_| {};
         let of_client: &mut dyn FnMut(Observation) = if is_own { &mut ignore } else { &mut *emit };
-        let Some(id) = self.clients.exchange(at, event, of_client) else {
-            self.extent.without_client = self.extent.without_client.saturating_add(1);
-            return self.requests.note_closed(&event.audit_id, Close::GivenUp);
-        };
+        let id = self.clients.exchange(at, event, of_client);
+        if let Some(stated) = OwnIds::stated(&event.audit_id).filter(|stated| *stated != event.audit_id) {
+            self.extent.same_ids = self.extent.same_ids.saturating_add(1);
+            self.requests.make_ambiguous(stated);
+        }
         if let Some(watch) = self.requests.close_watch_before(id.connection, &request) {
             give_up(at, &watch, ExchangeEnd::Cut(None), emit);
         }
-        if let Some(oldest) = self.requests.open(&event.audit_id, (log, is_own), id, &request) {
+        let asked = is_audit.then(|| self.requests.asked(event));
+        let opened = Opened { audit_id: &event.audit_id, log, is_own, asked };
+        if let Some(oldest) = self.requests.open(&opened, id, &request) {
             self.extent.given_up = self.extent.given_up.saturating_add(1);
             give_up(at, &oldest, ExchangeEnd::NotObserved, emit);
         }
         if is_own {
             self.extent.own = self.extent.own.saturating_add(1);
+            self.extent.note_server(&event.user_agent);
             return;
         }
         self.extent.requests = self.extent.requests.saturating_add(1);
         emit(observation(at, id, ExchangeObservation::Requested { request: Box::new(request) }));
-    }
-
-    /// Whether the API server of a log was killed before this record, the first one after a silence.
-    fn was_killed(&self, at: Timestamp, record: &Record, log: usize) -> bool {
-        // The log of a cloud has the events of several API servers.
-        let is_of_cloud = [Envelope::CloudWatch, Envelope::Azure].iter().any(|cloud| self.extent.envelopes.contains_key(cloud));
-        let records = iter::once((at, record)).chain(self.window.until(at.plus(WITHIN)));
-        let staged = records.filter_map(|(at, record)| Some((at, record.staged()?)));
-        let of_log = staged.filter(|(_, (of, ..))| *of == log).map(|(at, (_, stage, event))| (at, stage, event));
-        let is_watched = |event: &AuditEvent, request: &RequestLine| {
-            self.clients.connection(event).is_some_and(|client| self.requests.has_watch_of(client, request))
-        };
-        !is_of_cloud && was_killed(at, of_log, is_watched)
-    }
-
-    /// Ends the open requests of an API server that was killed. It refused connections until it listened again.
-    fn begin_again(&mut self, at: Timestamp, log: usize, emit: &mut dyn FnMut(Observation)) {
-        self.extent.restarts = self.extent.restarts.saturating_add(1);
-        for open in self.requests.close_all(log) {
-            give_up(at, &open, ExchangeEnd::Cut(None), emit);
-        }
-        // The other API servers of a cluster did not refuse connections.
-        if self.silences.logs() == 1 {
-            for state in [ListenerState::Refusing, ListenerState::Listening] {
-                let subject = Subject::Upstream(UpstreamName::default(), UpstreamObservation::Listener { state });
-                emit(Observation { at, subject });
-            }
-        }
     }
 
     fn answer(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
@@ -449,7 +427,7 @@ impl LogReplay {
             // Nothing was written, so there was no response.
             return;
         }
-        let audit_id = Some(&event.audit_id).filter(|audit_id| !OwnIds::has(audit_id)).cloned();
+        let audit_id = OwnIds::stated(&event.audit_id).map(str::to_owned);
         let response = ResponseLine { status, audit_id, ..ResponseLine::default() };
         emit(observation(at, id, ExchangeObservation::Responded { response: Box::new(response) }));
         if let Some(status) = &event.refusal {
@@ -458,7 +436,7 @@ impl LogReplay {
     }
 
     fn end(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
-        let Some(open) = self.requests.close(&event.audit_id, Close::Finished) else { return };
+        let Some(open) = self.requests.close(&event.audit_id, CloseReason::Finished) else { return };
         if let Some(read) = event.recorded_read().filter(|read| *read != RecordedRead::NoEtcdTime || self.shows_absent_times) {
             emit(observation(at, open.id, ExchangeObservation::Recorded { read }));
         }
@@ -476,15 +454,8 @@ impl LogReplay {
 
     /// Leaves a watch of a log that has no ends of watches.
     fn leave(&mut self, at: Timestamp, event: &AuditEvent, emit: &mut dyn FnMut(Observation)) {
-        if let Some(open) = self.requests.close(&event.audit_id, Close::GivenUp) {
+        if let Some(open) = self.requests.close(&event.audit_id, CloseReason::GivenUp) {
             emit(observation(at, open.id, ExchangeObservation::Ended { end: ExchangeEnd::NotObserved }));
         }
-    }
-}
-
-/// Ends a request whose end is not in the log.
-fn give_up(at: Timestamp, open: &OpenRequest, end: ExchangeEnd, emit: &mut dyn FnMut(Observation)) {
-    if !open.is_own {
-        emit(observation(at, open.id, ExchangeObservation::Ended { end }));
     }
 }

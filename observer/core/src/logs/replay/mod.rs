@@ -1,8 +1,12 @@
 //! Joins the records of each request, and makes the observations of a tap of them.
 
 mod as_event;
+mod cache_events;
+mod client_pairs;
 mod clients;
 mod etcd_range;
+mod killed_server;
+mod lately_used;
 mod lists;
 mod log_replay;
 mod record;

@@ -83,3 +83,12 @@ pub(super) fn head(event: &AuditEvent) -> RequestLine {
         ..RequestLine::default()
     }
 }
+
+/// Whether the API server sent the request to itself.
+pub(super) fn is_own(event: &AuditEvent) -> bool {
+    /// The user of an API server's own clients (kubernetes/apiserver `pkg/authentication/user/user.go`, `APIServerUser`, v0.16 to v0.36).
+    const SERVER: &str = "system:apiserver";
+    /// The program of the API server's own client. Its log has no users.
+    const SERVER_AGENT: &str = "kube-apiserver/";
+    event.user == SERVER || (event.user.is_empty() && event.user_agent.starts_with(SERVER_AGENT))
+}

@@ -6,28 +6,20 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
-use super::record::head;
+use super::record::{head, is_own};
 use crate::k8s::{ResourceVersion, Verb};
 use crate::logs::audit::{AuditEvent, AuditStage};
 use crate::observation::RequestLine;
 use crate::time::Timestamp;
 
-/// The user of an API server's own clients (kubernetes/apiserver `pkg/authentication/user/user.go`, `APIServerUser`, v0.16 to v0.36).
-const SERVER: &str = "system:apiserver";
-/// The program of the API server's own client. Its log has no users.
-const SERVER_AGENT: &str = "kube-apiserver/";
-
-/// Whether the API server sent the request to itself.
-pub(super) fn is_own(event: &AuditEvent) -> bool {
-    event.user == SERVER || (event.user.is_empty() && event.user_agent.starts_with(SERVER_AGENT))
-}
 /// Number of its reflectors that have to begin from nothing.
 const REFLECTORS: usize = 3;
 /// They begin within this time after the first record. kube-apiserver starts its informers together.
 pub(super) const WITHIN: Duration = Duration::from_secs(10);
 /// Minimum length of a silence. A kube-apiserver takes longer to start: 0.76 s on an idle machine (v1.34).
 const SILENCE: Duration = Duration::from_millis(500);
-/// Minimum length of a silence after which the one before does not count. While a kube-apiserver starts, its log may pause for less.
+/// A silence of at least this length replaces the one before it, if no client is back yet. While a kube-apiserver starts, its log may pause
+/// for less.
 const OTHER_SILENCE: Duration = Duration::from_secs(1);
 
 /// The time of the last record of each log.
@@ -43,9 +35,9 @@ impl Silences {
         is_silence
     }
 
-    /// Number of logs with a record.
-    pub(super) fn logs(&self) -> usize {
-        self.0.len()
+    /// The logs with a record.
+    pub(super) fn logs(&self) -> impl Iterator<Item = usize> {
+        self.0.keys().copied()
     }
 }
 

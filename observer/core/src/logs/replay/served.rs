@@ -1,6 +1,7 @@
 //! The open watches, by what a watch cache calls them. Its line about a watch that it closes by force names no client.
 
-use std::collections::{BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
@@ -16,7 +17,7 @@ use super::record::head;
 
 /// Of several watches, the one that was closed by force is the only one that ends within this time.
 pub(super) const ENDS_WITHIN: Duration = Duration::from_secs(1);
-/// How much earlier than after its requested time a watch may end, and still have ended after it.
+/// Tolerance when the life of a watch is compared with its `timeoutSeconds`.
 const TIMEOUT_SLACK: Duration = Duration::from_secs(1);
 /// Maximum number of different watches that are compared with a line that names only a type.
 const MOST_COMPARED: usize = 1_024;
@@ -61,9 +62,9 @@ pub(super) struct ServedWatches(HashMap<Served, BTreeSet<u64>, RandomState>);
 
 /// The open watches that a line may be about.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Candidates {
+pub(super) enum Candidates<'s> {
     /// These, by their ordinals.
-    These(BTreeSet<u64>),
+    These(Cow<'s, BTreeSet<u64>>),
     /// There are too many different watches to compare.
     TooMany,
 }
@@ -78,11 +79,6 @@ impl ForcedClose {
             (None, Some(CachedResource::Named(_)) | None) => return None,
         };
         Some((line.at?, Self { named, waiting: *waiting }))
-    }
-
-    /// Whether both lines name the same watches.
-    pub(super) fn is_about_the_same(&self, other: &Self) -> bool {
-        self.named == other.named
     }
 
     /// Estimated memory in bytes.
@@ -159,15 +155,39 @@ impl ServedWatches {
     }
 
     /// The open watches that a line may be about.
-    pub(super) fn that(&self, forced: &ForcedClose) -> Candidates {
+    pub(super) fn that(&self, forced: &ForcedClose) -> Candidates<'_> {
         match &forced.named {
-            NamedBy::Watch(served) => Candidates::These(self.0.get(served).cloned().unwrap_or_default()),
+            NamedBy::Watch(served) => Candidates::These(self.0.get(served).map_or_else(Cow::default, Cow::Borrowed)),
             NamedBy::Resource(_) if self.0.len() > MOST_COMPARED => Candidates::TooMany,
             NamedBy::Resource(key) => {
                 let watches = self.0.iter().filter(|(served, _)| served.is_of(key));
-                Candidates::These(watches.flat_map(|(_, ordinals)| ordinals).copied().collect())
+                Candidates::These(Cow::Owned(watches.flat_map(|(_, ordinals)| ordinals).copied().collect()))
             }
         }
+    }
+}
+
+/// The last watches that were closed by force, and when: a watch may have two lines.
+#[derive(Debug, Default)]
+pub(super) struct ForcedCloses(VecDeque<(Timestamp, ForcedClose)>);
+
+impl ForcedCloses {
+    /// Maximum number of closes that are remembered.
+    const MOST: usize = 64;
+
+    /// Whether a line about these watches came shortly before.
+    pub(super) fn has(&mut self, at: Timestamp, forced: &ForcedClose) -> bool {
+        while self.0.front().is_some_and(|(before, _)| at.since(*before) > ENDS_WITHIN) {
+            self.0.pop_front();
+        }
+        self.0.iter().any(|(_, other)| other.named == forced.named)
+    }
+
+    pub(super) fn note(&mut self, at: Timestamp, forced: &ForcedClose) {
+        if self.0.len() >= Self::MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((at, forced.clone()));
     }
 }
 

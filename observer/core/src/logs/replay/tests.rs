@@ -166,17 +166,7 @@ fn oldest_open_request_gives_way_to_a_new_one() {
     let words = words(&observations);
     let last: Vec<&str> = words.iter().rev().take(4).rev().map(String::as_str).collect();
     assert_eq!(last, ["1 cut 1.1", "1 requested 1.65537", "3 200 1.65537", "3 complete 1.65537"]);
-    assert_eq!((extent.requests, extent.given_up, extent.repeated, extent.without_client), (MOST + 1, 1, 0, 0));
-}
-
-#[test]
-fn requests_of_clients_without_room_are_counted_as_such() {
-    const MOST: u64 = 64 << 10;
-    let lines: Vec<String> = (0..=MOST)
-        .map(|id| event(("ResponseComplete", &id.to_string(), 1, 1), "get", "/api/v1/pods", &format!("user-{id}"), 200))
-        .collect();
-    let (_, extent) = replayed(&lines);
-    assert_eq!((extent.requests, extent.given_up, extent.without_client, extent.is_complete()), (MOST, 0, 1, false));
+    assert_eq!((extent.requests, extent.given_up, extent.repeated), (MOST + 1, 1, 0));
 }
 
 #[test]
@@ -359,4 +349,148 @@ fn client_log_has_its_requests() {
     let (observations, extent) = replayed(&[line.to_owned(), "Response Headers:".to_owned()]);
     assert_eq!((extent.requests, extent.forms.get("client request")), (1, Some(&1)));
     assert_eq!(observations.len(), 4);
+}
+
+#[test]
+fn requests_with_one_audit_id_are_distinguished() {
+    let watch = |stage, at, code| event((stage, "x", 1, at), "watch", WATCH, "u", code);
+    let list = |stage, at, code, user| event((stage, "x", 3, at), "list", "/api/v1/secrets", user, code);
+    for user in ["u", "other"] {
+        let lines = [
+            watch("RequestReceived", 1, 0),
+            watch("ResponseStarted", 2, 200),
+            list("RequestReceived", 3, 0, user),
+            list("ResponseComplete", 4, 200, user),
+            watch("ResponseComplete", 61, 200),
+        ];
+        for lines in [&lines[..], &[lines[1].clone(), lines[3].clone(), lines[4].clone()]] {
+            let (observations, extent) = replayed(lines);
+            assert_eq!((extent.requests, extent.same_ids, extent.repeated), (2, 1, 0), "{user}");
+            let words = words(&observations);
+            let ends = words.iter().filter(|word| word.contains("complete")).count();
+            assert!(ends == 2 && words.last().is_some_and(|last| last == "61 complete 1.1"), "{words:?}");
+        }
+    }
+    let of_both = observed_ids(&replayed(&[watch("ResponseStarted", 2, 200), list("ResponseComplete", 4, 200, "u")]).0);
+    assert_eq!(of_both, ["x", "x"], "their answers have the ID that the log states");
+}
+
+/// The audit IDs of all answers.
+fn observed_ids(observations: &[Observation]) -> Vec<String> {
+    let ids = observations.iter().filter_map(|observation| {
+        let Subject::Exchange(_, ExchangeObservation::Responded { response }) = &observation.subject else { return None };
+        response.audit_id.clone()
+    });
+    ids.collect()
+}
+
+#[test]
+fn trace_with_the_audit_id_of_two_requests_shows_no_layer() {
+    let first = event(("RequestReceived", "x", 1, 1), "list", "/api/v1/pods", "u", 0);
+    let second = event(("RequestReceived", "x", 1, 1), "list", "/api/v1/secrets", "u", 0);
+    let trace = [
+        r#"I1122 02:00:03.000000       1 trace.go:236] Trace[5]: "List" audit-id:x,url:/api/v1/pods,verb:LIST (22-Nov-2026 02:00:01.000) (total time: 2000ms):"#,
+        r#"Trace[5]: ["List(recursive=true) etcd3" audit-id:x,key:/pods,resourceVersion:,resourceVersionMatch:,limit:0,continue: 1990ms (02:00:01.005)]"#,
+        "Trace[5]: [2s] [2s] END",
+    ];
+    let trace = trace.map(str::to_owned);
+    let of = |events: &[String]| {
+        let (mut replay, mut observations) = (LogReplay::default(), Vec::new());
+        replay.begin(0, LogClock::of_year(2026, 0));
+        let mut take = |observation| observations.push(observation);
+        for line in events.iter().chain(&trace) {
+            replay.line(0, line.as_bytes(), &mut take);
+        }
+        replay.finish(&mut take);
+        reads(&observations).len()
+    };
+    assert_eq!((of(&[first.clone()]), of(&[first, second])), (1, 0));
+}
+
+#[test]
+fn log_that_is_read_twice_is_no_other_server() {
+    let lines = [open_watches(), OWN.map(|resource| again(resource, 9)).to_vec()].concat();
+    let (mut replay, mut observations) = (LogReplay::default(), Vec::new());
+    let mut take = |observation| observations.push(observation);
+    for line in &lines {
+        for log in [0, 1] {
+            replay.line(log, line.as_bytes(), &mut take);
+        }
+    }
+    replay.finish(&mut take);
+    let refused = observations.iter().filter(|observation| matches!(observation.subject, Subject::Upstream(..))).count();
+    let extent = replay.extent();
+    assert_eq!((extent.restarts, extent.repeated, refused), (1, lines.len() as u64, 2));
+}
+
+#[test]
+fn restart_ends_the_requests_of_earlier_parts_of_a_log() {
+    let (mut replay, mut observations) = (LogReplay::default(), Vec::new());
+    let mut take = |observation| observations.push(observation);
+    for line in open_watches() {
+        replay.line(1, line.as_bytes(), &mut take);
+    }
+    replay.end_of(1);
+    // The first record of the later part comes before the server was killed.
+    let before = event(("ResponseComplete", "g", 2, 2), "get", "/api/v1/namespaces/a/pods/b", "u", 200);
+    for line in [vec![before], OWN.map(|resource| again(resource, 9)).to_vec()].concat() {
+        replay.line(0, line.as_bytes(), &mut take);
+    }
+    replay.finish(&mut take);
+    assert!(words(&observations).contains(&"9 cut 2.1".to_owned()), "{:?}", words(&observations));
+}
+
+#[test]
+fn watch_logged_as_it_opens_has_no_end() {
+    let line = r#"I1122 02:00:01.000000       1 httplog.go:132] "HTTP" verb="WATCH" URI="/api/v1/pods?watch=true" latency="470.891µs" userAgent="a/1" audit-ID="a" srcIP="10.0.0.1:443" resp=0"#;
+    let (_, extent) = replayed(&[line.to_owned()]);
+    assert_eq!((extent.requests, extent.without_end), (1, 1));
+}
+
+#[test]
+fn versions_of_api_servers_are_those_that_they_state() {
+    let mut extent = LogExtent::default();
+    for agent in [
+        "kube-apiserver/v1.34.4 (linux/amd64) kubernetes/8cc511e",
+        "kube-apiserver-v1.31.14/v0.0.0 (linux/amd64)",
+        "curl/7.88.1",
+        "kube-apiserver/v1.x.y",
+        "",
+    ] {
+        extent.note_server(agent);
+    }
+    assert_eq!(extent.server_versions.into_iter().collect::<Vec<_>>(), ["1.31.14", "1.34.4"]);
+}
+
+#[test]
+fn request_and_answer_of_a_client_may_have_two_lines() {
+    let lines = [
+        "I1122 02:00:01.000000   77 round_trippers.go:463] GET https://h:6443/api/v1/pods?limit=500",
+        "I1122 02:00:01.000001   77 round_trippers.go:469] Request Headers:",
+        "I1122 02:00:01.008000   77 round_trippers.go:574] Response Status: 200 OK in 8 milliseconds",
+    ];
+    let lines = lines.map(str::to_owned);
+    assert_eq!(replayed(&lines).1.requests, 1);
+    let (_, extent) = replayed(&[lines[0].clone(), lines[0].clone(), lines[2].clone(), lines[2].clone()]);
+    assert_eq!((extent.requests, extent.unpaired, extent.is_complete()), (0, 2, false));
+}
+
+#[test]
+fn line_in_an_envelope_has_the_year_of_the_envelope() {
+    let line = "2024-03-22T02:00:01.1Z stderr F I0322 02:00:01.000000   77 round_trippers.go:553] GET https://h/api/v1/pods 200 OK in 8 milliseconds";
+    let (observations, _) = replayed(&[line.to_owned()]);
+    assert_eq!(observations.last().map(|last| last.at.to_string()).as_deref(), Some("2024-03-22T02:00:01.000000000Z"));
+}
+
+#[test]
+fn values_of_several_lines_are_no_lines_of_their_own() {
+    let record = "E1122 02:00:01.000000       1 a.go:1] \"b\" stack=<";
+    let raw = [record, "\tgoroutine 1", " > addedInfo=<", "\tmore", " >"].map(str::to_owned);
+    assert_eq!(replayed(&raw).1.not_understood, 0);
+    let wrapped = raw.each_ref().map(|line| format!("2026-11-22T02:00:01.1Z stderr F {line}"));
+    assert_eq!(replayed(&wrapped).1.not_understood, 0);
+    let indented = ["{", "\t\"events\": [", "\t\t{", &format!("\t\t\t\"message\": {:?}", "I1122 02:00:01.000000 1 a.go:1] b")];
+    let rest = ["\t\t},", "\t\t{", "\t\t\t\"message\": \"unknown\"", "\t\t}", "\t]", "}"];
+    let lines: Vec<String> = indented.into_iter().chain(rest).map(str::to_owned).collect();
+    assert_eq!(replayed(&lines).1.not_understood, 1, "indented JSON is no value");
 }

@@ -106,10 +106,17 @@ impl<T> Window<T> {
 
     /// The waiting records until this time, in order.
     pub(super) fn until(&self, last: Timestamp) -> impl Iterator<Item = (Timestamp, &T)> {
-        let strays = self.strays.range(..=(last, u64::MAX)).map(|(_, stray)| stray);
-        let mut waiting: Vec<&Waiting<T>> = self.run.iter().take_while(|waiting| waiting.place.0 <= last).chain(strays).collect();
-        waiting.sort_unstable_by_key(|waiting| waiting.place);
-        waiting.into_iter().map(|waiting| (waiting.place.0, &waiting.record))
+        let mut run = self.run.iter().take_while(move |waiting| waiting.place.0 <= last).peekable();
+        let mut strays = self.strays.range(..=(last, u64::MAX)).map(|(_, stray)| stray).peekable();
+        let next = move || {
+            let is_stray = match (run.peek(), strays.peek()) {
+                (Some(waiting), Some(stray)) => stray.place < waiting.place,
+                (None, _) => true,
+                (Some(_), None) => false,
+            };
+            if is_stray { strays.next() } else { run.next() }
+        };
+        std::iter::from_fn(next).map(|waiting| (waiting.place.0, &waiting.record))
     }
 
     /// Number of records that came too late for their place.

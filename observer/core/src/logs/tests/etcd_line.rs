@@ -7,7 +7,13 @@ use crate::logs::{EtcdEvent, EtcdLine, EtcdRequest, LogClock, LogLine, RangeRead
 
 #[track_caller]
 fn assert_reads(line: &str, at: &str, event: EtcdEvent) {
-    let form = if event.is_request() { "etcd request" } else { "etcd maintenance" };
+    let form = if event == EtcdEvent::Other {
+        "other etcd line"
+    } else if event.is_request() {
+        "etcd request"
+    } else {
+        "etcd maintenance"
+    };
     let found = read(line);
     assert_eq!((found.form(), found), (form, LogLine::Etcd(Box::new(EtcdLine { at: time(at), event }))), "{line}");
 }
@@ -114,7 +120,7 @@ fn traces_of_reads_are_read() {
     ] {
         assert_reads(&format!("{head}{detail}"), "2024-04-22T17:18:03.2Z", event());
         let other = format!("{head}{detail}").replace(" range\"", " put\"").replace("\"range\"", "\"put\"");
-        assert_eq!(LogLine::read(other.as_bytes(), &clock()), None);
+        assert_reads(&other, "2024-04-22T17:18:03.2Z", EtcdEvent::Other);
     }
 }
 
@@ -147,15 +153,94 @@ fn maintenance_is_read() {
 }
 
 #[test]
-fn other_lines_are_not_understood() {
+fn other_lines_of_etcd_are_recognised_with_their_times() {
+    for (line, at) in [
+        // etcd 3.4, 3.5 and 3.6.
+        (
+            r#"{"level":"warn","ts":"2022-04-26T16:27:02.033+0800","caller":"grpclog/grpclog.go:60","msg":"transport: http2Server.HandleStreams failed to read frame"}"#,
+            "2022-04-26T08:27:02.033Z",
+        ),
+        (
+            r#"{"level":"info","ts":"2023-09-08T03:00:19.376Z","logger":"raft","caller":"etcdserver/zap_raft.go:77","msg":"5a66c5a502692d6f became follower at term 8"}"#,
+            "2023-09-08T03:00:19.376Z",
+        ),
+        (
+            r#"{"level":"info","ts":"2026-11-22T09:35:20.335022Z","logger":"raft","caller":"v3@v3.6.0/raft.go:912","msg":"7e87bdcab2fde7d became candidate at term 2"}"#,
+            "2026-11-22T09:35:20.335022Z",
+        ),
+        (
+            r#"{"level":"info","ts":"2026-11-22T09:35:20.335644Z","caller":"version/monitor.go:116","msg":"cluster version differs from storage version.","cluster-version":"3.6.0","storage-version":"3.5.0"}"#,
+            "2026-11-22T09:35:20.335644Z",
+        ),
+        // The numbers of other lines may be negative.
+        (
+            r#"{"level":"info","ts":"2026-11-22T09:35:20.335644Z","caller":"mvcc/hash.go:157","msg":"storing new hash","hash":1,"revision":7,"compact-revision":-1}"#,
+            "2026-11-22T09:35:20.335644Z",
+        ),
+        // etcd's client, in the log of kube-apiserver.
+        (
+            r#"{"level":"warn","ts":"2023-12-14T08:54:30.147606Z","logger":"etcd-client","caller":"v3@v3.5.9/retry_interceptor.go:62","msg":"retrying of unary invoker failed","attempt":0}"#,
+            "2023-12-14T08:54:30.147606Z",
+        ),
+        (
+            "2026-11-22 02:00:00.123456 I | etcdserver: published {Name:a} to cluster cdf818194e3a8c32",
+            "2026-11-22T02:00:00.123456Z",
+        ),
+        (
+            "2020-03-30 04:15:00.235607 N | etcdserver/membership: set the initial cluster version to 3.4",
+            "2020-03-30T04:15:00.235607Z",
+        ),
+        ("2020-03-30 04:15:00.235607 W | etcdserver: read-only range request", "2020-03-30T04:15:00.235607Z"),
+        // With `--debug`.
+        (
+            "2020-03-30 04:15:00.235607 [interceptor.go:170] D | etcdserver/api/v3rpc: start time = 2020-03-30 04:15:00",
+            "2020-03-30T04:15:00.235607Z",
+        ),
+    ] {
+        assert_reads(line, at, EtcdEvent::Other);
+    }
+}
+
+#[test]
+fn place_of_a_line_at_level_debug_is_passed_over() {
+    let line = "2020-03-30 04:15:00.235607 [index.go:191] I | mvcc: store.index: compact 42";
+    assert_reads(line, "2020-03-30T04:15:00.235607Z", EtcdEvent::CompactionStarted { revision: 42 });
+}
+
+#[test]
+fn lines_of_other_programs_with_zap_are_not_those_of_etcd() {
     for line in [
+        // A controller without a caller, and with the numbers that zap writes by default.
         r#"{"level":"info","ts":"2024-04-22T17:18:03.2Z","msg":"serving client traffic"}"#,
-        r#"{"level":"warn","ts":"2024-04-22T17:18:03.2Z","msg":"request stats","response type":"/etcdserverpb.KV/Range"}"#,
+        r#"{"level":"info","ts":"2024-04-22T17:18:03Z","logger":"controller","msg":"Starting workers","worker count":1}"#,
+        r#"{"level":"info","ts":1661997112.15,"caller":"embed/etcd.go:1","msg":"x"}"#,
+        // The same form, and another package: AWS VPC CNI, and a program in one package.
+        r#"{"level":"debug","ts":"2025-04-09T12:00:14.936Z","caller":"ipamd/ipamd.go:664","msg":"Reconcile existing ENI"}"#,
+        r#"{"level":"info","ts":"2025-04-09T12:00:14.936Z","caller":"main.go:52","msg":"starting"}"#,
+        r#"{"level":"info","ts":"2025-04-09T12:00:14.936Z","caller":"embed","msg":"starting"}"#,
+        r#"{"level":"INFO","ts":"2025-04-09T12:00:14.936Z","caller":"embed/etcd.go:1","msg":"starting"}"#,
+        r#"{"level":"info","ts":"yesterday","caller":"embed/etcd.go:1","msg":"starting"}"#,
+        r#"{"level":"info","ts":"2025-04-09T12:00:14.936Z","caller":"embed/etcd.go:1"}"#,
+        "2020-03-30 04:15:00.235607 X | raft: became leader",
+        "2020-03-30 04:15:00.235607 INFO | raft: became leader",
+        "2020-03-30 04:15:00.235607 I | Some words: became leader",
+        "2020-03-30 04:15:00.235607 I | became leader",
+        "2020-02-30 04:15:00.235607 I | mvcc: store.index: compact 42",
+    ] {
+        assert_eq!(LogLine::read(line.as_bytes(), &clock()), None, "{line}");
+    }
+    // klog has no level.
+    let klog = r#"{"ts":1718886797389.016,"caller":"embed/etcd.go:1","msg":"x","v":0}"#;
+    assert_eq!(read(klog).form(), "other klog line");
+}
+
+#[test]
+fn known_lines_without_their_facts_are_not_understood() {
+    for line in [
+        r#"{"level":"warn","ts":"2024-04-22T17:18:03.2Z","caller":"v3rpc/interceptor.go:197","msg":"request stats","response type":"/etcdserverpb.KV/Range"}"#,
+        r#"{"level":"info","ts":"2024-04-22T17:18:03.2Z","caller":"mvcc/index.go:194","msg":"compact tree index","revision":-1}"#,
         r#"{"level":"warn","msg":"apply request took too long","request":"key:\"a"}"#,
         r#"{"level":"warn","msg":"apply request took too long","request":"key:"a""#,
-        "2020-03-30 04:15:00.235607 W | etcdserver: read-only range request",
-        "2020-03-30 04:15:00.235607 I | raft: became leader",
-        "2020-02-30 04:15:00.235607 I | mvcc: store.index: compact 42",
     ] {
         assert_eq!(LogLine::read(line.as_bytes(), &clock()), None, "{line}");
     }

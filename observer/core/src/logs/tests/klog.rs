@@ -13,6 +13,21 @@ fn resolved(header: &str, clock: LogClock) -> Option<String> {
 }
 
 #[test]
+fn line_after_the_reference_may_be_of_the_following_year() {
+    let clock = |reference: &str| LogClock::until(time(reference).unwrap(), 0);
+    let year = |header, reference| resolved(header, clock(reference)).map(|at| at[..4].to_owned());
+    for (header, reference, expected) in [
+        ("0101 00:30:00.000000", "2025-12-31T23:30:00Z", "2026"),
+        ("0101 00:30:00.000000", "2025-12-30T23:30:00Z", "2025"),
+        ("1231 23:30:00.000000", "2026-01-01T00:30:00Z", "2025"),
+        ("0630 23:30:00.000000", "2026-01-01T00:30:00Z", "2026"),
+    ] {
+        assert_eq!(year(header, reference).as_deref(), Some(expected), "{header} {reference}");
+    }
+    assert_eq!(resolved("0101 00:30:00.000000", LogClock::of_year(2025, 0)).map(|at| at[..4].to_owned()).as_deref(), Some("2025"));
+}
+
+#[test]
 fn header_and_text_are_read() {
     let record = KlogRecord::read("W0320 12:00:01.000200   48211 some/vendor/reflector.go:302] a: b] \"c\"").unwrap();
     assert_eq!((record.severity, &*record.file, &*record.message), (Severity::Warning, "reflector.go", "a: b] \"c\""));
@@ -47,6 +62,13 @@ fn message_and_fields_of_a_structured_record_are_read() {
     ] {
         assert_eq!(record.fields.get(key), value, "{key}");
     }
+}
+
+#[test]
+fn line_feed_of_a_json_message_is_no_part_of_it() {
+    let line = r#"{"ts":1795312800000.5,"caller":"round_trippers.go:553","msg":"GET https://h/api/v1/pods 200 OK in 8 milliseconds\n","v":6}"#;
+    let LogLine::Client(request) = read(line) else { panic!("{line}") };
+    assert_eq!(request.status, Some(200));
 }
 
 #[test]

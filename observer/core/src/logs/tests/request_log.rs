@@ -138,6 +138,27 @@ fn watch_without_a_status_has_an_unknown_life() {
     assert_eq!(request(&line.replace("\"WATCH\"", "\"GET\"")).outcome, RequestOutcome::UnknownLife);
     assert_eq!(request(&line.replace("resp=0", "resp=200")).outcome, RequestOutcome::Answered(200));
     assert_eq!(request(&line.replace("\"WATCH\"", "\"LIST\"")).outcome, RequestOutcome::NotWritten);
+    // It took longer than a watch takes to open.
+    assert_eq!(request(&line.replace("470.891µs", "1.5s")).outcome, RequestOutcome::NotWritten);
+}
+
+#[test]
+fn query_shows_a_watch_as_the_server_reads_it() {
+    let outcome = |parameter: &str| {
+        let line = format!(
+            r#"I0620 12:33:17.389016      11 httplog.go:132] "HTTP" verb="GET" URI="/api/v1/pods?{parameter}" latency="470.891µs" resp=0"#
+        );
+        request(&line).outcome
+    };
+    // The client for Python sends `True`.
+    for parameter in ["watch=true", "watch=True", "watch=1", "limit=5&watch", "wat%63h=true"] {
+        assert_eq!(outcome(parameter), RequestOutcome::UnknownLife, "{parameter}");
+    }
+    for parameter in
+        ["watch=false", "watch=False", "watch=0", "watch=0&watch=1", "labelSelector=watch=true", "allowWatchBookmarks=true"]
+    {
+        assert_eq!(outcome(parameter), RequestOutcome::NotWritten, "{parameter}");
+    }
 }
 
 #[test]

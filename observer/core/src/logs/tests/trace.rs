@@ -12,14 +12,10 @@ fn collected(log: &str) -> (Vec<RequestTrace>, Vec<RequestTrace>, TraceCollector
     let (mut complete, mut rest) = (Vec::new(), Vec::new());
     let mut collector = TraceCollector::default();
     for line in log.lines() {
-        match LogLine::read(line.as_bytes(), &clock()) {
-            Some(LogLine::Trace { at, parts }) => {
-                for part in parts {
-                    collector.take(&part, at, &mut |trace| complete.push(trace));
-                }
+        if let Some(LogLine::Trace { at, parts }) = LogLine::read(line.as_bytes(), &clock()) {
+            for part in parts {
+                collector.take(&part, at, &mut |trace| complete.push(trace));
             }
-            Some(other) => collector.reach(other.at().unwrap(), &mut |trace| complete.push(trace)),
-            None => {}
         }
     }
     collector.finish(&mut |trace| rest.push(trace));
@@ -124,13 +120,11 @@ Trace[11]: [1.2s] [100ms] Writing http response done count:4346"#;
         )])
     };
     let next = first.replace("Trace[11]", "Trace[12]");
-    let other = |seconds| format!("I0301 10:00:0{seconds}.200000       1 x.go:1] y");
     for (log, is_complete) in [
         (first.to_owned(), false),
         (format!("{first}\nTrace[11]: [1.2s] [1ms] END"), true),
         (format!("{first}\n{next}"), true),
-        (format!("{first}\n{}", other(2)), false),
-        (format!("{first}\n{}", other(3)), true),
+        (format!("{first}\nI0301 10:00:03.200000       1 x.go:1] y"), false),
         // A shipper has joined its lines.
         (first.replace('\n', " "), false),
     ] {
@@ -182,8 +176,34 @@ fn block_without_its_end_is_cut() {
     let (complete, rest, _) = collected(&lines[..6].join("\n"));
     assert_eq!((complete.len(), &rest[..]), (0, &[RequestTrace { is_cut: true, ..current() }][..]));
     let (complete, rest, collector) = collected(&lines[1..].join("\n"));
-    assert_eq!((complete.len(), rest.len(), collector.orphans()), (0, 0, 6));
+    assert_eq!((complete.len(), rest.len(), collector.orphans(), collector.not_joined()), (0, 0, 6, 6));
     assert_eq!(read(lines[1]).form(), "Trace");
+}
+
+#[test]
+fn audit_id_that_a_client_may_have_written_is_left_out() {
+    let user_agent = "user-agent:kubectl/v1.33.1";
+    let forged = "user-agent:x,audit-id:i-2,y";
+    let of_etcd = |fields: &str| {
+        format!(
+            "I0620 12:33:17.389016 1 trace.go:1] Trace[1]: \"List etcd3\" {fields} (20-Jun-2024 12:33:16.100) (total time: 1200ms):\nTrace[1]: [1.2s] [1.2s] END"
+        )
+    };
+    for (log, audit_id) in [
+        (CURRENT.to_owned(), "i-1"),
+        (CURRENT.replace(user_agent, forged), ""),
+        // The same ID twice, and one after an empty one.
+        (CURRENT.replace(user_agent, "user-agent:x,audit-id:i-1,y"), ""),
+        (CURRENT.replace(user_agent, forged).replace("audit-id:i-1,client", "audit-id:,client"), ""),
+        // The header `Accept`, before the server's field.
+        (CURRENT.replace("accept:application/json;", "accept:a,audit-id:i-2,"), ""),
+        (of_etcd("audit-id:i-1,key:/pods/default,resourceVersion:,limit:500,continue:"), "i-1"),
+        // A namespace, on a server that writes no ID.
+        (of_etcd("key:/pods/x,audit-id:i-2,resourceVersion:,limit:500,continue:"), ""),
+    ] {
+        let (complete, ..) = collected(&log);
+        assert_eq!(complete.iter().map(|trace| &*trace.audit_id).collect::<Vec<_>>(), [audit_id], "{log}");
+    }
 }
 
 #[test]
@@ -197,7 +217,7 @@ fn open_blocks_and_their_steps_are_bounded() {
         .unwrap();
     }
     let (complete, rest, collector) = collected(&log);
-    assert_eq!((complete.len(), rest.len(), collector.given_up()), (936, 64, 936));
+    assert_eq!((complete.len(), rest.len(), collector.not_joined()), (936, 64, 936));
     assert!(complete.iter().all(|trace| trace.is_cut));
 
     let mut log =

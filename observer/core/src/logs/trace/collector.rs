@@ -1,7 +1,6 @@
 //! Joins the lines of blocks, which may interleave.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use super::part::{Line, TracePart};
 use super::request_trace::{RequestTrace, TraceSpan, TraceStep};
@@ -11,8 +10,6 @@ use crate::time::Timestamp;
 const MOST_OPEN: usize = 64;
 /// Maximum number of steps and spans of a block.
 const MOST_STEPS: usize = 128;
-/// Time after which a block of 1.18 or earlier is complete. Its last line may be left out.
-const OLD_BLOCK: Duration = Duration::from_secs(1);
 
 /// Joins the lines of each block by their number.
 #[derive(Debug, Default)]
@@ -74,14 +71,6 @@ impl TraceCollector {
         }
     }
 
-    /// Notes that the log has reached a time. Blocks of 1.18 or earlier that began more than a second before are complete.
-    pub fn reach(&mut self, at: Timestamp, emit: &mut dyn FnMut(RequestTrace)) {
-        let is_over = |block: &Block| block.is_old && block.trace.logged.is_none_or(|logged| at.since(logged) > OLD_BLOCK);
-        for (_, block) in self.open.extract_if(.., |_, block| is_over(block)) {
-            emit(block.trace);
-        }
-    }
-
     /// Notes that there are no further lines. Blocks of 1.19 or later without their last line are cut.
     pub fn finish(&mut self, emit: &mut dyn FnMut(RequestTrace)) {
         for block in std::mem::take(&mut self.open).into_values() {
@@ -89,17 +78,18 @@ impl TraceCollector {
         }
     }
 
-    /// Blocks that were given up because too many were open at once. They were emitted as far as they were known.
-    pub fn given_up(&self) -> u64 {
-        self.given_up
-    }
-
-    /// Lines of blocks whose first line is missing.
+    /// Number of lines whose block has no first line.
     pub fn orphans(&self) -> u64 {
         self.orphans
     }
 
-    /// Another block has begun, so those of 1.18 or earlier are complete.
+    /// Number of lines and blocks that were not joined: lines whose block has no first line, and blocks that were emitted early
+    /// because too many were open at once.
+    pub fn not_joined(&self) -> u64 {
+        self.orphans.saturating_add(self.given_up)
+    }
+
+    /// Another block has begun, so those of 1.18 or earlier are complete. Their last line may be missing.
     fn close_old(&mut self, emit: &mut dyn FnMut(RequestTrace)) {
         for (_, block) in self.open.extract_if(.., |_, block| block.is_old) {
             emit(block.trace);

@@ -133,19 +133,33 @@ fn go_time(text: &str, clock: &LogClock) -> Option<Timestamp> {
 }
 
 impl Facts {
+    /// The server writes the audit ID once, and before a key (kubernetes/apiserver `pkg/endpoints/handlers/trace_util.go` and
+    /// `pkg/storage/etcd3/store.go`, v0.22 to v0.36). A client may write another one, in its `User-Agent` or as a namespace. The
+    /// line counts as one without an ID then.
     fn read(text: &str) -> Self {
         let mut facts = Self::default();
+        let (mut has_id, mut has_key, mut is_forged) = (false, false, false);
         for (key, value) in pairs(text) {
             match key {
                 "url" => facts.url = Redacted(cut(value, MAX_URI)),
                 "user-agent" => facts.user_agent = cut(value, MAX_TEXT),
                 "client" => facts.client = cut(value, MAX_TEXT),
-                "audit-id" => facts.audit_id = cut(value, MAX_ID),
-                "key" => facts.key = cut(value, MAX_TEXT),
+                "audit-id" => {
+                    is_forged |= has_id || has_key;
+                    has_id = true;
+                    facts.audit_id = cut(value, MAX_ID);
+                }
+                "key" => {
+                    has_key = true;
+                    facts.key = cut(value, MAX_TEXT);
+                }
                 "limit" => facts.limit = value.parse().ok(),
                 "resourceVersion" => facts.resource_version = cut(value, MAX_NAME),
                 _other => {}
             }
+        }
+        if is_forged {
+            facts.audit_id.clear();
         }
         facts
     }

@@ -24,7 +24,7 @@ pub struct RequestTrace {
     pub user_agent: String,
     /// The client's address, from 1.17 on; otherwise empty.
     pub client: String,
-    /// The `Audit-Id` of the response, from 1.25 on; otherwise empty.
+    /// The `Audit-Id` of the response, from 1.22 on, and in the block of a layer from 1.25 on. Otherwise empty, also if there are two.
     pub audit_id: String,
     /// The block's own span first, then the nested ones in their order.
     pub spans: Vec<TraceSpan>,

@@ -14,6 +14,7 @@ const REQUEST: &[&str] = &[
     "selectors, which the API server applies after reading",
 ];
 const MAINTENANCE: &[&str] = &["the requests that wait meanwhile"];
+const OTHER: &[&str] = &["requests, and their layers"];
 
 pub(super) fn of_etcd(line: &EtcdLine) -> Content {
     let content = |meaning: String, not_shown| Content { at: line.at, meaning, not_shown, ..Content::default() };
@@ -46,6 +47,7 @@ pub(super) fn of_etcd(line: &EtcdLine) -> Content {
             without("etcd has defragmented its file; it answered no request meanwhile").with_some("took", took.map(duration))
         }
         EtcdEvent::DefragmentationFailed => without("etcd could not defragment its file"),
+        EtcdEvent::Other => content("etcd, or its client, reports neither a request nor maintenance".to_owned(), OTHER),
     }
 }
 

@@ -23,9 +23,12 @@ pub struct ExplainedLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     envelope: Option<&'static str>,
     at: Option<Timestamp>,
-    /// Whether the line has no year and no zone.
+    /// Whether the line lacks the year or the zone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     at_is_incomplete: bool,
+    /// The parts of the time that it lacks; empty if it lacks none.
+    #[serde(skip)]
+    assumed: &'static str,
     meaning: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     trap: Option<&'static str>,
@@ -70,12 +73,10 @@ impl ExplainedLine {
         let content = Content::of(&found.record, profile.version.as_ref())?;
         let request = content.request.as_ref().and_then(|request| Explained::logged(request, profile));
         let recorded = content.shows.or_else(|| content.request.as_ref().and_then(|request| request.recorded));
-        let (form, is_klog) = match &found.record {
-            LogRecord::Line(line) => (line.form(), line.is_klog()),
-            LogRecord::Trace(_) => ("Trace", true),
+        let form = match &found.record {
+            LogRecord::Line(line) => line.form(),
+            LogRecord::Trace(_) => "Trace",
         };
-        // Those of other forms are complete.
-        let at_is_incomplete = is_klog && content.at.is_some();
         Some(Self {
             line,
             form,
@@ -83,7 +84,8 @@ impl ExplainedLine {
             upstream: found.origin.upstream,
             envelope: found.envelope.map(Envelope::name),
             at: content.at,
-            at_is_incomplete,
+            at_is_incomplete: content.at.is_some() && !found.origin.assumed.is_empty(),
+            assumed: found.origin.assumed,
             meaning: content.meaning,
             trap: content.trap,
             facts: content.facts,
@@ -110,7 +112,7 @@ impl ExplainedLine {
             out.end_line();
         }
         if let Some(at) = self.at {
-            let assumed = if self.at_is_incomplete { "   year and zone assumed" } else { "" };
+            let assumed = if self.assumed.is_empty() { String::new() } else { format!("   {} assumed", self.assumed) };
             line("time", &format!("{at}{assumed}"), &mut out);
         }
         for Fact { name, value } in &self.facts {
@@ -160,5 +162,5 @@ impl ExplainedLines {
 /// The forms that are known, for a line that has none of them.
 pub fn known_forms() -> &'static str {
     "audit events (JSON, EventList, legacy text, GKE), requests in the log of kube-apiserver (-v=3), `Starting watch`, watch caches, Trace, \
-     reflectors and requests (-v=6) of client-go, and requests and maintenance of etcd; docs/logs.md lists their envelopes"
+     reflectors and requests (-v=6) of client-go, and lines of etcd; docs/logs.md lists their envelopes"
 }
